@@ -5,11 +5,7 @@
 //! Users live in one of fifty countries, each follows ten of them all by Zipf's law, posts over seven
 //! days have 6 to 23 words by Zipf's law and one like each. Times are those of the clock.
 
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a tool that prints, and ends when something fails"
-)]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a tool that prints, and ends when something fails")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,11 +62,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
         let all = gazetteer().all();
         all.get(number).map(|spot| spot.id.clone()).unwrap_or_default()
     };
-    let one = |kind: &str, value: String, operator| TargetingCriterion {
-        kind: kind.to_owned(),
-        value,
-        operator,
-    };
+    let one = |kind: &str, value: String, operator| TargetingCriterion { kind: kind.to_owned(), value, operator };
     let user = |number: i64| ((number << 22) + 1).to_string();
     let criteria = vec![
         one("FOLLOWERS_OF_USER", user(1), CriterionOperator::Eq),
@@ -84,10 +76,7 @@ async fn reach(store: &Store, evaluator: &Arc<Evaluator>, users: i64) {
         one("LANGUAGE", "en".to_owned(), CriterionOperator::Eq),
         one("PHRASE_KEYWORD", "w500".to_owned(), CriterionOperator::Ne),
     ];
-    let audience = TargetedAudience {
-        criteria,
-        ..TargetedAudience::default()
-    };
+    let audience = TargetedAudience { criteria, ..TargetedAudience::default() };
     let (mut first, mut times, mut count) = (Duration::ZERO, Vec::new(), 0);
     for round in 0..ROUNDS {
         let (evaluator, audience) = (Arc::clone(evaluator), audience.clone());
@@ -178,9 +167,8 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
                  VALUES (?1, ?2, ?2, ?2, ?3, ?4)",
             )
             .unwrap();
-        let mut follow = tx
-            .prepare("INSERT OR IGNORE INTO follow (source_id, target_id, id) VALUES (?1, ?2, ?3)")
-            .unwrap();
+        let mut follow =
+            tx.prepare("INSERT OR IGNORE INTO follow (source_id, target_id, id) VALUES (?1, ?2, ?3)").unwrap();
         let recent = base::id::first_snowflake_at(Time::from_ms(NOW_MS - WEEK_MS));
         for number in 1..=users {
             let home = names.get(dice.below(names.len())).copied().unwrap_or_default();
@@ -198,9 +186,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?1)",
             )
             .unwrap();
-        let mut like = tx
-            .prepare("INSERT INTO post_like (user_id, post_id, id) VALUES (?1, ?2, ?2)")
-            .unwrap();
+        let mut like = tx.prepare("INSERT INTO post_like (user_id, post_id, id) VALUES (?1, ?2, ?2)").unwrap();
         for number in 0..posts {
             let at = NOW_MS - WEEK_MS + WEEK_MS / posts.max(1) * number;
             let id = base::id::first_snowflake_at(Time::from_ms(at)) + number % 4_096;
@@ -211,8 +197,7 @@ fn fill(file: &std::path::Path, users: i64, posts: i64) {
                 user(1 + i64::try_from(number).unwrap_or(0))
             };
             let lang = if dice.below(20) == 0 { "pt" } else { "en" };
-            post.execute((id, someone(&mut dice), at, words.join(" "), lang))
-                .unwrap();
+            post.execute((id, someone(&mut dice), at, words.join(" "), lang)).unwrap();
             like.execute((someone(&mut dice), id)).unwrap();
         }
     }

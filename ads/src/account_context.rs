@@ -74,18 +74,9 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// A context that acts for an operator with full rights, in the name of `user`.
     pub fn new_for_operator(tx: &'t mut Tx<'c>, user: UserId, account: AdsRecord) -> Self {
-        let caller = AdsCaller {
-            user,
-            app: None,
-            speech: Vocabulary::Post,
-            sandbox: account.flag("sandbox"),
-        };
+        let caller = AdsCaller { user, app: None, speech: Vocabulary::Post, sandbox: account.flag("sandbox") };
         let mut ctx = Self::new(tx, caller);
-        ctx.account = Some(OpenAccount {
-            record: account,
-            role: AdsRole::Admin,
-            may_compose_posts: true,
-        });
+        ctx.account = Some(OpenAccount { record: account, role: AdsRole::Admin, may_compose_posts: true });
         ctx
     }
 
@@ -121,11 +112,8 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             let message = format!("Campaigns are not changed while the account is {approval}");
             return Err(AdsProblem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
         }
-        self.account = Some(OpenAccount {
-            record,
-            role,
-            may_compose_posts: access.can_compose && role.may_compose_posts(),
-        });
+        self.account =
+            Some(OpenAccount { record, role, may_compose_posts: access.can_compose && role.may_compose_posts() });
         Ok(())
     }
 
@@ -223,7 +211,5 @@ pub fn record_not_found(resource: &Resource, name: &'static str, id: i64) -> Ads
 fn account_not_found(id: i64) -> Error {
     let written = ACCOUNT.id_format.format(id.max(0));
     let message = "User is not associated with this account, or it does not exist".to_owned();
-    AdsProblem::invalid_parameter("account_id", written, message)
-        .with_code("ACCOUNT_NOT_FOUND")
-        .into()
+    AdsProblem::invalid_parameter("account_id", written, message).with_code("ACCOUNT_NOT_FOUND").into()
 }

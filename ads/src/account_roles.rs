@@ -27,12 +27,8 @@ pub fn grant_role(
     if role != AdsRole::Admin {
         ensure_admin_remains(tx, actor, account, user)?;
     }
-    let access = AdsAccountAccess {
-        user_id: user,
-        account_id: account.id,
-        role: role.name().to_owned(),
-        can_compose: composes,
-    };
+    let access =
+        AdsAccountAccess { user_id: user, account_id: account.id, role: role.name().to_owned(), can_compose: composes };
     ads::grant_access(tx, &access)?;
     let detail = json!({
         "account_id": account.formatted_id(),

@@ -107,11 +107,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .requires_feature(REACH)
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)
-    .params(&[
-        FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 20)).required(),
-        START,
-        END,
-    ]),
+    .params(&[FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 20)).required(), START, END]),
     CustomOperation::get(
         "getAdsReachOfFundingInstruments",
         "/stats/accounts/{account_id}/reach/funding_instruments",

@@ -58,18 +58,12 @@ pub fn process_events(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
 fn acts_from_log(tx: &mut Tx<'_>, entries: &[Entry]) -> Result<Vec<EngagementAct>, Fault> {
     let written = entries.iter().filter(|entry| entry.kind == "post.create");
     let written: Vec<PostId> = written.map(|entry| PostId::new(entry.subject_id)).collect();
-    let written: HashMap<i64, Post> = posts::find_by_ids(tx, &written)?
-        .into_iter()
-        .map(|post| (post.id.get(), post))
-        .collect();
+    let written: HashMap<i64, Post> =
+        posts::find_by_ids(tx, &written)?.into_iter().map(|post| (post.id.get(), post)).collect();
     let mut acts = Vec::new();
     for entry in entries {
-        let act = |kind: AdEventKind, subject: i64| EngagementAct {
-            kind,
-            at: entry.at,
-            viewer: entry.actor_id,
-            subject,
-        };
+        let act =
+            |kind: AdEventKind, subject: i64| EngagementAct { kind, at: entry.at, viewer: entry.actor_id, subject };
         match entry.kind.as_str() {
             "like.create" => acts.push(act(AdEventKind::Like, entry.subject_id)),
             "poll.vote" => acts.push(act(AdEventKind::PollVote, entry.subject_id)),

@@ -57,10 +57,7 @@ pub struct MemberChangeSet {
 
 impl MemberChangeSet {
     pub fn from_stored(stored: Vec<(AudienceKey, i64)>) -> Self {
-        let there = RequestMember {
-            existed: true,
-            ..RequestMember::default()
-        };
+        let there = RequestMember { existed: true, ..RequestMember::default() };
         Self {
             members: stored.iter().map(|(_, member)| (*member, there.clone())).collect(),
             keys: stored.iter().copied().collect(),

@@ -48,19 +48,11 @@ pub fn apply_batch(
     let items: Vec<BatchItem<'_>> = items.iter().map(|item| BatchItem::parse(resource, item)).collect();
     // Deletions run first, since they make room under the limits.
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|place| {
-        items
-            .get(*place)
-            .is_some_and(|item| item.verb != Some(ResourceVerb::Delete))
-    });
+    order.sort_by_key(|place| items.get(*place).is_some_and(|item| item.verb != Some(ResourceVerb::Delete)));
     let mut done: Vec<Option<AdsRecord>> = items.iter().map(|_| None).collect();
     let mut wrong: Vec<Vec<AdsProblem>> = items.iter().map(|_| Vec::new()).collect();
     let mut requests = vec![Value::Null; items.len()];
-    ctx.batch = Some(BatchState {
-        resource,
-        item_index: 0,
-        changes: Vec::new(),
-    });
+    ctx.batch = Some(BatchState { resource, item_index: 0, changes: Vec::new() });
     for place in order {
         let Some(item) = items.get(place) else {
             continue;
@@ -83,11 +75,7 @@ pub fn apply_batch(
         run_batch_validator(ctx, batch, &mut wrong)?;
     }
     if wrong.iter().any(|problems| !problems.is_empty()) {
-        let refusal = AdsRefusal {
-            problems: Vec::new(),
-            items: wrong,
-            request: Value::from(requests).to_string(),
-        };
+        let refusal = AdsRefusal { problems: Vec::new(), items: wrong, request: Value::from(requests).to_string() };
         return Err(Refusal::Ads(Box::new(refusal)).into());
     }
     let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
@@ -196,8 +184,6 @@ fn item_record_id(
     let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
     let id = resource.id_format.parse(name, &text)?;
-    params
-        .echo
-        .insert(name.to_owned(), resource.id_format.format(id.max(0)).into());
+    params.echo.insert(name.to_owned(), resource.id_format.format(id.max(0)).into());
     Ok(id)
 }

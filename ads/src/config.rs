@@ -14,11 +14,7 @@ pub struct AdsConfig {
 
 impl Default for AdsConfig {
     fn default() -> Self {
-        Self {
-            rates: CurrencyRates::default(),
-            count_videos_immediately: false,
-            narrow_audience_size: 1000,
-        }
+        Self { rates: CurrencyRates::default(), count_videos_immediately: false, narrow_audience_size: 1000 }
     }
 }
 

@@ -67,17 +67,11 @@ fn card_from_record(tx: &mut Tx<'_>, card: &AdsRecord) -> Result<ConversationCar
     let choices = OPTIONS.into_iter().map(|(cta, post)| (text(cta), text(post)));
     Ok(ConversationCardContent {
         title: text("title"),
-        media: CardMediaPaths {
-            image: poster.image.or(main.image),
-            video: main.video,
-        },
+        media: CardMediaPaths { image: poster.image.or(main.image), video: main.video },
         options: choices.filter(|(cta, _)| !cta.is_empty()).collect(),
         thank_you_text: text("thank_you_text"),
         thank_you_url: text("thank_you_url"),
-        unlocked_media: CardMediaPaths {
-            image: image.image.or(film.image),
-            video: film.video,
-        },
+        unlocked_media: CardMediaPaths { image: image.image.or(film.image), video: film.video },
     })
 }
 
@@ -92,16 +86,10 @@ fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
     };
     let path = found.file_name().map(|name| format!("/media/{name}"));
     if found.kind == "photo" {
-        return Ok(CardMediaPaths {
-            image: path,
-            video: None,
-        });
+        return Ok(CardMediaPaths { image: path, video: None });
     }
     let small = path.as_ref().filter(|_| found.size_path("small").is_some());
-    Ok(CardMediaPaths {
-        image: small.map(|path| format!("{path}?name=small")),
-        video: path,
-    })
+    Ok(CardMediaPaths { image: small.map(|path| format!("{path}?name=small")), video: path })
 }
 
 pub fn post_has_card(tx: &mut Tx<'_>, post: PostId, uri: i64) -> Result<bool, Fault> {
@@ -121,12 +109,8 @@ pub fn record_card_answer(
     if known.is_none_or(|card| !card.is_answered_by(&answer.text)) || !post_has_card(tx, post, uri)? {
         return Ok(());
     }
-    let act = EngagementAct {
-        kind: AdEventKind::CardEngagement,
-        at: tx.now(),
-        viewer: user.get(),
-        subject: post.get(),
-    };
+    let act =
+        EngagementAct { kind: AdEventKind::CardEngagement, at: tx.now(), viewer: user.get(), subject: post.get() };
     if let Some(event) = attribute_act(tx, act)? {
         record_events(tx, &[event])?;
     }

@@ -68,25 +68,16 @@ mod tests {
     #[test]
     fn a_cursor_leads_back_to_its_own_walk_only() {
         let key = [7; 32];
-        for place in [
-            (OrderValue::Number(-5), 3),
-            (OrderValue::Name("é".into()), i64::MAX),
-            (OrderValue::Name(Vec::new()), 0),
-        ] {
+        for place in
+            [(OrderValue::Number(-5), 3), (OrderValue::Name("é".into()), i64::MAX), (OrderValue::Name(Vec::new()), 0)]
+        {
             let text = encode(&key, "campaigns", &place).unwrap();
             assert_eq!(decode(&key, "campaigns", &text), Some(place));
             assert_eq!(decode(&key, "line_items", &text), None);
             assert_eq!(decode(&[8; 32], "campaigns", &text), None);
-            assert_eq!(
-                decode(&key, "campaigns", &text.replacen(char::is_alphanumeric, "-", 1)),
-                None
-            );
+            assert_eq!(decode(&key, "campaigns", &text.replacen(char::is_alphanumeric, "-", 1)), None);
         }
-        let several = [
-            OrderValue::Name("é".into()),
-            OrderValue::Number(-1),
-            OrderValue::Name(Vec::new()),
-        ];
+        let several = [OrderValue::Name("é".into()), OrderValue::Number(-1), OrderValue::Name(Vec::new())];
         let text = encode_multi(&key, "campaigns", &several, 4).unwrap();
         assert_eq!(decode_multi(&key, "campaigns", &text), Some((several.to_vec(), 4)));
         assert_eq!(decode(&key, "campaigns", &text), None);

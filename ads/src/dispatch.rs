@@ -19,10 +19,7 @@ use crate::{batch, engine, listing, reference_lists};
 pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
     let params = ParsedParams::parse(request);
     match run_operation(tx, request, &params) {
-        Ok(output) => Ok(AdsResponse {
-            body: output.to_envelope(&params.echo),
-            headers: output.headers,
-        }),
+        Ok(output) => Ok(AdsResponse { body: output.to_envelope(&params.echo), headers: output.headers }),
         Err(Error::Refused(Refusal::Ads(mut refusal))) => {
             if refusal.request.is_empty() {
                 refusal.request = json!({ "params": params.echo }).to_string();
@@ -66,9 +63,7 @@ fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -
         OperationAction::Verb(resource, verb) => {
             let mut output = run_verb(&mut ctx, resource, verb, params)?;
             let echo = resource.constant_echo.iter();
-            output
-                .echo_params
-                .extend(echo.map(|(name, value)| ((*name).to_owned(), (*value).into())));
+            output.echo_params.extend(echo.map(|(name, value)| ((*name).to_owned(), (*value).into())));
             Ok(output)
         }
         OperationAction::Batch(resource) => batch::apply_batch(&mut ctx, resource, params),
@@ -118,10 +113,7 @@ pub fn record_indexes() -> Vec<RecordIndex> {
     for resource in RESOURCES {
         let filters = resource.indexed_number_fields();
         if resource.has_wide_listing() {
-            let extra = IndexedFields {
-                filter_fields: filters.clone(),
-                sort_fields: resource.sort_fields.to_vec(),
-            };
+            let extra = IndexedFields { filter_fields: filters.clone(), sort_fields: resource.sort_fields.to_vec() };
             let under = |name| RecordIndex::CoveringFilter(resource.name, name, extra.clone());
             all.extend(filters.into_iter().map(under));
             all.push(RecordIndex::CoveringName(resource.name, extra));
@@ -129,12 +121,7 @@ pub fn record_indexes() -> Vec<RecordIndex> {
             let filter = |name| RecordIndex::Filter(resource.name, name);
             all.extend(filters.into_iter().map(filter));
         }
-        all.extend(
-            resource
-                .sort_fields
-                .iter()
-                .map(|name| RecordIndex::Sort(resource.name, name)),
-        );
+        all.extend(resource.sort_fields.iter().map(|name| RecordIndex::Sort(resource.name, name)));
     }
     all.extend(crate::resources::INDEXES.iter().cloned());
     all

@@ -212,15 +212,9 @@ fn digest_text(tx: &mut Tx<'_>, site: &EmailSite, account: &AdsRecord, span: (Ti
     let ids = records::list_ids_by_account(tx, CAMPAIGN.name, account.id)?;
     let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
     let sums = load_sums(tx, AdEntity::Campaign, &ids, span)?;
-    let rows: Vec<(&AdsRecord, &MetricSums)> = sums
-        .iter()
-        .filter_map(|(id, sums)| Some((campaigns.get(id)?, sums)))
-        .collect();
-    let body = if rows.is_empty() {
-        "No ads were shown.\n".to_owned()
-    } else {
-        format_figures(rows)
-    };
+    let rows: Vec<(&AdsRecord, &MetricSums)> =
+        sums.iter().filter_map(|(id, sums)| Some((campaigns.get(id)?, sums))).collect();
+    let body = if rows.is_empty() { "No ads were shown.\n".to_owned() } else { format_figures(rows) };
     Ok(head + &body + &subscription_footer(PERFORMANCE_EMAIL_TYPE))
 }
 
@@ -237,14 +231,11 @@ fn format_figures(mut rows: Vec<(&AdsRecord, &MetricSums)>) -> String {
         let sum = spent.entry(campaign.text("currency")).or_default();
         *sum = sum.saturating_add(sums.get(Metric::Charge));
     }
-    let mut lines: Vec<String> = [
-        ("Impressions", Metric::Impressions),
-        ("Engagements", Metric::Engagements),
-        ("Clicks", Metric::Clicks),
-    ]
-    .iter()
-    .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
-    .collect();
+    let mut lines: Vec<String> =
+        [("Impressions", Metric::Impressions), ("Engagements", Metric::Engagements), ("Clicks", Metric::Clicks)]
+            .iter()
+            .map(|(what, metric)| format!("{what}: {}", whole.get(*metric)))
+            .collect();
     let spent = spent.iter();
     lines.extend(spent.map(|(currency, charge)| format!("Spend: {}", format_money(*charge, currency))));
     lines.push("\nBy campaign:".to_owned());

@@ -61,12 +61,7 @@ pub fn create(
             None => record.set(name, field.default_value.to_value(field.kind)),
         }
     }
-    let mut change = RecordChange {
-        verb: ResourceVerb::Create,
-        record,
-        before: None,
-        sent_fields: sent,
-    };
+    let mut change = RecordChange { verb: ResourceVerb::Create, record, before: None, sent_fields: sent };
     validate_change(ctx, &mut change)?;
     if let Some(twin) = resource.find_duplicate
         && let Some(found) = twin(ctx, &change.record)?
@@ -78,11 +73,7 @@ pub fn create(
 
 fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
     let resource = change.record.resource;
-    let sequence = if resource.sequence.is_empty() {
-        resource.name
-    } else {
-        resource.sequence
-    };
+    let sequence = if resource.sequence.is_empty() { resource.name } else { resource.sequence };
     change.record.id = match resource.id_format {
         IdFormat::Long => ctx.tx.next_id::<()>().get(),
         IdFormat::Short | IdFormat::Twelve => {
@@ -106,12 +97,7 @@ fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result
     record.deleted = false;
     record.level = visibility_level(&record);
     record.updated_at = ctx.now();
-    let change = RecordChange {
-        verb: ResourceVerb::Create,
-        record,
-        before: Some(found),
-        sent_fields: Vec::new(),
-    };
+    let change = RecordChange { verb: ResourceVerb::Create, record, before: Some(found), sent_fields: Vec::new() };
     ctx.save_record(&change.record)?;
     apply_change_effects(ctx, &change)?;
     Ok(change.record)
@@ -130,22 +116,13 @@ pub fn update(
     refuse_problems(problems)?;
     let mut record = before.clone();
     let mut sent = Vec::new();
-    for field in resource
-        .fields
-        .iter()
-        .filter(|field| field.update != FieldRequirement::Ignored)
-    {
+    for field in resource.fields.iter().filter(|field| field.update != FieldRequirement::Ignored) {
         if let Some(value) = params.get(field.name.post) {
             sent.push(field.name.post);
             record.set(field.name.post, value.clone());
         }
     }
-    let mut change = RecordChange {
-        verb: ResourceVerb::Update,
-        record,
-        before: Some(before),
-        sent_fields: sent,
-    };
+    let mut change = RecordChange { verb: ResourceVerb::Update, record, before: Some(before), sent_fields: sent };
     validate_change(ctx, &mut change)?;
     if !change.has_any_change() {
         return Ok(change.record);
@@ -202,11 +179,7 @@ fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, 
 
 fn visibility_level(record: &AdsRecord) -> RecordVisibility {
     let drafts = record.resource.has_drafts && record.text("entity_status") == "DRAFT";
-    if drafts {
-        RecordVisibility::Draft
-    } else {
-        RecordVisibility::Listed
-    }
+    if drafts { RecordVisibility::Draft } else { RecordVisibility::Listed }
 }
 
 /// Records history and runs the resource's hook after a change.

@@ -205,14 +205,11 @@ impl FieldKind {
             }
             Self::Url => is_url(text).then(|| text.into()),
             Self::Bool => parse_flag(text).map(|flag| i64::from(flag).into()),
-            Self::Int(least, limit) => whole()
-                .filter(|number| (least..=limit).contains(number))
-                .map(Value::from),
+            Self::Int(least, limit) => whole().filter(|number| (least..=limit).contains(number)).map(Value::from),
             Self::Money => whole().filter(|number| *number > 0).map(Value::from),
-            Self::OneOf(words) | Self::SomeOf(words) => words
-                .iter()
-                .find(|word| word.eq_ignore_ascii_case(text))
-                .map(|word| Value::from(*word)),
+            Self::OneOf(words) | Self::SomeOf(words) => {
+                words.iter().find(|word| word.eq_ignore_ascii_case(text)).map(|word| Value::from(*word))
+            }
             Self::Word(words) => words
                 .iter()
                 .find(|word| word.post.eq_ignore_ascii_case(text) || word.tweet.eq_ignore_ascii_case(text))
@@ -418,10 +415,7 @@ mod tests {
         ] {
             assert_eq!(parse_time(text), same, "{text}");
         }
-        assert_eq!(
-            parse_time("2026-04-02").map(format_time).as_deref(),
-            Some("2026-04-02T00:00:00Z")
-        );
+        assert_eq!(parse_time("2026-04-02").map(format_time).as_deref(), Some("2026-04-02T00:00:00Z"));
         for text in ["", "tomorrow", "2026-13-02", "2026-04-02T09", "2026-04-02T25:00Z"] {
             assert_eq!(parse_time(text), None, "{text}");
         }

@@ -51,9 +51,7 @@ pub fn gazetteer() -> &'static Gazetteer {
 
 /// Derives the id of a place from its name.
 fn place_id(kind: &str, country: &str, name: &str) -> String {
-    let known = WELL_KNOWN_PLACES
-        .iter()
-        .find(|one| (one.0, one.1, one.2) == (kind, country, name));
+    let known = WELL_KNOWN_PLACES.iter().find(|one| (one.0, one.1, one.2) == (kind, country, name));
     if let Some((.., id)) = known {
         return (*id).to_owned();
     }
@@ -84,29 +82,18 @@ impl Gazetteer {
             let place = all.places.len();
             let id = place_id(kind, country, name);
             all.id_index.insert(id.clone(), place);
-            all.places.push(GeoPlace {
-                id,
-                kind,
-                country,
-                name,
-            });
+            all.places.push(GeoPlace { id, kind, country, name });
             let others = cells.next().unwrap_or_default().split('|');
             let others: Vec<&str> = others.filter(|other| !other.is_empty()).collect();
             for other in std::iter::once(&name).chain(&others) {
                 if is_abbreviation(other) {
-                    all.abbreviation_index
-                        .entry((*other).to_owned())
-                        .or_default()
-                        .push(place);
+                    all.abbreviation_index.entry((*other).to_owned()).or_default().push(place);
                 } else {
                     all.name_index.entry(name_key(other)).or_default().push(place);
                 }
             }
             if kind == "COUNTRIES" {
-                all.abbreviation_index
-                    .entry(country.to_owned())
-                    .or_default()
-                    .push(place);
+                all.abbreviation_index.entry(country.to_owned()).or_default().push(place);
             }
         }
         all
@@ -195,12 +182,8 @@ fn is_abbreviation(text: &str) -> bool {
 }
 
 fn split_pieces(text: &str) -> impl Iterator<Item = &str> {
-    let parts = |letter: char| {
-        matches!(
-            letter,
-            ',' | '/' | '|' | '·' | '•' | '–' | '—' | ';' | '\n' | '(' | ')' | '&' | '→'
-        )
-    };
+    let parts =
+        |letter: char| matches!(letter, ',' | '/' | '|' | '·' | '•' | '–' | '—' | ';' | '\n' | '(' | ')' | '&' | '→');
     let pieces = text.split(parts).flat_map(|piece| piece.split(" - "));
     pieces.map(str::trim).filter(|piece| !piece.is_empty())
 }

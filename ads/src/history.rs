@@ -27,10 +27,7 @@ pub fn record_history(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -
         account_id: record.account_id,
         entity: record.resource.history_name.to_owned(),
         entity_id: record.id,
-        parent_id: record
-            .resource
-            .field("line_item_id")
-            .and_then(|_| record.int("line_item_id")),
+        parent_id: record.resource.field("line_item_id").and_then(|_| record.int("line_item_id")),
         at: ctx.now(),
         user_id: ctx.caller.user,
         platform: match ctx.caller.app {

@@ -134,9 +134,7 @@ fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 
 fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
     let impressions = sort_and_dedup(events.iter().map(|event| event.impression_id));
-    Ok(ledger::event_kinds_by_impressions(tx, &impressions)?
-        .into_iter()
-        .collect())
+    Ok(ledger::event_kinds_by_impressions(tx, &impressions)?.into_iter().collect())
 }
 
 /// Records of a resource by id, deleted or not.
@@ -164,11 +162,9 @@ fn load_ledger_state(
     let zones = accounts.iter();
     let zones = zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
     let mut budgets = HashMap::new();
-    for (entity, records) in [
-        (AdEntity::Funding, &funding),
-        (AdEntity::Campaign, &campaigns),
-        (AdEntity::LineItem, &items),
-    ] {
+    for (entity, records) in
+        [(AdEntity::Funding, &funding), (AdEntity::Campaign, &campaigns), (AdEntity::LineItem, &items)]
+    {
         budget::load_budgets(tx, entity, records, &mut budgets)?;
     }
     let ids: Vec<i64> = items.keys().copied().collect();
@@ -193,11 +189,7 @@ impl LedgerState {
         let account = item.account_id;
         let utc = AccountTimeZone::from_name("UTC");
         let zone = self.zones.get(&account).unwrap_or(&utc).clone();
-        let keys = [
-            (AdEntity::Funding, funding),
-            (AdEntity::Campaign, campaign),
-            (AdEntity::LineItem, item.id),
-        ];
+        let keys = [(AdEntity::Funding, funding), (AdEntity::Campaign, campaign), (AdEntity::LineItem, item.id)];
         let pays = event.price > 0 && pays_for(item, event.kind);
         let by_thousand = item.text("pay_by") == "IMPRESSION";
         let day = zone.day_bounds(event.at);

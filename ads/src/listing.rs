@@ -216,10 +216,7 @@ fn parse_sort_orders(resource: &'static Resource, params: &ParsedParams) -> Resu
                 "desc" => true,
                 _ => return None,
             };
-            Some(RecordOrder {
-                key: sort_column(resource, name)?,
-                descending: falling,
-            })
+            Some(RecordOrder { key: sort_column(resource, name)?, descending: falling })
         });
         let wrong = || {
             let message = format!("Expected an attribute and -asc or -desc, got \"{text}\" for sort_by");
@@ -252,11 +249,7 @@ fn sort_column(resource: &'static Resource, name: &str) -> Option<RecordOrderKey
 
 pub fn sortable_fields(resource: &Resource) -> Vec<&'static str> {
     let name = resource.field("name").map(|_| "name");
-    STANDARD_SORTS
-        .into_iter()
-        .chain(name)
-        .chain(resource.sort_fields.iter().copied())
-        .collect()
+    STANDARD_SORTS.into_iter().chain(name).chain(resource.sort_fields.iter().copied()).collect()
 }
 
 type ListedRows = (Vec<(Vec<OrderValue>, AdsRecord)>, Option<i64>);
@@ -287,9 +280,8 @@ fn list_account_rows(
     }
     let (rows, total) = records::page_with_total(ctx.tx, &listing, totals)?;
     let rows = rows.into_iter();
-    let rows: Result<Vec<_>, _> = rows
-        .map(|(at, row)| Ok::<_, Fault>((at, AdsRecord::from_stored(resource, &row)?)))
-        .collect();
+    let rows: Result<Vec<_>, _> =
+        rows.map(|(at, row)| Ok::<_, Fault>((at, AdsRecord::from_stored(resource, &row)?))).collect();
     Ok((rows?, total))
 }
 

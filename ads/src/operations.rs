@@ -85,11 +85,7 @@ impl OperationParam {
     }
 
     fn with_default(self, value: impl Into<Value>) -> Self {
-        Self {
-            default_value: Some(value.into()),
-            echoes_default: true,
-            ..self
-        }
+        Self { default_value: Some(value.into()), echoes_default: true, ..self }
     }
 
     fn from_field(field: &FieldSpec, requirement: FieldRequirement, is_new: bool) -> Self {
@@ -226,11 +222,7 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
         required_role: if reads { resource.read_role } else { resource.write_role },
         sandbox_only: resource.sandbox_verbs.contains(&verb),
         params: leak_slice(verb_params(resource, verb)),
-        rate_class: if reads {
-            resource.rate_class
-        } else {
-            AdsRateClass::PerMinute(450)
-        },
+        rate_class: if reads { resource.rate_class } else { AdsRateClass::PerMinute(450) },
         is_write: !reads,
         uses_search: false,
     }
@@ -240,10 +232,7 @@ fn verb_operation(resource: &'static Resource, verb: ResourceVerb) -> AdsOperati
 fn verb_params(resource: &'static Resource, verb: ResourceVerb) -> Vec<OperationParam> {
     let mut all = vec![account_param()];
     if matches!(verb, ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete) {
-        all.push(OperationParam::path_param(
-            resource.id,
-            FieldKind::Reference(resource, false),
-        ));
+        all.push(OperationParam::path_param(resource.id, FieldKind::Reference(resource, false)));
     }
     let deleted =
         || OperationParam::input_param(VocabularyWord::same_in_both("with_deleted"), FieldKind::Bool).with_default(0);
@@ -265,10 +254,7 @@ fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
     all.push(OperationParam::input_param(same("cursor"), FieldKind::Text(1, 512)));
     all.push(OperationParam::input_param(same("sort_by"), FieldKind::Texts(5, 100)));
     if resource.max_name_prefix > 0 {
-        all.push(OperationParam::input_param(
-            same("q"),
-            FieldKind::Text(1, resource.max_name_prefix),
-        ));
+        all.push(OperationParam::input_param(same("q"), FieldKind::Text(1, resource.max_name_prefix)));
     }
     if resource.has_drafts {
         all.push(OperationParam::input_param(same("with_draft"), FieldKind::Bool).with_default(0));
@@ -283,11 +269,7 @@ fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
 fn filter_param(filter: &ListFilter) -> OperationParam {
     OperationParam {
         aliases: filter.aliases,
-        requirement: if filter.required {
-            FieldRequirement::Required
-        } else {
-            FieldRequirement::Optional
-        },
+        requirement: if filter.required { FieldRequirement::Required } else { FieldRequirement::Optional },
         ..OperationParam::input_param(filter.name, filter.kind)
     }
 }
@@ -297,17 +279,12 @@ pub fn field_params(resource: &Resource, is_new: bool) -> Vec<OperationParam> {
     let need = |field: &FieldSpec| if is_new { field.create } else { field.update };
     let fields = resource.fields.iter();
     let fields = fields.filter(|field| need(field) != FieldRequirement::Ignored);
-    fields
-        .map(|field| OperationParam::from_field(field, need(field), is_new))
-        .collect()
+    fields.map(|field| OperationParam::from_field(field, need(field), is_new)).collect()
 }
 
 fn account_param() -> OperationParam {
     let resource = &crate::resources::accounts::ACCOUNT;
-    OperationParam::path_param(
-        VocabularyWord::same_in_both("account_id"),
-        FieldKind::Reference(resource, false),
-    )
+    OperationParam::path_param(VocabularyWord::same_in_both("account_id"), FieldKind::Reference(resource, false))
 }
 
 fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
@@ -323,11 +300,7 @@ fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
     };
     let path = path_of(custom.path);
     let more: Vec<String> = custom.aliases.iter().map(|path| path_of(path)).collect();
-    let names: Vec<&str> = path
-        .split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split('}').next())
-        .collect();
+    let names: Vec<&str> = path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
     let mut all = Vec::new();
     if names.contains(&"account_id") {
         all.push(account_param());
@@ -347,10 +320,7 @@ fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
         } else {
             OperationParamLocation::Input
         };
-        all.push(OperationParam {
-            location: place,
-            ..param
-        });
+        all.push(OperationParam { location: place, ..param });
     }
     AdsOperation {
         id: custom.id,
@@ -370,30 +340,21 @@ fn custom_operation(custom: &'static CustomOperation) -> AdsOperation {
 
 fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
     let path = format!("/12{}", reference.path);
-    let mut all: Vec<OperationParam> = reference
-        .filters
-        .iter()
-        .map(|(field, _)| OperationParam::from_field(field, field.create, true))
-        .collect();
+    let mut all: Vec<OperationParam> =
+        reference.filters.iter().map(|(field, _)| OperationParam::from_field(field, field.create, true)).collect();
     if let Some((usual, most)) = reference.page_size {
         all.push(
             OperationParam::input_param(VocabularyWord::same_in_both("count"), FieldKind::Int(1, most))
                 .with_default(usual),
         );
-        all.push(OperationParam::input_param(
-            VocabularyWord::same_in_both("cursor"),
-            FieldKind::Text(1, 512),
-        ));
+        all.push(OperationParam::input_param(VocabularyWord::same_in_both("cursor"), FieldKind::Text(1, 512)));
         all.push(
             OperationParam::input_param(VocabularyWord::same_in_both("with_total_count"), FieldKind::Bool)
                 .with_default(0),
         );
     }
     if reference.searches_names {
-        all.push(OperationParam::input_param(
-            VocabularyWord::same_in_both("q"),
-            FieldKind::Text(1, 255),
-        ));
+        all.push(OperationParam::input_param(VocabularyWord::same_in_both("q"), FieldKind::Text(1, 255)));
     }
     AdsOperation {
         id: reference.id,

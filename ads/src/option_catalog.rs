@@ -60,15 +60,8 @@ pub const CONVERSATION_TYPES: &[&str] = &[
     "VIDEO_GAME_PUBLISHERS",
     "VIDEO_GAMES",
 ];
-pub const EVENT_TYPES: &[&str] = &[
-    "CONFERENCE",
-    "HOLIDAY",
-    "MUSIC_AND_ENTERTAINMENT",
-    "OTHER",
-    "POLITICS",
-    "RECURRING",
-    "SPORTS",
-];
+pub const EVENT_TYPES: &[&str] =
+    &["CONFERENCE", "HOLIDAY", "MUSIC_AND_ENTERTAINMENT", "OTHER", "POLITICS", "RECURRING", "SPORTS"];
 
 /// The detail members that options of a type show.
 pub fn shown_detail_names(kind: &str) -> &'static [&'static str] {
@@ -105,12 +98,7 @@ impl CatalogOption {
             Value::Object(members) => members,
             _ => Map::new(),
         };
-        Self {
-            value,
-            name,
-            details,
-            details_json,
-        }
+        Self { value, name, details, details_json }
     }
 
     fn from_stored(choice: options::TargetingOption) -> Self {
@@ -175,10 +163,9 @@ pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, 
         return Err(wrong("name", name, "A name has 1 to 255 characters".to_owned()));
     }
     let text = |name: &str| new.details.get(name).and_then(Value::as_str);
-    for (of, member, words) in [
-        ("CONVERSATION", "conversation_type", CONVERSATION_TYPES),
-        ("EVENT", "event_type", EVENT_TYPES),
-    ] {
+    for (of, member, words) in
+        [("CONVERSATION", "conversation_type", CONVERSATION_TYPES), ("EVENT", "event_type", EVENT_TYPES)]
+    {
         let known = text(member).is_some_and(|word| words.contains(&word));
         if kind == of && !known {
             let message = format!("It is one of {}", words.join(", "));
@@ -251,14 +238,8 @@ fn builtin_interests() -> impl Iterator<Item = CatalogOption> {
             None => name.to_owned(),
         };
         let words = name.to_lowercase();
-        let words: Vec<&str> = words
-            .split([',', '/', '&'])
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-            .collect();
-        let tags = words
-            .iter()
-            .map(|word| word.replace(|letter: char| !letter.is_alphanumeric(), ""));
+        let words: Vec<&str> = words.split([',', '/', '&']).map(str::trim).filter(|word| !word.is_empty()).collect();
+        let tags = words.iter().map(|word| word.replace(|letter: char| !letter.is_alphanumeric(), ""));
         let tags: Vec<String> = tags.filter(|tag| !tag.is_empty()).collect();
         let details = json!({ "keywords": words, "hashtags": tags });
         Some(CatalogOption::new(value.to_string(), full, details))

@@ -27,27 +27,18 @@ impl OperationOutput {
     }
 
     pub fn from_json(data: String) -> Self {
-        Self {
-            data,
-            ..Self::default()
-        }
+        Self { data, ..Self::default() }
     }
 
     /// Marks the result as a list without further pages.
     #[must_use]
     pub fn as_last_page(self) -> Self {
-        Self {
-            next_cursor: Some(None),
-            ..self
-        }
+        Self { next_cursor: Some(None), ..self }
     }
 
     #[must_use]
     pub fn with_total_count(self, count: usize) -> Self {
-        Self {
-            total_count: Some(i64::try_from(count).unwrap_or(i64::MAX)),
-            ..self
-        }
+        Self { total_count: Some(i64::try_from(count).unwrap_or(i64::MAX)), ..self }
     }
 
     /// Builds the response body around the echo of the request.
@@ -83,11 +74,7 @@ impl OperationOutput {
             body.push_str(&value.to_string());
         }
         body.push_str(",\"");
-        body.push_str(if self.data_member.is_empty() {
-            "data"
-        } else {
-            self.data_member
-        });
+        body.push_str(if self.data_member.is_empty() { "data" } else { self.data_member });
         body.push_str("\":");
         body.push_str(&self.data);
         body.push('}');

@@ -27,17 +27,10 @@ enum ParamSource<'r> {
 impl ParsedParams {
     pub fn parse(request: &AdsRequest) -> Self {
         let operation = request.operation;
-        let mut params = Self {
-            json: request.json.clone(),
-            query_pairs: request.query_pairs.clone(),
-            ..Self::default()
-        };
+        let mut params =
+            Self { json: request.json.clone(), query_pairs: request.query_pairs.clone(), ..Self::default() };
         let speech = request.caller.speech;
-        for param in operation
-            .params
-            .iter()
-            .filter(|param| param.location == OperationParamLocation::Path)
-        {
+        for param in operation.params.iter().filter(|param| param.location == OperationParamLocation::Path) {
             let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
             params.accept_value(param, RawParam::Text(&texts), speech, true);
@@ -81,11 +74,7 @@ impl ParsedParams {
             matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
         // JSON input is not echoed.
         let echoes = !operation.takes_json();
-        for param in operation
-            .params
-            .iter()
-            .filter(|param| param.location != OperationParamLocation::Path)
-        {
+        for param in operation.params.iter().filter(|param| param.location != OperationParamLocation::Path) {
             self.parse_param(param, source, vocabulary, unsets, echoes);
         }
     }
@@ -112,13 +101,7 @@ impl ParsedParams {
             }
             ParamSource::Json(members) => {
                 let sent = members.iter().find(|(name, _)| param.has_name(name));
-                self.resolve_param(
-                    param,
-                    sent.map(|(_, value)| RawParam::Json(value)),
-                    vocabulary,
-                    unsets,
-                    echoes,
-                );
+                self.resolve_param(param, sent.map(|(_, value)| RawParam::Json(value)), vocabulary, unsets, echoes);
             }
         }
     }
@@ -133,11 +116,7 @@ impl ParsedParams {
     ) {
         match raw {
             Some(raw) if raw.is_empty() && unsets && param.may_be_unset => {
-                let nothing = if param.kind.is_list() {
-                    Value::Array(Vec::new())
-                } else {
-                    Value::Null
-                };
+                let nothing = if param.kind.is_list() { Value::Array(Vec::new()) } else { Value::Null };
                 self.values.push((param.name.post, nothing));
                 if echoes {
                     self.echo.insert(param.localized_name(vocabulary), Value::Null);
@@ -176,15 +155,11 @@ impl ParsedParams {
 
     fn apply_default(&mut self, param: &OperationParam, vocabulary: Vocabulary, echoes: bool) {
         if param.requirement == FieldRequirement::Required {
-            self.problems
-                .push(AdsProblem::missing_parameter(param.localized_name(vocabulary)));
+            self.problems.push(AdsProblem::missing_parameter(param.localized_name(vocabulary)));
         }
         if let Some(default) = &param.default_value {
             if echoes && param.echoes_default {
-                self.echo.insert(
-                    param.localized_name(vocabulary),
-                    param.kind.echo_value(default, vocabulary),
-                );
+                self.echo.insert(param.localized_name(vocabulary), param.kind.echo_value(default, vocabulary));
             }
             self.values.push((param.name.post, default.clone()));
         }

@@ -43,13 +43,7 @@ impl SignedPreview {
     }
 
     pub fn signed_path(&self, key: &[u8; 32]) -> String {
-        let body = json!([
-            self.kind,
-            self.id,
-            self.account_id,
-            self.app_id.map(AppId::get),
-            self.expires_at.ms(),
-        ]);
+        let body = json!([self.kind, self.id, self.account_id, self.app_id.map(AppId::get), self.expires_at.ms(),]);
         let body = BASE64_URL_SAFE_NO_PAD.encode(body.to_string());
         let tag = token_mac(key, &body).map(|mac| mac.finalize().into_bytes().to_vec());
         let tag = BASE64_URL_SAFE_NO_PAD.encode(tag.unwrap_or_default());
@@ -99,12 +93,7 @@ impl SignedPreview {
         // Posts by others are rendered as the account's own user sees them.
         let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(content.post.author_id);
         let post = content.post;
-        Ok(Some(PreviewContent {
-            post,
-            viewer,
-            poll_choices: choices,
-            call_to_action: link,
-        }))
+        Ok(Some(PreviewContent { post, viewer, poll_choices: choices, call_to_action: link }))
     }
 }
 

@@ -68,10 +68,7 @@ pub fn retry_or_fail(tx: &mut Tx<'_>, id: i64, why: &str) -> Result<(), Error> {
     if attempts >= MAX_ATTEMPTS {
         return finish_scheduled_post(&mut ctx, before, record, "FAILED");
     }
-    let at = ctx
-        .now()
-        .ms()
-        .saturating_add(RETRY_DELAY_MS.saturating_mul(attempts.saturating_mul(2)));
+    let at = ctx.now().ms().saturating_add(RETRY_DELAY_MS.saturating_mul(attempts.saturating_mul(2)));
     record.set("due_at", at);
     ctx.save_record(&record)
 }
@@ -84,9 +81,7 @@ fn claim_scheduled_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<(AdsRecord, A
     records::lock(tx, ACCOUNT.name, row.account_id)?;
     let account = accounts::find(tx, row.account_id)?;
     let row = records::find_by_id(tx, SCHEDULED_POST.name, id)?;
-    let record = row
-        .map(|row| AdsRecord::from_stored(&SCHEDULED_POST, &row))
-        .transpose()?;
+    let record = row.map(|row| AdsRecord::from_stored(&SCHEDULED_POST, &row)).transpose()?;
     let now = tx.now().ms();
     let record = record.filter(|record| record.int("due_at").is_some_and(|at| at <= now));
     Ok(account.zip(record))
@@ -112,11 +107,7 @@ fn create_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, user: UserI
         account_posts::record_published_post(ctx, record, post)?;
         return Ok(post);
     }
-    let author = PostAuthor {
-        user_id: user,
-        app_id: record.int("app_id").map(AppId::new),
-        self_serve: false,
-    };
+    let author = PostAuthor { user_id: user, app_id: record.int("app_id").map(AppId::new), self_serve: false };
     let keys = record.texts("media_keys");
     let keys = keys.iter().filter_map(|key| key.split_once('_'));
     let new = NewPost {
@@ -143,12 +134,7 @@ fn finish_scheduled_post(
     record.set("due_at", Value::Null);
     record.updated_at = now;
     ctx.save_record(&record)?;
-    let change = RecordChange {
-        verb: ResourceVerb::Update,
-        record,
-        before: Some(before),
-        sent_fields: Vec::new(),
-    };
+    let change = RecordChange { verb: ResourceVerb::Update, record, before: Some(before), sent_fields: Vec::new() };
     history::record_history(ctx, &change)
 }
 

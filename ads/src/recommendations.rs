@@ -140,10 +140,7 @@ fn draft_recommendations(ctx: &mut AccountContext<'_, '_>, instrument: i64) -> R
     let mut branches = Vec::new();
     for campaign in ctx.list_visible_records(&CAMPAIGN, "funding_instrument_id", instrument)? {
         let items = ctx.list_visible_records(&LINE_ITEM, "campaign_id", campaign.id)?;
-        branches.push(CampaignTree {
-            campaign,
-            line_items: items,
-        });
+        branches.push(CampaignTree { campaign, line_items: items });
     }
     let mut all = performance_rules::find_small_budgets(ctx, &branches)?;
     all.extend(audience_advice::find_narrow_audiences(ctx, &branches)?);

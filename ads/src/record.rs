@@ -72,11 +72,7 @@ impl AdsRecord {
 
     /// `None` if the field is null.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        debug_assert!(
-            self.resource.field(name).is_some(),
-            "{} has no field {name}",
-            self.resource.name
-        );
+        debug_assert!(self.resource.field(name).is_some(), "{} has no field {name}", self.resource.name);
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
@@ -113,11 +109,7 @@ impl AdsRecord {
     }
 
     pub fn set(&mut self, name: &'static str, value: impl Into<Value>) {
-        debug_assert!(
-            self.resource.field(name).is_some(),
-            "{} has no field {name}",
-            self.resource.name
-        );
+        debug_assert!(self.resource.field(name).is_some(), "{} has no field {name}", self.resource.name);
         self.fields.set(name, value.into());
     }
 

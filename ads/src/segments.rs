@@ -72,10 +72,7 @@ pub fn resolve_segment(segment: &Value, find: AudienceLookup<'_>) -> Result<Segm
         resolve_leaf(segment, id, find)?
     } else {
         let any = segment.get("boolean_operator").is_some_and(|word| word == "OR");
-        let mut all = SegmentUsers {
-            ids: Vec::new(),
-            negated: !any,
-        };
+        let mut all = SegmentUsers { ids: Vec::new(), negated: !any };
         for child in child_segments(segment) {
             all = all.combine(&resolve_segment(child, find)?, any);
         }
@@ -96,11 +93,8 @@ fn resolve_leaf(segment: &Value, id: i64, find: AudienceLookup<'_>) -> Result<Se
         _ => times >= frequency,
     };
     let (members, others) = (holds(1), holds(0));
-    let ids = if members == others {
-        Vec::new()
-    } else {
-        find(id, segment.get("lookback_window").and_then(Value::as_i64))?
-    };
+    let ids =
+        if members == others { Vec::new() } else { find(id, segment.get("lookback_window").and_then(Value::as_i64))? };
     Ok(SegmentUsers { ids, negated: others })
 }
 
@@ -171,10 +165,8 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
                 return Err(AdsProblem::missing_parameter("boolean_operator"));
             }
             let operator = parse_member(members, "boolean_operator", FieldKind::OneOf(&["AND", "OR"]), "")?;
-            let below: Result<Vec<Value>, AdsProblem> = below
-                .iter()
-                .map(|child| parse_segment("child_segments", child, depth + 1, leaves))
-                .collect();
+            let below: Result<Vec<Value>, AdsProblem> =
+                below.iter().map(|child| parse_segment("child_segments", child, depth + 1, leaves)).collect();
             Ok(json!({ "boolean_operator": operator, "negate": negate, "child_segments": below? }))
         }
         (Some(_), Some(_)) if !is_empty => {
@@ -269,11 +261,7 @@ mod tests {
             (all(&[of("1"), of("9")]), vec![], false),
             (not(any(&[not(of("1")), of("2")])), vec![1], false),
             (all(&[not(of("1")), not(of("2"))]), vec![1, 2, 3, 4], true),
-            (
-                all(&[any(&[of("1"), of("2")]), not(all(&[of("1"), of("2")]))]),
-                vec![1, 4],
-                false,
-            ),
+            (all(&[any(&[of("1"), of("2")]), not(all(&[of("1"), of("2")]))]), vec![1, 4], false),
         ] {
             assert_eq!(found(&segment), SegmentUsers { ids, negated: others }, "{segment}");
             assert_eq!(is_bounded(&parse_segments(&segment).unwrap()), !others, "{segment}");
@@ -342,10 +330,7 @@ mod tests {
             (any(&[json!({})]), "MISSING_PARAMETER"),
             (any(&[json!(7)]), "INVALID_PARAMETER"),
             (with("child_segments", json!([of("1")])), "EXCLUSIVE_PARAMETERS"),
-            (
-                with("custom_audience_id", json!("a-b")),
-                "INVALID_ID_ILLEGAL_CHARACTERS",
-            ),
+            (with("custom_audience_id", json!("a-b")), "INVALID_ID_ILLEGAL_CHARACTERS"),
             (with("frequency", json!(0)), "INVALID_PARAMETER"),
             (with("frequency", json!(1.5)), "INVALID_PARAMETER"),
             (with("frequency_comparator", json!("GTE")), "INVALID_PARAMETER"),

@@ -75,12 +75,7 @@ impl AdRequest {
         if !problems.is_empty() {
             return Err(base::Refusal::from(problems).into());
         }
-        Ok(Self {
-            viewer,
-            placement: placement.unwrap_or(Placement::AllOn),
-            slots,
-            video_post_id: before,
-        })
+        Ok(Self { viewer, placement: placement.unwrap_or(Placement::AllOn), slots, video_post_id: before })
     }
 }
 
@@ -221,10 +216,7 @@ pub fn serve_ads(
         }
         shown.push(Value::Object(members));
     }
-    Ok(ServedAds {
-        answer: json!({ "data": shown }),
-        bid_outcomes: result.bid_outcomes,
-    })
+    Ok(ServedAds { answer: json!({ "data": shown }), bid_outcomes: result.bid_outcomes })
 }
 
 pub fn record_bid_outcomes(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Error> {

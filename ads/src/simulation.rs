@@ -69,12 +69,7 @@ pub fn load_simulated_items(
             }
         }
         if !creatives.is_empty() && !audience.is_empty() {
-            plays.push(SimulatedLineItem {
-                item,
-                campaign: campaign.clone(),
-                creatives,
-                audience,
-            });
+            plays.push(SimulatedLineItem { item, campaign: campaign.clone(), creatives, audience });
         }
     }
     Ok(plays)
@@ -125,10 +120,7 @@ fn item_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<
 /// The starts of the hours before a moment, oldest first; the current hour is the last.
 pub fn past_hours(now: Time, count: i64) -> Vec<Time> {
     let last = now.ms().div_euclid(HOUR);
-    (0..count)
-        .rev()
-        .map(|back| Time::from_ms((last - back) * HOUR))
-        .collect()
+    (0..count).rev().map(|back| Time::from_ms((last - back) * HOUR)).collect()
 }
 
 /// Simulates an hour; returns the number of new events.
@@ -165,10 +157,7 @@ fn load_item_budgets(
     let funding = simulated.item.int("funding_instrument_id").unwrap_or(0);
     let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &[funding])?;
     let mut found = Vec::new();
-    let own = [
-        (AdEntity::Campaign, &simulated.campaign),
-        (AdEntity::LineItem, &simulated.item),
-    ];
+    let own = [(AdEntity::Campaign, &simulated.campaign), (AdEntity::LineItem, &simulated.item)];
     let paying = funding.values().map(|record| (AdEntity::Funding, record));
     for (entity, record) in own.into_iter().chain(paying) {
         let spent = budget::load_spent(tx, entity, &[record.id], day)?;

@@ -14,19 +14,14 @@ pub struct SizeDisclosure {
 
 impl std::fmt::Debug for SizeDisclosure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Discretion")
-            .field("least", &self.min_size)
-            .finish_non_exhaustive()
+        f.debug_struct("Discretion").field("least", &self.min_size).finish_non_exhaustive()
     }
 }
 
 impl Default for SizeDisclosure {
     /// Discloses everything; for demo data in which all users are fictional.
     fn default() -> Self {
-        Self {
-            min_size: 1,
-            key: [0; 32],
-        }
+        Self { min_size: 1, key: [0; 32] }
     }
 }
 
@@ -119,10 +114,7 @@ const fn mix_bits(number: u64) -> u64 {
 mod tests {
     use super::{DisclosedSize, SizeDisclosure};
 
-    const DISCREET: SizeDisclosure = SizeDisclosure {
-        min_size: 100,
-        key: [7; 32],
-    };
+    const DISCREET: SizeDisclosure = SizeDisclosure { min_size: 100, key: [7; 32] };
 
     fn told(users: impl IntoIterator<Item = i64>) -> DisclosedSize {
         DISCREET.disclose_size(DISCREET.measure_audience(users))

@@ -8,12 +8,7 @@ use crate::{ArchiveError, ArchiveRecord, ArchivedAccount, ArchivedMedia, Archive
 use std::fmt;
 use std::path::Path;
 
-const MEDIA_FOLDERS: [&str; 4] = [
-    "tweets_media",
-    "tweet_media",
-    "community_tweet_media",
-    "deleted_tweets_media",
-];
+const MEDIA_FOLDERS: [&str; 4] = ["tweets_media", "tweet_media", "community_tweet_media", "deleted_tweets_media"];
 
 #[derive(Debug)]
 pub struct Archive {
@@ -32,10 +27,7 @@ pub struct ArchivedMediaFile {
 impl fmt::Debug for ArchivedMediaFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("ArchivedMediaFile");
-        debug
-            .field("name", &self.name)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
+        debug.field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -89,10 +81,7 @@ impl Archive {
     }
 
     pub fn post_media(&self, post: i64, media: &ArchivedMedia) -> Result<Option<ArchivedMediaFile>, ArchiveError> {
-        let exact = media
-            .files
-            .iter()
-            .find_map(|file| self.find_in_folders(&MEDIA_FOLDERS, file));
+        let exact = media.files.iter().find_map(|file| self.find_in_folders(&MEDIA_FOLDERS, file));
         let video = || match media.kind {
             ArchivedMediaKind::Photo | ArchivedMediaKind::Subtitles => None,
             ArchivedMediaKind::Video | ArchivedMediaKind::AnimatedGif => self.find_video(post),
@@ -120,16 +109,12 @@ impl Archive {
     }
 
     fn find_in_folders(&self, folders: &[&str], file: &str) -> Option<String> {
-        let names = folders
-            .iter()
-            .map(|folder| format!("{}{folder}/{file}", self.catalog.folder));
+        let names = folders.iter().map(|folder| format!("{}{folder}/{file}", self.catalog.folder));
         names.into_iter().find(|name| self.container.contains(name))
     }
 
     fn find_video(&self, post: i64) -> Option<String> {
-        let starts = MEDIA_FOLDERS
-            .iter()
-            .map(|folder| format!("{}{folder}/{post}-", self.catalog.folder));
+        let starts = MEDIA_FOLDERS.iter().map(|folder| format!("{}{folder}/{post}-", self.catalog.folder));
         let videos = starts.filter_map(|start| self.first_name_with_prefix(&start));
         videos.into_iter().find(|name| has_extension(name, "mp4"))
     }
@@ -141,7 +126,5 @@ impl Archive {
 }
 
 pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
-    Path::new(name)
-        .extension()
-        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
+    Path::new(name).extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }

@@ -69,22 +69,12 @@ impl ArchiveCatalog {
     pub(crate) fn build(container: &ArchiveContainer, path: &str, messages: bool) -> Result<Self, ArchiveError> {
         let folder = find_data_folder(container);
         let folder = folder.ok_or_else(|| ArchiveError::NotAnArchive(path.to_owned()))?;
-        let mut catalog = Self {
-            folder,
-            files: Vec::new(),
-            owner: None,
-            manifest_counts: Vec::new(),
-            reads_messages: messages,
-        };
+        let mut catalog =
+            Self { folder, files: Vec::new(), owner: None, manifest_counts: Vec::new(), reads_messages: messages };
         catalog.read_manifest(container)?;
         catalog.add_unlisted_files(container);
         catalog.files.sort_by_cached_key(|file| {
-            (
-                file.handling.reading_order(),
-                file.data_type.clone(),
-                part_number(&file.name),
-                file.name.clone(),
-            )
+            (file.handling.reading_order(), file.data_type.clone(), part_number(&file.name), file.name.clone())
         });
         Ok(catalog)
     }
@@ -174,19 +164,11 @@ impl ManifestUserInfo<'_> {
 
 /// The topmost folder that contains a file typical of archives.
 fn find_data_folder(container: &ArchiveContainer) -> Option<String> {
-    let typical_files = [
-        "manifest.js",
-        "account.js",
-        "tweets.js",
-        "tweet.js",
-        "like.js",
-        "follower.js",
-    ];
+    let typical_files = ["manifest.js", "account.js", "tweets.js", "tweet.js", "like.js", "follower.js"];
     let mut best: Option<&str> = None;
     for name in container.names_from("") {
-        let (folder, file) = name
-            .rsplit_once('/')
-            .map_or(("", name), |_| name.split_at(name.rfind('/').map_or(0, |at| at + 1)));
+        let (folder, file) =
+            name.rsplit_once('/').map_or(("", name), |_| name.split_at(name.rfind('/').map_or(0, |at| at + 1)));
         let monthly = folder.strip_suffix("js/tweets/").filter(|_| has_extension(file, "js"));
         let folder = match monthly {
             Some(parent) => parent,
@@ -206,9 +188,7 @@ fn data_type_from_file_name(name: &str) -> Option<String> {
     if name.starts_with("js/tweets/") {
         return Some("tweets".to_owned());
     }
-    let stem = name
-        .strip_suffix(".js")
-        .filter(|stem| !stem.contains('/') && *stem != "manifest")?;
+    let stem = name.strip_suffix(".js").filter(|stem| !stem.contains('/') && *stem != "manifest")?;
     let stem = stem.rsplit_once("-part").map_or(stem, |(stem, _)| stem);
     let mut words = stem.split('-');
     let mut kind = words.next().unwrap_or_default().to_owned();

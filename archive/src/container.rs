@@ -73,16 +73,7 @@ mod tests {
 
     #[test]
     fn names_that_lead_away_are_refused() {
-        let away = [
-            "../a",
-            "a/../../b",
-            "/etc/passwd",
-            "a\\..\\b",
-            "C:/a",
-            "a/./b",
-            "",
-            "a\0b",
-        ];
+        let away = ["../a", "a/../../b", "/etc/passwd", "a\\..\\b", "C:/a", "a/./b", "", "a\0b"];
         for name in away {
             assert!(validate_name(name).is_err(), "{name:?}");
         }

@@ -42,11 +42,7 @@ const READ: [(&str, ReadableDataType, u8); 17] = [
     ("mute", ReadableDataType::Mute, 11),
     ("listsCreated", ReadableDataType::List(ArchivedListRole::Created), 12),
     ("listsMember", ReadableDataType::List(ArchivedListRole::Member), 13),
-    (
-        "listsSubscribed",
-        ReadableDataType::List(ArchivedListRole::Subscribed),
-        14,
-    ),
+    ("listsSubscribed", ReadableDataType::List(ArchivedListRole::Subscribed), 14),
 ];
 
 /// Only read on request.
@@ -150,9 +146,6 @@ impl DataTypeHandling {
         let Self::Read(kind) = self else {
             return u8::MAX;
         };
-        READ.iter()
-            .chain(&ON_REQUEST)
-            .find(|(_, read, _)| read == kind)
-            .map_or(u8::MAX, |(.., rank)| *rank)
+        READ.iter().chain(&ON_REQUEST).find(|(_, read, _)| read == kind).map_or(u8::MAX, |(.., rank)| *rank)
     }
 }

@@ -57,10 +57,7 @@ pub(crate) struct ElementReader<R> {
 
 impl<R: BufRead> ElementReader<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self {
-            reader,
-            shape: JsonShape::Unknown,
-        }
+        Self { reader, shape: JsonShape::Unknown }
     }
 
     pub(crate) fn read_element(&mut self, buffer: &mut Vec<u8>) -> Result<ElementOutcome, ElementReadError> {
@@ -207,11 +204,7 @@ impl NestingScan {
         let mut taken = 0;
         let mut rest = chunk;
         while !rest.is_empty() {
-            let (used, ended) = if self.in_string {
-                self.scan_string(rest)
-            } else {
-                self.scan_structure(rest)
-            };
+            let (used, ended) = if self.in_string { self.scan_string(rest) } else { self.scan_structure(rest) };
             taken += used;
             if ended {
                 return (taken, true);

@@ -51,9 +51,6 @@ impl ArchiveError {
     }
 
     pub(crate) fn from_io(file: &str, source: io::Error) -> Self {
-        Self::Io {
-            file: file.to_owned(),
-            source,
-        }
+        Self::Io { file: file.to_owned(), source }
     }
 }

@@ -4,10 +4,7 @@
 use crate::lenient::LenientNumber;
 use serde::{Deserialize, Deserializer, Serializer};
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference to the field"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference to the field")]
 pub(crate) fn serialize<S: Serializer>(id: &i64, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(id)
 }

@@ -27,11 +27,8 @@ impl JsonLines {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let file = File::open(&self.path).map_err(|source| ArchiveError::from_io(&name, source))?;
         let is_compressed = self.path.extension().is_some_and(|extension| extension == "gz");
-        let bytes: Box<dyn Read + Send> = if is_compressed {
-            Box::new(flate2::read::MultiGzDecoder::new(file))
-        } else {
-            Box::new(file)
-        };
+        let bytes: Box<dyn Read + Send> =
+            if is_compressed { Box::new(flate2::read::MultiGzDecoder::new(file)) } else { Box::new(file) };
         let reader: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(1 << 16, bytes));
         Ok(JsonLinesRecords::new(&name, reader, from))
     }
@@ -96,18 +93,12 @@ impl<R: BufRead> JsonLinesRecords<R> {
 
     /// False at the end.
     fn advance(&mut self) -> Result<bool, ArchiveError> {
-        let location = ElementLocation {
-            file: self.name.clone(),
-            element: self.at.element,
-        };
+        let location = ElementLocation { file: self.name.clone(), element: self.at.element };
         let element = match self.detect_format().and_then(|()| self.read_next()) {
             Ok(element) => element,
             Err(error) => {
                 self.source = LineSource::Done;
-                return Err(ArchiveError::Broken {
-                    at: location,
-                    why: error.message(),
-                });
+                return Err(ArchiveError::Broken { at: location, why: error.message() });
             }
         };
         let at = self.at;

@@ -44,10 +44,7 @@ impl Visitor<'_> for NumberVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<LenientNumber, E> {
-        format!("{value:.0}")
-            .parse()
-            .map(|value| LenientNumber(Some(value)))
-            .map_err(E::custom)
+        format!("{value:.0}").parse().map(|value| LenientNumber(Some(value))).map_err(E::custom)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<LenientNumber, E> {

@@ -38,12 +38,8 @@ impl NoteIndex {
         if self.by_ms.is_empty() {
             return None;
         }
-        let near = self
-            .by_ms
-            .range(created_at_ms - MAX_TIME_DIFFERENCE_MS + 1..created_at_ms + MAX_TIME_DIFFERENCE_MS);
+        let near = self.by_ms.range(created_at_ms - MAX_TIME_DIFFERENCE_MS + 1..created_at_ms + MAX_TIME_DIFFERENCE_MS);
         let mut notes = near.flat_map(|(_, notes)| notes);
-        notes
-            .find(|indexed| text.contains(&indexed.start))
-            .map(|indexed| &indexed.note)
+        notes.find(|indexed| text.contains(&indexed.start)).map(|indexed| &indexed.note)
     }
 }

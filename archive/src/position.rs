@@ -16,18 +16,10 @@ pub struct ReadPosition {
 }
 
 impl ReadPosition {
-    pub const START: Self = Self {
-        file: 0,
-        element: 0,
-        part: 0,
-    };
+    pub const START: Self = Self { file: 0, element: 0, part: 0 };
 
     pub(crate) const fn next_element(self) -> Self {
-        Self {
-            element: self.element + 1,
-            part: 0,
-            ..self
-        }
+        Self { element: self.element + 1, part: 0, ..self }
     }
 }
 

@@ -85,10 +85,7 @@ pub struct ArchivedPost {
     pub user: Option<Box<ArchivedUser>>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference to the field"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference to the field")]
 pub(crate) fn is_off(switch: &bool) -> bool {
     !*switch
 }

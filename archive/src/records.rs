@@ -25,31 +25,19 @@ pub struct ArchiveRecords<'a> {
 
 impl<'a> ArchiveRecords<'a> {
     pub(crate) fn new(archive: &'a Archive, from: ReadPosition) -> Self {
-        Self {
-            archive,
-            at: from,
-            open_file: None,
-            buffer: Vec::new(),
-            queue: RecordQueue::default(),
-            notes: None,
-        }
+        Self { archive, at: from, open_file: None, buffer: Vec::new(), queue: RecordQueue::default(), notes: None }
     }
 
     fn advance_file(&mut self) {
         self.open_file = None;
-        self.at = ReadPosition {
-            file: self.at.file + 1,
-            ..ReadPosition::START
-        };
+        self.at = ReadPosition { file: self.at.file + 1, ..ReadPosition::START };
     }
 
     fn advance(&mut self, file: &'a ArchiveDataFile) -> Option<ArchiveError> {
         let kind = match (&file.handling, file.present) {
             (DataTypeHandling::Read(kind), true) => *kind,
             (DataTypeHandling::Skip(why), true) => {
-                let count = file
-                    .count
-                    .unwrap_or_else(|| count_elements(&self.archive.container, &file.name));
+                let count = file.count.unwrap_or_else(|| count_elements(&self.archive.container, &file.name));
                 self.skip_file(file, count, why.clone());
                 return None;
             }
@@ -73,23 +61,13 @@ impl<'a> ArchiveRecords<'a> {
     fn skip_file(&mut self, file: &ArchiveDataFile, count: u64, why: SkipReason) {
         let at = self.at;
         self.advance_file();
-        let skipped = SkippedItem {
-            element: None,
-            ..skipped_item(file, at, count, why)
-        };
-        self.queue
-            .push_element(vec![ArchiveRecord::Skipped(skipped)], at, self.at);
+        let skipped = SkippedItem { element: None, ..skipped_item(file, at, count, why) };
+        self.queue.push_element(vec![ArchiveRecord::Skipped(skipped)], at, self.at);
     }
 
     fn read_element(&mut self, file: &ArchiveDataFile, kind: ReadableDataType) -> Result<(), ArchiveError> {
-        let location = || ElementLocation {
-            file: file.name.clone(),
-            element: self.at.element,
-        };
-        let broken_error = |error: ElementReadError| ArchiveError::Broken {
-            at: location(),
-            why: error.message(),
-        };
+        let location = || ElementLocation { file: file.name.clone(), element: self.at.element };
+        let broken_error = |error: ElementReadError| ArchiveError::Broken { at: location(), why: error.message() };
         if kind == ReadableDataType::Post && self.notes.is_none() {
             self.notes = Some(collect_notes(self.archive));
         }
@@ -155,13 +133,7 @@ impl Iterator for ArchiveRecords<'_> {
 }
 
 fn skipped_item(file: &ArchiveDataFile, at: ReadPosition, count: u64, why: SkipReason) -> SkippedItem {
-    SkippedItem {
-        kind: file.data_type.clone(),
-        file: file.name.clone(),
-        element: Some(at.element),
-        count,
-        why,
-    }
+    SkippedItem { kind: file.data_type.clone(), file: file.name.clone(), element: Some(at.element), count, why }
 }
 
 fn open_elements(container: &ArchiveContainer, name: &str) -> Result<OpenedElements, ArchiveError> {

@@ -10,9 +10,7 @@ pub(crate) fn unescape_entities(text: &str) -> String {
         let (before, entity) = rest.split_at(at);
         plain.push_str(before);
         let known = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>')];
-        let found = known
-            .iter()
-            .find_map(|(name, sign)| Some((entity.strip_prefix(name)?, sign)));
+        let found = known.iter().find_map(|(name, sign)| Some((entity.strip_prefix(name)?, sign)));
         rest = if let Some((after, sign)) = found {
             plain.push(*sign);
             after
@@ -43,10 +41,7 @@ impl TextDraft {
     /// `known` is the quoted post if the source contains it, `own` the post itself.
     pub(crate) fn take_quote(&mut self, known: Option<i64>, own: i64) -> Option<i64> {
         let end = self.text.trim_end();
-        let last = self
-            .urls
-            .iter()
-            .position(|url| !url.short.is_empty() && end.ends_with(&url.short));
+        let last = self.urls.iter().position(|url| !url.short.is_empty() && end.ends_with(&url.short));
         let Some(url) = last.and_then(|at| self.urls.get_mut(at)) else {
             return known;
         };
@@ -65,10 +60,7 @@ impl TextDraft {
     }
 
     pub(crate) fn expand_links(&mut self) {
-        let links = self
-            .urls
-            .iter()
-            .filter(|url| !url.short.is_empty() && !url.expanded.is_empty());
+        let links = self.urls.iter().filter(|url| !url.short.is_empty() && !url.expanded.is_empty());
         let links: Vec<(&str, &str)> = links.map(|url| (&*url.short, &*url.expanded)).collect();
         if !links.is_empty() {
             self.text = replace_links(&self.text, &links);
@@ -85,10 +77,7 @@ impl TextDraft {
 pub(crate) fn post_id_from_url(url: &str) -> Option<i64> {
     let path = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let (host, path) = path.split_once('/')?;
-    let host = host
-        .strip_prefix("www.")
-        .or_else(|| host.strip_prefix("mobile."))
-        .unwrap_or(host);
+    let host = host.strip_prefix("www.").or_else(|| host.strip_prefix("mobile.")).unwrap_or(host);
     if !matches!(host, "twitter.com" | "x.com") {
         return None;
     }
@@ -140,16 +129,11 @@ pub(crate) fn base_name(url: &str) -> Option<&str> {
 
 /// The file names of an attachment in the media folders; fails for unsafe names.
 pub(crate) fn media_file_names(post: i64, media: &ArchivedMedia) -> Result<Vec<String>, &'static str> {
-    let videos = media
-        .variants
-        .iter()
-        .filter(|variant| variant.content_type != "application/x-mpegURL");
+    let videos = media.variants.iter().filter(|variant| variant.content_type != "application/x-mpegURL");
     let mut videos: Vec<_> = videos.collect();
     videos.sort_by_key(|variant| -variant.bitrate.unwrap_or(0));
     let urls = videos.iter().map(|variant| &variant.url).chain([&media.url]);
     let urls = urls.filter(|url| !url.is_empty());
     let names = urls.map(|url| base_name(url).map(|name| format!("{post}-{name}")));
-    names
-        .collect::<Option<Vec<_>>>()
-        .ok_or("a media name leads out of its folder")
+    names.collect::<Option<Vec<_>>>().ok_or("a media name leads out of its folder")
 }

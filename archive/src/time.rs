@@ -3,9 +3,7 @@
 /// Ids up to this one were sequential, not made from the clock.
 const LAST_COUNTED_ID: i64 = 29_700_859_247;
 const SNOWFLAKE_EPOCH_MS: i64 = 1_288_834_974_657;
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// The creation time in an id, in ms; `None` for the sequential ids of the first years.
 pub(crate) fn from_id(id: i64) -> Option<i64> {

@@ -23,18 +23,12 @@ pub struct TestClock {
 impl Clock {
     /// Stands at `time` until it is set.
     pub fn frozen_at(time: Time) -> Self {
-        Self::Test(Arc::new(TestClock {
-            value: AtomicI64::new(time.ms()),
-            frozen: true,
-        }))
+        Self::Test(Arc::new(TestClock { value: AtomicI64::new(time.ms()), frozen: true }))
     }
 
     /// Runs `ms` milliseconds ahead of the machine's clock.
     pub fn offset_from_system(ms: i64) -> Self {
-        Self::Test(Arc::new(TestClock {
-            value: AtomicI64::new(ms),
-            frozen: false,
-        }))
+        Self::Test(Arc::new(TestClock { value: AtomicI64::new(ms), frozen: false }))
     }
 
     /// The time that posts, ids and tokens are stamped with.
@@ -50,11 +44,7 @@ impl Clock {
     /// cannot be set.
     pub fn set(&self, time: Time) {
         if let Self::Test(test) = self {
-            let value = if test.frozen {
-                time.ms()
-            } else {
-                time.ms() - wall_time().ms()
-            };
+            let value = if test.frozen { time.ms() } else { time.ms() - wall_time().ms() };
             test.value.store(value, Ordering::Relaxed);
         }
     }
@@ -64,9 +54,7 @@ impl Clock {
 /// because clients compare them with their own clocks.
 #[expect(clippy::disallowed_methods, reason = "the only place that reads the machine's time")]
 pub fn wall_time() -> Time {
-    let since = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Time::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 

@@ -38,10 +38,7 @@ impl CursorCodec {
     /// viewer.
     pub fn encode(&self, scope: &[u8], position: &[u8]) -> String {
         let nonce = self.derive_nonce(scope, position);
-        let payload = Payload {
-            msg: position,
-            aad: scope,
-        };
+        let payload = Payload { msg: position, aad: scope };
         // Encryption fails only beyond 256 GiB; a cursor without its position would be refused.
         let sealed = self.cipher.encrypt(&Nonce::from(nonce), payload).unwrap_or_default();
         let mut text = BASE32HEX_NOPAD.encode(&[&nonce[..], &sealed].concat());
@@ -56,10 +53,7 @@ impl CursorCodec {
         }
         let bytes = BASE32HEX_NOPAD.decode(cursor.to_ascii_uppercase().as_bytes()).ok()?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_LENGTH>()?;
-        let payload = Payload {
-            msg: sealed,
-            aad: scope,
-        };
+        let payload = Payload { msg: sealed, aad: scope };
         self.cipher.decrypt(&Nonce::from(*nonce), payload).ok()
     }
 
@@ -95,10 +89,7 @@ mod tests {
             assert_eq!(codec().encode(b"followers of 12", &position), cursor);
             assert_eq!(codec().decode(b"followers of 12", &cursor), Some(position));
             assert_eq!(codec().decode(b"followers of 13", &cursor), None);
-            assert_eq!(
-                CursorCodec::new(&[8; 32]).unwrap().decode(b"followers of 12", &cursor),
-                None
-            );
+            assert_eq!(CursorCodec::new(&[8; 32]).unwrap().decode(b"followers of 12", &cursor), None);
         }
     }
 

@@ -135,10 +135,7 @@ impl Keyring {
     /// ciphertext.
     pub fn encrypt(&self, location: &str, plain: &[u8], rng: &Rng) -> Result<Vec<u8>, Fault> {
         let nonce: [u8; NONCE_BYTES] = rng.random_bytes()?;
-        let payload = Payload {
-            msg: plain,
-            aad: location.as_bytes(),
-        };
+        let payload = Payload { msg: plain, aad: location.as_bytes() };
         let current = self.0.read().current.clone();
         let ciphertext = current.cipher().encrypt(&XNonce::from(nonce), payload);
         let ciphertext = ciphertext.map_err(|error| Fault::new(format!("failed to encrypt a secret: {error}")))?;
@@ -216,20 +213,14 @@ mod tests {
         // The other key's id on it does not help.
         let mut renamed = ciphertext;
         renamed[..4].copy_from_slice(&key(2).id());
-        assert_eq!(
-            ring(2).decrypt(LOCATION, &renamed),
-            Err(DecryptError::AuthenticationFailed)
-        );
+        assert_eq!(ring(2).decrypt(LOCATION, &renamed), Err(DecryptError::AuthenticationFailed));
     }
 
     #[test]
     fn a_moved_secret_does_not_open() {
         let ciphertext = encrypted(b"secret");
         for location in ["apps.consumer_secret:18", "apps.bearer:17", ""] {
-            assert_eq!(
-                ring(1).decrypt(location, &ciphertext),
-                Err(DecryptError::AuthenticationFailed)
-            );
+            assert_eq!(ring(1).decrypt(location, &ciphertext), Err(DecryptError::AuthenticationFailed));
         }
     }
 
@@ -263,10 +254,7 @@ mod tests {
         let held = ring.clone();
         let ciphertext = held.encrypt(LOCATION, b"secret", &Rng::Os).unwrap();
         ring.rotate(key(2));
-        assert_eq!(
-            (held.current_key_id(), held.old_key_ids()),
-            (key(2).id(), vec![key(1).id()])
-        );
+        assert_eq!((held.current_key_id(), held.old_key_ids()), (key(2).id(), vec![key(1).id()]));
         assert_eq!(held.decrypt(LOCATION, &ciphertext).unwrap(), b"secret");
         assert!(!held.is_encrypted_with_current_key(&ciphertext));
     }

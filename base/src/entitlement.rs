@@ -11,13 +11,7 @@ pub enum Entitlement {
 }
 
 impl Entitlement {
-    pub const ALL: [Self; 5] = [
-        Self::FullArchive,
-        Self::Blocks,
-        Self::FollowsAndLikes,
-        Self::Ads,
-        Self::AdsServing,
-    ];
+    pub const ALL: [Self; 5] = [Self::FullArchive, Self::Blocks, Self::FollowsAndLikes, Self::Ads, Self::AdsServing];
 
     /// As stored, as written in commands and as shown in refusals.
     pub const fn name(self) -> &'static str {

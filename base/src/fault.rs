@@ -14,19 +14,11 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            cause: None,
-            transient: false,
-        }
+        Self { message: message.into(), cause: None, transient: false }
     }
 
     pub fn from_cause(message: impl Into<String>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self {
-            message: message.into(),
-            cause: Some(cause.into()),
-            transient: false,
-        }
+        Self { message: message.into(), cause: Some(cause.into()), transient: false }
     }
 
     /// For `map_err`: wraps the cause with what was being done.
@@ -45,9 +37,7 @@ impl Fault {
     pub fn is_transient(&self) -> bool {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
-            let fault = error
-                .downcast_ref::<Self>()
-                .or_else(|| error.downcast_ref::<Arc<Self>>().map(AsRef::as_ref));
+            let fault = error.downcast_ref::<Self>().or_else(|| error.downcast_ref::<Arc<Self>>().map(AsRef::as_ref));
             if fault.is_some_and(|fault| fault.transient) {
                 return true;
             }
@@ -73,9 +63,7 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.cause
-            .as_ref()
-            .map(|cause| -> &(dyn Error + 'static) { cause.as_ref() })
+        self.cause.as_ref().map(|cause| -> &(dyn Error + 'static) { cause.as_ref() })
     }
 }
 

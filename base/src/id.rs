@@ -136,11 +136,7 @@ impl IdGenerator {
     /// `node` is 0–1023. Ids stay above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
         let last = pack_sequence(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
-        Self {
-            clock,
-            node: i64::from(node & 0x3ff),
-            last: AtomicI64::new(last),
-        }
+        Self { clock, node: i64::from(node & 0x3ff), last: AtomicI64::new(last) }
     }
 
     pub fn next<K>(&self) -> Id<K> {
@@ -206,15 +202,7 @@ mod tests {
     #[test]
     fn reads_only_digits() {
         assert_eq!(PostId::parse("0020").map(PostId::get), Some(20));
-        for text in [
-            "",
-            "-1",
-            "+1",
-            "1a",
-            "9223372036854775808",
-            "12345678901234567890",
-            " 1",
-        ] {
+        for text in ["", "-1", "+1", "1a", "9223372036854775808", "12345678901234567890", " 1"] {
             assert_eq!(PostId::parse(text), None, "{text}");
         }
     }

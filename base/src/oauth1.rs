@@ -64,11 +64,7 @@ impl OAuth1Credentials {
             return Ok(None);
         }
         let collected = RequestParameters::from_request(request)?;
-        if collected.is_signed() {
-            Self::from_parameters(request, collected).map(Some)
-        } else {
-            Ok(None)
-        }
+        if collected.is_signed() { Self::from_parameters(request, collected).map(Some) } else { Ok(None) }
     }
 
     fn from_parameters(request: &OAuth1Request<'_>, mut collected: RequestParameters) -> Result<Self, OAuth1Error> {
@@ -92,10 +88,7 @@ impl OAuth1Credentials {
             base_string: BaseString::new(request, &collected.parameters),
             duplicate,
         };
-        Ok(Self {
-            token: presented.token.filter(|token| !token.is_empty()),
-            ..presented
-        })
+        Ok(Self { token: presented.token.filter(|token| !token.is_empty()), ..presented })
     }
 
     /// The index of the origin that the client signed for. Each comparison takes constant time.
@@ -165,10 +158,7 @@ pub struct OAuth1Signer<'a> {
 impl OAuth1Signer<'_> {
     /// The `Authorization` header that signs `request`, whose own `Authorization` is ignored.
     pub fn sign(&self, request: &OAuth1Request<'_>, origin: &RequestOrigin) -> Result<String, OAuth1Error> {
-        let request = OAuth1Request {
-            authorization: None,
-            ..*request
-        };
+        let request = OAuth1Request { authorization: None, ..*request };
         let mut protocol = self.protocol_parameters();
         let mut parameters = RequestParameters::from_request(&request)?.parameters;
         parameters.extend(protocol.iter().cloned());

@@ -46,11 +46,7 @@ pub fn encode(text: &str) -> Cow<'_, str> {
 
 /// Decodes `%XX`; any other character, including `+`, stands for itself.
 pub fn decode(text: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
-    if text.contains('%') {
-        decode_bytes(text.as_bytes(), false).map(Cow::Owned)
-    } else {
-        Ok(Cow::Borrowed(text))
-    }
+    if text.contains('%') { decode_bytes(text.as_bytes(), false).map(Cow::Owned) } else { Ok(Cow::Borrowed(text)) }
 }
 
 /// Decodes one segment of a path. The result may contain a slash: split before decoding.

@@ -30,17 +30,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    pub const OPEN: Self = Self {
-        open: true,
-        ..Self::NOBODY
-    };
-    pub const NOBODY: Self = Self {
-        open: false,
-        oauth1: false,
-        app: false,
-        oauth2: false,
-        scopes: Scopes::NONE,
-    };
+    pub const OPEN: Self = Self { open: true, ..Self::NOBODY };
+    pub const NOBODY: Self = Self { open: false, oauth1: false, app: false, oauth2: false, scopes: Scopes::NONE };
 
     /// Parses the contract's letters: `1` OAuth 1.0a user, `A` app-only, `2` OAuth 2.0 user.
     pub const fn from_letters(letters: &str, scopes: Scopes) -> Self {
@@ -69,11 +60,7 @@ impl Permit {
     pub fn accepted_names(self) -> String {
         // The order is that of the public API's own text.
         let kinds = [Credential::OAuth1, Credential::App, Credential::OAuth2];
-        let names: Vec<_> = kinds
-            .into_iter()
-            .filter(|kind| self.accepts(*kind))
-            .map(Credential::name)
-            .collect();
+        let names: Vec<_> = kinds.into_iter().filter(|kind| self.accepts(*kind)).map(Credential::name).collect();
         names.join(", ")
     }
 }

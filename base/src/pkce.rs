@@ -20,9 +20,7 @@ impl ChallengeMethod {
     pub fn parse(name: Option<&str>) -> Option<Self> {
         let name = name.unwrap_or("plain");
         let methods = [Self::S256, Self::Plain];
-        methods
-            .into_iter()
-            .find(|method| method.name().eq_ignore_ascii_case(name))
+        methods.into_iter().find(|method| method.name().eq_ignore_ascii_case(name))
     }
 
     pub const fn name(self) -> &'static str {

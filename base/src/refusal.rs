@@ -123,12 +123,7 @@ pub enum ProblemLocation {
 
 impl AdsProblem {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            location: ProblemLocation::Request,
-            value: None,
-        }
+        Self { code, message: message.into(), location: ProblemLocation::Request, value: None }
     }
 
     pub fn invalid_parameter(
@@ -153,10 +148,7 @@ impl AdsProblem {
     }
 
     pub fn invalid_attribute(name: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self {
-            location: ProblemLocation::Attribute(name.into()),
-            ..Self::new("INVALID", message)
-        }
+        Self { location: ProblemLocation::Attribute(name.into()), ..Self::new("INVALID", message) }
     }
 
     #[must_use]
@@ -173,10 +165,7 @@ impl From<AdsProblem> for Refusal {
 
 impl From<Vec<AdsProblem>> for Refusal {
     fn from(problems: Vec<AdsProblem>) -> Self {
-        Self::Ads(Box::new(AdsRefusal {
-            problems,
-            ..AdsRefusal::default()
-        }))
+        Self::Ads(Box::new(AdsRefusal { problems, ..AdsRefusal::default() }))
     }
 }
 
@@ -228,12 +217,7 @@ pub enum AuthenticationProblem {
 
 impl ResourceRef {
     pub fn new(resource: &'static str, parameter: impl Into<Cow<'static, str>>, value: impl ToString) -> Self {
-        Self {
-            resource,
-            parameter: parameter.into(),
-            value: value.to_string(),
-            included: false,
-        }
+        Self { resource, parameter: parameter.into(), value: value.to_string(), included: false }
     }
 
     pub fn from_expansion(
@@ -241,10 +225,7 @@ impl ResourceRef {
         expansion: impl Into<Cow<'static, str>>,
         value: impl ToString,
     ) -> Self {
-        Self {
-            included: true,
-            ..Self::new(resource, expansion, value)
-        }
+        Self { included: true, ..Self::new(resource, expansion, value) }
     }
 }
 
@@ -254,11 +235,8 @@ impl Refusal {
         value: impl ToString,
         message: impl Into<String>,
     ) -> Self {
-        let wrong = InvalidParameter {
-            parameter: parameter.into(),
-            values: vec![value.to_string()],
-            message: message.into(),
-        };
+        let wrong =
+            InvalidParameter { parameter: parameter.into(), values: vec![value.to_string()], message: message.into() };
         Self::InvalidParameters(vec![wrong])
     }
 
@@ -271,11 +249,7 @@ impl Refusal {
     pub fn missing_parameter(parameter: impl Into<Cow<'static, str>>) -> Self {
         let parameter = parameter.into();
         let message = format!("The `{parameter}` query parameter can not be empty");
-        Self::InvalidParameters(vec![InvalidParameter {
-            parameter,
-            values: Vec::new(),
-            message,
-        }])
+        Self::InvalidParameters(vec![InvalidParameter { parameter, values: Vec::new(), message }])
     }
 
     /// For example `named_reason(RefusalKind::NotFound, "webhook_id", id, "WebhookIdInvalid: …")`.
@@ -285,27 +259,15 @@ impl Refusal {
         value: impl ToString,
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::NamedReason {
-            kind,
-            parameter,
-            value: value.to_string(),
-            message: message.into(),
-            code: None,
-        }
+        Self::NamedReason { kind, parameter, value: value.to_string(), message: message.into(), code: None }
     }
 
     pub fn forbidden(detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::Forbidden {
-            detail: detail.into(),
-            code: None,
-        }
+        Self::Forbidden { detail: detail.into(), code: None }
     }
 
     pub fn forbidden_with_code(code: u16, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self::Forbidden {
-            detail: detail.into(),
-            code: Some(code),
-        }
+        Self::Forbidden { detail: detail.into(), code: Some(code) }
     }
 }
 

@@ -23,10 +23,7 @@ impl Rng {
     }
 
     /// Fails only when the operating system provides no randomness.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the only place that reads the system's randomness"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads the system's randomness")]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
         match self {
             Self::Os => getrandom::fill(bytes)
@@ -93,10 +90,7 @@ mod tests {
     fn a_seed_repeats_itself() {
         let (one, other) = (Rng::from_seed(7), Rng::from_seed(7));
         assert_eq!(one.random_token(40).unwrap(), other.random_token(40).unwrap());
-        assert_ne!(
-            one.random_token(40).unwrap(),
-            Rng::from_seed(8).random_token(40).unwrap()
-        );
+        assert_ne!(one.random_token(40).unwrap(), Rng::from_seed(8).random_token(40).unwrap());
         assert_ne!(Rng::Os.random_token(40).unwrap(), Rng::Os.random_token(40).unwrap());
     }
 }

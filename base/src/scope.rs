@@ -83,13 +83,9 @@ impl Scopes {
 
     /// Parses a space-separated list; the error is the first unknown name.
     pub fn parse(text: &str) -> Result<Self, String> {
-        text.split(' ')
-            .filter(|name| !name.is_empty())
-            .try_fold(Self::NONE, |set, name| {
-                Scope::parse(name)
-                    .map(|scope| set.with_scope(scope))
-                    .ok_or_else(|| name.to_owned())
-            })
+        text.split(' ').filter(|name| !name.is_empty()).try_fold(Self::NONE, |set, name| {
+            Scope::parse(name).map(|scope| set.with_scope(scope)).ok_or_else(|| name.to_owned())
+        })
     }
 
     #[must_use]

@@ -18,11 +18,7 @@ pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis
 
 /// Unicode's composed form (NFC), in which text is stored and measured.
 pub fn normalize(text: &str) -> Cow<'_, str> {
-    if is_nfc(text) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.nfc().collect())
-    }
+    if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
 /// Escapes `&`, `<` and `>`, as the API sends them.

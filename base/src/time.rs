@@ -53,14 +53,9 @@ impl Time {
     pub fn to_legacy_string(self) -> String {
         // 1970-01-01 was a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         fn word_at(words: &[&'static str], at: i64) -> &'static str {
-            usize::try_from(at)
-                .ok()
-                .and_then(|at| words.get(at).copied())
-                .unwrap_or_default()
+            usize::try_from(at).ok().and_then(|at| words.get(at).copied()).unwrap_or_default()
         }
         let days = self.seconds().div_euclid(SECONDS_PER_DAY);
         let (year, month, day) = civil_from_days(days);
@@ -136,13 +131,7 @@ fn parse_clock(text: &str) -> Option<i64> {
     if fraction.is_empty() || fraction.len() > 9 || !digits {
         return None;
     }
-    let ms: i64 = fraction
-        .chars()
-        .chain("00".chars())
-        .take(3)
-        .collect::<String>()
-        .parse()
-        .ok()?;
+    let ms: i64 = fraction.chars().chain("00".chars()).take(3).collect::<String>().parse().ok()?;
     Some((hour * 3600 + minute * 60 + second) * 1000 + ms)
 }
 
@@ -193,19 +182,12 @@ mod tests {
     fn the_older_form_names_day_and_month() {
         let time = Time::parse("2008-08-27T13:08:45Z").unwrap();
         assert_eq!(time.to_legacy_string(), "Wed Aug 27 13:08:45 +0000 2008");
-        assert_eq!(
-            Time::from_seconds(-1).to_legacy_string(),
-            "Wed Dec 31 23:59:59 +0000 1969"
-        );
+        assert_eq!(Time::from_seconds(-1).to_legacy_string(), "Wed Dec 31 23:59:59 +0000 1969");
     }
 
     #[test]
     fn reads_what_it_writes() {
-        for text in [
-            "1970-01-01T00:00:00.000Z",
-            "2024-02-29T23:59:59.999Z",
-            "9999-12-31T00:00:00.001Z",
-        ] {
+        for text in ["1970-01-01T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "9999-12-31T00:00:00.001Z"] {
             assert_eq!(Time::parse(text).unwrap().to_string(), text);
         }
     }

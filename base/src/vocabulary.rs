@@ -18,10 +18,7 @@ impl VocabularyWord {
     }
 
     pub const fn same_in_both(name: &'static str) -> Self {
-        Self {
-            post: name,
-            tweet: name,
-        }
+        Self { post: name, tweet: name }
     }
 
     pub const fn name_in(self, vocabulary: Vocabulary) -> &'static str {

@@ -7,10 +7,7 @@ use store::Tx;
 use store::apps::App;
 
 pub(crate) fn create_app(tx: &mut Tx<'_>, owner: &str) -> Result<App, Error> {
-    let owner = NewUser {
-        username: owner.to_owned(),
-        ..NewUser::default()
-    };
+    let owner = NewUser { username: owner.to_owned(), ..NewUser::default() };
     let new = AppRegistration {
         name: "An app".to_owned(),
         owner_id: network::users::create(tx, &owner)?.id,

@@ -95,11 +95,7 @@ impl WebhookAdmin {
         let (asks, asked) = mpsc::unbounded_channel();
         let settings = Arc::new(settings);
         let courier = WebhookClient::new(&settings);
-        let admin = Self {
-            settings: Arc::clone(&settings),
-            client: courier.clone(),
-            commands: asks,
-        };
+        let admin = Self { settings: Arc::clone(&settings), client: courier.clone(), commands: asks };
         (admin, WebhookSender::new(store, settings, courier, asked))
     }
 
@@ -139,10 +135,6 @@ impl WebhookAdmin {
 impl Default for WebhookAdmin {
     fn default() -> Self {
         let settings = Arc::new(WebhookSettings::default());
-        Self {
-            client: WebhookClient::new(&settings),
-            commands: mpsc::unbounded_channel().0,
-            settings,
-        }
+        Self { client: WebhookClient::new(&settings), commands: mpsc::unbounded_channel().0, settings }
     }
 }

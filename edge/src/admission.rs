@@ -51,10 +51,7 @@ impl AdmissionControl {
         self.open_connections.fetch_add(1, Ordering::AcqRel);
         self.stats.accepted.increment();
         self.stats.open.increment();
-        Some(ConnectionPermit {
-            admission: Arc::clone(self),
-            address,
-        })
+        Some(ConnectionPermit { admission: Arc::clone(self), address })
     }
 
     pub(crate) async fn wait_until_empty(&self) {
@@ -107,11 +104,8 @@ mod tests {
     use super::*;
 
     fn admission(max: usize, per_address: usize) -> Arc<AdmissionControl> {
-        let limits = ListenerLimits {
-            max_connections: max,
-            max_connections_per_ip: per_address,
-            ..ListenerLimits::default()
-        };
+        let limits =
+            ListenerLimits { max_connections: max, max_connections_per_ip: per_address, ..ListenerLimits::default() };
         AdmissionControl::new(&limits, Arc::default())
     }
 

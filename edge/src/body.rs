@@ -78,11 +78,7 @@ impl Body {
 
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self::from_kind(if bytes.is_empty() {
-            BodyKind::Empty
-        } else {
-            BodyKind::Full(bytes)
-        })
+        Self::from_kind(if bytes.is_empty() { BodyKind::Empty } else { BodyKind::Full(bytes) })
     }
 
     /// An error breaks the connection off.

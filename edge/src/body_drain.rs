@@ -30,10 +30,7 @@ impl BodyDrain {
         if length.is_none_or(|length| length > MAX_DRAIN_BYTES) {
             return Err(incoming);
         }
-        Ok(Self {
-            incoming,
-            timer: Box::pin(tokio::time::sleep(DRAIN_TIMEOUT)),
-        })
+        Ok(Self { incoming, timer: Box::pin(tokio::time::sleep(DRAIN_TIMEOUT)) })
     }
 
     /// True at the end of the body, false if it fails or does not arrive in time.

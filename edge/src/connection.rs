@@ -76,11 +76,7 @@ pub(crate) async fn serve_connection(
     let service = Arc::clone(&shared.service);
     let limits = &shared.service.limits;
     let stream = MonitoredStream::new(stream, Arc::clone(&state), Arc::clone(&service.stats), limits);
-    let service = ConnectionService {
-        context: service,
-        state: Arc::clone(&state),
-        peer,
-    };
+    let service = ConnectionService { context: service, state: Arc::clone(&state), peer };
     let connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
     let until = Instant::now() + limits.header_timeout;
     let driver = ConnectionDriver {

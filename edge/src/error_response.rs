@@ -20,11 +20,7 @@ pub(crate) fn problem_response(status: StatusCode, version: Version, close: bool
 pub(crate) fn raw_problem_response(status: StatusCode) -> Vec<u8> {
     let body = problem_json(status);
     let date = httpdate::fmt_http_date(system_now());
-    let retry = if status == StatusCode::SERVICE_UNAVAILABLE {
-        "retry-after: 1\r\n"
-    } else {
-        ""
-    };
+    let retry = if status == StatusCode::SERVICE_UNAVAILABLE { "retry-after: 1\r\n" } else { "" };
     format!(
         "HTTP/1.1 {} {}\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
          {retry}connection: close\r\ndate: {date}\r\n\r\n{body}",

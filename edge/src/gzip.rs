@@ -42,21 +42,13 @@ pub fn client_accepts_gzip(request: &HeaderMap) -> bool {
 
 /// Compresses a response whose bytes are in memory, if the client accepts it and it gets shorter.
 pub fn compress_full(request: &HeaderMap, mut response: Response<Body>) -> Response<Body> {
-    let Some(bytes) = response
-        .body()
-        .as_bytes()
-        .filter(|bytes| bytes.len() >= MIN_COMPRESS_BYTES)
-    else {
+    let Some(bytes) = response.body().as_bytes().filter(|bytes| bytes.len() >= MIN_COMPRESS_BYTES) else {
         return response;
     };
     if must_not_transform(&response) {
         return response;
     }
-    let compressed = if client_accepts_gzip(request) {
-        compress_bytes(bytes)
-    } else {
-        None
-    };
+    let compressed = if client_accepts_gzip(request) { compress_bytes(bytes) } else { None };
     add_vary_header(response.headers_mut());
     if let Some(compressed) = compressed {
         mark_compressed(response.headers_mut());
@@ -80,9 +72,7 @@ pub fn compress_stream(request: &HeaderMap, mut response: Response<Body>) -> Res
 
 fn is_zero_quality(part: &str) -> bool {
     let value = part.strip_prefix("q=").or_else(|| part.strip_prefix("Q="));
-    value
-        .and_then(|value| value.trim().parse::<f32>().ok())
-        .is_some_and(|value| value <= 0.0)
+    value.and_then(|value| value.trim().parse::<f32>().ok()).is_some_and(|value| value <= 0.0)
 }
 
 fn must_not_transform(response: &Response<Body>) -> bool {
@@ -96,10 +86,7 @@ fn must_not_transform(response: &Response<Body>) -> bool {
 fn compress_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::new(LEVEL));
     encoder.write_all(bytes).ok()?;
-    encoder
-        .finish()
-        .ok()
-        .filter(|compressed| compressed.len() < bytes.len())
+    encoder.finish().ok().filter(|compressed| compressed.len() < bytes.len())
 }
 
 fn add_vary_header(headers: &mut HeaderMap) {
@@ -147,20 +134,11 @@ struct GzipStream {
 
 impl GzipStream {
     fn new(body: Body) -> Self {
-        Self {
-            body,
-            checksum: Crc::new(),
-            header_sent: false,
-            finished: false,
-        }
+        Self { body, checksum: Crc::new(), header_sent: false, finished: false }
     }
 
     fn take_header(&mut self) -> Vec<u8> {
-        if std::mem::replace(&mut self.header_sent, true) {
-            Vec::new()
-        } else {
-            GZIP_HEADER.to_vec()
-        }
+        if std::mem::replace(&mut self.header_sent, true) { Vec::new() } else { GZIP_HEADER.to_vec() }
     }
 
     fn compress_chunk(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {

@@ -139,11 +139,7 @@ impl Future for RequestFuture {
             HandlerState::Draining(response, rest) => {
                 let at_end = ready!(rest.poll(cx));
                 let response = response.take().unwrap_or_default();
-                if at_end {
-                    response
-                } else {
-                    set_connection_close(response)
-                }
+                if at_end { response } else { set_connection_close(response) }
             }
         };
         let in_flight = this.in_flight.take();
@@ -199,10 +195,7 @@ fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &
 
 fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Version) -> Response<Body> {
     stats.panics.increment();
-    let message = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let message = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     tracing::error!(panic = message.unwrap_or("?"), "a handler panicked");
     problem_response(StatusCode::INTERNAL_SERVER_ERROR, version, false)
 }

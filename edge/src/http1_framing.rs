@@ -98,20 +98,12 @@ impl FramingTracker {
                 FramingState::Unknown => return Ok(()),
                 FramingState::FixedBody(left) => {
                     let (left, rest) = skip_bytes(bytes, left);
-                    self.state = if left == 0 {
-                        FramingState::RequestLine
-                    } else {
-                        FramingState::FixedBody(left)
-                    };
+                    self.state = if left == 0 { FramingState::RequestLine } else { FramingState::FixedBody(left) };
                     rest
                 }
                 FramingState::ChunkData(left) => {
                     let (left, rest) = skip_bytes(bytes, left);
-                    self.state = if left == 0 {
-                        FramingState::ChunkEnd
-                    } else {
-                        FramingState::ChunkData(left)
-                    };
+                    self.state = if left == 0 { FramingState::ChunkEnd } else { FramingState::ChunkData(left) };
                     rest
                 }
                 _ => self.track_line(bytes)?,
@@ -158,11 +150,7 @@ impl FramingTracker {
             return Err(HeadTooLong::Target);
         }
         self.head_bytes = self.head_bytes.saturating_add(bytes);
-        if self.head_bytes > self.max_head {
-            Err(HeadTooLong::Head)
-        } else {
-            Ok(())
-        }
+        if self.head_bytes > self.max_head { Err(HeadTooLong::Head) } else { Ok(()) }
     }
 
     fn finish_line(&mut self, line: &[u8]) {
@@ -177,10 +165,7 @@ impl FramingTracker {
                 self.state = FramingState::Unknown;
             }
             FramingState::RequestLine => {
-                self.framing = BodyFraming {
-                    is_contradictory: !with_return,
-                    ..BodyFraming::default()
-                };
+                self.framing = BodyFraming { is_contradictory: !with_return, ..BodyFraming::default() };
                 self.state = FramingState::Fields;
             }
             FramingState::Fields => {
@@ -258,13 +243,8 @@ fn parse_length(digits: &[u8]) -> Option<u64> {
 }
 
 fn parse_chunk_size(line: &[u8]) -> FramingState {
-    let digits = line
-        .split(|byte| matches!(byte, b';' | b' ' | b'\t'))
-        .next()
-        .unwrap_or_default();
-    let size = std::str::from_utf8(digits)
-        .ok()
-        .and_then(|text| u64::from_str_radix(text, 16).ok());
+    let digits = line.split(|byte| matches!(byte, b';' | b' ' | b'\t')).next().unwrap_or_default();
+    let size = std::str::from_utf8(digits).ok().and_then(|text| u64::from_str_radix(text, 16).ok());
     match size {
         None => FramingState::Unknown,
         Some(0) => FramingState::Trailers,

@@ -28,11 +28,7 @@ enum ListenerSocket {
 
 /// Binds a TCP socket; port 0 selects a free one. Must run inside a Tokio runtime.
 pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
-    let socket = if addr.is_ipv4() {
-        TcpSocket::new_v4()
-    } else {
-        TcpSocket::new_v6()
-    }?;
+    let socket = if addr.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
     socket.bind(addr)?;
     Ok(Listener::from_socket(ListenerSocket::Tcp(socket.listen(BACKLOG)?)))
@@ -92,10 +88,7 @@ impl Listener {
     }
 
     fn from_socket(socket: ListenerSocket) -> Self {
-        Self {
-            socket,
-            stats: Arc::default(),
-        }
+        Self { socket, stats: Arc::default() }
     }
 }
 

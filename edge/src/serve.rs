@@ -81,10 +81,7 @@ async fn recover_from_accept_error(
 ) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     stats.accept_errors.increment();
-    if matches!(
-        error.kind(),
-        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
-    ) {
+    if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted) {
         return;
     }
     tracing::warn!(%error, "accept failed");
@@ -114,9 +111,7 @@ fn reject_connection(mut stream: SocketStream, pending_rejections: &Arc<Semaphor
     spawn_task(async move {
         let _permit = permit;
         let rejection = async {
-            stream
-                .write_all(&error_response::raw_problem_response(StatusCode::SERVICE_UNAVAILABLE))
-                .await?;
+            stream.write_all(&error_response::raw_problem_response(StatusCode::SERVICE_UNAVAILABLE)).await?;
             stream.shutdown().await?;
             let mut ignored = [0_u8; 1024];
             while stream.read(&mut ignored).await? > 0 {}

@@ -24,10 +24,7 @@ impl SmtpMailer {
         let server = SmtpTransport::from_url(url.expose_secret())
             .map_err(|_| Fault::new("the URL of the mail server is invalid"))?;
         let from = from.parse().map_err(Fault::context("invalid sender address"))?;
-        Ok(Self {
-            server: server.timeout(Some(SMTP_TIMEOUT)).build(),
-            from,
-        })
+        Ok(Self { server: server.timeout(Some(SMTP_TIMEOUT)).build(), from })
     }
 
     /// Connects and authenticates.
@@ -53,16 +50,10 @@ impl SmtpMailer {
 
 impl Mailer for SmtpMailer {
     fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError> {
-        let message = self.build_message(email).map_err(|fault| EmailSendError {
-            fault,
-            is_permanent: true,
-        })?;
+        let message = self.build_message(email).map_err(|fault| EmailSendError { fault, is_permanent: true })?;
         self.server.send(&message).map(drop).map_err(|error| {
             let is_permanent = error.is_permanent() && !is_authentication_failure(&error);
-            EmailSendError {
-                fault: Fault::from_cause("failed to send an email", error),
-                is_permanent,
-            }
+            EmailSendError { fault: Fault::from_cause("failed to send an email", error), is_permanent }
         })
     }
 }

@@ -71,11 +71,7 @@ impl Bucket {
             .with_connect_timeout(CONNECT_TIMEOUT)
             .with_read_timeout(READ_TIMEOUT)
             .with_allow_http(self.uses_plain_http());
-        let retry = RetryConfig {
-            max_retries: 3,
-            retry_timeout: RETRY_TIMEOUT,
-            ..RetryConfig::default()
-        };
+        let retry = RetryConfig { max_retries: 3, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&self.name)
             .with_region(&self.region)

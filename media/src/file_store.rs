@@ -62,26 +62,16 @@ impl fmt::Debug for FileRange {
 impl FileStore {
     /// Creates the folder if it does not exist. Writes are synced to disk.
     pub fn local(folder: &Folder) -> Result<Self, FileStoreError> {
-        std::fs::create_dir_all(folder).map_err(|source| Error::Generic {
-            store: "folder",
-            source: source.into(),
-        })?;
+        std::fs::create_dir_all(folder).map_err(|source| Error::Generic { store: "folder", source: source.into() })?;
         let store = LocalFileSystem::new_with_prefix(folder)?;
         let store = store.with_automatic_cleanup(true).with_fsync(true);
-        Ok(Self {
-            local: Arc::new(store),
-            bucket: None,
-            folder: folder.to_owned(),
-        })
+        Ok(Self { local: Arc::new(store), bucket: None, folder: folder.to_owned() })
     }
 
     /// Stores complete files in a bucket from now on; files that are already in the folder are
     /// still found there.
     pub fn with_bucket(self, bucket: &Bucket) -> Result<Self, FileStoreError> {
-        Ok(Self {
-            bucket: Some(bucket.open()?),
-            ..self
-        })
+        Ok(Self { bucket: Some(bucket.open()?), ..self })
     }
 
     /// Moves complete files from the folder to the bucket, if there is one: those that an import
@@ -120,9 +110,7 @@ impl FileStore {
 
     fn write_target(&self, name: &str) -> &Arc<dyn ObjectStore> {
         let bucket = self.bucket.as_ref();
-        bucket
-            .filter(|_| !name.starts_with(UPLOADS_PREFIX))
-            .unwrap_or(&self.local)
+        bucket.filter(|_| !name.starts_with(UPLOADS_PREFIX)).unwrap_or(&self.local)
     }
 
     /// The folder comes first, which costs next to nothing.
@@ -152,13 +140,7 @@ impl FileStore {
 
     /// `None` when there is no such file or no such range.
     pub async fn read(&self, name: &str, range: Option<GetRange>) -> Result<Option<FileRange>, FileStoreError> {
-        let (path, options) = (
-            parse_path(name)?,
-            GetOptions {
-                range,
-                ..GetOptions::default()
-            },
-        );
+        let (path, options) = (parse_path(name)?, GetOptions { range, ..GetOptions::default() });
         for store in self.read_locations(name) {
             if let Some(found) = optional_object(store.get_opts(&path, options.clone()).await)? {
                 return Ok(Some(FileRange {
@@ -229,10 +211,7 @@ impl FileStore {
     async fn append_file(&self, name: &str, writer: &mut FileWriter) -> Result<(), FileStoreError> {
         let Some(mut part) = self.read(name, None).await? else {
             let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(FileStoreError(Error::NotFound {
-                path: name.to_owned(),
-                source: missing.into(),
-            }));
+            return Err(FileStoreError(Error::NotFound { path: name.to_owned(), source: missing.into() }));
         };
         while let Some(bytes) = part.bytes.next().await {
             writer.append(&bytes?).await?;
@@ -253,10 +232,9 @@ impl FileStore {
         let prefix = parse_path(prefix)?;
         let removed = std::fs::remove_dir_all(self.folder.join(prefix.as_ref()));
         match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(FileStoreError(Error::Generic {
-                store: "folder",
-                source: error.into(),
-            })),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(FileStoreError(Error::Generic { store: "folder", source: error.into() }))
+            }
             _ => Ok(()),
         }
     }

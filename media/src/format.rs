@@ -17,15 +17,7 @@ impl MediaFormat {
     /// The number of bytes that [`sniff`](Self::sniff) needs.
     pub const HEAD_BYTES: usize = HEAD_BYTES;
 
-    const ALL: [Self; 7] = [
-        Self::Jpeg,
-        Self::Png,
-        Self::Gif,
-        Self::WebP,
-        Self::Mp4,
-        Self::Vtt,
-        Self::Srt,
-    ];
+    const ALL: [Self; 7] = [Self::Jpeg, Self::Png, Self::Gif, Self::WebP, Self::Mp4, Self::Vtt, Self::Srt];
 
     pub fn sniff(head: &[u8]) -> Option<Self> {
         let at = |place: usize, sign: &[u8]| head.get(place..place.saturating_add(sign.len())) == Some(sign);
@@ -106,9 +98,7 @@ impl MediaFormat {
 /// Photos in the same container format are not videos.
 fn is_still_image_brand(head: &[u8]) -> bool {
     let brand = head.get(8..12).unwrap_or_default();
-    [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx "]
-        .iter()
-        .any(|still| still.as_slice() == brand)
+    [b"heic", b"heix", b"mif1", b"msf1", b"avif", b"avis", b"crx "].iter().any(|still| still.as_slice() == brand)
 }
 
 #[cfg(test)]

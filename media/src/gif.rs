@@ -15,15 +15,9 @@ const DEFAULT_DELAY_MS: u64 = 100;
 /// Walks all blocks to the end of the file; trailing bytes are an error.
 pub(crate) fn check(bytes: &[u8]) -> Result<GifSummary, MediaRejection> {
     let truncated = || MediaRejection::Truncated(MediaFormat::Gif);
-    let screen = bytes
-        .get(6..)
-        .and_then(<[u8]>::first_chunk::<7>)
-        .ok_or_else(truncated)?;
+    let screen = bytes.get(6..).and_then(<[u8]>::first_chunk::<7>).ok_or_else(truncated)?;
     let [_, _, _, _, flags, _, _] = *screen;
-    let mut rest = bytes
-        .get(13..)
-        .and_then(|rest| skip_color_table(rest, flags))
-        .ok_or_else(truncated)?;
+    let mut rest = bytes.get(13..).and_then(|rest| skip_color_table(rest, flags)).ok_or_else(truncated)?;
     let (mut gif, mut delay) = (GifSummary::default(), DEFAULT_DELAY_MS);
     loop {
         let (kind, tail) = rest.split_first().ok_or_else(truncated)?;

@@ -68,11 +68,7 @@ fn read_segment(bytes: &[u8]) -> Result<(u8, &[u8], &[u8]), MediaRejection> {
     let length = usize::from(u16::from_be_bytes(*length)).max(2);
     let content = tail.get(2..length).ok_or_else(truncated)?;
     let after = tail.get(length..).ok_or_else(truncated)?;
-    let after = if *marker == SCAN {
-        skip_scan_data(after).ok_or_else(truncated)?
-    } else {
-        after
-    };
+    let after = if *marker == SCAN { skip_scan_data(after).ok_or_else(truncated)? } else { after };
     Ok((*marker, content, after))
 }
 

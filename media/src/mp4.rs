@@ -62,12 +62,7 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
     if track.samples.saturating_mul(100_000) / duration_ms > 60_50 {
         return Err(MediaRejection::FrameRate);
     }
-    Ok(VideoProperties {
-        width,
-        height,
-        duration_ms,
-        bit_rate: size.saturating_mul(8000) / duration_ms,
-    })
+    Ok(VideoProperties { width, height, duration_ms, bit_rate: size.saturating_mul(8000) / duration_ms })
 }
 
 /// Walks the outermost boxes, which must fill the file exactly.
@@ -83,11 +78,7 @@ fn read_video_track(file: &mut (impl Read + Seek), size: u64) -> Result<VideoTra
         let end = start.checked_add(length).ok_or_else(damaged_error)?;
         boxes += 1;
         if !is_printable_type(header.kind) {
-            return Err(if has_file_type {
-                MediaRejection::Trailing(MediaFormat::Mp4)
-            } else {
-                damaged_error()
-            });
+            return Err(if has_file_type { MediaRejection::Trailing(MediaFormat::Mp4) } else { damaged_error() });
         }
         if end > size {
             return Err(truncated_error());
@@ -211,9 +202,10 @@ fn parse_track(bytes: &[u8]) -> Result<Option<VideoTrack>, MediaRejection> {
         StszSamples::Identical { count, .. } => u64::from(*count),
         StszSamples::Different { sizes } => to_u64(sizes.len()),
     };
-    let ticks = times.entries.iter().fold(0_u64, |sum, entry| {
-        sum.saturating_add(u64::from(entry.sample_count) * u64::from(entry.sample_delta))
-    });
+    let ticks = times
+        .entries
+        .iter()
+        .fold(0_u64, |sum, entry| sum.saturating_add(u64::from(entry.sample_count) * u64::from(entry.sample_delta)));
     let last_chunk = match (find_child(&tables, *b"stco"), find_child(&tables, *b"co64")) {
         (Some(bytes), _) => {
             let places: Stco = decode_atom(Some(bytes))?;
@@ -250,9 +242,9 @@ fn add_fragment(track: &mut VideoTrack, bytes: &[u8]) -> Result<(), MediaRejecti
             let count = to_u64(run.samples.len());
             let ticks = match &run.samples {
                 mp4_atom::TrunSamples::Inherited { .. } => default_ticks.saturating_mul(count),
-                mp4_atom::TrunSamples::Explicit(entries) => entries.iter().fold(0, |sum, entry| {
-                    entry.duration.map_or(default_ticks, u64::from).saturating_add(sum)
-                }),
+                mp4_atom::TrunSamples::Explicit(entries) => entries
+                    .iter()
+                    .fold(0, |sum, entry| entry.duration.map_or(default_ticks, u64::from).saturating_add(sum)),
             };
             track.samples = track.samples.saturating_add(count);
             track.ticks = track.ticks.saturating_add(ticks);

@@ -44,11 +44,7 @@ pub struct ResizedImage {
 pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     let format = MediaFormat::sniff(bytes).filter(|format| format.is_image());
     let format = format.ok_or(MediaRejection::Unknown)?;
-    let limit = if format == MediaFormat::Gif {
-        GIF_BYTES
-    } else {
-        IMAGE_BYTES
-    };
+    let limit = if format == MediaFormat::Gif { GIF_BYTES } else { IMAGE_BYTES };
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(MediaRejection::TooLarge(limit));
     }
@@ -131,9 +127,5 @@ fn resize_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) ->
         smaller.to_rgb8().write_with_encoder(encoder)
     };
     written.map_err(|_| MediaRejection::Damaged(format))?;
-    Ok(ResizedImage {
-        size,
-        format: if has_alpha { MediaFormat::Png } else { MediaFormat::Jpeg },
-        bytes,
-    })
+    Ok(ResizedImage { size, format: if has_alpha { MediaFormat::Png } else { MediaFormat::Jpeg }, bytes })
 }

@@ -32,24 +32,14 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
             break;
         }
     }
-    if rest.is_empty() {
-        Ok((parts, 2))
-    } else {
-        Err(MediaRejection::Trailing(MediaFormat::Png))
-    }
+    if rest.is_empty() { Ok((parts, 2)) } else { Err(MediaRejection::Trailing(MediaFormat::Png)) }
 }
 
 pub(crate) fn build_chunk(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
     let length = u32::try_from(content.len()).unwrap_or(u32::MAX);
     let named = [&kind[..], content].concat();
     let sum = named.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-            if sum & 1 == 1 {
-                0xedb8_8320 ^ (sum >> 1)
-            } else {
-                sum >> 1
-            }
-        })
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { 0xedb8_8320 ^ (sum >> 1) } else { sum >> 1 })
     });
     [&length.to_be_bytes()[..], &named, &(!sum).to_be_bytes()].concat()
 }

@@ -6,20 +6,8 @@ pub struct ImageSize {
     pub max_side: u32,
 }
 
-pub(crate) const SMALL: ImageSize = ImageSize {
-    name: "small",
-    max_side: 680,
-};
+pub(crate) const SMALL: ImageSize = ImageSize { name: "small", max_side: 680 };
 
 /// All sizes, smallest first. Pictures are never enlarged.
-pub const SIZES: [ImageSize; 3] = [
-    SMALL,
-    ImageSize {
-        name: "medium",
-        max_side: 1200,
-    },
-    ImageSize {
-        name: "large",
-        max_side: 2048,
-    },
-];
+pub const SIZES: [ImageSize; 3] =
+    [SMALL, ImageSize { name: "medium", max_side: 1200 }, ImageSize { name: "large", max_side: 2048 }];

@@ -58,9 +58,7 @@ mod tests {
     use image::metadata::Orientation;
 
     fn file(format: ImageFormat) -> Vec<u8> {
-        let picture = RgbImage::from_fn(32, 16, |x, y| {
-            Rgb([x, y, 11].map(|side| u8::try_from(side * 8).unwrap()))
-        });
+        let picture = RgbImage::from_fn(32, 16, |x, y| Rgb([x, y, 11].map(|side| u8::try_from(side * 8).unwrap())));
         let mut bytes = Cursor::new(Vec::new());
         let picture = DynamicImage::from(picture);
         picture.write_to(&mut bytes, format).unwrap();
@@ -151,9 +149,6 @@ mod tests {
     fn what_only_claims_to_go_on_is_incomplete() {
         let plain = file(ImageFormat::Jpeg);
         let half = plain.get(..plain.len() / 2).unwrap();
-        assert_eq!(
-            measure_image(half).unwrap_err(),
-            crate::MediaRejection::Truncated(MediaFormat::Jpeg)
-        );
+        assert_eq!(measure_image(half).unwrap_err(), crate::MediaRejection::Truncated(MediaFormat::Jpeg));
     }
 }

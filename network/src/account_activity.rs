@@ -13,11 +13,7 @@ const MAX_ENTERPRISE_ACCOUNTS: i64 = 5_000;
 
 /// The maximum number of accounts an app may subscribe to.
 pub const fn max_subscribed_accounts(enterprise: bool) -> i64 {
-    if enterprise {
-        MAX_ENTERPRISE_ACCOUNTS
-    } else {
-        MAX_SELF_SERVE_ACCOUNTS
-    }
+    if enterprise { MAX_ENTERPRISE_ACCOUNTS } else { MAX_SELF_SERVE_ACCOUNTS }
 }
 
 /// Subscribes a webhook of the app to the activity of the user on whose behalf it calls.
@@ -32,12 +28,8 @@ pub fn subscribe(tx: &mut Tx<'_>, subscriber: &ActivitySubscriber, user: UserId,
     if account_activity::count(tx, subscriber.app)? >= max {
         return Err(subscription_limit_exceeded(max).into());
     }
-    let account = AccountSubscription {
-        user_id: user,
-        webhook_id: webhook,
-        app_id: subscriber.app,
-        created_at: tx.now(),
-    };
+    let account =
+        AccountSubscription { user_id: user, webhook_id: webhook, app_id: subscriber.app, created_at: tx.now() };
     account_activity::insert(tx, &account)?;
     Ok(())
 }

@@ -45,11 +45,7 @@ impl ActivitySubscriber {
     }
 
     const fn max_subscriptions(&self) -> i64 {
-        if self.enterprise {
-            MAX_ENTERPRISE_SUBSCRIPTIONS
-        } else {
-            MAX_SELF_SERVE_SUBSCRIPTIONS
-        }
+        if self.enterprise { MAX_ENTERPRISE_SUBSCRIPTIONS } else { MAX_SELF_SERVE_SUBSCRIPTIONS }
     }
 }
 
@@ -253,9 +249,7 @@ pub(crate) fn duplicate_subscription() -> Refusal {
 }
 
 pub(crate) fn subscription_limit_exceeded(max: i64) -> Refusal {
-    Refusal::forbidden(format!(
-        "SubscriptionLimitExceeded: An app has at most {max} subscriptions."
-    ))
+    Refusal::forbidden(format!("SubscriptionLimitExceeded: An app has at most {max} subscriptions."))
 }
 
 pub fn update(

@@ -32,13 +32,8 @@ impl EngagementCounts {
     }
 }
 
-const ALL: [MetricSeries; 5] = [
-    MetricSeries::Bookmarks,
-    MetricSeries::Likes,
-    MetricSeries::Quotes,
-    MetricSeries::Replies,
-    MetricSeries::Reposts,
-];
+const ALL: [MetricSeries; 5] =
+    [MetricSeries::Bookmarks, MetricSeries::Likes, MetricSeries::Quotes, MetricSeries::Replies, MetricSeries::Reposts];
 
 /// A period, divided into buckets.
 #[derive(Clone, Copy, Debug)]
@@ -97,11 +92,7 @@ fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow
     let last = bucket_index(end.plus_ms(-1));
     let bucket_start = |index: i64| start.plus_ms(index.saturating_mul(bucket_ms));
     let buckets = (first..=last).map(|index| (bucket_start(index), EngagementCounts::default()));
-    let mut counted = PostAnalytics {
-        id: post.id,
-        total: EngagementCounts::default(),
-        buckets: buckets.collect(),
-    };
+    let mut counted = PostAnalytics { id: post.id, total: EngagementCounts::default(), buckets: buckets.collect() };
     for series in ALL {
         let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), bucket_ms)?;
         for (index, count) in rows {

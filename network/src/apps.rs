@@ -72,12 +72,9 @@ impl AccessLevel {
         match self {
             Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads],
             // Conversion reporting, by which advertisers are charged, is granted per app.
-            Self::Enterprise => &[
-                Entitlement::FullArchive,
-                Entitlement::Blocks,
-                Entitlement::FollowsAndLikes,
-                Entitlement::Ads,
-            ],
+            Self::Enterprise => {
+                &[Entitlement::FullArchive, Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads]
+            }
         }
     }
 }
@@ -129,11 +126,7 @@ pub fn create(tx: &mut Tx<'_>, new: &AppRegistration) -> Result<(App, AppCredent
     validate_callback_urls(&new.callback_urls)?;
     let id: AppId = tx.next_id();
     let rng = tx.rng().clone();
-    let client_secret = if new.kind.is_confidential() {
-        Some(Secret::new(rng.random_token(50)?))
-    } else {
-        None
-    };
+    let client_secret = if new.kind.is_confidential() { Some(Secret::new(rng.random_token(50)?)) } else { None };
     let app = App {
         id,
         owner_id: new.owner_id,
@@ -213,9 +206,7 @@ pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
         url.split_once(':').is_some_and(|(scheme, rest)| {
             let scheme = scheme.to_ascii_lowercase();
             let is_valid = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
-                && scheme
-                    .chars()
-                    .all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+                && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
             is_valid && !rest.is_empty() && !FORBIDDEN_SCHEMES.split_whitespace().any(|bad| bad == scheme)
         })
     };

@@ -104,11 +104,7 @@ pub struct AuditActor {
 
 impl AuditActor {
     pub fn user(user: UserId, address: &str) -> Self {
-        Self {
-            user: Some(user),
-            address: address.to_owned(),
-            ..Self::default()
-        }
+        Self { user: Some(user), address: address.to_owned(), ..Self::default() }
     }
 
     /// Refuses actors without a user.
@@ -117,17 +113,11 @@ impl AuditActor {
     }
 
     pub fn anonymous(address: &str) -> Self {
-        Self {
-            address: address.to_owned(),
-            ..Self::default()
-        }
+        Self { address: address.to_owned(), ..Self::default() }
     }
 
     pub fn operator() -> Self {
-        Self {
-            operator: true,
-            ..Self::default()
-        }
+        Self { operator: true, ..Self::default() }
     }
 }
 
@@ -139,11 +129,7 @@ pub fn append(
     app: Option<AppId>,
     detail: &Value,
 ) -> Result<(), Fault> {
-    let detail = if detail.is_null() {
-        String::new()
-    } else {
-        detail.to_string()
-    };
+    let detail = if detail.is_null() { String::new() } else { detail.to_string() };
     let new = audit::NewAuditEntry {
         kind: kind.name(),
         actor: actor.user,

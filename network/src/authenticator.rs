@@ -132,17 +132,9 @@ impl Authenticator {
         }
         match self.verify_signed_request(request).await? {
             // A signature without an access token does not authenticate a caller.
-            Some(VerifiedRequest {
-                caller: None,
-                presented,
-                ..
-            }) => {
+            Some(VerifiedRequest { caller: None, presented, .. }) => {
                 let token = presented.token.is_some();
-                let why = if token {
-                    AuthenticationProblem::Token
-                } else {
-                    AuthenticationProblem::Signature
-                };
+                let why = if token { AuthenticationProblem::Token } else { AuthenticationProblem::Signature };
                 Err(Refusal::Unauthenticated(why).into())
             }
             Some(VerifiedRequest { caller, .. }) => Ok(caller),
@@ -174,10 +166,7 @@ impl Authenticator {
         let Some(cursor) = cursor else {
             return self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await;
         };
-        let events = self
-            .store
-            .read(move |tx| Ok(event_log::list_after(tx, cursor, 1000)?))
-            .await?;
+        let events = self.store.read(move |tx| Ok(event_log::list_after(tx, cursor, 1000)?)).await?;
         if events.iter().any(|event| affects_credentials(&event.kind)) {
             self.store.context().credentials_version.fetch_add(1, Ordering::SeqCst);
         }
@@ -213,10 +202,7 @@ impl Authenticator {
 
     /// None if the request is not signed. Each signature is accepted once.
     pub async fn verify_signed_request(&self, request: &AuthRequest) -> Result<Option<VerifiedRequest>, Error> {
-        let (path, query) = request
-            .path_and_query
-            .split_once('?')
-            .unwrap_or((&request.path_and_query, ""));
+        let (path, query) = request.path_and_query.split_once('?').unwrap_or((&request.path_and_query, ""));
         let parts = OAuth1Request {
             method: &request.method,
             path,
@@ -291,14 +277,9 @@ impl Authenticator {
     /// Called for tokens that are not access tokens; refuses unknown ones.
     async fn find_request_token_secret(&self, token: &str, app: &Arc<App>) -> Result<Secret, Error> {
         let (text, app_id) = (token.to_owned(), app.id);
-        let request_token = self
-            .store
-            .read(move |tx| Ok(oauth1_flow::find_request_token_secret(tx, &text)?))
-            .await?;
+        let request_token = self.store.read(move |tx| Ok(oauth1_flow::find_request_token_secret(tx, &text)?)).await?;
         let request_token = request_token.filter(|request_token| request_token.app_id == app_id);
-        Ok(request_token
-            .ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?
-            .secret)
+        Ok(request_token.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Token))?.secret)
     }
 
     fn verify_signature(
@@ -312,11 +293,7 @@ impl Authenticator {
         let host_origin = host_origin.and_then(|host| RequestOrigin::parse(&format!("{}://{host}", request.scheme)));
         let is_valid = host_origin.is_some_and(|origin| presented.verify(&[origin], &app.api_secret, secret).is_some())
             || presented.verify(&self.origins, &app.api_secret, secret).is_some();
-        if is_valid {
-            Ok(())
-        } else {
-            Err(Refusal::Unauthenticated(AuthenticationProblem::Signature))
-        }
+        if is_valid { Ok(()) } else { Err(Refusal::Unauthenticated(AuthenticationProblem::Signature)) }
     }
 
     async fn check_nonce(&self, presented: &OAuth1Credentials, now: Time) -> Result<(), Error> {
@@ -350,12 +327,7 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
         let scopes = Scopes::parse(&found.scopes)
             .map_err(|name| Fault::new(format!("a stored token has the scope {name:?}")))?;
         let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth2, scopes)?;
-        return Ok(Some(CachedCredential {
-            version,
-            expires_at: found.expires_at,
-            caller,
-            token_secret: None,
-        }));
+        return Ok(Some(CachedCredential { version, expires_at: found.expires_at, caller, token_secret: None }));
     }
     let app = match apps::find_by_bearer(tx, &digest(token))? {
         Some(app) => Some(app),
@@ -366,12 +338,7 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
         return Ok(None);
     };
     let caller = resolve_caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
-    Ok(Some(CachedCredential {
-        version,
-        expires_at: None,
-        caller,
-        token_secret: None,
-    }))
+    Ok(Some(CachedCredential { version, expires_at: None, caller, token_secret: None }))
 }
 
 fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Option<CachedCredential>, Error> {
@@ -383,12 +350,7 @@ fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Op
     let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
     let permission: Permission = found.permission.parse()?;
     let caller = caller.map(|caller| Caller { permission, ..caller });
-    Ok(Some(CachedCredential {
-        version,
-        expires_at: None,
-        caller,
-        token_secret: Some(found.secret),
-    }))
+    Ok(Some(CachedCredential { version, expires_at: None, caller, token_secret: Some(found.secret) }))
 }
 
 fn find_live_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Arc<App>>, Fault> {
@@ -419,13 +381,5 @@ fn resolve_caller(
             }
         }
     }
-    Ok(Ok(Caller {
-        app_id: app.id,
-        app,
-        user,
-        credential,
-        scopes,
-        permission: Permission::Messages,
-        _proof: Proof,
-    }))
+    Ok(Ok(Caller { app_id: app.id, app, user, credential, scopes, permission: Permission::Messages, _proof: Proof }))
 }

@@ -63,11 +63,7 @@ pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<Bookma
     if name.is_empty() {
         return Err(Refusal::missing_parameter("name").into());
     }
-    let folder = BookmarkFolder {
-        id: tx.next_id::<()>().get(),
-        user_id: user,
-        name,
-    };
+    let folder = BookmarkFolder { id: tx.next_id::<()>().get(), user_id: user, name };
     bookmarks::insert_folder(tx, &folder)?;
     event_log::append(tx, "bookmark_folder.create", user.get(), folder.id, "")?;
     Ok(folder)

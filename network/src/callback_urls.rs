@@ -50,13 +50,7 @@ impl<'u> CallbackAddress<'u> {
             _ => None,
         };
         let is_valid = !host.contains('@') && (default_port.is_none() || !host.is_empty());
-        is_valid.then(|| Self {
-            scheme,
-            host: host.to_ascii_lowercase(),
-            port: port.or(default_port),
-            path,
-            query,
-        })
+        is_valid.then(|| Self { scheme, host: host.to_ascii_lowercase(), port: port.or(default_port), path, query })
     }
 
     fn matches_location(&self, other: &Self, ports: LoopbackPorts) -> bool {
@@ -84,9 +78,7 @@ fn parse_port(port: &str) -> Option<u16> {
 /// Whether a URL may be used in a redirect, whether registered or not.
 fn is_valid_redirect(url: &str) -> bool {
     url.len() <= MAX_URL_LENGTH
-        && url
-            .bytes()
-            .all(|byte| byte.is_ascii_graphic() && !b"#\\".contains(&byte))
+        && url.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\\".contains(&byte))
         && validate_callback_urls(&[url.to_owned()]).is_ok()
 }
 
@@ -132,9 +124,7 @@ pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool
     let Some(requested) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
         return false;
     };
-    app.callback_urls
-        .lines()
-        .any(|registered| strip_loopback_port(registered) == Some(requested))
+    app.callback_urls.lines().any(|registered| strip_loopback_port(registered) == Some(requested))
 }
 
 /// The host of a loopback URL and what follows its port; none for other URLs.

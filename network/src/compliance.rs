@@ -219,9 +219,9 @@ fn evaluate_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<String, Fault> {
         let cause = match post.state {
             PostState::Deleted => Some(("deleted", since.get(id).copied())),
             PostState::Placeholder => None,
-            PostState::Live | PostState::Superseded => authors
-                .get(&post.author_id)
-                .and_then(|author| removal_cause(author, "deactivated", &changed)),
+            PostState::Live | PostState::Superseded => {
+                authors.get(&post.author_id).and_then(|author| removal_cause(author, "deactivated", &changed))
+            }
         };
         if let Some(cause) = cause {
             append_result_line(&mut lines, *id, post.created_at, cause);

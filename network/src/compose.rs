@@ -36,9 +36,8 @@ impl ComposedText {
             let start = mention.get("start").and_then(Value::as_i64);
             start.is_some_and(|start| start >= self.display_start)
         });
-        let mut ids: Vec<UserId> = displayed
-            .filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?))
-            .collect();
+        let mut ids: Vec<UserId> =
+            displayed.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)).collect();
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -64,16 +63,8 @@ impl PostTextDraft {
         let entities = text::extract_entities(&text);
         // A character weighs at most its bytes; only a URL may weigh more.
         let is_short = entities.urls.is_empty() && text.len() <= ALWAYS_SHORT_BYTES;
-        let short = if is_short {
-            None
-        } else {
-            text::truncate_with_ellipsis(&text)
-        };
-        Self {
-            entities,
-            short_entities: short.map(|short| text::extract_entities(&short)),
-            text,
-        }
+        let short = if is_short { None } else { text::truncate_with_ellipsis(&text) };
+        Self { entities, short_entities: short.map(|short| text::extract_entities(&short)), text }
     }
 
     /// The detected language (BCP 47).
@@ -94,11 +85,7 @@ impl PostTextDraft {
 
     /// Resolves mentions against `known` users. Leading mentions of a reply are not displayed.
     pub fn compose(&self, known: &[(String, UserId)], is_reply: bool, lang: &'static str) -> ComposedText {
-        let leading = if is_reply {
-            self.entities.leading_mentions(&self.text)
-        } else {
-            &[]
-        };
+        let leading = if is_reply { self.entities.leading_mentions(&self.text) } else { &[] };
         let last = leading.last();
         let leading_bytes = last.map_or(0, |mention| mention.bytes.end);
         let displayed = self.text.get(leading_bytes..).unwrap_or_default();
@@ -144,9 +131,8 @@ pub fn render_profile_entities(url: &str, description: &str) -> String {
     }
     let found = text::extract_entities(description);
     let mentions = found.mentions.iter();
-    let mentions: Vec<Value> = mentions
-        .map(|mention| json!({"start": mention.start, "end": mention.end, "username": mention.text}))
-        .collect();
+    let mentions: Vec<Value> =
+        mentions.map(|mention| json!({"start": mention.start, "end": mention.end, "username": mention.text})).collect();
     let mut members = render_tags_and_links(&found);
     if !mentions.is_empty() {
         members.insert("mentions".to_owned(), Value::Array(mentions));
@@ -154,20 +140,14 @@ pub fn render_profile_entities(url: &str, description: &str) -> String {
     if !members.is_empty() {
         all.insert("description".to_owned(), Value::Object(members));
     }
-    if all.is_empty() {
-        String::new()
-    } else {
-        Value::Object(all).to_string()
-    }
+    if all.is_empty() { String::new() } else { Value::Object(all).to_string() }
 }
 
 /// Entities in the API's format; mentions of unknown users are omitted.
 fn render_entities(found: &Entities, known: &[(String, UserId)]) -> String {
     let mut members = render_tags_and_links(found);
     let mentions = found.mentions.iter().filter_map(|mention| {
-        let user = known
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(&mention.text))?;
+        let user = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&mention.text))?;
         Some(json!({
             "start": mention.start,
             "end": mention.end,
@@ -179,31 +159,18 @@ fn render_entities(found: &Entities, known: &[(String, UserId)]) -> String {
     if !mentions.is_empty() {
         members.insert("mentions".to_owned(), Value::Array(mentions));
     }
-    if members.is_empty() {
-        String::new()
-    } else {
-        Value::Object(members).to_string()
-    }
+    if members.is_empty() { String::new() } else { Value::Object(members).to_string() }
 }
 
 fn render_tags_and_links(found: &Entities) -> Map<String, Value> {
     let tag = |entity: &text::Entity| json!({"start": entity.start, "end": entity.end, "tag": entity.text});
     let lists = [
-        (
-            "urls",
-            found
-                .urls
-                .iter()
-                .map(|url| render_url_entity(url.start, url.end, &url.text))
-                .collect(),
-        ),
+        ("urls", found.urls.iter().map(|url| render_url_entity(url.start, url.end, &url.text)).collect()),
         ("hashtags", found.hashtags.iter().map(tag).collect()),
         ("cashtags", found.cashtags.iter().map(tag).collect::<Vec<_>>()),
     ];
     let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
-    lists
-        .map(|(name, list)| (name.to_owned(), Value::Array(list)))
-        .collect()
+    lists.map(|(name, list)| (name.to_owned(), Value::Array(list))).collect()
 }
 
 /// Maximum length of a displayed URL, in characters.
@@ -211,11 +178,7 @@ const DISPLAY_URL_LENGTH: usize = 30;
 
 fn render_url_entity(start: usize, end: usize, url: &str) -> Value {
     let has_scheme = url.contains("://");
-    let expanded = if has_scheme {
-        url.to_owned()
-    } else {
-        format!("http://{url}")
-    };
+    let expanded = if has_scheme { url.to_owned() } else { format!("http://{url}") };
     let plain = expanded.split_once("://").map_or(url, |(_, rest)| rest);
     let plain = plain.strip_prefix("www.").unwrap_or(plain);
     let mut display: String = plain.chars().take(DISPLAY_URL_LENGTH).collect();

@@ -72,10 +72,7 @@ pub fn open(
     }
     let end = event_log::end_cursor(tx)?;
     connections::insert(tx, new)?;
-    Ok(OpenedConnection {
-        log_end: end,
-        token_digest: token,
-    })
+    Ok(OpenedConnection { log_end: end, token_digest: token })
 }
 
 /// None if the app is not active or has no bearer token.
@@ -118,10 +115,7 @@ pub fn terminate(
             for name in names {
                 match open.iter().find(|connection| connection.uuid == *name) {
                     Some(found) => chosen.push(found),
-                    None => ended.push(EndedConnection {
-                        uuid: name.clone(),
-                        failure: Some(NOT_ACTIVE),
-                    }),
+                    None => ended.push(EndedConnection { uuid: name.clone(), failure: Some(NOT_ACTIVE) }),
                 }
             }
         }

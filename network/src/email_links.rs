@@ -29,15 +29,9 @@ const RESET: &str = "reset";
 const INVITE: &str = "invite";
 
 /// Emails caused by one client address.
-const EMAILS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit {
-    burst: 5,
-    refill_interval_ms: 60_000,
-};
+const EMAILS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit { burst: 5, refill_interval_ms: 60_000 };
 /// Emails sent to one account.
-const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit {
-    burst: 3,
-    refill_interval_ms: 5 * 60_000,
-};
+const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit { burst: 3, refill_interval_ms: 5 * 60_000 };
 
 fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms: i64) -> Result<Secret, Fault> {
     let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
@@ -186,21 +180,9 @@ pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActo
             user.username,
             site.name(),
         );
-        enqueue_email(
-            tx,
-            &user.email,
-            &format!("Your email address on {}", site.name()),
-            &text,
-            None,
-        )?;
+        enqueue_email(tx, &user.email, &format!("Your email address on {}", site.name()), &text, None)?;
     }
-    Ok(audit::append(
-        tx,
-        actor,
-        AuditAction::EMAIL_CHANGE,
-        None,
-        &user_detail(user.id),
-    )?)
+    Ok(audit::append(tx, actor, AuditAction::EMAIL_CHANGE, None, &user_detail(user.id))?)
 }
 
 /// Sends a link to set a new password, if there is an active account with an address; the caller cannot tell the
@@ -228,13 +210,7 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
             site.name(),
             site.build_link(RESET_PATH, &secret),
         );
-        enqueue_email(
-            tx,
-            &user.email,
-            &format!("Reset your password on {}", site.name()),
-            &text,
-            Some(TTL_MS),
-        )?;
+        enqueue_email(tx, &user.email, &format!("Reset your password on {}", site.name()), &text, Some(TTL_MS))?;
     }
     audit::append(tx, &actor, AuditAction::PASSWORD_RESET_ASKED, None, &detail)?;
     Ok(true)
@@ -256,10 +232,7 @@ pub async fn reset_password(
     address: &str,
 ) -> Result<UserId, Error> {
     let text = secret.clone();
-    let user = sign_in
-        .store
-        .read(move |tx| find_reset_user(tx, text.expose_secret()))
-        .await?;
+    let user = sign_in.store.read(move |tx| find_reset_user(tx, text.expose_secret())).await?;
     registration::validate_password(password, &user.username, &user.email)?;
     let hash = sign_in.pool.hash(password, &sign_in.store.context().rng).await?;
     let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
@@ -295,10 +268,7 @@ pub async fn change_password(
     let id = session.user_id;
     let user = sign_in.store.read(move |tx| crate::users::find_active(tx, id)).await?;
     registration::validate_password(new, &user.username, &user.email)?;
-    let client = sessions::ClientInfo {
-        address: session.address.clone(),
-        user_agent: session.user_agent.clone(),
-    };
+    let client = sessions::ClientInfo { address: session.address.clone(), user_agent: session.user_agent.clone() };
     sign_in.verify_password(id, old, &client).await?;
     let hash = sign_in.pool.hash(new, &sign_in.store.context().rng).await?;
     let (site, session) = (site.clone(), session.clone());
@@ -337,13 +307,7 @@ fn apply_new_password(
         user.username,
         site.name(),
     );
-    Ok(enqueue_email(
-        tx,
-        &user.email,
-        &format!("Your password on {} was changed", site.name()),
-        &text,
-        None,
-    )?)
+    Ok(enqueue_email(tx, &user.email, &format!("Your password on {} was changed", site.name()), &text, None)?)
 }
 
 /// Creates an invitation link and, if an address is given, sends it there.
@@ -362,13 +326,7 @@ pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, 
         let subject = format!("Join {}", site.name());
         enqueue_email(tx, email, &subject, &text, Some(INVITE_TTL_MS))?;
     }
-    audit::append(
-        tx,
-        actor,
-        AuditAction::USER_INVITE,
-        None,
-        &json!({"email": !email.is_empty()}),
-    )?;
+    audit::append(tx, actor, AuditAction::USER_INVITE, None, &json!({"email": !email.is_empty()}))?;
     Ok(link)
 }
 

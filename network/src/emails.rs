@@ -31,10 +31,7 @@ pub struct EmailSendError {
 
 impl From<Fault> for EmailSendError {
     fn from(fault: Fault) -> Self {
-        Self {
-            fault,
-            is_permanent: false,
-        }
+        Self { fault, is_permanent: false }
     }
 }
 
@@ -65,10 +62,7 @@ impl EmailSite {
         if rest.is_empty() || rest.contains(is_forbidden) {
             return Err(Fault::new(format!("{base_url:?} is not the URL of a site")));
         }
-        Ok(Self {
-            name: strip_control_chars(name),
-            base_url: base_url.trim_end_matches('/').to_owned(),
-        })
+        Ok(Self { name: strip_control_chars(name), base_url: base_url.trim_end_matches('/').to_owned() })
     }
 
     pub fn name(&self) -> &str {

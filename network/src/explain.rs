@@ -176,10 +176,7 @@ fn invalid_parameter(parameter: &'static str, message: &str) -> Refusal {
 }
 
 fn timestamp_problem(presented: &OAuth1Credentials, skew_ms: i64) -> Option<String> {
-    let deviation = presented
-        .timestamp
-        .saturating_mul(1000)
-        .saturating_sub(wall_time().ms());
+    let deviation = presented.timestamp.saturating_mul(1000).saturating_sub(wall_time().ms());
     let word = if deviation < 0 { "behind" } else { "ahead of" };
     let seconds = deviation.saturating_abs() / 1000;
     (deviation.saturating_abs() > skew_ms).then(|| {
@@ -209,17 +206,13 @@ fn find_signing_secrets(
         return match found {
             found if found.app_id != app.id => failed("The oauth_token is one of another app."),
             found if found.revoked_at.is_some() => failed("The oauth_token has been revoked."),
-            found => Ok(Ok(SigningSecrets {
-                app,
-                token: Some(found.secret),
-            })),
+            found => Ok(Ok(SigningSecrets { app, token: Some(found.secret) })),
         };
     }
     match oauth1_flow::find_request_token_secret(tx, token)? {
-        Some(request_token) if request_token.app_id == app.id => Ok(Ok(SigningSecrets {
-            app,
-            token: Some(request_token.secret),
-        })),
+        Some(request_token) if request_token.app_id == app.id => {
+            Ok(Ok(SigningSecrets { app, token: Some(request_token.secret) }))
+        }
         _ => failed("No token of this app is this oauth_token."),
     }
 }

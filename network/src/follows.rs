@@ -22,14 +22,8 @@ pub struct FollowState {
 }
 
 impl FollowState {
-    const FOLLOWING: Self = Self {
-        following: true,
-        pending: false,
-    };
-    const PENDING: Self = Self {
-        following: false,
-        pending: true,
-    };
+    const FOLLOWING: Self = Self { following: true, pending: false };
+    const PENDING: Self = Self { following: false, pending: true };
 }
 
 /// Follows the target, or requests to if the target is protected. Idempotent. Refused for oneself, for suspended

@@ -44,9 +44,7 @@ impl Default for HomeTimelines {
         let weigh = |key: &TimelineCacheKey, _: &Arc<Mutex<CachedTimeline>>| {
             u32::try_from(key.max_length()).unwrap_or(u32::MAX)
         };
-        Self {
-            timelines: Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build(),
-        }
+        Self { timelines: Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build() }
     }
 }
 
@@ -162,11 +160,7 @@ impl CachedTimeline {
             return self.merge_newest(tx, source, INITIAL_DEPTH);
         }
         let overlap = first_snowflake_at(self.newest_seen.created_at().plus_ms(-OVERLAP_MS));
-        let above = if tx.is_shared() {
-            PostId::new(overlap)
-        } else {
-            self.newest_seen
-        };
+        let above = if tx.is_shared() { PostId::new(overlap) } else { self.newest_seen };
         let recent = if tx.is_shared() && self.authors.len() <= MAX_AUTHORS_BY_QUERY {
             let authors: Vec<UserId> = self.authors.iter().copied().collect();
             posts::list_recent_by_authors(tx, &authors, above, MAX_CATCH_UP_POSTS)?
@@ -180,11 +174,8 @@ impl CachedTimeline {
             return Ok(());
         };
         self.newest_seen = self.newest_seen.max(newest);
-        let mut new: Vec<PostId> = recent
-            .iter()
-            .filter(|(_, author)| self.authors.contains(author))
-            .map(|(id, _)| *id)
-            .collect();
+        let mut new: Vec<PostId> =
+            recent.iter().filter(|(_, author)| self.authors.contains(author)).map(|(id, _)| *id).collect();
         if tx.is_shared() {
             new.retain(|id| self.ids.binary_search_by_key(&Reverse(*id), |id| Reverse(*id)).is_err());
             new.append(&mut self.ids);

@@ -58,10 +58,7 @@ pub struct InsightsCache {
 
 impl Default for InsightsCache {
     fn default() -> Self {
-        Self {
-            related: Cache::new(CACHE_CAPACITY),
-            common_terms: Cache::new(CACHE_CAPACITY),
-        }
+        Self { related: Cache::new(CACHE_CAPACITY), common_terms: Cache::new(CACHE_CAPACITY) }
     }
 }
 
@@ -100,11 +97,7 @@ impl InsightsQuery {
         }
         Ok(PlannedInsightsQuery {
             plan: QueryPlan::new(&query, &lookups),
-            window: SearchWindow {
-                since_ms: self.since.ms(),
-                until_ms: self.until.ms(),
-                ..SearchWindow::ALL
-            },
+            window: SearchWindow { since_ms: self.since.ms(), until_ms: self.until.ms(), ..SearchWindow::ALL },
         })
     }
 

@@ -64,10 +64,7 @@ pub fn find_public_posts(
 ) -> Result<Vec<SearchHit>, Error> {
     let request = PostSearchRequest {
         query: Arc::clone(query),
-        window: SearchWindow {
-            since_ms: since.ms(),
-            ..SearchWindow::ALL
-        },
+        window: SearchWindow { since_ms: since.ms(), ..SearchWindow::ALL },
         limit: 0,
     };
     collect_hits(tx, snapshot, &request)

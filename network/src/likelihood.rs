@@ -13,11 +13,7 @@ pub fn log_likelihood_gain((count, part_size): (usize, usize), overall: (usize, 
         (count, part_size, total_count),
         (part_size - count, part_size, all - total_count),
         (total_count - count, all - part_size, total_count),
-        (
-            (all - part_size) - (total_count - count),
-            all - part_size,
-            all - total_count,
-        ),
+        ((all - part_size) - (total_count - count), all - part_size, all - total_count),
     ];
     let sum: f64 = cells
         .into_iter()

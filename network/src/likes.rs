@@ -55,9 +55,5 @@ pub fn list_user_likes(tx: &mut Tx<'_>, viewer: UserId, user: UserId, range: &Pa
         return Ok(likes::page_by_user(tx, user, range)?);
     }
     let exists = store::users::find_by_id(tx, user)?.is_some();
-    Err(if exists {
-        Refusal::NotVisible(subject).into()
-    } else {
-        Refusal::NotFound(subject).into()
-    })
+    Err(if exists { Refusal::NotVisible(subject).into() } else { Refusal::NotFound(subject).into() })
 }

@@ -57,10 +57,7 @@ pub(crate) fn find_sendable_media(tx: &mut Tx<'_>, user: UserId, id: Id<marker::
 }
 
 fn legacy_refusal(code: u16, message: &'static str) -> Refusal {
-    Refusal::Legacy {
-        code,
-        message: message.into(),
-    }
+    Refusal::Legacy { code, message: message.into() }
 }
 
 fn is_usable(tx: &mut Tx<'_>, user: UserId, item: &Media) -> Result<bool, Fault> {

@@ -215,10 +215,7 @@ fn get_or_create_conversation(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Re
     if let Some(found) = messages::find_direct(tx, one, other)? {
         return Ok(found);
     }
-    let conversation = DmConversation {
-        id: tx.next_id::<()>().get(),
-        pair: Some((one.min(other), one.max(other))),
-    };
+    let conversation = DmConversation { id: tx.next_id::<()>().get(), pair: Some((one.min(other), one.max(other))) };
     if messages::insert_conversation(tx, &conversation)? {
         messages::add_participant(tx, conversation.id, one)?;
         messages::add_participant(tx, conversation.id, other)?;

@@ -208,19 +208,8 @@ pub fn search(
 }
 
 fn search_words(details: &NewsStoryDetails) -> BTreeSet<String> {
-    let mut text = [
-        details.name.as_str(),
-        &details.category,
-        &details.hook,
-        &details.summary,
-    ]
-    .join(" ");
-    for names in [
-        &details.keywords,
-        &details.topics,
-        &details.mentioned_usernames,
-        &details.tickers,
-    ] {
+    let mut text = [details.name.as_str(), &details.category, &details.hook, &details.summary].join(" ");
+    for names in [&details.keywords, &details.topics, &details.mentioned_usernames, &details.tickers] {
         for name in names {
             text.push(' ');
             text.push_str(name);
@@ -288,11 +277,7 @@ fn compose_from_posts(details: &mut NewsStoryDetails, posts: &[Post], topic: &st
         }
         summary.push_str(&sentence);
     }
-    details.summary = if summary.is_empty() {
-        details.name.clone()
-    } else {
-        summary
-    };
+    details.summary = if summary.is_empty() { details.name.clone() } else { summary };
 }
 
 fn truncate_headline(sentence: &str) -> String {
@@ -327,11 +312,7 @@ fn count_by_frequency(all: impl Iterator<Item = String>) -> Vec<(String, usize)>
 fn top_tags(posts: &[Post], sign: char) -> Vec<String> {
     let all = posts.iter().flat_map(|post| topics::extract_topics(&post.text));
     let all = all.filter_map(|topic| topic.strip_prefix(sign).map(str::to_owned));
-    count_by_frequency(all)
-        .into_iter()
-        .map(|(name, _)| name)
-        .take(MAX_NAMES)
-        .collect()
+    count_by_frequency(all).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect()
 }
 
 /// Most frequent first.
@@ -341,11 +322,7 @@ fn top_mentions(posts: &[Post]) -> Vec<String> {
         let names: BTreeSet<String> = found.into_iter().map(|name| name.text).collect();
         names
     });
-    count_by_frequency(all)
-        .into_iter()
-        .map(|(name, _)| name)
-        .take(MAX_NAMES)
-        .collect()
+    count_by_frequency(all).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect()
 }
 
 /// Computed trends and stories, not stored yet.
@@ -381,10 +358,7 @@ pub fn compute_update(tx: &mut Tx<'_>) -> Result<NewsUpdate, Fault> {
             due.extend(choose_story_posts(tx, &rise.topic)?.map(|posts| (rise.topic.clone(), posts)));
         }
     }
-    Ok(NewsUpdate {
-        trending,
-        due_stories: due,
-    })
+    Ok(NewsUpdate { trending, due_stories: due })
 }
 
 /// The current posts for a topic's story; none if they are unchanged or too few.

@@ -223,10 +223,7 @@ pub struct NoteFeedSelection {
 impl Default for NoteFeedSelection {
     fn default() -> Self {
         let [(_, size), ..] = FEED_SIZES;
-        Self {
-            size,
-            lang: "en".to_owned(),
-        }
+        Self { size, lang: "en".to_owned() }
     }
 }
 
@@ -251,10 +248,7 @@ impl NoteFeedSelection {
             }
         }
         let defaults = Self::default();
-        Some(Self {
-            size: size.unwrap_or(defaults.size),
-            lang: lang.unwrap_or(defaults.lang),
-        })
+        Some(Self { size: size.unwrap_or(defaults.size), lang: lang.unwrap_or(defaults.lang) })
     }
 }
 
@@ -271,10 +265,7 @@ pub fn list_eligible_posts(
     let feed = NoteFeedQuery {
         writer,
         test_mode,
-        lang: Some(&selection.lang)
-            .filter(|lang| *lang != "all")
-            .cloned()
-            .unwrap_or_default(),
+        lang: Some(&selection.lang).filter(|lang| *lang != "all").cloned().unwrap_or_default(),
         newest: notes::post_id_at_depth(tx, selection.size)?,
         oldest: first_snowflake_at(tx.now().plus_ms(-MAX_POST_AGE_MS)) - 1,
     };
@@ -287,12 +278,7 @@ mod tests {
 
     #[test]
     fn a_selection_is_read() {
-        let chosen = |size, lang: &str| {
-            Some(NoteFeedSelection {
-                size,
-                lang: lang.to_owned(),
-            })
-        };
+        let chosen = |size, lang: &str| Some(NoteFeedSelection { size, lang: lang.to_owned() });
         for (text, wanted) in [
             ("feed_size: small, feed_lang: en", chosen(500, "en")),
             ("feed_lang:all,feed_size:xxl", chosen(10_000, "all")),

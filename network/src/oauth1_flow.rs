@@ -91,11 +91,7 @@ fn wrong_verifier() -> Refusal {
 }
 
 fn require_active_app(app: &App) -> Result<(), Refusal> {
-    if app.state == AppStatus::Active {
-        Ok(())
-    } else {
-        Err(Refusal::Unauthenticated(AuthenticationProblem::App))
-    }
+    if app.state == AppStatus::Active { Ok(()) } else { Err(Refusal::Unauthenticated(AuthenticationProblem::App)) }
 }
 
 /// Refuses an empty callback. The level is the app's, or a lower one if requested.
@@ -110,10 +106,8 @@ pub fn issue_request_token(
     validate_callback(app, callback, ports)?;
     let max_level: Permission = app.permission.parse()?;
     let rng = tx.rng().clone();
-    let pair = RequestTokenPair {
-        token: Secret::new(rng.random_token(32)?),
-        secret: Secret::new(rng.random_token(32)?),
-    };
+    let pair =
+        RequestTokenPair { token: Secret::new(rng.random_token(32)?), secret: Secret::new(rng.random_token(32)?) };
     let request_token = RequestToken {
         id: tx.next_id::<()>().get(),
         app_id: app.id,
@@ -135,10 +129,9 @@ fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), R
     match url {
         "" => Err(legacy_refusal(38, "oauth_callback parameter is missing.")),
         OUT_OF_BAND => Ok(()),
-        _ if !callback_urls::has_callback_urls(app) => Err(legacy_refusal(
-            417,
-            "Desktop applications only support the oauth_callback value 'oob'.",
-        )),
+        _ if !callback_urls::has_callback_urls(app) => {
+            Err(legacy_refusal(417, "Desktop applications only support the oauth_callback value 'oob'."))
+        }
         _ if callback_urls::matches_oauth1(app, url, ports) => Ok(()),
         _ => Err(legacy_refusal(
             415,
@@ -151,10 +144,8 @@ fn validate_callback(app: &App, url: &str, ports: LoopbackPorts) -> Result<(), R
 /// The secret of a request token in any state; [`exchange_request_token`] checks whether it is still valid.
 pub fn find_request_token_secret(tx: &mut Tx<'_>, token: &str) -> Result<Option<RequestTokenSecret>, Fault> {
     let request_token = request_tokens::find(tx, &digest(token))?;
-    Ok(request_token.map(|request_token| RequestTokenSecret {
-        app_id: request_token.app_id,
-        secret: request_token.secret,
-    }))
+    Ok(request_token
+        .map(|request_token| RequestTokenSecret { app_id: request_token.app_id, secret: request_token.secret }))
 }
 
 /// What to ask the user, or why the token cannot be authorized.
@@ -280,12 +271,7 @@ pub fn exchange_request_token(
         return Err(invalid_token.into());
     }
     let (token, secret) = tokens::mint_oauth1(tx, app.id, user_id, request_token.permission.parse()?)?;
-    Ok(GrantOutcome::Done(OAuth1AccessToken {
-        token,
-        secret,
-        user_id,
-        screen_name: user.username,
-    }))
+    Ok(GrantOutcome::Done(OAuth1AccessToken { token, secret, user_id, screen_name: user.username }))
 }
 
 /// The verifier is hashed together with its token, so that a PIN cannot be found by its digest.

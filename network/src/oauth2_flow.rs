@@ -162,10 +162,7 @@ fn missing_parameter(name: &str) -> OAuth2ErrorDetail {
 fn check_response_type(request: &AuthorizeRequest) -> Result<(), OAuth2ErrorDetail> {
     match non_empty(request.response_type.as_ref()) {
         Some("code") => Ok(()),
-        Some(_) => Err((
-            "unsupported_response_type",
-            "The only response type is [code].".to_owned(),
-        )),
+        Some(_) => Err(("unsupported_response_type", "The only response type is [code].".to_owned())),
         None => Err(missing_parameter("response_type")),
     }
 }
@@ -189,14 +186,14 @@ fn check_challenge(request: &AuthorizeRequest) -> Result<(bool, String), OAuth2E
     let method = ChallengeMethod::parse(request.code_challenge_method.as_deref())
         .ok_or_else(|| error_with("The code challenge method must be [S256] or [plain]."))?;
     match method {
-        _ if !is_well_formed(challenge) => Err(error_with(
-            "The code challenge must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~.",
-        )),
+        _ if !is_well_formed(challenge) => {
+            Err(error_with("The code challenge must have 43 to 128 characters of A-Z a-z 0-9 - . _ ~."))
+        }
         ChallengeMethod::Plain => Ok((true, ChallengeMethod::S256.derive_challenge(challenge))),
         ChallengeMethod::S256 if challenge.len() == 43 => Ok((false, challenge.to_owned())),
-        ChallengeMethod::S256 => Err(error_with(
-            "An S256 code challenge has 43 characters: base64url without padding.",
-        )),
+        ChallengeMethod::S256 => {
+            Err(error_with("An S256 code challenge has 43 characters: base64url without padding."))
+        }
     }
 }
 

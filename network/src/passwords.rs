@@ -97,8 +97,7 @@ impl PasswordPool {
     /// As [`verify`], after waiting for a permit.
     pub async fn verify(&self, password: &Secret, stored: &str) -> Result<bool, Fault> {
         let (password, stored) = (password.clone(), stored.to_owned());
-        self.run_blocking(move || verify(password.expose_secret(), &stored))
-            .await
+        self.run_blocking(move || verify(password.expose_secret(), &stored)).await
     }
 
     /// As [`hash`], after waiting for a permit.

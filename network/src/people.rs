@@ -43,14 +43,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, range: &UserSearchRange) -> Result<U
     let Some(lead) = terms.iter().rev().max_by_key(|term| term.len()) else {
         return Ok(UserSearchPage::default());
     };
-    let mut scan = UserSearchScan {
-        terms: &terms,
-        lead,
-        range,
-        keys: Vec::new(),
-        users: Vec::new(),
-        scanned: 0,
-    };
+    let mut scan = UserSearchScan { terms: &terms, lead, range, keys: Vec::new(), users: Vec::new(), scanned: 0 };
     let more = scan.scan_fields(tx)?;
     Ok(scan.into_page(more))
 }
@@ -69,11 +62,8 @@ impl UserSearchScan<'_> {
     /// Returns whether there are more results.
     fn scan_fields(&mut self, tx: &mut Tx<'_>) -> Result<bool, Fault> {
         let codes = term_code_range(self.lead);
-        let start = if self.range.backward {
-            (codes.1 + 1, UserId::new(0))
-        } else {
-            (codes.0 - 1, UserId::new(i64::MAX))
-        };
+        let start =
+            if self.range.backward { (codes.1 + 1, UserId::new(0)) } else { (codes.0 - 1, UserId::new(i64::MAX)) };
         let end = if self.range.backward { LAST_FIELD } else { 0 };
         let (mut field, mut after) = match self.range.from {
             Some([field, word, user]) => (field, (word, UserId::new(user))),
@@ -156,10 +146,6 @@ impl UserSearchScan<'_> {
             self.keys.reverse();
         }
         let scanned_range = self.keys.first().copied().zip(self.keys.last().copied());
-        UserSearchPage {
-            users: self.users,
-            scanned_range,
-            more,
-        }
+        UserSearchPage { users: self.users, scanned_range, more }
     }
 }

@@ -70,11 +70,7 @@ pub fn create(tx: &mut Tx<'_>, new: &NewPlace) -> Result<Place, Error> {
         let invalid_id = || Refusal::invalid_value("contained_within", text);
         containing_ids.push(format_place_id(place.ok_or_else(invalid_id)?.id));
     }
-    let full_name = if new.full_name.trim().is_empty() {
-        name
-    } else {
-        new.full_name.trim()
-    };
+    let full_name = if new.full_name.trim().is_empty() { name } else { new.full_name.trim() };
     let place = Place {
         id: parse_or_generate_id(tx, &new.id)?,
         name: name.to_owned(),

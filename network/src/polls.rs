@@ -36,11 +36,7 @@ impl NewPoll {
                 return Err(Refusal::invalid_parameter("poll.options", label, message));
             }
             let votes = 0;
-            options.push(PollChoice {
-                number: choice,
-                label,
-                votes,
-            });
+            options.push(PollChoice { number: choice, label, votes });
         }
         if !DURATION_MINUTES.contains(&self.duration_minutes) {
             let message = "A poll lasts 5 to 10080 minutes.";

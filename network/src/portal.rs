@@ -103,8 +103,7 @@ fn app_not_found(id: AppId) -> Error {
 /// Refuses apps of other users as not found.
 pub fn find(tx: &mut Tx<'_>, owner: UserId, id: AppId) -> Result<App, Error> {
     let app = store::apps::find_by_id(tx, id)?;
-    app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted)
-        .ok_or_else(|| app_not_found(id))
+    app.filter(|app| app.owner_id == owner && app.state != apps::AppStatus::Deleted).ok_or_else(|| app_not_found(id))
 }
 
 /// Oldest first.
@@ -230,13 +229,7 @@ pub fn rotate_credential(
     require_editable_app(tx, actor, id)?;
     let keys = apps::rotate_credential(tx, id, kind)?;
     let (name, rotated) = match kind {
-        AppCredentialKind::Api => (
-            "api",
-            RotatedCredential::Api {
-                key: keys.api_key,
-                secret: keys.api_secret,
-            },
-        ),
+        AppCredentialKind::Api => ("api", RotatedCredential::Api { key: keys.api_key, secret: keys.api_secret }),
         AppCredentialKind::Bearer => ("bearer", RotatedCredential::Bearer(keys.bearer)),
         AppCredentialKind::Client => {
             let secret = keys.client_secret;
@@ -285,16 +278,10 @@ pub fn test_callback(app: &App, url: &str, ports: LoopbackPorts) -> CallbackTest
         let pairs = registered_url.chars().zip(url.chars());
         pairs.take_while(|(one, other)| one == other).count()
     };
-    let registered = app
-        .callback_urls
-        .lines()
-        .filter(|registered_url| !registered_url.is_empty());
+    let registered = app.callback_urls.lines().filter(|registered_url| !registered_url.is_empty());
     let mut comparisons: Vec<CallbackComparison> = registered
         .map(|registered_url| {
-            let single_url_app = App {
-                callback_urls: registered_url.to_owned(),
-                ..app.clone()
-            };
+            let single_url_app = App { callback_urls: registered_url.to_owned(), ..app.clone() };
             CallbackComparison {
                 registered: registered_url.to_owned(),
                 oauth1: callback_urls::matches_oauth1(&single_url_app, url, ports),

@@ -106,9 +106,8 @@ impl StoredPostFacts {
         let content = self.content.borrow_content();
         let affiliations: Vec<_> = self.affiliations.iter().map(to_handle).collect();
         let reply_affiliations = self.reply_to.as_ref();
-        let reply_affiliations: Vec<_> = reply_affiliations
-            .map(|reply| reply.affiliations.iter().map(to_handle).collect())
-            .unwrap_or_default();
+        let reply_affiliations: Vec<_> =
+            reply_affiliations.map(|reply| reply.affiliations.iter().map(to_handle).collect()).unwrap_or_default();
         let row = &self.row;
         let post = query::QueryablePost {
             id: row.id.get(),
@@ -116,10 +115,8 @@ impl StoredPostFacts {
             source: &self.source,
             conversation: row.conversation_id.get(),
             reply_to: self.reply_to.as_ref().map(|reply| {
-                let person = query::QueryablePerson {
-                    handle: to_handle(&reply.author),
-                    affiliations: &reply_affiliations,
-                };
+                let person =
+                    query::QueryablePerson { handle: to_handle(&reply.author), affiliations: &reply_affiliations };
                 (reply.post, person)
             }),
             repost_of: (self.repost_of.as_ref()).map(|(id, author)| (*id, to_handle(author))),
@@ -145,10 +142,7 @@ impl StoredPostFacts {
         let author = &*self.author;
         query::QueryableAuthor {
             person: query::QueryablePerson {
-                handle: query::UserHandle {
-                    id: author.id.get(),
-                    username: &author.username,
-                },
+                handle: query::UserHandle { id: author.id.get(), username: &author.username },
                 affiliations,
             },
             name: &author.name,
@@ -188,9 +182,7 @@ impl PostFactsContext {
         let posts = posts::find_by_ids(tx, &sorted_unique(referred.flatten()))?;
         let author_ids = rows.iter().chain(&posts).map(|post| post.author_id);
         let author_ids = sorted_unique(author_ids);
-        let user_ids = rows
-            .iter()
-            .flat_map(|row| [Some(row.author_id), row.in_reply_to_user_id]);
+        let user_ids = rows.iter().flat_map(|row| [Some(row.author_id), row.in_reply_to_user_id]);
         let user_ids = sorted_unique(user_ids.flatten());
         let affiliated = affiliates::list_by_users(tx, &user_ids)?;
         let organizations = affiliated.iter().map(|(_, organization)| *organization);
@@ -305,12 +297,7 @@ fn build_place_facts(place: &Place) -> PostPlaceFacts {
         id: places::format_place_id(place.id),
         full_name: place.full_name.clone(),
         country: place.country_code.clone(),
-        area: bounds.map(|[west, south, east, north]| query::GeoArea {
-            west,
-            south,
-            east,
-            north,
-        }),
+        area: bounds.map(|[west, south, east, north]| query::GeoArea { west, south, east, north }),
     }
 }
 

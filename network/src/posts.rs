@@ -72,10 +72,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     // Serializes posts of one author, for duplicate detection.
     store::users::lock(tx, author.user_id)?;
     let user = users::find_active(tx, author.user_id)?;
-    let previous = new
-        .edit_of
-        .map(|id| edits::find_editable_post(tx, &user, id, new))
-        .transpose()?;
+    let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let text = replies::prepend_mentions(tx, &user, new)?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
@@ -135,21 +132,14 @@ fn creation_event_body(composed: &ComposedText, new: &NewPost, targets: &PostTar
         ("previous_post_id", string_value(new.edit_of.map(|id| id.to_string()))),
         ("replied_user_id", string_value(replied.map(|id| id.to_string()))),
         ("quoted_user_id", string_value(quoted.map(|id| id.to_string()))),
-        (
-            "mentioned_ids",
-            (!mentioned.is_empty()).then(|| mentioned.iter().map(UserId::to_string).collect()),
-        ),
+        ("mentioned_ids", (!mentioned.is_empty()).then(|| mentioned.iter().map(UserId::to_string).collect())),
     ];
     for (name, value) in members {
         if let Some(value) = value {
             body.insert(name.to_owned(), value);
         }
     }
-    if body.is_empty() {
-        String::new()
-    } else {
-        Value::Object(body).to_string()
-    }
+    if body.is_empty() { String::new() } else { Value::Object(body).to_string() }
 }
 
 /// Everything a new post refers to.
@@ -214,12 +204,8 @@ fn build_post(
         text: composed.text,
         lang: composed.lang.to_owned(),
         conversation_id: inherited.unwrap_or(id),
-        in_reply_to_post_id: parent
-            .map(|post| post.id)
-            .or(previous.and_then(|post| post.in_reply_to_post_id)),
-        in_reply_to_user_id: parent
-            .map(|post| post.author_id)
-            .or(previous.and_then(|post| post.in_reply_to_user_id)),
+        in_reply_to_post_id: parent.map(|post| post.id).or(previous.and_then(|post| post.in_reply_to_post_id)),
+        in_reply_to_user_id: parent.map(|post| post.author_id).or(previous.and_then(|post| post.in_reply_to_user_id)),
         quoted_post_id: (targets.quoted.as_ref().map(|post| post.id)).or(previous.and_then(|post| post.quoted_post_id)),
         repost_of_id: None,
         edit_root_id: previous.map(|post| post.edit_root_id.unwrap_or(post.id)),
@@ -259,11 +245,7 @@ fn validate_text(user: &User, composed: &ComposedText, new: &NewPost) -> Result<
     if empty && !has_attachment && new.quote.is_none() {
         return Err(Refusal::missing_parameter("text"));
     }
-    let limit = if user.subscription_type == "None" {
-        MAX_POST_WEIGHT
-    } else {
-        MAX_LONG_LENGTH
-    };
+    let limit = if user.subscription_type == "None" { MAX_POST_WEIGHT } else { MAX_LONG_LENGTH };
     let weight = weigh_text(&composed.text, 0..composed.unweighted_bytes);
     // An empty text is allowed with media or a quote.
     if weight.weight <= limit && (weight.is_valid || empty) {
@@ -271,16 +253,8 @@ fn validate_text(user: &User, composed: &ComposedText, new: &NewPost) -> Result<
     }
     let message = "Your Tweet text is too long. For more information on how Twitter determines \
                    text length see https://github.com/twitter/twitter-text.";
-    let message = if weight.weight > limit {
-        message
-    } else {
-        "Your Tweet text is not valid."
-    };
-    Err(Refusal::invalid_parameter(
-        "text",
-        truncate_value(&composed.text),
-        message,
-    ))
+    let message = if weight.weight > limit { message } else { "Your Tweet text is not valid." };
+    Err(Refusal::invalid_parameter("text", truncate_value(&composed.text), message))
 }
 
 /// The part of a value that a refusal repeats.
@@ -305,10 +279,7 @@ fn resolve_media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<Str
         let message = "Your tagged user IDs are invalid.";
         return Err(Refusal::invalid_parameter("media.tagged_user_ids", id, message).into());
     }
-    let keys: Vec<&str> = attached_media
-        .iter()
-        .map(|string_value| string_value.media_key.as_str())
-        .collect();
+    let keys: Vec<&str> = attached_media.iter().map(|string_value| string_value.media_key.as_str()).collect();
     Ok(keys.join(","))
 }
 

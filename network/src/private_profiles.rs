@@ -104,9 +104,7 @@ fn hash_phone_number(phone: &str) -> Result<String, Refusal> {
     }
     let digest = base::secret::digest(phone);
     let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    Ok(digits
-        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
-        .collect())
+    Ok(digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect())
 }
 
 /// The age in years at a time.
@@ -135,11 +133,7 @@ mod tests {
     #[test]
     fn people_grow_older_on_their_birthday() {
         let at = |text: &str| Time::parse(text).unwrap();
-        for (now, years) in [
-            ("2026-05-31T23:59:59Z", 35),
-            ("2026-06-01T00:00:00Z", 36),
-            ("2027-01-01T00:00:00Z", 36),
-        ] {
+        for (now, years) in [("2026-05-31T23:59:59Z", 35), ("2026-06-01T00:00:00Z", 36), ("2027-01-01T00:00:00Z", 36)] {
             assert_eq!(age_at("1990-06-01", at(now)), Some(years), "{now}");
         }
         assert_eq!(age_at("2000-02-29", at("2025-02-28T12:00:00Z")), Some(24));
@@ -173,14 +167,9 @@ mod tests {
             "95ba13c05e80515cbe8995709a3e2e12e7489170f1533adbda24d7be2c74d98b"
         );
         assert_eq!(hash_phone_number("").unwrap(), "");
-        for phone in [
-            "351200000000",
-            "+0512000000",
-            "+123456",
-            "+1234567890123456",
-            "+351 200 000 000",
-            "+35120000000a",
-        ] {
+        for phone in
+            ["351200000000", "+0512000000", "+123456", "+1234567890123456", "+351 200 000 000", "+35120000000a"]
+        {
             hash_phone_number(phone).unwrap_err();
         }
     }

@@ -192,11 +192,7 @@ pub fn set_affiliation(
     }
     users::find_active(tx, organization)?;
     let mut fields = Map::new();
-    let texts = [
-        ("badge_url", &badge.badge_url),
-        ("description", &badge.description),
-        ("url", &badge.url),
-    ];
+    let texts = [("badge_url", &badge.badge_url), ("description", &badge.description), ("url", &badge.url)];
     for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
         fields.insert(name.to_owned(), json!(text));
     }

@@ -39,10 +39,8 @@ impl PostReadCounter {
         if pending.is_empty() {
             return Ok(());
         }
-        let mut rows: Vec<((AppId, i64), Vec<PostId>)> = pending
-            .into_iter()
-            .map(|(key, posts)| (key, posts.into_iter().collect()))
-            .collect();
+        let mut rows: Vec<((AppId, i64), Vec<PostId>)> =
+            pending.into_iter().map(|(key, posts)| (key, posts.into_iter().collect())).collect();
         // A fixed order, so that concurrent transactions do not deadlock.
         rows.sort_unstable();
         let to_write = rows.clone();
@@ -81,29 +79,17 @@ pub fn load_usage(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<PostReadUsag
     let now = wall_time();
     let today = day_number(now);
     // The first day of the current month.
-    let day_of_month: i64 = now
-        .to_date_string()
-        .rsplit('-')
-        .next()
-        .and_then(|day| day.parse().ok())
-        .unwrap_or(1);
+    let day_of_month: i64 = now.to_date_string().rsplit('-').next().and_then(|day| day.parse().ok()).unwrap_or(1);
     let month = today - day_of_month + 1;
     let from = today - days.clamp(1, MAX_DAYS) + 1;
     let found = reads::daily_counts(tx, app, from.min(month))?;
-    let posts_on = |day: i64| {
-        found
-            .iter()
-            .find(|(known, _)| *known == day)
-            .map_or(0, |(_, posts)| *posts)
-    };
+    let posts_on = |day: i64| found.iter().find(|(known, _)| *known == day).map_or(0, |(_, posts)| *posts);
     Ok(PostReadUsage {
         app,
         cap: MONTHLY_POST_CAP,
         this_month: (month..=today).map(posts_on).sum(),
         reset_day: 1,
-        days: (from..=today)
-            .map(|day| (Time::from_ms(day * DAY_MS), posts_on(day)))
-            .collect(),
+        days: (from..=today).map(|day| (Time::from_ms(day * DAY_MS), posts_on(day))).collect(),
     })
 }
 

@@ -41,9 +41,7 @@ fn are_posts_visible(tx: &mut Tx<'_>, user: Option<UserId>, visible_posts: &[Pos
     let authors = users::find_by_ids(tx, &authors)?;
     let mut visibilities = AuthorVisibilities::load(tx, Viewer { user }, &authors)?;
     visibilities.admit_posts(tx, visible_posts)?;
-    Ok(visible_posts
-        .iter()
-        .all(|post| visibilities.post_visibility(post) == Visibility::Visible))
+    Ok(visible_posts.iter().all(|post| visibilities.post_visibility(post) == Visibility::Visible))
 }
 
 /// The payload kind and user of a public event.

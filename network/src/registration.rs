@@ -103,9 +103,7 @@ pub fn validate_email(email: &str) -> Result<(), Refusal> {
     let is_valid_local_part = |local: &str| {
         let is_atom_char = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(letter);
         (1..=64).contains(&local.len())
-            && local
-                .split('.')
-                .all(|part| !part.is_empty() && part.chars().all(is_atom_char))
+            && local.split('.').all(|part| !part.is_empty() && part.chars().all(is_atom_char))
     };
     let is_valid = email.len() <= 254
         && email
@@ -114,10 +112,7 @@ pub fn validate_email(email: &str) -> Result<(), Refusal> {
     if is_valid {
         Ok(())
     } else {
-        Err(invalid_field(
-            "email",
-            "This is no email address that a letter could be sent to",
-        ))
+        Err(invalid_field("email", "This is no email address that a letter could be sent to"))
     }
 }
 
@@ -135,9 +130,7 @@ pub fn validate_password(password: &Secret, username: &str, email: &str) -> Resu
     }
     let lower = text.to_lowercase();
     let local = email.split_once('@').map_or("", |(local, _)| local);
-    let is_own_data = [username, email, local]
-        .iter()
-        .any(|text| !text.is_empty() && text.to_lowercase() == lower);
+    let is_own_data = [username, email, local].iter().any(|text| !text.is_empty() && text.to_lowercase() == lower);
     let mut letters = lower.chars();
     let first = letters.next();
     let is_single_character = letters.all(|letter| Some(letter) == first);
@@ -214,16 +207,9 @@ mod tests {
         for is_valid in ["tr4ms stop here", "ünïcödé"] {
             assert_eq!(ok(is_valid), is_valid.chars().count() >= 8, "{is_valid}");
         }
-        for bad in [
-            "",
-            "short",
-            "PassWord1",
-            "12345678",
-            "aaaaaaaaaa",
-            "Grace_Hopper",
-            "gh1906@b.org",
-            &"x1".repeat(600),
-        ] {
+        for bad in
+            ["", "short", "PassWord1", "12345678", "aaaaaaaaaa", "Grace_Hopper", "gh1906@b.org", &"x1".repeat(600)]
+        {
             assert!(!ok(bad), "{bad:?}");
         }
     }

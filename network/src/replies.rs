@@ -20,11 +20,8 @@ pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Re
     if !owns || reply.in_reply_to_post_id.is_none() {
         return Err(post_actions::not_permitted());
     }
-    let (changed, kind) = if hidden {
-        (replies::hide(tx, id)?, "reply.hide")
-    } else {
-        (replies::unhide(tx, id)?, "reply.unhide")
-    };
+    let (changed, kind) =
+        if hidden { (replies::hide(tx, id)?, "reply.hide") } else { (replies::unhide(tx, id)?, "reply.unhide") };
     if changed {
         event_log::append(tx, kind, user.get(), id.get(), "")?;
     }

@@ -50,25 +50,14 @@ fn create_repost(
         return Err(post_actions::not_permitted());
     }
     if let Some(id) = reposts::find_by_user(tx, user, original_id, nullcast)? {
-        return Ok(RepostResult {
-            id,
-            original_id,
-            is_new: false,
-        });
+        return Ok(RepostResult { id, original_id, is_new: false });
     }
-    let repost = Post {
-        nullcast,
-        ..build_repost(tx, user, app, original)
-    };
+    let repost = Post { nullcast, ..build_repost(tx, user, app, original) };
     if !reposts::insert(tx, &repost)? {
         // A concurrent request of the same user was faster.
         let id = reposts::find_by_user(tx, user, original_id, nullcast)?;
         let id = id.ok_or_else(|| Fault::new(format!("the repost of {original_id} exists but cannot be found")))?;
-        return Ok(RepostResult {
-            id,
-            original_id,
-            is_new: false,
-        });
+        return Ok(RepostResult { id, original_id, is_new: false });
     }
     let mut body = json!({ "repost_of_id": original_id.to_string() });
     if !nullcast && let Some(members) = body.as_object_mut() {
@@ -79,11 +68,7 @@ fn create_repost(
     event_log::append(tx, "post.create", actor, subject, &body.to_string())?;
     let counted = i64::from(!nullcast);
     post_actions::ensure_post_exists(reposts::add_to_post_count(tx, original_id, counted)?, id)?;
-    Ok(RepostResult {
-        id: repost.id,
-        original_id,
-        is_new: true,
-    })
+    Ok(RepostResult { id: repost.id, original_id, is_new: true })
 }
 
 /// The row of a repost; its text is derived from the original when it is read.

@@ -76,21 +76,15 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(periods.log_ms.saturating_neg());
         event_log::prune(tx, before, BATCH_SIZE)
     }),
-    ("compliance jobs", |tx, _, _| {
-        crate::compliance::prune(tx, BATCH_SIZE / 4)
-    }),
+    ("compliance jobs", |tx, _, _| crate::compliance::prune(tx, BATCH_SIZE / 4)),
     ("deliveries", |tx, periods, _| {
         let before = tx.now().plus_ms(periods.deliveries_ms.saturating_neg());
         crate::webhooks::prune(tx, before, BATCH_SIZE)
     }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH_SIZE / 4)),
     ("posts read", |tx, _, wall| crate::reads::prune(tx, wall, BATCH_SIZE)),
-    ("members of audiences", |tx, _, _| {
-        store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)
-    }),
-    ("files of figures", |tx, _, _| {
-        store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)
-    }),
+    ("members of audiences", |tx, _, _| store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)),
+    ("files of figures", |tx, _, _| store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)),
     ("auctions", |tx, _, _| store::ledger::prune_auctions(tx, BATCH_SIZE)),
     ("audit", |tx, periods, _| {
         let before = tx.now().plus_ms(periods.audit_ms.saturating_neg());

@@ -44,9 +44,7 @@ pub struct PostSearch {
 impl std::fmt::Debug for PostSearch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let searchable_through = *self.searchable_through.borrow();
-        f.debug_struct("Search")
-            .field("passed", &searchable_through)
-            .finish_non_exhaustive()
+        f.debug_struct("Search").field("passed", &searchable_through).finish_non_exhaustive()
     }
 }
 
@@ -99,10 +97,7 @@ impl PostSearch {
     pub async fn wait_until_built(&self, mut report: impl FnMut(u64)) {
         const REPORT_INTERVAL: Duration = Duration::from_millis(200);
         let mut searchable_through = self.searchable_through.subscribe();
-        while timeout(REPORT_INTERVAL, searchable_through.wait_for(Option::is_some))
-            .await
-            .is_err()
-        {
+        while timeout(REPORT_INTERVAL, searchable_through.wait_for(Option::is_some)).await.is_err() {
             report(self.snapshot().len());
         }
     }

@@ -125,15 +125,8 @@ pub async fn resume_at(
         session.last_seen_at = now;
         session.address.clone_from(&client.address);
         session.user_agent = client.sanitized_user_agent();
-        let touch = move |tx: &mut Tx<'_>| {
-            Ok(sessions::touch(
-                tx,
-                id,
-                &client.address,
-                &client.sanitized_user_agent(),
-                now,
-            )?)
-        };
+        let touch =
+            move |tx: &mut Tx<'_>| Ok(sessions::touch(tx, id, &client.address, &client.sanitized_user_agent(), now)?);
         store.write(touch).await?;
     }
     Ok(Some(session))
@@ -148,11 +141,7 @@ pub fn renew(tx: &mut Tx<'_>, session: &UserSession) -> Result<(Secret, UserSess
     let actor = AuditActor::user(session.user_id, &session.address);
     let detail = json!({"session": session.id});
     audit::append(tx, &actor, AuditAction::SESSION_RENEW, None, &detail)?;
-    let renewed = UserSession {
-        digest: text.digest(),
-        form_key,
-        ..session.clone()
-    };
+    let renewed = UserSession { digest: text.digest(), form_key, ..session.clone() };
     Ok((text, renewed))
 }
 

@@ -38,14 +38,8 @@ pub struct SignInLimits {
 impl Default for SignInLimits {
     fn default() -> Self {
         Self {
-            per_address: AttemptRateLimit {
-                burst: 3,
-                refill_interval_ms: 20_000,
-            },
-            per_account: AttemptRateLimit {
-                burst: 20,
-                refill_interval_ms: 30_000,
-            },
+            per_address: AttemptRateLimit { burst: 3, refill_interval_ms: 20_000 },
+            per_account: AttemptRateLimit { burst: 20, refill_interval_ms: 30_000 },
         }
     }
 }
@@ -99,19 +93,12 @@ enum CredentialCheck {
 impl SignInService {
     /// With the default limits.
     pub fn new(store: Arc<Store>, pool: PasswordPool) -> Self {
-        Self {
-            store,
-            pool,
-            limits: SignInLimits::default(),
-            ttl_ms: sessions::TTL_MS,
-        }
+        Self { store, pool, limits: SignInLimits::default(), ttl_ms: sessions::TTL_MS }
     }
 
     pub async fn sign_in(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
         let login = normalize_login(&attempt.login);
-        let checked = self
-            .check_credentials(&login, &attempt.password, &attempt.client_info)
-            .await?;
+        let checked = self.check_credentials(&login, &attempt.password, &attempt.client_info).await?;
         let (user, stored) = match checked {
             CredentialCheck::Right(user, stored) => (user, stored),
             CredentialCheck::Wrong => return Ok(SignInOutcome::Wrong),
@@ -161,10 +148,7 @@ impl SignInService {
             attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
             attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?;
             let (text, session) = sessions::start(tx, presented.as_ref(), user, &client, ttl_ms)?;
-            Ok(SignInOutcome::Accepted {
-                text,
-                session: Box::new(session),
-            })
+            Ok(SignInOutcome::Accepted { text, session: Box::new(session) })
         };
         self.store.write(work).await
     }
@@ -178,11 +162,7 @@ impl SignInService {
                 let (limits, client) = (self.limits, client.clone());
                 let refund = move |tx: &mut Tx<'_>| {
                     attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
-                    Ok(attempt_limits::refund_attempt(
-                        tx,
-                        &account_key(&login),
-                        limits.per_account,
-                    )?)
+                    Ok(attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?)
                 };
                 self.store.write(refund).await
             }
@@ -224,19 +204,9 @@ impl SignInService {
         {
             return Ok(CredentialCheck::Right(Box::new(user), stored));
         }
-        let actor = AuditActor {
-            user: found.map(|(user, _)| user.id),
-            ..AuditActor::anonymous(&client.address)
-        };
-        let record = move |tx: &mut Tx<'_>| {
-            Ok(audit::append(
-                tx,
-                &actor,
-                AuditAction::SIGN_IN_FAILED,
-                None,
-                &Value::Null,
-            )?)
-        };
+        let actor = AuditActor { user: found.map(|(user, _)| user.id), ..AuditActor::anonymous(&client.address) };
+        let record =
+            move |tx: &mut Tx<'_>| Ok(audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &Value::Null)?);
         self.store.write(record).await?;
         Ok(CredentialCheck::Wrong)
     }
@@ -249,10 +219,8 @@ fn charge_attempt(
     client: &ClientInfo,
     limits: SignInLimits,
 ) -> Result<Option<i64>, Fault> {
-    let tries = [
-        ("address", address_key(client), limits.per_address),
-        ("account", account_key(login), limits.per_account),
-    ];
+    let tries =
+        [("address", address_key(client), limits.per_address), ("account", account_key(login), limits.per_account)];
     for (action, key, limit) in tries {
         let AttemptDecision::Refused { retry_ms, is_first } =
             attempt_limits::record_attempt(tx, &key, limit, wall_time())?
@@ -305,11 +273,8 @@ pub(crate) fn normalize_login(login: &str) -> String {
 
 /// The account with this username or email address.
 pub(crate) fn find_user_by_login(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
-    let found = if login.contains('@') {
-        users::find_by_email(tx, login)?
-    } else {
-        users::find_by_username(tx, login)?
-    };
+    let found =
+        if login.contains('@') { users::find_by_email(tx, login)? } else { users::find_by_username(tx, login)? };
     Ok(found.filter(|user| user.state != UserState::Placeholder))
 }
 

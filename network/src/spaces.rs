@@ -264,13 +264,7 @@ fn invite_user(tx: &mut Tx<'_>, space: &Space, user: UserId) -> Result<bool, Err
     }
     let new = spaces::add_role(tx, space.id, SpaceRole::Invited, user)?;
     if new {
-        append_space_event(
-            tx,
-            "spaces.invite",
-            space.creator_id,
-            space.id,
-            Some(("user_id", user.get())),
-        )?;
+        append_space_event(tx, "spaces.invite", space.creator_id, space.id, Some(("user_id", user.get())))?;
     }
     Ok(new)
 }
@@ -340,9 +334,7 @@ pub fn find_visible(tx: &mut Tx<'_>, id: i64) -> Result<Option<Space>, Fault> {
 /// Only the creator may see the buyers of a ticketed space.
 pub fn check_may_see_buyers(space: &Space, user: UserId) -> Result<(), Refusal> {
     if space.creator_id != user {
-        return Err(Refusal::forbidden(
-            "Only the creator of a space may see who bought tickets to it.",
-        ));
+        return Err(Refusal::forbidden("Only the creator of a space may see who bought tickets to it."));
     }
     if !space.ticketed {
         return Err(not_ticketed("id", space.id));

@@ -33,10 +33,7 @@ pub struct TimelinePage {
 
 /// The caller has checked [`timeline_visibility`].
 pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, range: &PageRange) -> Result<TimelinePage, Fault> {
-    Ok(build_page(
-        posts::page_by_author(tx, author.id, &extend_limit(range))?,
-        range,
-    ))
+    Ok(build_page(posts::page_by_author(tx, author.id, &extend_limit(range))?, range))
 }
 
 /// Posts that mention a user. The user does not see those by people they mute or block; other viewers do.
@@ -112,11 +109,7 @@ fn load_merged_page(
     loop {
         let (ids, more) = home_timelines.page(tx, source, &rest)?;
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
-            return Ok(TimelinePage {
-                posts,
-                scanned_range,
-                more: false,
-            });
+            return Ok(TimelinePage { posts, scanned_range, more: false });
         };
         let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
         let found = found.into_iter().filter(|post| is_included(post, &source, range));
@@ -138,16 +131,8 @@ fn load_merged_page(
         if posts.len() >= limit || !more {
             let surplus = posts.len() > limit;
             let posts = trim_posts(posts, limit, range.ascending);
-            let scanned_range = if surplus {
-                first_and_last_id(&posts)
-            } else {
-                scanned_range
-            };
-            return Ok(TimelinePage {
-                posts,
-                scanned_range,
-                more: more || surplus,
-            });
+            let scanned_range = if surplus { first_and_last_id(&posts) } else { scanned_range };
+            return Ok(TimelinePage { posts, scanned_range, more: more || surplus });
         }
     }
 }
@@ -170,21 +155,14 @@ fn order_by_ids(ids: &[PostId], found: Vec<Post>) -> Vec<Post> {
 }
 
 const fn extend_limit(range: &PageRange) -> PageRange {
-    PageRange {
-        limit: range.limit + 1,
-        ..*range
-    }
+    PageRange { limit: range.limit + 1, ..*range }
 }
 
 fn build_page(posts: Vec<Post>, range: &PageRange) -> TimelinePage {
     let limit = usize::try_from(range.limit).unwrap_or(0);
     let more = posts.len() > limit;
     let posts = trim_posts(posts, limit, range.ascending);
-    TimelinePage {
-        scanned_range: first_and_last_id(&posts),
-        posts,
-        more,
-    }
+    TimelinePage { scanned_range: first_and_last_id(&posts), posts, more }
 }
 
 fn first_and_last_id(posts: &[Post]) -> Option<(PostId, PostId)> {

@@ -119,13 +119,7 @@ pub fn revoke(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
         }
     };
     let detail = json!({"token": kind, "user": user.map(|user| user.to_string())});
-    audit::append(
-        tx,
-        &AuditActor::operator(),
-        AuditAction::TOKEN_REVOKE,
-        Some(app),
-        &detail,
-    )?;
+    audit::append(tx, &AuditActor::operator(), AuditAction::TOKEN_REVOKE, Some(app), &detail)?;
     match user {
         Some(user) => Ok(record_revocation(tx, user, Some(app))?),
         None => Ok(event_log::append(tx, "token.revoke", 0, app.get(), "")?),
@@ -164,7 +158,5 @@ pub fn revoke_user_token(
 
 /// Every scope that has an effect of its own.
 pub fn all_scopes() -> Scopes {
-    Scope::ALL
-        .iter()
-        .fold(Scopes::NONE, |set, scope| set.with_scope(*scope))
+    Scope::ALL.iter().fold(Scopes::NONE, |set, scope| set.with_scope(*scope))
 }

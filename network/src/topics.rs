@@ -182,10 +182,7 @@ pub(crate) fn compute_trends(tx: &mut Tx<'_>, rising: &[RisingTopic]) -> Result<
             });
         }
     }
-    Ok(ComputedTrends {
-        is_new: trends != before,
-        trends,
-    })
+    Ok(ComputedTrends { is_new: trends != before, trends })
 }
 
 /// Computed trends, not stored yet.
@@ -212,11 +209,7 @@ pub fn list_place_trends(tx: &mut Tx<'_>, woeid: i64, limit: i64) -> Result<Vec<
         return Ok(topics::list_trends(tx, limit)?);
     }
     let message = format!("Could not find trends for WOEID: {woeid}");
-    Err(Refusal::Legacy {
-        code: 34,
-        message: message.into(),
-    }
-    .into())
+    Err(Refusal::Legacy { code: 34, message: message.into() }.into())
 }
 
 /// The latest followed users that are considered.

@@ -166,11 +166,7 @@ pub fn check_segment(
     let others = uploads::list_segments(tx, id)?;
     let others = others.iter().filter(|other| other.index != segment.index);
     let sum: i64 = others.map(|other| other.size).sum();
-    let max = if upload.total_bytes > 0 {
-        upload.total_bytes
-    } else {
-        limit
-    };
+    let max = if upload.total_bytes > 0 { upload.total_bytes } else { limit };
     if sum.saturating_add(segment.size) > max {
         let message = format!("The segments are larger than the total of {max} bytes.");
         return Err(Refusal::invalid_parameter("media", segment.size, message).into());
@@ -235,11 +231,7 @@ pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Resul
     if !transitioned {
         return Ok(());
     }
-    upload.state = if later {
-        UploadState::Pending
-    } else {
-        UploadState::Processing
-    };
+    upload.state = if later { UploadState::Pending } else { UploadState::Processing };
     Ok(())
 }
 
@@ -289,10 +281,7 @@ mod tests {
         for written in ["tweet_image", "TweetImage", "TWEET_IMAGE", "DmImage"] {
             assert_eq!(UploadKind::from_category(written), Some(UploadKind::Photo), "{written}");
         }
-        assert_eq!(
-            UploadKind::from_category("AmplifyVideo"),
-            Some(UploadKind::AmplifyVideo)
-        );
+        assert_eq!(UploadKind::from_category("AmplifyVideo"), Some(UploadKind::AmplifyVideo));
         assert_eq!(UploadKind::from_category("tweet"), None);
     }
 }

@@ -56,10 +56,7 @@ pub(crate) fn validate_choice(
     if choices.contains(&value) {
         return Ok(value.to_owned());
     }
-    let message = format!(
-        "The `{parameter}` query parameter value [{value}] is not one of [{}]",
-        choices.join(",")
-    );
+    let message = format!("The `{parameter}` query parameter value [{value}] is not one of [{}]", choices.join(","));
     Err(Refusal::invalid_parameter(parameter, value, message))
 }
 
@@ -76,17 +73,11 @@ pub fn create(tx: &mut Tx<'_>, new: &NewUser) -> Result<User, Error> {
 
 fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
     if !is_valid_username(&new.username) {
-        let message = format!(
-            "The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$",
-            new.username
-        );
+        let message =
+            format!("The `username` query parameter value [{}] does not match ^[A-Za-z0-9_]{{1,15}}$", new.username);
         return Err(Refusal::invalid_parameter("username", &new.username, message));
     }
-    let name = if new.name.trim().is_empty() {
-        &new.username
-    } else {
-        &new.name
-    };
+    let name = if new.name.trim().is_empty() { &new.username } else { &new.name };
     if new.description.chars().count() > BIOGRAPHY_LENGTH {
         let message = "The `description` must have at most 160 characters";
         return Err(Refusal::invalid_parameter("description", &new.description, message));
@@ -106,11 +97,7 @@ fn build_user(tx: &Tx<'_>, new: &NewUser) -> Result<User, Refusal> {
         subscription_type: subscription,
         email_confirmed: !new.email.is_empty(),
         email: new.email.clone(),
-        ..User::new(
-            new.id.unwrap_or_else(|| tx.next_id()),
-            &new.username,
-            new.created_at.unwrap_or(tx.now()),
-        )
+        ..User::new(new.id.unwrap_or_else(|| tx.next_id()), &new.username, new.created_at.unwrap_or(tx.now()))
     })
 }
 

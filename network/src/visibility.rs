@@ -100,10 +100,7 @@ impl AuthorVisibilities {
                 let blockers = graph::filter_blockers(tx, &others, user)?;
                 let protected = authors.iter().filter(|author| author.protected);
                 let protected: Vec<_> = protected.map(|author| author.id).collect();
-                (
-                    HashSet::from_iter(blockers),
-                    HashSet::from_iter(follows::filter_followed(tx, user, &protected)?),
-                )
+                (HashSet::from_iter(blockers), HashSet::from_iter(follows::filter_followed(tx, user, &protected)?))
             }
         };
         let author_visibility = |author: &&User| {
@@ -115,11 +112,7 @@ impl AuthorVisibilities {
             };
             (author.id, visibility)
         };
-        Ok(Self {
-            viewer: viewer.user,
-            authors: authors.iter().map(author_visibility).collect(),
-            ..Self::default()
-        })
+        Ok(Self { viewer: viewer.user, authors: authors.iter().map(author_visibility).collect(), ..Self::default() })
     }
 
     /// Checks which restricted posts the viewer may see, as a member of closed communities or as a subscriber. Without
@@ -139,8 +132,7 @@ impl AuthorVisibilities {
         }
         if !paid.is_empty() {
             let paid: Vec<UserId> = paid.into_iter().collect();
-            self.subscribed
-                .extend(subscriptions::filter_subscribed(tx, viewer, &paid)?);
+            self.subscribed.extend(subscriptions::filter_subscribed(tx, viewer, &paid)?);
         }
         Ok(())
     }

@@ -169,13 +169,7 @@ pub(crate) fn delete_app_webhooks(tx: &mut Tx<'_>, app: AppId) -> Result<(), Err
 fn remove_webhook(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), Error> {
     webhooks::delete(tx, webhook.id)?;
     activity::end_webhook_subscriptions(tx, webhook.id)?;
-    Ok(event_log::append(
-        tx,
-        "webhook.delete",
-        webhook.app_id.get(),
-        webhook.id,
-        "",
-    )?)
+    Ok(event_log::append(tx, "webhook.delete", webhook.app_id.get(), webhook.id, "")?)
 }
 
 /// Deletes at most `limit` deliveries from before a time, and removed webhooks without deliveries. Waiting deliveries

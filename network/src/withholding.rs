@@ -46,10 +46,7 @@ pub fn withhold_post(tx: &mut Tx<'_>, id: PostId, countries: &[String], copyrigh
     event_log::append(tx, "post.withheld", found.author_id.get(), id.get(), &notice)?;
     let body = json!({ "post_id": id.to_string(), "country_codes": countries });
     audit::append(tx, &AuditActor::operator(), AuditAction::POST_WITHHOLD, None, &body)?;
-    Ok(Post {
-        withheld: notice,
-        ..found
-    })
+    Ok(Post { withheld: notice, ..found })
 }
 
 /// Sets the countries in which an account is withheld; an empty list removes the notice.
@@ -63,12 +60,6 @@ pub fn withhold_user(tx: &mut Tx<'_>, id: UserId, countries: &[String]) -> Resul
     };
     store::users::update(tx, &user)?;
     event_log::append(tx, "user.withheld", id.get(), id.get(), &user.withheld)?;
-    audit::append(
-        tx,
-        &AuditActor::operator(),
-        AuditAction::USER_WITHHOLD,
-        None,
-        &user_detail(id),
-    )?;
+    audit::append(tx, &AuditActor::operator(), AuditAction::USER_WITHHOLD, None, &user_detail(id))?;
     Ok(user)
 }

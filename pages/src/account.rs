@@ -93,12 +93,7 @@ impl SessionsPage {
     const SECTION: &'static str = "Sessions";
 }
 
-html_page!(
-    SessionsPage,
-    "sessions",
-    crate::samples::account::sessions_states,
-    |_| "Sessions".to_owned()
-);
+html_page!(SessionsPage, "sessions", crate::samples::account::sessions_states, |_| "Sessions".to_owned());
 
 pub struct ConnectedAppItem {
     pub id: String,
@@ -122,9 +117,5 @@ impl ConnectedAppsPage {
     const SECTION: &'static str = "Connected apps";
 }
 
-html_page!(
-    ConnectedAppsPage,
-    "connected",
-    crate::samples::account::connected_apps_states,
-    |_| "Connected apps".to_owned()
-);
+html_page!(ConnectedAppsPage, "connected", crate::samples::account::connected_apps_states, |_| "Connected apps"
+    .to_owned());

@@ -19,11 +19,7 @@ html_page!(
     ForgotPasswordPage,
     "forgotten",
     crate::samples::account_recovery::forgot_password_states,
-    |page| if page.sent {
-        "Check your inbox".to_owned()
-    } else {
-        "Reset your password".to_owned()
-    },
+    |page| if page.sent { "Check your inbox".to_owned() } else { "Reset your password".to_owned() },
     |page| vec![("email", &page.email)]
 );
 
@@ -85,14 +81,11 @@ pub struct EmailConfirmationPage {
     pub state: EmailConfirmationState,
 }
 
-html_page!(
-    EmailConfirmationPage,
-    "confirmed",
-    crate::samples::account_recovery::email_confirmation_states,
-    |page| match page.state {
+html_page!(EmailConfirmationPage, "confirmed", crate::samples::account_recovery::email_confirmation_states, |page| {
+    match page.state {
         EmailConfirmationState::LinkOpened { .. } => "Confirm your email address".to_owned(),
         EmailConfirmationState::Sent { .. } => "Check your inbox".to_owned(),
         EmailConfirmationState::Confirmed { .. } => "Email address confirmed".to_owned(),
         EmailConfirmationState::InvalidLink => "This link no longer works".to_owned(),
     }
-);
+});

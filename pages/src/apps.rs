@@ -63,15 +63,8 @@ pub enum AppTab {
 
 impl AppTab {
     /// In display order.
-    pub const ALL: [Self; 7] = [
-        Self::Settings,
-        Self::Keys,
-        Self::Callbacks,
-        Self::Stream,
-        Self::Webhooks,
-        Self::Usage,
-        Self::Delete,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Settings, Self::Keys, Self::Callbacks, Self::Stream, Self::Webhooks, Self::Usage, Self::Delete];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -127,9 +120,7 @@ pub struct AppListPage {
     pub pager: Pager,
 }
 
-html_page!(AppListPage, "apps", crate::samples::apps::app_list_states, |_| {
-    "Your apps".to_owned()
-});
+html_page!(AppListPage, "apps", crate::samples::apps::app_list_states, |_| { "Your apps".to_owned() });
 
 /// Form fields: `name`, `description`, `website`, `kind` ([`AppKind::form_value`]), `permission`
 /// ([`PermissionLevel::form_value`]), `callbacks` (one per line), and `sign_in` and `email`, which are `on` or
@@ -153,10 +144,7 @@ pub struct AppForm {
 
 impl AppForm {
     fn field_problems(&self) -> Vec<FormProblem> {
-        let choice = |error: &Option<String>| FormField {
-            value: String::new(),
-            error: error.clone(),
-        };
+        let choice = |error: &Option<String>| FormField { value: String::new(), error: error.clone() };
         collect_problems(&[
             ("name", &self.name),
             ("description", &self.description),

@@ -38,12 +38,10 @@ pub struct OAuth1AuthorizePage {
     pub switch: String,
 }
 
-html_page!(
-    OAuth1AuthorizePage,
-    "authorize",
-    crate::samples::authorize::authorize_states,
-    |page| format!("Authorize {}", page.app.name)
-);
+html_page!(OAuth1AuthorizePage, "authorize", crate::samples::authorize::authorize_states, |page| format!(
+    "Authorize {}",
+    page.app.name
+));
 
 /// OAuth 1.0a without a callback.
 #[derive(Template)]
@@ -59,19 +57,11 @@ impl PinPage {
     pub fn digit_groups(&self) -> Vec<String> {
         let digits: Vec<_> = self.pin.chars().collect();
         let (head, tail) = digits.split_at(digits.len() % 2 + digits.len() / 2);
-        [tail, head]
-            .iter()
-            .rev()
-            .filter(|group| !group.is_empty())
-            .map(|group| group.iter().collect())
-            .collect()
+        [tail, head].iter().rev().filter(|group| !group.is_empty()).map(|group| group.iter().collect()).collect()
     }
 }
 
-html_page!(PinPage, "pin", crate::samples::authorize::pin_states, |page| format!(
-    "PIN for {}",
-    page.app.name
-));
+html_page!(PinPage, "pin", crate::samples::authorize::pin_states, |page| format!("PIN for {}", page.app.name));
 
 /// OAuth 1.0a without a callback: access was denied.
 #[derive(Template)]
@@ -81,12 +71,9 @@ pub struct AuthorizationDeniedPage {
     pub app: AppSummary,
 }
 
-html_page!(
-    AuthorizationDeniedPage,
-    "cancelled",
-    crate::samples::authorize::authorization_denied_states,
-    |_| "Access denied".to_owned()
-);
+html_page!(AuthorizationDeniedPage, "cancelled", crate::samples::authorize::authorization_denied_states, |_| {
+    "Access denied".to_owned()
+});
 
 /// Form fields: the names in `hidden`, and `decision` (`allow` or `deny`).
 #[derive(Template)]
@@ -127,9 +114,7 @@ impl OAuth2ConsentPage {
     }
 }
 
-html_page!(
-    OAuth2ConsentPage,
-    "consent",
-    crate::samples::authorize::consent_states,
-    |page| format!("Authorize {}", page.app.name)
-);
+html_page!(OAuth2ConsentPage, "consent", crate::samples::authorize::consent_states, |page| format!(
+    "Authorize {}",
+    page.app.name
+));

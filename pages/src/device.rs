@@ -44,10 +44,7 @@ mod tests {
     #[test]
     fn devices_are_told_by_what_their_owner_calls_them() {
         let cases = [
-            (
-                "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                "Firefox on Linux",
-            ),
+            ("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux"),
             (
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15",
                 "Safari on macOS",

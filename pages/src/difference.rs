@@ -15,22 +15,14 @@ impl<'a> TextDifference<'a> {
         let at = difference_position(text, other)?;
         let (same, after) = split_at_character(text, at);
         let (first, rest) = split_at_character(after, 1);
-        Some(Self {
-            common_prefix: same,
-            differing: first,
-            rest,
-        })
+        Some(Self { common_prefix: same, differing: first, rest })
     }
 
     /// `character` counts from 1.
     pub fn split_at(text: &'a str, character: usize) -> Self {
         let (common_prefix, after) = split_at_character(text, character.saturating_sub(1));
         let (differing, rest) = split_at_character(after, 1);
-        Self {
-            common_prefix,
-            differing,
-            rest,
-        }
+        Self { common_prefix, differing, rest }
     }
 
     /// The differing character, with whitespace and invisible characters spelled out.
@@ -55,12 +47,7 @@ pub(crate) fn difference_position(one: &str, other: &str) -> Option<usize> {
     if one == other {
         return None;
     }
-    Some(
-        one.chars()
-            .zip(other.chars())
-            .take_while(|(left, right)| left == right)
-            .count(),
-    )
+    Some(one.chars().zip(other.chars()).take_while(|(left, right)| left == right).count())
 }
 
 fn split_at_character(text: &str, count: usize) -> (&str, &str) {

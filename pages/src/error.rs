@@ -71,10 +71,9 @@ impl PageErrorKind {
                 "To protect your account, the form was not submitted. Go back, reload the page and try again."
                     .to_owned()
             }
-            Self::TooManyAttempts(seconds) => format!(
-                "Please wait {} and try again.",
-                crate::relative_time::format_duration((*seconds).max(1))
-            ),
+            Self::TooManyAttempts(seconds) => {
+                format!("Please wait {} and try again.", crate::relative_time::format_duration((*seconds).max(1)))
+            }
             Self::NotFound => "The URL may be mistyped, or the page no longer exists.".to_owned(),
             Self::Forbidden => "Your account isn’t allowed to do this.".to_owned(),
             Self::MethodNotAllowed => "Go back to the previous page and try again.".to_owned(),
@@ -119,7 +118,4 @@ pub struct ErrorPage {
     pub reference: Option<String>,
 }
 
-html_page!(ErrorPage, "error", crate::samples::authorize::error_states, |page| page
-    .kind
-    .heading()
-    .to_owned());
+html_page!(ErrorPage, "error", crate::samples::authorize::error_states, |page| page.kind.heading().to_owned());

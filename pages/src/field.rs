@@ -10,17 +10,11 @@ pub struct FormField {
 
 impl FormField {
     pub fn new(value: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            error: None,
-        }
+        Self { value: value.into(), error: None }
     }
 
     pub fn invalid(value: impl Into<String>, error: impl Into<String>) -> Self {
-        Self {
-            value: value.into(),
-            error: Some(error.into()),
-        }
+        Self { value: value.into(), error: Some(error.into()) }
     }
 }
 
@@ -32,8 +26,5 @@ pub struct FormProblem {
 }
 
 pub(crate) fn collect_problems(fields: &[(&'static str, &FormField)]) -> Vec<FormProblem> {
-    fields
-        .iter()
-        .filter_map(|(field, typed)| typed.error.clone().map(|text| FormProblem { field, text }))
-        .collect()
+    fields.iter().filter_map(|(field, typed)| typed.error.clone().map(|text| FormProblem { field, text })).collect()
 }

@@ -44,17 +44,11 @@ pub struct Notice {
 
 impl Notice {
     pub fn success(text: impl Into<String>) -> Self {
-        Self {
-            level: NoticeLevel::Success,
-            text: text.into(),
-        }
+        Self { level: NoticeLevel::Success, text: text.into() }
     }
 
     pub fn info(text: impl Into<String>) -> Self {
-        Self {
-            level: NoticeLevel::Info,
-            text: text.into(),
-        }
+        Self { level: NoticeLevel::Info, text: text.into() }
     }
 }
 

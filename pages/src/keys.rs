@@ -25,9 +25,7 @@ impl CredentialKind {
     }
 
     pub fn parse(slug: &str) -> Option<Self> {
-        [Self::Api, Self::Bearer, Self::Access, Self::Client]
-            .into_iter()
-            .find(|kind| kind.slug() == slug)
+        [Self::Api, Self::Bearer, Self::Access, Self::Client].into_iter().find(|kind| kind.slug() == slug)
     }
 
     pub const fn name(self) -> &'static str {
@@ -110,12 +108,10 @@ impl AppKeysPage {
     const TAB: AppTab = AppTab::Keys;
 }
 
-html_page!(
-    AppKeysPage,
-    "keys",
-    crate::samples::app::app_keys_states,
-    |page| format!("Keys and tokens: {}", page.app.name)
-);
+html_page!(AppKeysPage, "keys", crate::samples::app::app_keys_states, |page| format!(
+    "Keys and tokens: {}",
+    page.app.name
+));
 
 #[derive(Template)]
 #[template(path = "regenerate.html")]
@@ -127,12 +123,7 @@ pub struct RegenerateKeyPage {
     pub action: String,
 }
 
-html_page!(
-    RegenerateKeyPage,
-    "regenerate",
-    crate::samples::app::regenerate_key_states,
-    |page| {
-        let verb = if page.exists { "Regenerate" } else { "Create" };
-        format!("{verb} {}", page.kind.noun_phrase())
-    }
-);
+html_page!(RegenerateKeyPage, "regenerate", crate::samples::app::regenerate_key_states, |page| {
+    let verb = if page.exists { "Regenerate" } else { "Create" };
+    format!("{verb} {}", page.kind.noun_phrase())
+});

@@ -22,9 +22,7 @@ pub struct MailboxPage {
     pub pager: Pager,
 }
 
-html_page!(MailboxPage, "mailbox", crate::samples::tools::mailbox_states, |_| {
-    "Mailbox".to_owned()
-});
+html_page!(MailboxPage, "mailbox", crate::samples::tools::mailbox_states, |_| { "Mailbox".to_owned() });
 
 #[derive(Template)]
 #[template(path = "email.html")]
@@ -57,6 +55,4 @@ impl EmailPage {
     }
 }
 
-html_page!(EmailPage, "email", crate::samples::tools::email_states, |page| page
-    .subject
-    .clone());
+html_page!(EmailPage, "email", crate::samples::tools::email_states, |page| page.subject.clone());

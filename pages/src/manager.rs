@@ -42,12 +42,7 @@ pub struct NavLink {
 
 impl NavLink {
     pub fn new(text: impl Into<String>, path: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            path: path.into(),
-            current: false,
-            kind: "quiet",
-        }
+        Self { text: text.into(), path: path.into(), current: false, kind: "quiet" }
     }
 
     #[must_use]
@@ -196,33 +191,21 @@ pub struct TableCell {
 
 impl TableCell {
     pub fn from_text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { text: text.into(), ..Self::default() }
     }
 
     #[must_use]
     pub fn with_subtext(self, below: impl Into<String>) -> Self {
-        Self {
-            subtext: below.into(),
-            ..self
-        }
+        Self { subtext: below.into(), ..self }
     }
 
     #[must_use]
     pub fn with_link(self, path: impl Into<String>) -> Self {
-        Self {
-            path: Some(path.into()),
-            ..self
-        }
+        Self { path: Some(path.into()), ..self }
     }
 
     pub fn from_badge(badge: StatusBadge) -> Self {
-        Self {
-            badge: Some(badge),
-            ..Self::default()
-        }
+        Self { badge: Some(badge), ..Self::default() }
     }
 }
 

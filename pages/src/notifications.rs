@@ -21,12 +21,8 @@ pub struct NotificationsPage {
     pub pager: Pager,
 }
 
-html_page!(
-    NotificationsPage,
-    "notifications",
-    crate::samples::tools::notifications_states,
-    |_| "Notifications".to_owned()
-);
+html_page!(NotificationsPage, "notifications", crate::samples::tools::notifications_states, |_| "Notifications"
+    .to_owned());
 
 /// A post on its own, which other sites may frame.
 #[derive(Template)]
@@ -56,9 +52,7 @@ impl PostPreviewPage {
     }
 }
 
-html_page!(
-    PostPreviewPage,
-    "preview",
-    crate::samples::tools::post_preview_states,
-    |page| format!("Preview of a post by @{}", page.username)
-);
+html_page!(PostPreviewPage, "preview", crate::samples::tools::post_preview_states, |page| format!(
+    "Preview of a post by @{}",
+    page.username
+));

@@ -88,27 +88,16 @@ pub struct ScopePermission {
 }
 
 const fn read_permission(words: &'static str) -> ScopePermission {
-    ScopePermission {
-        is_write: false,
-        description: words,
-        warning: None,
-    }
+    ScopePermission { is_write: false, description: words, warning: None }
 }
 
 const fn write_permission(words: &'static str) -> ScopePermission {
-    ScopePermission {
-        is_write: true,
-        description: words,
-        warning: None,
-    }
+    ScopePermission { is_write: true, description: words, warning: None }
 }
 
 impl ScopePermission {
     const fn with_warning(self, warning: &'static str) -> Self {
-        Self {
-            warning: Some(warning),
-            ..self
-        }
+        Self { warning: Some(warning), ..self }
     }
 }
 

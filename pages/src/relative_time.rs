@@ -29,11 +29,7 @@ pub fn time_ago(at: Time, now: Time) -> String {
 
 pub fn time_until(at: Time, now: Time) -> String {
     let seconds = at.seconds().saturating_sub(now.seconds());
-    if seconds < 1 {
-        "now".to_owned()
-    } else {
-        format!("in {}", format_duration(seconds))
-    }
+    if seconds < 1 { "now".to_owned() } else { format!("in {}", format_duration(seconds)) }
 }
 
 /// In the largest whole unit, rounded down.

@@ -63,10 +63,7 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
 
 fn add_samples<P: HtmlPage>(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     for (state, page) in P::sample_states() {
-        all.push(PageSample {
-            name: format!("{}.{state}", P::NAME),
-            html: page.render_html()?,
-        });
+        all.push(PageSample { name: format!("{}.{state}", P::NAME), html: page.render_html()? });
     }
     Ok(())
 }
@@ -99,20 +96,14 @@ fn signed_out_frame() -> PageFrame {
 
 fn signed_in_frame() -> PageFrame {
     PageFrame {
-        account: Some(SignedInAccount {
-            username: "ada".to_owned(),
-            name: "Ada Okafor".to_owned(),
-        }),
+        account: Some(SignedInAccount { username: "ada".to_owned(), name: "Ada Okafor".to_owned() }),
         ..signed_out_frame()
     }
 }
 
 fn hostile_frame() -> PageFrame {
     PageFrame {
-        account: Some(SignedInAccount {
-            username: HOSTILE.to_owned(),
-            name: HOSTILE.to_owned(),
-        }),
+        account: Some(SignedInAccount { username: HOSTILE.to_owned(), name: HOSTILE.to_owned() }),
         csrf: HOSTILE.to_owned(),
         host: HOSTILE.to_owned(),
         failure: Some(HOSTILE.to_owned()),
@@ -127,17 +118,11 @@ fn development_frame(frame: PageFrame) -> PageFrame {
 }
 
 fn with_notice(frame: PageFrame, text: &str) -> PageFrame {
-    PageFrame {
-        notices: vec![crate::Notice::success(text)],
-        ..frame
-    }
+    PageFrame { notices: vec![crate::Notice::success(text)], ..frame }
 }
 
 fn with_failure(frame: PageFrame, text: &str) -> PageFrame {
-    PageFrame {
-        failure: Some(text.to_owned()),
-        ..frame
-    }
+    PageFrame { failure: Some(text.to_owned()), ..frame }
 }
 
 fn sample_app_summary() -> AppSummary {
@@ -167,9 +152,5 @@ fn sample_app() -> AppRef {
 }
 
 fn hostile_app() -> AppRef {
-    AppRef {
-        id: HOSTILE.to_owned(),
-        name: HOSTILE.to_owned(),
-        path: "/developer/apps/1\"><script>".to_owned(),
-    }
+    AppRef { id: HOSTILE.to_owned(), name: HOSTILE.to_owned(), path: "/developer/apps/1\"><script>".to_owned() }
 }

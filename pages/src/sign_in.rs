@@ -27,13 +27,10 @@ pub struct CancelForm {
     pub hidden: Vec<(String, String)>,
 }
 
-html_page!(
-    SignInPage,
-    "sign-in",
-    crate::samples::sign_in::sign_in_states,
-    |_| "Sign in".to_owned(),
-    |page| vec![("login", &page.login), ("password", &page.password)]
-);
+html_page!(SignInPage, "sign-in", crate::samples::sign_in::sign_in_states, |_| "Sign in".to_owned(), |page| vec![
+    ("login", &page.login),
+    ("password", &page.password)
+]);
 
 /// Form fields: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
@@ -72,9 +69,4 @@ pub struct SignOutPage {
     pub back: String,
 }
 
-html_page!(
-    SignOutPage,
-    "sign-out",
-    crate::samples::sign_in::sign_out_states,
-    |_| "Sign out".to_owned()
-);
+html_page!(SignOutPage, "sign-out", crate::samples::sign_in::sign_out_states, |_| "Sign out".to_owned());

@@ -63,9 +63,7 @@ impl LiveStreamPage {
     const TAB: AppTab = AppTab::Stream;
 }
 
-html_page!(
-    LiveStreamPage,
-    "live",
-    crate::samples::search_console::live_stream_states,
-    |page| format!("Live: {}", page.app.name)
-);
+html_page!(LiveStreamPage, "live", crate::samples::search_console::live_stream_states, |page| format!(
+    "Live: {}",
+    page.app.name
+));

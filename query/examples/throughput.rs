@@ -13,15 +13,8 @@ use query::{
 };
 
 fn main() {
-    let asked: Vec<usize> = std::env::args()
-        .skip(1)
-        .filter_map(|count| count.parse().ok())
-        .collect();
-    let counts = if asked.is_empty() {
-        vec![1_000, 25_000, 250_000, 1_000_000]
-    } else {
-        asked
-    };
+    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|count| count.parse().ok()).collect();
+    let counts = if asked.is_empty() { vec![1_000, 25_000, 250_000, 1_000_000] } else { asked };
     let posts = posts(20_000);
     for count in counts {
         measure(count, &posts);
@@ -55,18 +48,12 @@ fn measure(count: usize, posts: &[QueryablePost<'static>]) {
             kept.extend(rules);
         }
     }
-    let memory = if kept.is_empty() {
-        resident().saturating_sub(memory) / slots.len()
-    } else {
-        0
-    };
+    let memory = if kept.is_empty() { resident().saturating_sub(memory) / slots.len() } else { 0 };
     let rounds = if count > 300_000 { 1 } else { 4 };
     let (mut found, mut facts_only) = (0, Duration::ZERO);
     let begun = thread_time();
     for post in posts.iter().cycle().take(posts.len() * rounds) {
-        found += matcher
-            .matching_rules(&PostFeatures::new(post, MatchMode::Stream))
-            .len();
+        found += matcher.matching_rules(&PostFeatures::new(post, MatchMode::Stream)).len();
     }
     let spent = thread_time().saturating_sub(begun);
     let begun = thread_time();
@@ -98,14 +85,8 @@ fn measure(count: usize, posts: &[QueryablePost<'static>]) {
             same += kept.iter().filter(|rule| matches(rule, &facts)).count();
         }
         let spent = thread_time().saturating_sub(begun);
-        let indexed: usize = few
-            .iter()
-            .map(|post| {
-                matcher
-                    .matching_rules(&PostFeatures::new(post, MatchMode::Stream))
-                    .len()
-            })
-            .sum();
+        let indexed: usize =
+            few.iter().map(|post| matcher.matching_rules(&PostFeatures::new(post, MatchMode::Stream)).len()).sum();
         println!(
             "          every rule evaluated: {:.0} posts/s; {same} matches of 200 posts, {indexed} by the index",
             per_second(few.len(), spent)
@@ -191,11 +172,7 @@ fn rule(dice: &mut Dice) -> String {
         88..=90 => format!("({})", prefixed("$", &many(dice, 7, 500, 3_000))),
         91..=94 => format!("(url:site{} OR url:site{})", dice.below(5_000), dice.below(5_000)),
         95..=97 => format!("bio:{} {}", word(dice.rank(100, 20_000)), word(dice.rank(30, 2_000))),
-        _ => format!(
-            "(place:\"{}\" OR point_radius:[{}.5 2.5 10km])",
-            word(dice.below(3_000)),
-            dice.below(100)
-        ),
+        _ => format!("(place:\"{}\" OR point_radius:[{}.5 2.5 10km])", word(dice.below(3_000)), dice.below(100)),
     };
     for tail in [" lang:en", " -is:retweet", " has:links", " -is:reply has:media"] {
         if dice.below(3) == 0 {
@@ -221,10 +198,7 @@ fn post(dice: &mut Dice) -> QueryablePost<'static> {
     let text = |dice: &mut Dice, words: usize| &*String::leak(many(dice, words, 1, 200_000).join(" "));
     let user = |dice: &mut Dice| {
         let rank = dice.rank(1, 200_000);
-        UserHandle {
-            id: i64::try_from(rank).unwrap_or(0),
-            username: String::leak(format!("u{rank}")),
-        }
+        UserHandle { id: i64::try_from(rank).unwrap_or(0), username: String::leak(format!("u{rank}")) }
     };
     let site = dice.rank(1, 5_000);
     let link = QueryableLink {
@@ -232,10 +206,7 @@ fn post(dice: &mut Dice) -> QueryablePost<'static> {
         expanded: String::leak(format!("https://site{site}.example/{}", word(dice.rank(1, 200_000)))),
         ..QueryableLink::default()
     };
-    let person = |handle| QueryablePerson {
-        handle,
-        affiliations: &[],
-    };
+    let person = |handle| QueryablePerson { handle, affiliations: &[] };
     let some = |dice: &mut Dice, percent: usize| dice.below(100) < percent;
     let length = 8 + dice.below(16);
     let tag = &*String::leak(word(dice.rank(1, 20_000)));

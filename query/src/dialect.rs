@@ -26,10 +26,7 @@ impl QueryProduct {
 
     /// Whether it queries existing posts rather than matching new ones.
     pub const fn is_search(self) -> bool {
-        matches!(
-            self,
-            Self::RecentSearch | Self::FullArchive | Self::RecentCounts | Self::FullCounts
-        )
+        matches!(self, Self::RecentSearch | Self::FullArchive | Self::RecentCounts | Self::FullCounts)
     }
 
     pub(crate) const fn bit_mask(self) -> u8 {
@@ -62,11 +59,7 @@ pub struct QueryDialect {
 
 impl QueryDialect {
     pub const fn new(product: QueryProduct, tier: AccessTier) -> Self {
-        Self {
-            product,
-            tier,
-            engagement_operators: true,
-        }
+        Self { product, tier, engagement_operators: true }
     }
 
     /// The maximum number of characters (code points) of a query.
@@ -83,11 +76,7 @@ impl QueryDialect {
 
     /// The mode in which a post must be analysed to be compared with a query of this dialect.
     pub const fn match_mode(self) -> MatchMode {
-        if self.product.is_search() {
-            MatchMode::Search
-        } else {
-            MatchMode::Stream
-        }
+        if self.product.is_search() { MatchMode::Search } else { MatchMode::Stream }
     }
 
     /// The maximum number of stored rules; 1 for products without stored rules.

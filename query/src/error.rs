@@ -45,10 +45,9 @@ impl fmt::Display for QueryProblem {
                 write!(out, "Invalid value '{value}' for operator '{operator}'")
             }
             QueryFault::Negated(operator) => write!(out, "Operator '{operator}' cannot be negated"),
-            QueryFault::WholeRule(operator) => write!(
-                out,
-                "Operator '{operator}' applies to the whole rule: group the other clauses"
-            ),
+            QueryFault::WholeRule(operator) => {
+                write!(out, "Operator '{operator}' applies to the whole rule: group the other clauses")
+            }
             QueryFault::Ambiguous("and") => out.write_str(
                 "Ambiguous use of and as a keyword. Use a space to logically join two clauses, or \
                  \"and\" to find occurrences of and in text",
@@ -96,15 +95,10 @@ impl fmt::Display for QueryError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => out.write_str("Invalid 'query':''. 'query' must be a non-empty string"),
-            Self::TooLong { length, limit } => write!(
-                out,
-                "Invalid 'query': it has {length} characters and must have no more than {limit}"
-            ),
-            Self::Faults(_) => write!(
-                out,
-                "There were errors processing your request: {}",
-                self.details().join(", ")
-            ),
+            Self::TooLong { length, limit } => {
+                write!(out, "Invalid 'query': it has {length} characters and must have no more than {limit}")
+            }
+            Self::Faults(_) => write!(out, "There were errors processing your request: {}", self.details().join(", ")),
         }
     }
 }

@@ -45,11 +45,7 @@ pub(crate) fn term_matches(term: &QueryTerm, facts: &PostFeatures<'_>) -> bool {
 }
 
 pub(crate) fn contains_substring(in_links: bool, part: &str, facts: &PostFeatures<'_>) -> bool {
-    let texts = if in_links {
-        facts.lowercase_links()
-    } else {
-        facts.lowercase_texts()
-    };
+    let texts = if in_links { facts.lowercase_links() } else { facts.lowercase_texts() };
     texts.iter().any(|text| text.contains(part))
 }
 
@@ -61,9 +57,7 @@ pub(crate) fn is_sampled(share: u8, facts: &PostFeatures<'_>) -> bool {
 /// Whether a field contains the words consecutively or, if `near` > 0, within that many positions
 /// of each other, in any order.
 pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, wanted: &[u64], near: u8) -> bool {
-    let all_present = wanted
-        .iter()
-        .all(|word| facts.features.contains(word_feature(field, *word)));
+    let all_present = wanted.iter().all(|word| facts.features.contains(word_feature(field, *word)));
     if !all_present || wanted.is_empty() {
         return false;
     }
@@ -83,7 +77,5 @@ pub(crate) fn contains_words(facts: &PostFeatures<'_>, field: WordField, wanted:
 fn contains_nearby_words(words: &[u64], wanted: &[u64], near: usize) -> bool {
     let count = |words: &[u64], word: u64| words.iter().filter(|found| **found == word).count();
     let width = (near + wanted.len() - 1).min(words.len());
-    words
-        .windows(width.max(1))
-        .any(|window| wanted.iter().all(|word| count(window, *word) >= count(wanted, *word)))
+    words.windows(width.max(1)).any(|window| wanted.iter().all(|word| count(window, *word) >= count(wanted, *word)))
 }

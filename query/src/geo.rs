@@ -33,12 +33,7 @@ impl GeoArea {
     }
 
     pub(crate) const fn corners(self) -> [GeoPoint; 4] {
-        [
-            (self.west, self.south),
-            (self.west, self.north),
-            (self.east, self.south),
-            (self.east, self.north),
-        ]
+        [(self.west, self.south), (self.west, self.north), (self.east, self.south), (self.east, self.north)]
     }
 }
 
@@ -84,12 +79,7 @@ pub(crate) fn bounding_area((lon, lat): GeoPoint, metres: f64) -> Option<GeoArea
         return None;
     }
     let width = height / cosine;
-    Some(GeoArea {
-        west: lon - width,
-        south: lat - height,
-        east: lon + width,
-        north: lat + height,
-    })
+    Some(GeoArea { west: lon - width, south: lat - height, east: lon + width, north: lat + height })
 }
 
 pub(crate) fn is_on_globe((lon, lat): GeoPoint) -> bool {
@@ -128,12 +118,7 @@ mod tests {
     fn a_degree_of_latitude_is_sixty_nine_miles() {
         let miles = distance_metres((-105.0, 40.0), (-105.0, 41.0)) / METRES_PER_MILE;
         assert!((69.0..69.2).contains(&miles), "{miles}");
-        let area = |west, south, east, north| GeoArea {
-            west,
-            south,
-            east,
-            north,
-        };
+        let area = |west, south, east, north| GeoArea { west, south, east, north };
         assert!(area(-105.3, 40.0, -105.1, 40.1).is_valid());
         assert!(!area(-105.3, 40.0, -104.1, 40.1).is_valid());
         assert!(!area(-105.1, 40.0, -105.3, 40.1).is_valid());

@@ -193,20 +193,14 @@ impl QueryTerm {
 }
 
 fn exact_feature(feature: u64) -> IndexLookup<'static> {
-    IndexLookup::Features {
-        features: vec![feature],
-        exact: true,
-    }
+    IndexLookup::Features { features: vec![feature], exact: true }
 }
 
 /// The cells that an area touches, or everything with a location.
 fn area_features(area: Option<GeoArea>) -> IndexLookup<'static> {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     IndexLookup::Features {
-        features: cells
-            .into_iter()
-            .map(|cell| number_feature(FeatureKind::Geo, cell))
-            .collect(),
+        features: cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell)).collect(),
         exact: false,
     }
 }
@@ -223,18 +217,11 @@ mod tests {
 
     #[test]
     fn people_are_filed_by_id_and_words_by_their_runs() {
-        let ana = QueryablePerson {
-            handle: UserHandle { id: 7, username: "12" },
-            affiliations: &[],
-        };
+        let ana = QueryablePerson { handle: UserHandle { id: 7, username: "12" }, affiliations: &[] };
         let post = QueryablePost {
             id: 50,
             conversation: 50,
-            author: QueryableAuthor {
-                person: ana,
-                lists: &[3],
-                ..QueryableAuthor::default()
-            },
+            author: QueryableAuthor { person: ana, lists: &[3], ..QueryableAuthor::default() },
             text: "Café au lait",
             hashtags: &["lait"],
             ..QueryablePost::default()
@@ -245,17 +232,9 @@ mod tests {
         let query = parse("\"cafe au\" from:12 #lait list:3", dialect).unwrap();
         let mut asked = Vec::new();
         super::visit_terms(query.root(), &mut |term| asked.push(term.index_lookup()));
-        let IndexLookup::Words(words) = &asked[0] else {
-            panic!("{asked:?}")
-        };
+        let IndexLookup::Words(words) = &asked[0] else { panic!("{asked:?}") };
         assert_eq!(filed.runs[0][..2], words[..]);
-        assert_eq!(
-            asked[1],
-            IndexLookup::Person {
-                kind: FeatureKind::From,
-                name: "12"
-            }
-        );
+        assert_eq!(asked[1], IndexLookup::Person { kind: FeatureKind::From, name: "12" });
         assert!(
             matches!(&asked[2], IndexLookup::Features { features, exact: true } if filed.features.contains(&features[0]))
         );

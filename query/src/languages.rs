@@ -23,11 +23,7 @@ pub fn parse_language(code: &str) -> Option<LanguageNumber> {
 }
 
 pub fn language_code(language: LanguageNumber) -> &'static str {
-    usize::from(language)
-        .checked_sub(1)
-        .and_then(|position| CODES.get(position))
-        .copied()
-        .unwrap_or("und")
+    usize::from(language).checked_sub(1).and_then(|position| CODES.get(position)).copied().unwrap_or("und")
 }
 
 /// Whether a query's language includes a post's: `zh` includes both scripts.

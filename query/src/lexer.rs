@@ -30,10 +30,7 @@ pub(crate) struct QueryLexer<'a> {
 
 impl<'a> QueryLexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self {
-            rest: text.chars().peekable(),
-            position: 1,
-        }
+        Self { rest: text.chars().peekable(), position: 1 }
     }
 
     fn peek(&mut self) -> Option<char> {
@@ -57,10 +54,7 @@ impl<'a> QueryLexer<'a> {
 
     fn unexpected_character(&mut self) -> QueryProblem {
         let found = self.peek().map_or_else(|| String::from("<EOF>"), String::from);
-        QueryProblem {
-            position: self.position,
-            fault: QueryFault::Character(found),
-        }
+        QueryProblem { position: self.position, fault: QueryFault::Character(found) }
     }
 
     /// The next token; after the last, always `End`.
@@ -72,11 +66,7 @@ impl<'a> QueryLexer<'a> {
         let position = self.position;
         let joined_to_previous = position == before && position > 1;
         let kind = self.token_kind()?;
-        Ok(QueryToken {
-            position,
-            joined_to_previous,
-            kind,
-        })
+        Ok(QueryToken { position, joined_to_previous, kind })
     }
 
     fn token_kind(&mut self) -> Result<TokenKind, QueryProblem> {
@@ -137,11 +127,7 @@ impl<'a> QueryLexer<'a> {
     fn read_word(&mut self) -> Result<TokenKind, QueryProblem> {
         let word = self.take_while(is_word_character);
         if self.peek() != Some(':') {
-            return Ok(if word == "OR" {
-                TokenKind::Or
-            } else {
-                TokenKind::Word(word)
-            });
+            return Ok(if word == "OR" { TokenKind::Or } else { TokenKind::Word(word) });
         }
         self.advance();
         let value = match self.peek() {
@@ -149,10 +135,7 @@ impl<'a> QueryLexer<'a> {
             Some('[') => {
                 let value = self.take_while(|letter| letter != ']');
                 if self.advance().is_none() {
-                    return Err(QueryProblem {
-                        position: self.position,
-                        fault: QueryFault::Unterminated(']'),
-                    });
+                    return Err(QueryProblem { position: self.position, fault: QueryFault::Unterminated(']') });
                 }
                 value + "]"
             }
@@ -177,10 +160,7 @@ impl<'a> QueryLexer<'a> {
                 other => text.push(other),
             }
         }
-        Err(QueryProblem {
-            position: self.position,
-            fault: QueryFault::Unterminated('"'),
-        })
+        Err(QueryProblem { position: self.position, fault: QueryFault::Unterminated('"') })
     }
 }
 

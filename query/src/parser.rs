@@ -62,12 +62,7 @@ struct OpenGroup {
 
 impl OpenGroup {
     const fn new(negated: bool) -> Self {
-        Self {
-            negated,
-            branches: Vec::new(),
-            terms: Vec::new(),
-            has_term: false,
-        }
+        Self { negated, branches: Vec::new(), terms: Vec::new(), has_term: false }
     }
 
     fn finish_branch(&mut self) {
@@ -94,11 +89,7 @@ fn join_nodes(nodes: Vec<QueryNode>, all: bool) -> Option<QueryNode> {
     if flat.len() < 2 {
         return flat.pop();
     }
-    Some(if all {
-        QueryNode::All(flat)
-    } else {
-        QueryNode::Any(flat)
-    })
+    Some(if all { QueryNode::All(flat) } else { QueryNode::Any(flat) })
 }
 
 struct QueryParser {
@@ -149,20 +140,14 @@ impl QueryParser {
             TokenKind::Or if self.group.has_term && self.minus.is_none() => self.group.finish_branch(),
             TokenKind::Close if self.group.has_term => {
                 let Some(outer) = self.outer.pop() else {
-                    return Err(QueryProblem {
-                        position: token.position,
-                        fault: QueryFault::Unopened,
-                    });
+                    return Err(QueryProblem { position: token.position, fault: QueryFault::Unopened });
                 };
                 let group = std::mem::replace(&mut self.group, outer);
                 self.group.terms.extend(group.finish());
                 self.group.has_term = true;
             }
             TokenKind::Close if self.outer.is_empty() && self.minus.is_none() => {
-                return Err(QueryProblem {
-                    position: token.position,
-                    fault: QueryFault::Unopened,
-                });
+                return Err(QueryProblem { position: token.position, fault: QueryFault::Unopened });
             }
             TokenKind::Minus | TokenKind::Open | TokenKind::Or | TokenKind::Close | TokenKind::End => {
                 return Err(unexpected_token(&token));
@@ -186,10 +171,7 @@ impl QueryParser {
             return Err(unexpected_token(end));
         }
         if !self.outer.is_empty() {
-            return Err(QueryProblem {
-                position: end.position,
-                fault: QueryFault::Unclosed,
-            });
+            return Err(QueryProblem { position: end.position, fault: QueryFault::Unclosed });
         }
         Ok(std::mem::replace(&mut self.group, OpenGroup::new(false)).finish())
     }
@@ -216,10 +198,9 @@ impl QueryParser {
                 let near = self.parse_near(near).map_err(problem)?;
                 (sign_operator("\""), self.word_value(&text, near))
             }
-            TokenKind::Sign(sign, name) => (
-                sign_operator(sign),
-                self.parse_value(sign_operator(sign), &name).map_err(problem)?,
-            ),
+            TokenKind::Sign(sign, name) => {
+                (sign_operator(sign), self.parse_value(sign_operator(sign), &name).map_err(problem)?)
+            }
             TokenKind::Operator(name, text) => {
                 let operator = self.resolve_operator(&name, &text).map_err(problem)?;
                 (operator, self.parse_value(operator, &text).map_err(problem)?)
@@ -232,11 +213,7 @@ impl QueryParser {
                 let field = operator.name().split(':').next_back().unwrap_or_default();
                 Err(problem(QueryFault::Field(field.to_owned())))
             }
-            _ => Ok(QueryTerm {
-                position: start,
-                operator,
-                value,
-            }),
+            _ => Ok(QueryTerm { position: start, operator, value }),
         }
     }
 
@@ -265,9 +242,7 @@ impl QueryParser {
                 .filter(is_available)
                 .ok_or_else(|| QueryFault::Field(value.to_owned()));
         }
-        QueryOperator::find(&lower)
-            .filter(is_available)
-            .ok_or_else(|| QueryFault::Operator(name.to_owned()))
+        QueryOperator::find(&lower).filter(is_available).ok_or_else(|| QueryFault::Operator(name.to_owned()))
     }
 
     fn parse_value(&self, operator: &'static QueryOperator, text: &str) -> Result<TermValue, QueryFault> {

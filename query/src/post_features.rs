@@ -102,16 +102,12 @@ impl<'a> PostFeatures<'a> {
     }
 
     pub(crate) fn lowercase_texts(&self) -> &[String] {
-        self.lowercase_texts
-            .get_or_init(|| self.matched_posts().map(|post| normalize_case(post.text)).collect())
+        self.lowercase_texts.get_or_init(|| self.matched_posts().map(|post| normalize_case(post.text)).collect())
     }
 
     pub(crate) fn lowercase_links(&self) -> &[String] {
         self.lowercase_links.get_or_init(|| {
-            self.matched_posts()
-                .flat_map(|post| post.links)
-                .map(|link| normalize_case(link.expanded))
-                .collect()
+            self.matched_posts().flat_map(|post| post.links).map(|link| normalize_case(link.expanded)).collect()
         })
     }
 
@@ -181,15 +177,13 @@ impl<'a> PostFeatures<'a> {
     fn add_tags(&mut self, kind: FeatureKind, tags: &[&str], bit: u16) {
         for tag in tags {
             self.flags |= bit;
-            self.features
-                .insert(hash_feature(kind, hash_text(tag, self.match_mode)));
+            self.features.insert(hash_feature(kind, hash_text(tag, self.match_mode)));
         }
     }
 
     fn add_handle(&mut self, kind: FeatureKind, handle: UserHandle<'_>) {
         self.features.insert(number_feature(kind, handle.id.cast_unsigned()));
-        self.features
-            .insert(hash_feature(kind, hash_text(handle.username, MatchMode::Stream)));
+        self.features.insert(hash_feature(kind, hash_text(handle.username, MatchMode::Stream)));
         // A query cannot tell a username of digits from an id.
         if handle.username.bytes().all(|byte| byte.is_ascii_digit())
             && let Ok(digits) = handle.username.parse()
@@ -205,8 +199,7 @@ impl<'a> PostFeatures<'a> {
             self.flags |= flag::VERIFIED;
         }
         for list in author.lists {
-            self.features
-                .insert(number_feature(FeatureKind::List, list.cast_unsigned()));
+            self.features.insert(number_feature(FeatureKind::List, list.cast_unsigned()));
         }
         if self.match_mode == MatchMode::Stream {
             self.add_words(WordField::Bio, author.bio);
@@ -254,8 +247,7 @@ impl<'a> PostFeatures<'a> {
             if let Some(domain) = annotation.domain {
                 self.features.insert(context_feature(domain, annotation.entity));
                 self.features.insert(number_feature(FeatureKind::ContextDomain, domain));
-                self.features
-                    .insert(number_feature(FeatureKind::ContextEntity, annotation.entity));
+                self.features.insert(number_feature(FeatureKind::ContextEntity, annotation.entity));
             }
             self.add_words(WordField::Entity, annotation.name);
         }
@@ -279,10 +271,7 @@ impl<'a> PostFeatures<'a> {
         if let Some(place) = self.post.place {
             self.add_words(WordField::Place, place.full_name);
             self.add_words(WordField::Place, place.id);
-            self.features.insert(hash_feature(
-                FeatureKind::Country,
-                hash_text(place.country, self.match_mode),
-            ));
+            self.features.insert(hash_feature(FeatureKind::Country, hash_text(place.country, self.match_mode)));
         }
     }
 }
@@ -301,11 +290,7 @@ pub(crate) struct FeatureSet {
 
 impl FeatureSet {
     fn new() -> Self {
-        Self {
-            list: Vec::with_capacity(96),
-            table: vec![0; 512],
-            filter: [0; 64],
-        }
+        Self { list: Vec::with_capacity(96), table: vec![0; 512], filter: [0; 64] }
     }
 
     pub(crate) fn as_slice(&self) -> &[u64] {

@@ -12,10 +12,7 @@ pub(crate) fn validate_query(root: &QueryNode, problems: &mut Vec<QueryProblem>)
     if problems.len() > before && !has_positive(root) {
         // Reported once instead of per branch, as the query as a whole only negates.
         problems.truncate(before);
-        problems.push(QueryProblem {
-            position: start_position(root),
-            fault: QueryFault::OnlyNegations,
-        });
+        problems.push(QueryProblem { position: start_position(root), fault: QueryFault::OnlyNegations });
     }
 }
 
@@ -48,11 +45,7 @@ fn collect_weak_parts(node: &QueryNode, problems: &mut Vec<QueryProblem>) -> boo
 fn weak_part_problem(node: &QueryNode) -> QueryProblem {
     QueryProblem {
         position: start_position(node),
-        fault: if has_positive(node) {
-            QueryFault::NothingPositive
-        } else {
-            QueryFault::OnlyNegations
-        },
+        fault: if has_positive(node) { QueryFault::NothingPositive } else { QueryFault::OnlyNegations },
     }
 }
 
@@ -109,10 +102,8 @@ fn collect_nested_samples(node: &QueryNode, problems: &mut Vec<QueryProblem>) {
         }
         QueryNode::Is(term) | QueryNode::Not(term) => {
             if term.operator.kind == OperatorKind::Sample {
-                problems.push(QueryProblem {
-                    position: term.position,
-                    fault: QueryFault::WholeRule(term.operator.name()),
-                });
+                problems
+                    .push(QueryProblem { position: term.position, fault: QueryFault::WholeRule(term.operator.name()) });
             }
         }
     }

@@ -12,11 +12,7 @@ pub(crate) fn parse_operator_value(operator: &QueryOperator, text: &str, mode: M
         OperatorKind::Words(field) => {
             let text = normalize_case(text);
             let hashes = hash_words(field, &text, mode);
-            (!hashes.is_empty()).then_some(TermValue::Words {
-                text,
-                hashes,
-                near: None,
-            })
+            (!hashes.is_empty()).then_some(TermValue::Words { text, hashes, near: None })
         }
         OperatorKind::Exact(FeatureKind::Country) if text.len() != 2 || !text.is_ascii() => None,
         OperatorKind::Exact(kind) if !text.is_empty() => {
@@ -56,9 +52,7 @@ pub(crate) const fn number_feature(kind: FeatureKind, number: u64) -> u64 {
 }
 
 pub(crate) fn gram_features(kind: FeatureKind, text: &str) -> impl Iterator<Item = u64> + '_ {
-    text.as_bytes()
-        .array_windows::<4>()
-        .map(move |bytes| gram_feature(kind, *bytes))
+    text.as_bytes().array_windows::<4>().map(move |bytes| gram_feature(kind, *bytes))
 }
 
 fn parse_number(text: &str) -> Option<u64> {
@@ -72,10 +66,7 @@ fn parse_id(text: &str) -> Option<u64> {
 
 fn user_value(kind: FeatureKind, text: &str) -> Option<TermValue> {
     if let Some(id) = parse_number(text) {
-        return Some(TermValue::Feature {
-            text: text.to_owned(),
-            feature: number_feature(kind, id),
-        });
+        return Some(TermValue::Feature { text: text.to_owned(), feature: number_feature(kind, id) });
     }
     let is_valid =
         !text.is_empty() && text.len() <= 50 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -93,10 +84,7 @@ fn context_value(text: &str) -> Option<TermValue> {
         (domain, "*") => number_feature(FeatureKind::ContextDomain, parse_id(domain)?),
         (domain, entity) => context_feature(parse_id(domain)?, parse_id(entity)?),
     };
-    Some(TermValue::Feature {
-        text: text.to_owned(),
-        feature,
-    })
+    Some(TermValue::Feature { text: text.to_owned(), feature })
 }
 
 pub(crate) const fn context_feature(domain: u64, entity: u64) -> u64 {
@@ -148,11 +136,6 @@ pub(crate) fn to_metres(radius: f64, miles: bool) -> f64 {
 fn rectangle_value(text: &str) -> Option<TermValue> {
     let mut parts = bracketed_words(text)?;
     let mut next = || parse_degrees(parts.next()?);
-    let area = GeoArea {
-        west: next()?,
-        south: next()?,
-        east: next()?,
-        north: next()?,
-    };
+    let area = GeoArea { west: next()?, south: next()?, east: next()?, north: next()? };
     (parts.next().is_none() && area.is_valid()).then_some(TermValue::Rectangle(area))
 }

@@ -99,17 +99,11 @@ pub fn normalize_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.nfc()
-        .flat_map(char::to_lowercase)
-        .map(|letter| if letter == 'ς' { 'σ' } else { letter })
-        .nfc()
-        .collect()
+    text.nfc().flat_map(char::to_lowercase).map(|letter| if letter == 'ς' { 'σ' } else { letter }).nfc().collect()
 }
 
 fn hash_bytes(text: &str) -> u64 {
-    text.bytes().fold(FNV_OFFSET, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(FNV_PRIME)
-    })
+    text.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(FNV_PRIME))
 }
 
 /// The hash of a whole text (a tag, a username), in any case.
@@ -117,10 +111,8 @@ pub fn hash_text(text: &str, mode: MatchMode) -> u64 {
     if text.is_ascii() {
         return hash_bytes(text);
     }
-    let plain: String = normalize_case(text)
-        .chars()
-        .filter(|letter| !matches!(char_class(*letter), CharClass::Dropped))
-        .collect();
+    let plain: String =
+        normalize_case(text).chars().filter(|letter| !matches!(char_class(*letter), CharClass::Dropped)).collect();
     match mode {
         MatchMode::Stream => hash_bytes(&plain),
         MatchMode::Search => hash_bytes(&fold_accents(&plain)),
@@ -183,9 +175,7 @@ pub fn visit_words(text: &str, mode: MatchMode, links: bool, mut call: impl FnMu
             CharClass::Gap => {
                 let Some(word) = open.take() else { continue };
                 if letter == ':' && !links && is_link(text, word.start, at) {
-                    letters
-                        .by_ref()
-                        .find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
+                    letters.by_ref().find(|(_, letter)| letter.is_whitespace() || !letter.is_ascii());
                 } else {
                     emit_word(Some(word), at, text, mode, &mut call);
                 }
@@ -204,12 +194,7 @@ struct OpenWord {
 
 impl OpenWord {
     fn new(start: usize, letter: char, alone: bool) -> Self {
-        let mut word = Self {
-            start,
-            hash: FNV_OFFSET,
-            ascii: true,
-            alone,
-        };
+        let mut word = Self { start, hash: FNV_OFFSET, ascii: true, alone };
         word.push(letter);
         word
     }

@@ -23,20 +23,12 @@ const WORDS: usize = 200_000;
 const ROUNDS: usize = 300;
 
 fn main() {
-    let count: i64 = std::env::args()
-        .nth(1)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1_000_000);
+    let count: i64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
     let folder = std::env::temp_dir().join(format!("speed-{}", std::process::id()));
     let index = PostIndex::open(&folder).expect("a folder for the index");
     fill(&index, count);
     let snapshot = index.snapshot();
-    println!(
-        "{} posts, {} MB on disk, {} MB resident",
-        snapshot.len(),
-        size(&folder) >> 20,
-        resident() >> 10
-    );
+    println!("{} posts, {} MB on disk, {} MB resident", snapshot.len(), size(&folder) >> 20, resident() >> 10);
     for query in QUERIES {
         search(&snapshot, query);
     }
@@ -46,9 +38,7 @@ fn main() {
     let mut written = Vec::new();
     for number in 0..50 {
         let begun = now();
-        index
-            .add_documents(&[entry(&mut Dice(number + 1), count + 1, count)], true)
-            .expect("added");
+        index.add_documents(&[entry(&mut Dice(number + 1), count + 1, count)], true).expect("added");
         index.commit("m").expect("committed");
         written.push(begun.elapsed());
     }
@@ -106,10 +96,7 @@ fn search(snapshot: &Arc<IndexSnapshot>, text: &str) {
     let (mut times, mut found) = (Vec::new(), 0);
     for _ in 0..ROUNDS {
         let begun = now();
-        found = snapshot
-            .newest_hits(&plan, &SearchWindow::ALL, 101)
-            .expect("searched")
-            .len();
+        found = snapshot.newest_hits(&plan, &SearchWindow::ALL, 101).expect("searched").len();
         times.push(begun.elapsed());
     }
     let used = (thread_time().saturating_sub(begun)) / u32::try_from(ROUNDS).unwrap_or(1);
@@ -124,9 +111,7 @@ fn count_week(snapshot: &Arc<IndexSnapshot>, text: &str) {
     for _ in 0..50 {
         let mut hours = vec![0_u64; 170];
         let begun = now();
-        snapshot
-            .count_by_time(&plan, &SearchWindow::ALL, hour, &mut hours)
-            .expect("counted");
+        snapshot.count_by_time(&plan, &SearchWindow::ALL, hour, &mut hours).expect("counted");
         times.push(begun.elapsed());
         total = hours.iter().sum();
     }
@@ -150,14 +135,8 @@ fn entry(dice: &mut Dice, number: i64, of: i64) -> IndexDocument {
     let at = END - WEEK_MS + WEEK_MS / of.max(1) * number;
     let id = ((at - EPOCH_MS) << 22) + i64::try_from(dice.below(4_096)).unwrap_or(0);
     let author = 1 + i64::try_from(dice.below(10_000)).unwrap_or(0);
-    let handle = UserHandle {
-        id: author,
-        username: "someone",
-    };
-    let person = QueryablePerson {
-        handle,
-        affiliations: &[],
-    };
+    let handle = UserHandle { id: author, username: "someone" };
+    let person = QueryablePerson { handle, affiliations: &[] };
     let tag = format!("t{}", dice.below(500));
     let link = [query::QueryableLink {
         url: "https://t.co/x",
@@ -167,10 +146,7 @@ fn entry(dice: &mut Dice, number: i64, of: i64) -> IndexDocument {
     let post = QueryablePost {
         id,
         conversation: id,
-        author: QueryableAuthor {
-            person,
-            ..QueryableAuthor::default()
-        },
+        author: QueryableAuthor { person, ..QueryableAuthor::default() },
         text: &text,
         lang: if dice.below(20) == 0 { "pt" } else { "en" },
         hashtags: if dice.below(5) == 0 { &[&*tag] } else { &[] },
@@ -178,12 +154,7 @@ fn entry(dice: &mut Dice, number: i64, of: i64) -> IndexDocument {
         reply_to: (dice.below(3) == 0).then_some((id - 1, person)),
         ..QueryablePost::default()
     };
-    IndexDocument {
-        id,
-        created_at_ms: at,
-        author,
-        keys: PostFeatures::new(&post, MatchMode::Search).index_keys(),
-    }
+    IndexDocument { id, created_at_ms: at, author, keys: PostFeatures::new(&post, MatchMode::Search).index_keys() }
 }
 
 /// A sequence of numbers as good as chance, always the same.

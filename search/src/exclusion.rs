@@ -61,12 +61,7 @@ struct ExclusionScorer {
 impl ExclusionScorer {
     /// Advances from `doc`, the current document of `included`, to the first that is not excluded.
     fn skip_excluded(&mut self, mut doc: DocId) -> DocId {
-        while doc != TERMINATED
-            && self
-                .excluded
-                .iter_mut()
-                .any(|scorer| scorer_contains(&mut **scorer, doc))
-        {
+        while doc != TERMINATED && self.excluded.iter_mut().any(|scorer| scorer_contains(&mut **scorer, doc)) {
             doc = self.included.advance();
         }
         doc

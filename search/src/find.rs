@@ -27,12 +27,7 @@ pub struct SearchWindow {
 }
 
 impl SearchWindow {
-    pub const ALL: Self = Self {
-        after_id: i64::MIN,
-        before_id: i64::MAX,
-        since_ms: i64::MIN,
-        until_ms: i64::MAX,
-    };
+    pub const ALL: Self = Self { after_id: i64::MIN, before_id: i64::MAX, since_ms: i64::MIN, until_ms: i64::MAX };
 
     const fn contains(&self, hit: SearchHit) -> bool {
         hit.id > self.after_id
@@ -158,11 +153,8 @@ impl IndexSnapshot {
             match readers.get(segment) {
                 // The count of a whole segment needs no access to its posts.
                 Some(reader) if whole => {
-                    found += u64::from(
-                        weight
-                            .count(reader)
-                            .map_err(index_error("failed to count posts in the index"))?,
-                    );
+                    found +=
+                        u64::from(weight.count(reader).map_err(index_error("failed to count posts in the index"))?);
                 }
                 _ => found += self.count_in_blocks(&*weight, window, &blocks)?,
             }
@@ -238,9 +230,7 @@ impl IndexSnapshot {
 
     fn plan_weight(&self, plan: &QueryPlan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
-        plan.query
-            .weight(scoring)
-            .map_err(index_error("failed to prepare a search"))
+        plan.query.weight(scoring).map_err(index_error("failed to prepare a search"))
     }
 
     fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {

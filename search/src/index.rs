@@ -43,11 +43,7 @@ impl PostIndex {
             Ok(None) | Err(_) => OpenIndex::new(folder)?,
         };
         let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            open: Mutex::new(open),
-            current: RwLock::new(Arc::new(snapshot)),
-        })
+        Ok(Self { folder: folder.to_owned(), open: Mutex::new(open), current: RwLock::new(Arc::new(snapshot)) })
     }
 
     pub fn checkpoint(&self) -> Option<String> {
@@ -64,9 +60,7 @@ impl PostIndex {
             if !new {
                 writer.delete_term(Term::from_field_i64(fields.id, entry.id));
             }
-            writer
-                .add_document(entry.to_tantivy(fields))
-                .map_err(index_error("failed to add a post to the index"))?;
+            writer.add_document(entry.to_tantivy(fields)).map_err(index_error("failed to add a post to the index"))?;
         }
         Ok(())
     }
@@ -159,10 +153,7 @@ impl OpenIndex {
             let _leftover = std::fs::remove_dir_all(folder.join(old.to_string()));
         }
         let directory = MmapDirectory::open(&subfolder).map_err(Fault::context("failed to open the index folder"))?;
-        let settings = IndexSettings {
-            docstore_compress_dedicated_thread: false,
-            ..IndexSettings::default()
-        };
+        let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
         let index = tantivy::Index::create(directory, build_schema().0, settings)
             .map_err(index_error("failed to create the index"))?;
         Self::from_tantivy_index(index, None).map_err(index_error("failed to create the index"))
@@ -171,21 +162,13 @@ impl OpenIndex {
     fn from_tantivy_index(index: tantivy::Index, checkpoint: Option<String>) -> Result<Self, tantivy::TantivyError> {
         register_tokenizer(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self {
-            index,
-            fields: build_schema().1,
-            reader,
-            writer: None,
-            checkpoint,
-        })
+        Ok(Self { index, fields: build_schema().1, reader, writer: None, checkpoint })
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => self
-                .new_writer()
-                .map_err(index_error("failed to open the index writer"))?,
+            None => self.new_writer().map_err(index_error("failed to open the index writer"))?,
         };
         Ok(self.writer.insert(writer))
     }

@@ -26,23 +26,13 @@ pub struct QueryPlan {
 
 impl QueryPlan {
     pub fn new(query: &ParsedQuery, lookups: &SearchLookups) -> Self {
-        let mut builder = PlanBuilder {
-            fields: build_schema().1,
-            lookups,
-            is_exact: true,
-        };
+        let mut builder = PlanBuilder { fields: build_schema().1, lookups, is_exact: true };
         let built = builder.build_node(query.root());
-        Self {
-            query: built,
-            is_exact: builder.is_exact,
-        }
+        Self { query: built, is_exact: builder.is_exact }
     }
 
     pub fn match_all() -> Self {
-        Self {
-            query: Box::new(AllQuery),
-            is_exact: true,
-        }
+        Self { query: Box::new(AllQuery), is_exact: true }
     }
 
     /// Whether every hit matches. Otherwise hits have to be checked with [`query::matches()`]; no
@@ -121,9 +111,8 @@ impl PlanBuilder<'_> {
             }
             IndexLookup::Flag(bit) => flags_query(move |flags| (flags & u64::from(bit) != 0) == expected),
             IndexLookup::Language(language) => {
-                let accepted: Vec<bool> = (0..=u8::MAX)
-                    .map(|posted| language_matches(language, posted) == expected)
-                    .collect();
+                let accepted: Vec<bool> =
+                    (0..=u8::MAX).map(|posted| language_matches(language, posted) == expected).collect();
                 flags_query(move |flags| {
                     let posted = usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
                     accepted.get(posted).copied().unwrap_or(!expected)
@@ -169,20 +158,12 @@ fn union_query(queries: Vec<BoxedQuery>) -> BoxedQuery {
 /// The documents that match all `included` and none of the `excluded` queries.
 fn intersection_except(included: Vec<BoxedQuery>, excluded: Vec<BoxedQuery>) -> BoxedQuery {
     let included = join_queries(included, BooleanQuery::intersection).unwrap_or_else(|| Box::new(AllQuery));
-    if excluded.is_empty() {
-        included
-    } else {
-        Box::new(ExclusionQuery { included, excluded })
-    }
+    if excluded.is_empty() { included } else { Box::new(ExclusionQuery { included, excluded }) }
 }
 
 /// `None` without a query.
 fn join_queries(mut queries: Vec<BoxedQuery>, join: fn(Vec<BoxedQuery>) -> BooleanQuery) -> Option<BoxedQuery> {
-    if queries.len() > 1 {
-        Some(Box::new(join(queries)))
-    } else {
-        queries.pop()
-    }
+    if queries.len() > 1 { Some(Box::new(join(queries))) } else { queries.pop() }
 }
 
 fn flags_query(predicate: impl Fn(u64) -> bool + Clone + Send + Sync + 'static) -> BoxedQuery {

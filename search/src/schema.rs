@@ -45,9 +45,7 @@ pub(crate) fn build_schema() -> (Schema, IndexFields) {
 }
 
 pub(crate) fn register_tokenizer(index: &Index) {
-    index
-        .tokenizers()
-        .register(WORDS_TOKENIZER, HashedWordTokenizer::default());
+    index.tokenizers().register(WORDS_TOKENIZER, HashedWordTokenizer::default());
 }
 
 const WORDS_TOKENIZER: &str = "hashed";
@@ -81,10 +79,7 @@ impl Tokenizer for HashedWordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> HashedWordStream<'a> {
         self.token.reset();
-        HashedWordStream {
-            rest: text,
-            token: &mut self.token,
-        }
+        HashedWordStream { rest: text, token: &mut self.token }
     }
 }
 

@@ -63,12 +63,7 @@ impl IndexSnapshot {
             columns.push(read);
         }
         blocks.sort_unstable_by_key(|block| std::cmp::Reverse(block.highest));
-        Ok(Self {
-            searcher,
-            columns,
-            blocks,
-            columns_by_segment: known,
-        })
+        Ok(Self { searcher, columns, blocks, columns_by_segment: known })
     }
 
     pub fn len(&self) -> u64 {
@@ -79,9 +74,7 @@ impl IndexSnapshot {
         let field = build_schema().1.id;
         let term = Term::from_field_i64(field, id);
         let mut readers = self.searcher.segment_readers().iter();
-        let found = readers.try_fold(false, |found, reader| {
-            Ok(found || segment_contains(reader, &term, field)?)
-        });
+        let found = readers.try_fold(false, |found, reader| Ok(found || segment_contains(reader, &term, field)?));
         found.map_err(index_error("failed to look up a post in the index"))
     }
 
@@ -106,10 +99,7 @@ fn segment_contains(reader: &SegmentReader, term: &Term, field: Field) -> tantiv
 
 impl SegmentColumns {
     pub(crate) fn read_hit(&self, doc: DocId) -> SearchHit {
-        SearchHit {
-            id: self.ids.get_val(doc),
-            created_at_ms: self.times.get_val(doc),
-        }
+        SearchHit { id: self.ids.get_val(doc), created_at_ms: self.times.get_val(doc) }
     }
 
     fn from_segment(reader: &SegmentReader) -> tantivy::Result<Self> {
@@ -122,12 +112,7 @@ impl SegmentColumns {
             blocks.push(DocBlock::from_documents((first, end), &*ids, &*times, &mut steps));
             first = end;
         }
-        Ok(Self {
-            ids,
-            times,
-            steps: steps.into(),
-            blocks: blocks.into(),
-        })
+        Ok(Self { ids, times, steps: steps.into(), blocks: blocks.into() })
     }
 }
 
@@ -138,15 +123,8 @@ impl DocBlock {
         times: &dyn ColumnValues<i64>,
         steps: &mut Vec<(i64, i64)>,
     ) -> Self {
-        let mut block = Self {
-            segment: 0,
-            first,
-            end,
-            lowest: i64::MAX,
-            highest: i64::MIN,
-            earliest: i64::MAX,
-            latest: i64::MIN,
-        };
+        let mut block =
+            Self { segment: 0, first, end, lowest: i64::MAX, highest: i64::MIN, earliest: i64::MAX, latest: i64::MIN };
         for doc in first..end {
             let (id, at) = (ids.get_val(doc), times.get_val(doc));
             block.lowest = block.lowest.min(id);

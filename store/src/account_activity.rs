@@ -26,12 +26,7 @@ fn subscription_from_row(row: &SqlRow<'_, '_>) -> Result<AccountSubscription, Fa
 pub fn insert(tx: &mut Tx<'_>, account: &AccountSubscription) -> Result<bool, Fault> {
     let sql = "INSERT INTO account_subscription (user_id, webhook_id, app_id, created_at) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
-    let args = [
-        account.user_id.into(),
-        account.webhook_id.into(),
-        account.app_id.into(),
-        account.created_at.into(),
-    ];
+    let args = [account.user_id.into(), account.webhook_id.into(), account.app_id.into(), account.created_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 

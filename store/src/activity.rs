@@ -184,11 +184,7 @@ pub fn list_unscoped(
     limit: i64,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     let sql = columns!("WHERE user_id = 0 AND event_type = $1 AND id > $2 ORDER BY id LIMIT $3");
-    tx.query_rows(
-        sql,
-        &[event_type.into(), after.into(), limit.into()],
-        subscription_from_row,
-    )
+    tx.query_rows(sql, &[event_type.into(), after.into(), limit.into()], subscription_from_row)
 }
 
 pub fn list_unscoped_by_app(tx: &mut Tx<'_>, event_type: &str, app: AppId) -> Result<Vec<ActivitySubscription>, Fault> {

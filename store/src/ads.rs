@@ -20,12 +20,7 @@ pub struct AdsAccountAccess {
 }
 
 fn access_from_row(row: &SqlRow<'_, '_>) -> Result<AdsAccountAccess, Fault> {
-    Ok(AdsAccountAccess {
-        user_id: row.id(0)?,
-        account_id: row.int(1)?,
-        role: row.text(2)?,
-        can_compose: row.bool(3)?,
-    })
+    Ok(AdsAccountAccess { user_id: row.id(0)?, account_id: row.int(1)?, role: row.text(2)?, can_compose: row.bool(3)? })
 }
 
 pub fn find_access(tx: &mut Tx<'_>, user: UserId, account: i64) -> Result<Option<AdsAccountAccess>, Fault> {
@@ -133,11 +128,7 @@ pub fn list_changes(tx: &mut Tx<'_>, query: &AdsChangeQuery<'_>) -> Result<Vec<A
             )
         };
     }
-    let sql = if query.includes_children {
-        changes_by!("parent_id")
-    } else {
-        changes_by!("entity_id")
-    };
+    let sql = if query.includes_children { changes_by!("parent_id") } else { changes_by!("entity_id") };
     let (at, id) = query.after.unwrap_or((query.to.ms(), 0));
     let args = [
         query.account.into(),

@@ -102,11 +102,7 @@ fn bearer_encryption_context(id: AppId) -> String {
 
 /// In whatever state; so are the other `find_*`.
 pub fn find_by_id(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
-    let found = tx.query_row(
-        columns!("SELECT ", " FROM app WHERE id = $1"),
-        &[id.into()],
-        app_from_row,
-    )?;
+    let found = tx.query_row(columns!("SELECT ", " FROM app WHERE id = $1"), &[id.into()], app_from_row)?;
     decrypt_secret(tx, found)
 }
 
@@ -136,16 +132,11 @@ pub fn find_by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>,
 
 /// Apps that are not deleted after an id, oldest first; of one owner or of all.
 pub fn list(tx: &mut Tx<'_>, owner: Option<UserId>, after: AppId, limit: i64) -> Result<Vec<App>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM app WHERE (owner_id = $1 OR $1 = 0) AND id > $2 AND state < 2 ORDER BY id LIMIT $3"
-    );
+    let sql =
+        columns!("SELECT ", " FROM app WHERE (owner_id = $1 OR $1 = 0) AND id > $2 AND state < 2 ORDER BY id LIMIT $3");
     let owner = owner.map_or(0, UserId::get);
     let found = tx.query_rows(sql, &[owner.into(), after.into(), limit.into()], app_from_row)?;
-    found
-        .into_iter()
-        .filter_map(|pair| decrypt_secret(tx, Some(pair)).transpose())
-        .collect()
+    found.into_iter().filter_map(|pair| decrypt_secret(tx, Some(pair)).transpose()).collect()
 }
 
 /// Locks an app until the end of the transaction. A no-op on SQLite, which has a single writer.
@@ -215,9 +206,7 @@ pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
 pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault> {
     let sql = "SELECT bearer FROM app WHERE id = $1";
     let encrypted = tx.query_row(sql, &[id.into()], |row| row.opt_bytes(0))?.flatten();
-    encrypted
-        .map(|encrypted| tx.decrypt(&bearer_encryption_context(id), &encrypted))
-        .transpose()
+    encrypted.map(|encrypted| tx.decrypt(&bearer_encryption_context(id), &encrypted)).transpose()
 }
 
 pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
@@ -228,6 +217,5 @@ pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> 
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
-    tx.execute(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()]).map(|_| ())
 }

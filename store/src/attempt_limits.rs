@@ -67,17 +67,13 @@ pub fn record_attempt(
     let sql = "SELECT clear_at FROM attempts WHERE digest = $1";
     let clear_at = tx.query_row(sql, &[digest.into()], |row| row.int(0))?;
     let retry_ms = clear_at.map_or(0, |clear_at| clear_at - now.ms() - limit.burst_window_ms());
-    Ok(AttemptDecision::Refused {
-        retry_ms: retry_ms.max(1),
-        is_first: first,
-    })
+    Ok(AttemptDecision::Refused { retry_ms: retry_ms.max(1), is_first: first })
 }
 
 /// Takes back an attempt that succeeded.
 pub fn refund_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], limit: AttemptRateLimit) -> Result<(), Fault> {
     let sql = "UPDATE attempts SET clear_at = clear_at - $1 WHERE digest = $2";
-    tx.execute(sql, &[limit.refill_interval_ms.into(), digest.into()])
-        .map(|_| ())
+    tx.execute(sql, &[limit.refill_interval_ms.into(), digest.into()]).map(|_| ())
 }
 
 /// Deletes empty buckets; returns how many.

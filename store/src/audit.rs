@@ -57,10 +57,7 @@ pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
 
 macro_rules! columns {
     ($after:literal) => {
-        concat!(
-            "SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit ",
-            $after
-        )
+        concat!("SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit ", $after)
     };
 }
 
@@ -82,18 +79,13 @@ pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<Audi
     let before = filter.before.unwrap_or(i64::MAX).into();
     let limit = limit.into();
     let (sql, args) = match (filter.actor, filter.app) {
-        (None, None) => (
-            columns!("WHERE seq < $1 ORDER BY seq DESC LIMIT $2"),
-            vec![before, limit],
-        ),
-        (Some(actor), None) => (
-            columns!("WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
-            vec![actor.into(), before, limit],
-        ),
-        (None, Some(app)) => (
-            columns!("WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
-            vec![app.into(), before, limit],
-        ),
+        (None, None) => (columns!("WHERE seq < $1 ORDER BY seq DESC LIMIT $2"), vec![before, limit]),
+        (Some(actor), None) => {
+            (columns!("WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"), vec![actor.into(), before, limit])
+        }
+        (None, Some(app)) => {
+            (columns!("WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"), vec![app.into(), before, limit])
+        }
         (Some(actor), Some(app)) => (
             columns!("WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4"),
             vec![actor.into(), app.into(), before, limit],

@@ -82,11 +82,7 @@ pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, F
 }
 
 fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
-    Ok(BookmarkFolder {
-        id: row.int(0)?,
-        user_id: row.id(1)?,
-        name: row.text(2)?,
-    })
+    Ok(BookmarkFolder { id: row.int(0)?, user_id: row.id(1)?, name: row.text(2)? })
 }
 
 /// Latest first.

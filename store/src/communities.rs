@@ -120,11 +120,7 @@ pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<
             " FROM community_word w JOIN community c ON c.id = w.community_id \
              WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
         );
-        let batch = tx.query_rows(
-            sql,
-            &[first.into(), below.into(), SEARCH_BATCH.into()],
-            community_from_row,
-        )?;
+        let batch = tx.query_rows(sql, &[first.into(), below.into(), SEARCH_BATCH.into()], community_from_row)?;
         let last = batch.last().map(|community| community.id);
         let full = i64::try_from(batch.len()).unwrap_or(SEARCH_BATCH) >= SEARCH_BATCH;
         found.extend(batch.into_iter().filter(|community| {
@@ -176,7 +172,5 @@ pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Resu
 pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
                ORDER BY id LIMIT $3";
-    tx.query_rows(sql, &[community.into(), after.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.id(1)?))
-    })
+    tx.query_rows(sql, &[community.into(), after.into(), limit.into()], |row| Ok((row.int(0)?, row.id(1)?)))
 }

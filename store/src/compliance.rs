@@ -62,10 +62,7 @@ fn job_from_row(row: &SqlRow<'_, '_>) -> Result<ComplianceJob, Fault> {
 }
 
 pub fn insert_job(tx: &mut Tx<'_>, job: &ComplianceJob) -> Result<(), Fault> {
-    let sql = columns!(
-        "INSERT INTO compliance_job (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
-    );
+    let sql = columns!("INSERT INTO compliance_job (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
     let args = [
         job.id.into(),
         job.app_id.into(),
@@ -99,10 +96,7 @@ pub fn find_by_download_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<Com
 
 /// Newest first.
 pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Result<Vec<ComplianceJob>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM compliance_job WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3"
-    );
+    let sql = columns!("SELECT ", " FROM compliance_job WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3");
     tx.query_rows(sql, &[app.into(), kind.into(), limit.into()], job_from_row)
 }
 
@@ -120,8 +114,7 @@ pub fn insert_part(tx: &mut Tx<'_>, job: i64, position: i64, ids: &[i64]) -> Res
     let sql = "INSERT INTO compliance_part (job_id, place, ids) VALUES ($1, $2, $3)";
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let ids = ids.join(",");
-    tx.execute(sql, &[job.into(), position.into(), (&ids).into()])
-        .map(|_| ())
+    tx.execute(sql, &[job.into(), position.into(), (&ids).into()]).map(|_| ())
 }
 
 /// The oldest job in progress.
@@ -144,17 +137,14 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
 
 pub fn set_part_result(tx: &mut Tx<'_>, job: i64, position: i64, result: &str) -> Result<(), Fault> {
     let sql = "UPDATE compliance_part SET result = $1, ids = '' WHERE job_id = $2 AND place = $3";
-    tx.execute(sql, &[result.into(), job.into(), position.into()])
-        .map(|_| ())
+    tx.execute(sql, &[result.into(), job.into(), position.into()]).map(|_| ())
 }
 
 /// Results of the parts after a position, in order.
 pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT place, COALESCE(result, '') FROM compliance_part \
                WHERE job_id = $1 AND place > $2 ORDER BY place LIMIT $3";
-    tx.query_rows(sql, &[job.into(), after.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.text(1)?))
-    })
+    tx.query_rows(sql, &[job.into(), after.into(), limit.into()], |row| Ok((row.int(0)?, row.text(1)?)))
 }
 
 /// Deletes jobs whose download has expired, with their parts; returns how many rows.

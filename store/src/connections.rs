@@ -144,18 +144,8 @@ pub fn list_by_app(
         (Some(false), false) => sql!("AND disconnected_at IS NOT NULL", "DESC"),
         (Some(false), true) => sql!("AND disconnected_at IS NOT NULL", "ASC"),
     };
-    let endpoints = if filter.endpoints.is_empty() {
-        String::new()
-    } else {
-        format!(",{},", filter.endpoints)
-    };
-    let args = [
-        app.into(),
-        filter.above.into(),
-        filter.below.into(),
-        (&endpoints).into(),
-        filter.limit.into(),
-    ];
+    let endpoints = if filter.endpoints.is_empty() { String::new() } else { format!(",{},", filter.endpoints) };
+    let args = [app.into(), filter.above.into(), filter.below.into(), (&endpoints).into(), filter.limit.into()];
     tx.query_rows(sql, &args, connection_from_row)
 }
 

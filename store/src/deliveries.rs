@@ -188,12 +188,7 @@ fn nonzero_id(id: i64) -> Option<i64> {
 }
 
 fn pending_from_row(row: &SqlRow<'_, '_>) -> Result<PendingDelivery, Fault> {
-    Ok(PendingDelivery {
-        seq: row.int(0)?,
-        webhook_id: row.int(1)?,
-        order_key: row.int(2)?,
-        due_at: row.time(3)?,
-    })
+    Ok(PendingDelivery { seq: row.int(0)?, webhook_id: row.int(1)?, order_key: row.int(2)?, due_at: row.time(3)? })
 }
 
 pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
@@ -231,9 +226,7 @@ pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
     let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
                ORDER BY seq LIMIT $2";
-    tx.query_rows(sql, &[seq.into(), limit.into()], |row| {
-        Ok((pending_from_row(row)?, row.int(4)? == 0))
-    })
+    tx.query_rows(sql, &[seq.into(), limit.into()], |row| Ok((pending_from_row(row)?, row.int(4)? == 0)))
 }
 
 /// Waiting deliveries of a webhook after a sequence number, in order.

@@ -36,11 +36,7 @@ pub(crate) use {directional_query, edge_page_query};
 
 impl DirectionalQuery {
     pub(crate) const fn select_direction(self, range: &PageRange) -> &'static str {
-        if range.ascending {
-            self.ascending
-        } else {
-            self.descending
-        }
+        if range.ascending { self.ascending } else { self.descending }
     }
 }
 

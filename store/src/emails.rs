@@ -75,14 +75,7 @@ pub fn enqueue(
     let body = tx.encrypt(&encryption_context(recipient), text)?;
     let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at, expires_at) \
                VALUES ($1, $2, $3, $4, $5, $6)";
-    let args = [
-        recipient.into(),
-        subject.into(),
-        (&body).into(),
-        tx.now().into(),
-        due.into(),
-        expires_at.into(),
-    ];
+    let args = [recipient.into(), subject.into(), (&body).into(), tx.now().into(), due.into(), expires_at.into()];
     tx.execute(sql, &args).map(|_| ())
 }
 
@@ -119,8 +112,7 @@ pub fn mark_sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
 
 pub fn mark_failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
-    tx.execute(sql, &[again_at.into(), problem.into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[again_at.into(), problem.into(), id.into()]).map(|_| ())
 }
 
 /// Stores the last error and deletes the text.
@@ -158,12 +150,7 @@ pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Op
     let sql = "SELECT purpose, user_id, email, expires_at FROM link \
                WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
     tx.query_row(sql, &[digest.into(), purpose.into(), tx.now().into()], |row| {
-        Ok(EmailLink {
-            purpose: row.text(0)?,
-            user_id: row.id(1)?,
-            email: row.text(2)?,
-            expires_at: row.time(3)?,
-        })
+        Ok(EmailLink { purpose: row.text(0)?, user_id: row.id(1)?, email: row.text(2)?, expires_at: row.time(3)? })
     })
 }
 
@@ -178,8 +165,7 @@ pub fn mark_link_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault>
 pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
     let sql = "UPDATE link SET used_at = $1 \
                WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
-    tx.execute(sql, &[tx.now().into(), user.into(), purpose.into()])
-        .map(|_| ())
+    tx.execute(sql, &[tx.now().into(), user.into(), purpose.into()]).map(|_| ())
 }
 
 /// The address of a user's newest valid link of a purpose.

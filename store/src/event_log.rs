@@ -29,13 +29,7 @@ pub struct LogEvent {
 
 /// To be called in the transaction of the event itself.
 pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body: &str) -> Result<(), Fault> {
-    let fields = [
-        tx.now().into(),
-        kind.into(),
-        actor_id.into(),
-        subject_id.into(),
-        body.into(),
-    ];
+    let fields = [tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()];
     if tx.is_postgres() {
         let sql = "INSERT INTO event (seq, at, kind, actor_id, subject_id, body) VALUES \
                    ((CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + $1) * 1048576 + $2, \
@@ -110,17 +104,12 @@ pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
 
 /// Entries of open transactions are not counted.
 pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    Ok(tx
-        .query_row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.query_row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// The newest committed entry, even if it cannot be read yet; 0 for an empty log.
 pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    Ok(tx
-        .query_row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?
-        .flatten()
-        .unwrap_or(0))
+    Ok(tx.query_row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?.flatten().unwrap_or(0))
 }
 
 /// Whether entries after `seq` may have been pruned, so that a reader with this cursor has missed something.
@@ -166,9 +155,7 @@ pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
 }
 
 pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
-    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()], |row| {
-        row.int(0)
-    })
+    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()], |row| row.int(0))
 }
 
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
@@ -181,10 +168,7 @@ pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
 /// numbering continues after a restart.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let min_cursor = "SELECT MIN(seq) FROM follower";
-    let min_cursor = tx
-        .query_row(min_cursor, &[], |row| row.opt_int(0))?
-        .flatten()
-        .unwrap_or(i64::MAX);
+    let min_cursor = tx.query_row(min_cursor, &[], |row| row.opt_int(0))?.flatten().unwrap_or(i64::MAX);
     let sql = "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < $1 AND seq <= $2 \
                AND seq < (SELECT MAX(seq) FROM event) ORDER BY seq LIMIT $3)";
     tx.execute(sql, &[before.into(), min_cursor.into(), limit.into()])

@@ -51,12 +51,7 @@ pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<Expo
                WHERE (l.user_id, l.post_id) > ($1, $2) \
                ORDER BY l.user_id, l.post_id LIMIT $3";
     tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
-        Ok(ExportedLike {
-            user_id: row.id(0)?,
-            post_id: row.id(1)?,
-            id: row.int(2)?,
-            text: row.text(3)?,
-        })
+        Ok(ExportedLike { user_id: row.id(0)?, post_id: row.id(1)?, id: row.int(2)?, text: row.text(3)? })
     })
 }
 
@@ -72,12 +67,7 @@ pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentio
     let sql = "SELECT m.post_id, u.id, u.username, u.name FROM mention m \
                JOIN users u ON u.id = m.user_id WHERE m.post_id = $1 ORDER BY u.id";
     tx.query_by_keys(sql, posts, &[], |row| {
-        Ok(MentionedUser {
-            post_id: row.id(0)?,
-            user_id: row.id(1)?,
-            username: row.text(2)?,
-            name: row.text(3)?,
-        })
+        Ok(MentionedUser { post_id: row.id(0)?, user_id: row.id(1)?, username: row.text(2)?, name: row.text(3)? })
     })
 }
 

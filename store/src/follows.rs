@@ -22,11 +22,7 @@ pub fn filter_followers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> 
 }
 
 pub fn list_followed(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
-    tx.query_rows(
-        "SELECT target_id FROM follow WHERE source_id = $1",
-        &[source.into()],
-        |row| row.id(0),
-    )
+    tx.query_rows("SELECT target_id FROM follow WHERE source_id = $1", &[source.into()], |row| row.id(0))
 }
 
 /// Also updates both counters; returns false if the follow exists.

@@ -35,11 +35,8 @@ pub fn exists(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserI
 
 /// Returns false if the relation exists.
 pub fn insert(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
-    let sql = relation_sql!(
-        kind,
-        "INSERT INTO ",
-        " (source_id, target_id, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-    );
+    let sql =
+        relation_sql!(kind, "INSERT INTO ", " (source_id, target_id, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");
     Ok(tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0)
 }
 
@@ -55,11 +52,7 @@ pub fn filter_sources(
     sources: &[UserId],
     target: UserId,
 ) -> Result<Vec<UserId>, Fault> {
-    let sql = relation_sql!(
-        kind,
-        "SELECT source_id FROM ",
-        " WHERE source_id = $1 AND target_id = $2"
-    );
+    let sql = relation_sql!(kind, "SELECT source_id FROM ", " WHERE source_id = $1 AND target_id = $2");
     tx.query_by_ids(sql, sources, &[target.into()], |row| row.id(0))
 }
 
@@ -69,11 +62,7 @@ pub fn filter_targets(
     source: UserId,
     targets: &[UserId],
 ) -> Result<Vec<UserId>, Fault> {
-    let sql = relation_sql!(
-        kind,
-        "SELECT target_id FROM ",
-        " WHERE target_id = $1 AND source_id = $2"
-    );
+    let sql = relation_sql!(kind, "SELECT target_id FROM ", " WHERE target_id = $1 AND source_id = $2");
     tx.query_by_ids(sql, targets, &[source.into()], |row| row.id(0))
 }
 

@@ -141,20 +141,7 @@ const FORBIDDEN_ROWS: &[(&str, &str)] = &[
 /// Rows that should not exist, counted by the row they refer to.
 macro_rules! orphans {
     ($what:literal: $id:literal of $rows:literal) => {
-        (
-            $what,
-            concat!(
-                "SELECT ",
-                $id,
-                ", COUNT(*) FROM ",
-                $rows,
-                " GROUP BY ",
-                $id,
-                " ORDER BY ",
-                $id,
-                " LIMIT 1000"
-            ),
-        )
+        ($what, concat!("SELECT ", $id, ", COUNT(*) FROM ", $rows, " GROUP BY ", $id, " ORDER BY ", $id, " LIMIT 1000"))
     };
 }
 
@@ -191,22 +178,12 @@ pub fn find_mismatches(tx: &mut Tx<'_>) -> Result<Vec<CounterMismatch>, Fault> {
     let mut all = Vec::new();
     for (counter, sql) in COUNTERS {
         all.extend(tx.query_rows(sql, &[], |row| {
-            Ok(CounterMismatch {
-                counter,
-                id: row.int(0)?,
-                stored: row.int(1)?,
-                counted: row.int(2)?,
-            })
+            Ok(CounterMismatch { counter, id: row.int(0)?, stored: row.int(1)?, counted: row.int(2)? })
         })?);
     }
     for (rule, sql) in FORBIDDEN_ROWS.iter().chain(ORPHANED_ROWS) {
         all.extend(tx.query_rows(sql, &[], |row| {
-            Ok(CounterMismatch {
-                counter: rule,
-                id: row.int(0)?,
-                stored: row.int(1)?,
-                counted: 0,
-            })
+            Ok(CounterMismatch { counter: rule, id: row.int(0)?, stored: row.int(1)?, counted: 0 })
         })?);
     }
     Ok(all)

@@ -18,19 +18,11 @@ struct EncryptedColumn {
 }
 
 const fn column_by_number(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
-    EncryptedColumn {
-        name,
-        select_sql,
-        update_sql,
-        is_keyed_by_digest: false,
-    }
+    EncryptedColumn { name, select_sql, update_sql, is_keyed_by_digest: false }
 }
 
 const fn column_by_digest(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
-    EncryptedColumn {
-        is_keyed_by_digest: true,
-        ..column_by_number(name, select_sql, update_sql)
-    }
+    EncryptedColumn { is_keyed_by_digest: true, ..column_by_number(name, select_sql, update_sql) }
 }
 
 /// A test checks that the list is complete.
@@ -126,14 +118,10 @@ pub fn rotate_batch(
     } else {
         SecretRowKey::Number(cursor.number)
     };
-    let found = tx.query_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |row| {
-        secret_from_row(column, row)
-    })?;
-    let mut step = KeyRotationStep {
-        next: Some(cursor_after(cursor, &found, rows)),
-        reencrypted: 0,
-        already_current: 0,
-    };
+    let found =
+        tx.query_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |row| secret_from_row(column, row))?;
+    let mut step =
+        KeyRotationStep { next: Some(cursor_after(cursor, &found, rows)), reencrypted: 0, already_current: 0 };
     for secret in &found {
         let Some(ciphertext) = &secret.ciphertext else {
             continue;
@@ -144,10 +132,7 @@ pub fn rotate_batch(
             let plain = tx.decrypt(&secret.encryption_context, ciphertext)?;
             let reencrypted = tx.encrypt(&secret.encryption_context, plain.expose_secret())?;
             // A concurrent change has already used the current key.
-            tx.execute(
-                column.update_sql,
-                &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()],
-            )?;
+            tx.execute(column.update_sql, &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()])?;
             step.reencrypted += 1;
             step.already_current += 1;
         }
@@ -158,49 +143,27 @@ pub fn rotate_batch(
 fn cursor_after(cursor: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -> KeyRotationCursor {
     let is_whole = i64::try_from(found.len()).is_ok_and(|length| length >= rows);
     match found.last().filter(|_| is_whole).map(|last| &last.key) {
-        Some(SecretRowKey::Number(number)) => KeyRotationCursor {
-            number: *number,
-            ..cursor.clone()
-        },
-        Some(SecretRowKey::Digest(digest)) => KeyRotationCursor {
-            digest: digest.clone(),
-            ..cursor.clone()
-        },
-        None => KeyRotationCursor {
-            column: cursor.column + 1,
-            ..KeyRotationCursor::default()
-        },
+        Some(SecretRowKey::Number(number)) => KeyRotationCursor { number: *number, ..cursor.clone() },
+        Some(SecretRowKey::Digest(digest)) => KeyRotationCursor { digest: digest.clone(), ..cursor.clone() },
+        None => KeyRotationCursor { column: cursor.column + 1, ..KeyRotationCursor::default() },
     }
 }
 
 fn secret_from_row(column: &EncryptedColumn, row: &SqlRow<'_, '_>) -> Result<StoredSecret, Fault> {
-    let key = if column.is_keyed_by_digest {
-        SecretRowKey::Digest(row.bytes(0)?)
-    } else {
-        SecretRowKey::Number(row.int(0)?)
-    };
+    let key =
+        if column.is_keyed_by_digest { SecretRowKey::Digest(row.bytes(0)?) } else { SecretRowKey::Number(row.int(0)?) };
     let context_id = match column.name {
         "session.form_key" => hex::encode(&row.bytes(2)?),
         "letter.body" => row.text(2)?,
         _ => row.int(2)?.to_string(),
     };
-    Ok(StoredSecret {
-        key,
-        encryption_context: format!("{}:{context_id}", column.name),
-        ciphertext: row.opt_bytes(1)?,
-    })
+    Ok(StoredSecret { key, encryption_context: format!("{}:{context_id}", column.name), ciphertext: row.opt_bytes(1)? })
 }
 
 /// Encrypted values in `meta`; their context is their key.
 fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationStep, Fault> {
-    let all = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[], |row| {
-        Ok((row.text(0)?, row.text(1)?))
-    })?;
-    let mut step = KeyRotationStep {
-        next: None,
-        reencrypted: 0,
-        already_current: 0,
-    };
+    let all = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[], |row| Ok((row.text(0)?, row.text(1)?)))?;
+    let mut step = KeyRotationStep { next: None, reencrypted: 0, already_current: 0 };
     for (key, value) in all {
         let Some(ciphertext) = hex::decode(&value) else {
             continue;

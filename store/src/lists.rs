@@ -102,19 +102,14 @@ pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
 
 /// The oldest of a user's lists with this name.
 pub fn find_by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option<List>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM list WHERE owner_id = $1 AND name = $2 AND deleted_at IS NULL ORDER BY id LIMIT 1"
-    );
+    let sql =
+        columns!("SELECT ", " FROM list WHERE owner_id = $1 AND name = $2 AND deleted_at IS NULL ORDER BY id LIMIT 1");
     tx.query_row(sql, &[owner.into(), name.into()], list_from_row)
 }
 
 /// Oldest first, after an id, without deleted lists.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<List>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM list WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2"
-    );
+    let sql = columns!("SELECT ", " FROM list WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2");
     tx.query_rows(sql, &[after.into(), limit.into()], list_from_row)
 }
 
@@ -137,12 +132,7 @@ pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
 pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
     let sql = "UPDATE list SET owner_id = $1, name = $2, description = $3 \
                WHERE id = $4 AND owner_id = 0";
-    let args = [
-        list.owner_id.into(),
-        (&list.name).into(),
-        (&list.description).into(),
-        list.id.into(),
-    ];
+    let args = [list.owner_id.into(), (&list.name).into(), (&list.description).into(), list.id.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
@@ -150,12 +140,7 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault>
 /// longer counts for its members.
 pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault> {
     let sql = "UPDATE list SET name = $1, description = $2, private = $3 WHERE id = $4";
-    let args = [
-        (&after.name).into(),
-        (&after.description).into(),
-        after.private.into(),
-        after.id.into(),
-    ];
+    let args = [(&after.name).into(), (&after.description).into(), after.private.into(), after.id.into()];
     tx.execute(sql, &args)?;
     if before.private == after.private {
         return Ok(());

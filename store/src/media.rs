@@ -106,21 +106,12 @@ fn media_from_row(row: &SqlRow<'_, '_>) -> Result<Media, Fault> {
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {
-    tx.query_row(
-        columns!("SELECT ", " FROM media WHERE id = $1"),
-        &[id.into()],
-        media_from_row,
-    )
+    tx.query_row(columns!("SELECT ", " FROM media WHERE id = $1"), &[id.into()], media_from_row)
 }
 
 /// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
-    tx.query_by_keys(
-        columns!("SELECT ", " FROM media WHERE id = $1"),
-        ids,
-        &[],
-        media_from_row,
-    )
+    tx.query_by_keys(columns!("SELECT ", " FROM media WHERE id = $1"), ids, &[], media_from_row)
 }
 
 /// Oldest first, after an id.
@@ -186,16 +177,14 @@ pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> 
 /// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
-    ids.iter()
-        .try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
+    ids.iter().try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
 }
 
 /// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
 pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
-    ids.iter()
-        .try_for_each(|id| tx.execute(sql, &[expires_at.into(), (*id).into()]).map(|_| ()))
+    ids.iter().try_for_each(|id| tx.execute(sql, &[expires_at.into(), (*id).into()]).map(|_| ()))
 }
 
 pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
@@ -219,9 +208,7 @@ pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<b
 /// Records the users tagged in a post's media.
 pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
     let sql = "INSERT INTO media_tag (post_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    users
-        .iter()
-        .try_for_each(|user| tx.execute(sql, &[post.into(), (*user).into()]).map(|_| ()))
+    users.iter().try_for_each(|user| tx.execute(sql, &[post.into(), (*user).into()]).map(|_| ()))
 }
 
 pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
@@ -249,10 +236,7 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
     let sql = "UPDATE media SET expires_at = $1 WHERE id IN \
                (SELECT media_id FROM subtitle WHERE video_id = $2)";
     tx.execute(sql, &[now.into(), id.into()])?;
-    for sql in [
-        "DELETE FROM media_share WHERE media_id = $1",
-        "DELETE FROM subtitle WHERE video_id = $1",
-    ] {
+    for sql in ["DELETE FROM media_share WHERE media_id = $1", "DELETE FROM subtitle WHERE video_id = $1"] {
         tx.execute(sql, &[id.into()])?;
     }
     Ok(true)

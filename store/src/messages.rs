@@ -139,10 +139,7 @@ fn conversation_from_row(row: &SqlRow<'_, '_>) -> Result<DmConversation, Fault> 
 
 /// Locks a conversation until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock_conversation(tx: &mut Tx<'_>, conversation: i64) -> Result<(), Fault> {
-    tx.lock_row(
-        "SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE",
-        &[conversation.into()],
-    )
+    tx.lock_row("SELECT id FROM dm_conversation WHERE id = $1 FOR UPDATE", &[conversation.into()])
 }
 
 /// Returns false if the two users already have a conversation.
@@ -171,9 +168,7 @@ pub fn is_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Resul
 /// Participants with the last event they have read, in the order of joining.
 pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(UserId, i64)>, Fault> {
     let sql = "SELECT user_id, read_id, id FROM dm_participant WHERE conversation_id = $1";
-    let mut found = tx.query_rows(sql, &[conversation.into()], |row| {
-        Ok((row.int(2)?, (row.id(0)?, row.int(1)?)))
-    })?;
+    let mut found = tx.query_rows(sql, &[conversation.into()], |row| Ok((row.int(2)?, (row.id(0)?, row.int(1)?))))?;
     found.sort_unstable_by_key(|(id, _)| *id);
     Ok(found.into_iter().map(|(_, participant)| participant).collect())
 }

@@ -8,9 +8,7 @@ use crate::{Tx, hex};
 const KEY_CHECK_NAME: &str = "master_key_check";
 
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
-    tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()], |row| {
-        row.text(0)
-    })
+    tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()], |row| row.text(0))
 }
 
 pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
@@ -34,10 +32,8 @@ const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
     "stream_connection" "ad_job" "notification" "card_link"
 );
 /// The times of the last entries of the event log and the audit trail.
-const LAST_ENTRY_TIMES: [&str; 2] = [
-    "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
-    "SELECT at FROM audit ORDER BY seq DESC LIMIT 1",
-];
+const LAST_ENTRY_TIMES: [&str; 2] =
+    ["SELECT at FROM event ORDER BY seq DESC LIMIT 1", "SELECT at FROM audit ORDER BY seq DESC LIMIT 1"];
 
 /// A lower bound for new ids: the highest indexed id, and ids at the time of the last event or audit entry. The latter
 /// also covers the ids of edges, which have no index for their maximum.
@@ -141,12 +137,7 @@ mod tests {
 
     #[test]
     fn no_table_with_ids_is_left_out() {
-        let known = ISSUED_ID_TABLES
-            .iter()
-            .map(|(name, _)| name)
-            .chain(&DATED)
-            .chain(&FOREIGN)
-            .chain(&COUNTED);
+        let known = ISSUED_ID_TABLES.iter().map(|(name, _)| name).chain(&DATED).chain(&FOREIGN).chain(&COUNTED);
         let known: BTreeSet<String> = known.map(|name| (*name).to_owned()).collect();
         let all = ISSUED_ID_TABLES.len() + DATED.len() + FOREIGN.len() + COUNTED.len();
         assert_eq!(known.len(), all);

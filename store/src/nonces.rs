@@ -41,11 +41,7 @@ struct NonceGeneration {
 impl NonceRegistry {
     /// `window_ms` is the accepted deviation of a timestamp.
     pub fn open(store: &Store, data_dir: &Path, window_ms: i64, now: Time) -> Result<Self, Fault> {
-        let journal = if store.is_shared() {
-            None
-        } else {
-            Some(Mutex::new(NonceJournal::open(data_dir, now)?))
-        };
+        let journal = if store.is_shared() { None } else { Some(Mutex::new(NonceJournal::open(data_dir, now)?)) };
         Ok(Self { window_ms, journal })
     }
 
@@ -75,12 +71,7 @@ impl NonceJournal {
     fn open(folder: &Path, now: Time) -> Result<Self, Fault> {
         let current = NonceGeneration::open(&current_path(folder))?;
         let previous = NonceGeneration::open(&previous_path(folder))?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            started_at: now,
-            current,
-            previous,
-        })
+        Ok(Self { folder: folder.to_owned(), started_at: now, current, previous })
     }
 
     fn insert_if_new(&mut self, digest: [u8; DIGEST_LENGTH], now: Time, window_ms: i64) -> Result<bool, Fault> {
@@ -94,10 +85,7 @@ impl NonceJournal {
         record.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
         let at = record.iter_mut().skip(DIGEST_LENGTH);
         at.zip(now.ms().to_be_bytes()).for_each(|(to, from)| *to = from);
-        self.current
-            .file
-            .write_all(&record)
-            .map_err(Fault::context("writing a nonce"))?;
+        self.current.file.write_all(&record).map_err(Fault::context("writing a nonce"))?;
         Ok(true)
     }
 
@@ -123,24 +111,14 @@ fn previous_path(folder: &Path) -> PathBuf {
 impl NonceGeneration {
     fn open(path: &Path) -> Result<Self, Fault> {
         let context = "opening the nonce journal";
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(Fault::context(context))?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(Fault::context(context))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(Fault::context(context))?;
         // An incomplete record belongs to a request that was never answered.
         let complete = bytes.len() - bytes.len() % ENTRY_LENGTH;
-        file.set_len(u64::try_from(complete).unwrap_or(0))
-            .map_err(Fault::context(context))?;
-        let records = bytes
-            .chunks_exact(ENTRY_LENGTH)
-            .filter_map(|record| record.first_chunk().copied());
-        Ok(Self {
-            digests: records.collect(),
-            file,
-        })
+        file.set_len(u64::try_from(complete).unwrap_or(0)).map_err(Fault::context(context))?;
+        let records = bytes.chunks_exact(ENTRY_LENGTH).filter_map(|record| record.first_chunk().copied());
+        Ok(Self { digests: records.collect(), file })
     }
 }

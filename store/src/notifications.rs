@@ -22,8 +22,7 @@ impl Notification {
 pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO notification (id, user_id, text, path) VALUES ($1, $2, $3, $4)";
     let id = tx.next_id::<()>();
-    tx.execute(sql, &[id.into(), user.into(), text.into(), path.into()])
-        .map(|_| ())
+    tx.execute(sql, &[id.into(), user.into(), text.into(), path.into()]).map(|_| ())
 }
 
 /// Newest first, with an id below `below`.
@@ -31,11 +30,7 @@ pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Res
     let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
                ORDER BY id DESC LIMIT $3";
     tx.query_rows(sql, &[user.into(), below.into(), limit.into()], |row| {
-        Ok(Notification {
-            id: row.int(0)?,
-            text: row.text(1)?,
-            path: row.text(2)?,
-        })
+        Ok(Notification { id: row.int(0)?, text: row.text(1)?, path: row.text(2)? })
     })
 }
 

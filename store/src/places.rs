@@ -26,11 +26,7 @@ pub struct Place {
 
 macro_rules! columns {
     ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "id, name, full_name, country, country_code, kind, bbox, contained_within",
-            $after
-        )
+        concat!($before, "id, name, full_name, country, country_code, kind, bbox, contained_within", $after)
     };
 }
 
@@ -49,10 +45,7 @@ fn place_from_row(row: &SqlRow<'_, '_>) -> Result<Place, Fault> {
 
 /// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, place: &Place) -> Result<bool, Fault> {
-    let sql = columns!(
-        "INSERT INTO place (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING"
-    );
+    let sql = columns!("INSERT INTO place (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING");
     let args = [
         place.id.into(),
         (&place.name).into(),

@@ -35,12 +35,7 @@ impl Poll {
 
 pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
     let sql = "INSERT INTO poll (id, post_id, duration_minutes, ends_at) VALUES ($1, $2, $3, $4)";
-    let args = [
-        poll.id.into(),
-        poll.post_id.into(),
-        poll.duration_minutes.into(),
-        poll.ends_at.into(),
-    ];
+    let args = [poll.id.into(), poll.post_id.into(), poll.duration_minutes.into(), poll.ends_at.into()];
     tx.execute(sql, &args)?;
     for option in &poll.options {
         let sql = "INSERT INTO poll_option (poll_id, choice, label) VALUES ($1, $2, $3)";
@@ -71,11 +66,7 @@ fn poll_from_row(row: &SqlRow<'_, '_>) -> Result<Poll, Fault> {
         post_id: row.id(1)?,
         duration_minutes: row.int(2)?,
         ends_at: row.time(3)?,
-        options: vec![PollChoice {
-            number: row.int(4)?,
-            label: row.text(5)?,
-            votes: row.int(6)?,
-        }],
+        options: vec![PollChoice { number: row.int(4)?, label: row.text(5)?, votes: row.int(6)? }],
     })
 }
 
@@ -156,7 +147,5 @@ pub(crate) fn delete_by_post(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault>
         "DELETE FROM poll_option WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",
         "DELETE FROM poll WHERE post_id = $1",
     ];
-    steps
-        .into_iter()
-        .try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
+    steps.into_iter().try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
 }

@@ -48,10 +48,7 @@ pub enum ColumnType {
 
 impl ColumnType {
     const fn is_text(self) -> bool {
-        matches!(
-            self,
-            Self::Text | Self::OneOf(_) | Self::Json | Self::Users | Self::Posts
-        )
+        matches!(self, Self::Text | Self::OneOf(_) | Self::Json | Self::Users | Self::Posts)
     }
 }
 
@@ -134,12 +131,8 @@ pub enum InsertOutcome {
     Refused,
 }
 
-static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
-    table_definitions::TABLES
-        .iter()
-        .map(TableDefinition::build_table)
-        .collect()
-});
+static TABLES: LazyLock<Vec<PortableTable>> =
+    LazyLock::new(|| table_definitions::TABLES.iter().map(TableDefinition::build_table).collect());
 
 /// Every table comes after those it refers to.
 pub fn all_tables() -> &'static [PortableTable] {
@@ -166,9 +159,7 @@ impl TableDefinition {
 
     fn find_same_sql(&self) -> String {
         let key = self.columns.iter().take(self.key_length).zip(1..);
-        let key: Vec<String> = key
-            .map(|(column, index)| format!("{} = ${index}", column.name))
-            .collect();
+        let key: Vec<String> = key.map(|(column, index)| format!("{} = ${index}", column.name)).collect();
         format!("SELECT 1 FROM {} WHERE {}", self.name, key.join(" AND "))
     }
 
@@ -176,11 +167,7 @@ impl TableDefinition {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
         let key: Vec<&str> = names.iter().take(self.key_length).copied().collect();
         let places: Vec<String> = (1..=self.key_length).map(|index| format!("${index}")).collect();
-        let filter = if self.row_filter.is_empty() {
-            String::new()
-        } else {
-            format!(" AND {}", self.row_filter)
-        };
+        let filter = if self.row_filter.is_empty() { String::new() } else { format!(" AND {}", self.row_filter) };
         format!(
             "SELECT {} FROM {} WHERE ({}) > ({}){filter} ORDER BY {} LIMIT ${}",
             names.join(", "),
@@ -212,11 +199,7 @@ impl TableDefinition {
         } else {
             format!("VALUES ({}{values})", cells.join(", "))
         };
-        format!(
-            "INSERT INTO {} ({}{more}) {rows} ON CONFLICT DO NOTHING",
-            self.name,
-            names.join(", ")
-        )
+        format!("INSERT INTO {} ({}{more}) {rows} ON CONFLICT DO NOTHING", self.name, names.join(", "))
     }
 }
 
@@ -258,9 +241,7 @@ pub fn page_after(
     args.push(limit.into());
     tx.query_rows(table.page_sql, &args, |row| {
         let cells = table.columns.iter().enumerate();
-        cells
-            .map(|(index, column)| cell_from_row(row, index, column.kind))
-            .collect()
+        cells.map(|(index, column)| cell_from_row(row, index, column.kind)).collect()
     })
 }
 
@@ -284,11 +265,8 @@ pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> 
         return Ok(existing.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
     }
     for (sql, columns) in table.counter_updates {
-        let args = columns.iter().map(|name| {
-            table
-                .find_cell(row, name)
-                .map_or(SqlValue::Null, CellValue::as_sql_value)
-        });
+        let args =
+            columns.iter().map(|name| table.find_cell(row, name).map_or(SqlValue::Null, CellValue::as_sql_value));
         let args: Vec<SqlValue<'_>> = args.collect();
         tx.execute(sql, &args)?;
     }
@@ -297,9 +275,7 @@ pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> 
 
 /// Whether a table contains a row with this id.
 pub fn row_exists(tx: &mut Tx<'_>, table: &str, id: i64) -> Result<bool, Fault> {
-    let found = table_definitions::REFERENCED_TABLES
-        .iter()
-        .find(|(name, _)| *name == table);
+    let found = table_definitions::REFERENCED_TABLES.iter().find(|(name, _)| *name == table);
     let (_, sql) = found.ok_or_else(|| Fault::new(format!("no portable row may refer to {table}")))?;
     tx.row_exists(sql, &[id.into()])
 }
@@ -360,13 +336,7 @@ mod tests {
         ),
         (
             "an import's own notes, and this database's",
-            &[
-                "meta",
-                "import_progress",
-                "import_alias",
-                "import_name",
-                "import_author",
-            ],
+            &["meta", "import_progress", "import_alias", "import_name", "import_author"],
         ),
         ("not finished", &["upload", "upload_segment"]),
         (
@@ -395,20 +365,10 @@ mod tests {
             "stands on receivers and on what users have let an app see",
             &["activity_subscription", "account_subscription"],
         ),
-        (
-            "told once and then gone, to those who asked",
-            &["compliance_job", "compliance_part"],
-        ),
+        ("told once and then gone, to those who asked", &["compliance_job", "compliance_part"]),
         (
             "receivers prove that they know an app's secret, which is another one elsewhere",
-            &[
-                "webhook",
-                "webhook_lease",
-                "stream_link",
-                "delivery",
-                "delivery_attempt",
-                "replay",
-            ],
+            &["webhook", "webhook_lease", "stream_link", "delivery", "delivery_attempt", "replay"],
         ),
         (
             "made anew from what is carried",
@@ -474,9 +434,7 @@ mod tests {
             for column in table.columns {
                 if let ColumnType::Reference(other) | ColumnType::OptReference(other) = column.kind {
                     assert!(seen.contains(&other), "{} before {other}", table.name);
-                    let found = table_definitions::REFERENCED_TABLES
-                        .iter()
-                        .any(|(name, _)| *name == other);
+                    let found = table_definitions::REFERENCED_TABLES.iter().any(|(name, _)| *name == other);
                     assert!(found, "{other} is not looked for");
                 }
             }

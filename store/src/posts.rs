@@ -157,11 +157,7 @@ fn post_from_row(row: &SqlRow<'_, '_>) -> Result<Post, Fault> {
 
 /// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
-    tx.query_row(
-        columns!("SELECT ", " FROM post WHERE id = $1"),
-        &[id.into()],
-        post_from_row,
-    )
+    tx.query_row(columns!("SELECT ", " FROM post WHERE id = $1"), &[id.into()], post_from_row)
 }
 
 /// In any state and no particular order; unknown ids are skipped.
@@ -171,11 +167,7 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> 
 
 /// Oldest first; empty if the post was never edited.
 pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
-    tx.query_rows(
-        "SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id",
-        &[root.into()],
-        |row| row.id(0),
-    )
+    tx.query_rows("SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id", &[root.into()], |row| row.id(0))
 }
 
 /// 0 if there are no posts.
@@ -199,10 +191,7 @@ pub fn set_withheld(tx: &mut Tx<'_>, id: PostId, notice: &str) -> Result<(), Fau
 
 /// The live version of an edited post.
 pub fn newest_version(tx: &mut Tx<'_>, root: PostId) -> Result<Option<Post>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM post WHERE edit_root_id = $1 AND state = 0 ORDER BY id DESC LIMIT 1"
-    );
+    let sql = columns!("SELECT ", " FROM post WHERE edit_root_id = $1 AND state = 0 ORDER BY id DESC LIMIT 1");
     tx.query_row(sql, &[root.into()], post_from_row)
 }
 

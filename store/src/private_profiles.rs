@@ -18,11 +18,7 @@ pub struct PrivateProfile {
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<PrivateProfile, Fault> {
     let sql = "SELECT born_on, gender, phone FROM particulars WHERE user_id = $1";
     let found = tx.query_row(sql, &[user.into()], |row| {
-        Ok(PrivateProfile {
-            born_on: row.text(0)?,
-            gender: row.int(1)?,
-            phone: row.text(2)?,
-        })
+        Ok(PrivateProfile { born_on: row.text(0)?, gender: row.int(1)?, phone: row.text(2)? })
     })?;
     Ok(found.unwrap_or_default())
 }
@@ -37,12 +33,7 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, profile: &PrivateProfile) -> Result<()
     let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (user_id) DO UPDATE SET born_on = excluded.born_on, \
                gender = excluded.gender, phone = excluded.phone";
-    let args = [
-        user.into(),
-        profile.born_on.as_str().into(),
-        profile.gender.into(),
-        profile.phone.as_str().into(),
-    ];
+    let args = [user.into(), profile.born_on.as_str().into(), profile.gender.into(), profile.phone.as_str().into()];
     tx.execute(sql, &args)?;
     // Audience matching depends on the phone number.
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";

@@ -9,10 +9,8 @@ use crate::Tx;
 /// Counts the posts that the app has not yet read on this day (since 1970).
 pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> Result<(), Fault> {
     let known = "SELECT post_id FROM post_read WHERE post_id = $1 AND app_id = $2 AND day = $3";
-    let known: HashSet<PostId> = tx
-        .query_by_ids(known, posts, &[app.into(), day.into()], |row| row.id(0))?
-        .into_iter()
-        .collect();
+    let known: HashSet<PostId> =
+        tx.query_by_ids(known, posts, &[app.into(), day.into()], |row| row.id(0))?.into_iter().collect();
     let mut new = 0_i64;
     for post in posts.iter().filter(|post| !known.contains(post)) {
         let sql = "INSERT INTO post_read (app_id, day, post_id) VALUES ($1, $2, $3) \
@@ -38,9 +36,8 @@ pub fn daily_counts(tx: &mut Tx<'_>, app: AppId, from: i64) -> Result<Vec<(i64, 
 /// Deletes reads before day `posts` and daily counts before day `counts`; returns how many rows.
 pub fn prune(tx: &mut Tx<'_>, posts_before: i64, counts_before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT app_id, day, post_id FROM post_read WHERE day < $1 LIMIT $2";
-    let old = tx.query_rows(sql, &[posts_before.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.int(1)?, row.int(2)?))
-    })?;
+    let old =
+        tx.query_rows(sql, &[posts_before.into(), limit.into()], |row| Ok((row.int(0)?, row.int(1)?, row.int(2)?)))?;
     let mut gone = 0;
     for (app, day, post) in old {
         let sql = "DELETE FROM post_read WHERE app_id = $1 AND day = $2 AND post_id = $3";

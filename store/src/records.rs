@@ -84,17 +84,12 @@ pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO ads_sequence (kind, last) VALUES ($1, 1) \
                ON CONFLICT (kind) DO UPDATE SET last = ads_sequence.last + 1 RETURNING last";
     let last = tx.query_rows(sql, &[kind.into()], |row| row.int(0))?;
-    last.first()
-        .copied()
-        .ok_or_else(|| Fault::new("a sequence without a number"))
+    last.first().copied().ok_or_else(|| Fault::new("a sequence without a number"))
 }
 
 /// Locks a record until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
-    tx.lock_row(
-        "SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE",
-        &[kind.into(), id.into()],
-    )
+    tx.lock_row("SELECT id FROM ads_record WHERE kind = $1 AND id = $2 FOR UPDATE", &[kind.into(), id.into()])
 }
 
 /// In any account and state.

@@ -122,13 +122,7 @@ pub fn next_deliveries(tx: &mut Tx<'_>, replay: &Replay, limit: i64) -> Result<V
     let sql = "SELECT at, seq FROM delivery WHERE webhook_id = $1 AND (at, seq) > ($2, $3) \
                AND at < $4 AND job_id = 0 ORDER BY at, seq LIMIT $5";
     let (at, seq) = replay.enqueued_to;
-    let args = [
-        replay.webhook_id.into(),
-        at.into(),
-        seq.into(),
-        replay.to_at.into(),
-        limit.into(),
-    ];
+    let args = [replay.webhook_id.into(), at.into(), seq.into(), replay.to_at.into(), limit.into()];
     tx.query_rows(sql, &args, |row| Ok((row.time(0)?, row.int(1)?)))
 }
 

@@ -5,10 +5,7 @@ use std::path::Path;
 
 pub(crate) fn declared_tables() -> BTreeMap<String, Vec<String>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
-    let mut scripts: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut scripts: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     scripts.sort();
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for script in scripts {

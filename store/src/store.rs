@@ -61,14 +61,9 @@ impl Store {
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options)?;
         let migrations = Database::migration_status(&options.location)?;
-        let missing = migrations
-            .iter()
-            .filter(|migration| migration.applied_at.is_none())
-            .count();
+        let missing = migrations.iter().filter(|migration| migration.applied_at.is_none()).count();
         if missing > 0 && !options.migrate {
-            return Err(Fault::new(format!(
-                "{missing} migrations are missing: run `locum migrate up`"
-            )));
+            return Err(Fault::new(format!("{missing} migrations are missing: run `locum migrate up`")));
         }
         let ids = IdGenerator::new(options.clock.clone(), options.node, 0);
         let context = Arc::new(StoreContext {
@@ -93,13 +88,7 @@ impl Store {
             applied = Database::migrate(&options.location, context.clock.now().ms())?;
         }
         let db = open()?;
-        Ok(Self {
-            db,
-            context,
-            location: options.location,
-            applied_migrations: applied,
-            lock,
-        })
+        Ok(Self { db, context, location: options.location, applied_migrations: applied, lock })
     }
 
     /// Changes nothing.
@@ -113,10 +102,7 @@ impl Store {
         self.write(|tx| Ok(meta::ensure_master_key(tx)?)).await?;
         let base = self.write(|tx| Ok(event_log::update_seq_base(tx)?)).await?;
         self.context.log_base.store(base, Ordering::Relaxed);
-        while self
-            .write(|tx| Ok(user_search::backfill_words(tx, BACKFILL_BATCH)?))
-            .await?
-        {}
+        while self.write(|tx| Ok(user_search::backfill_words(tx, BACKFILL_BATCH)?)).await? {}
         Ok(())
     }
 
@@ -154,9 +140,9 @@ impl Store {
         let location = self.location.clone();
         run_blocking(move || match location {
             DatabaseLocation::File(from) => sqlite::copy_database(&from, &to),
-            DatabaseLocation::Server(_) => Err(Fault::new(
-                "backups of PostgreSQL databases are made with its own tools",
-            )),
+            DatabaseLocation::Server(_) => {
+                Err(Fault::new("backups of PostgreSQL databases are made with its own tools"))
+            }
         })
         .await
     }
@@ -191,9 +177,7 @@ async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault>
     let run = move || drop(reply.send(work()));
     let thread = std::thread::Builder::new().name("store-open".to_owned()).spawn(run);
     thread.map_err(Fault::context("starting a thread"))?;
-    answer
-        .await
-        .unwrap_or_else(|_| Err(Fault::new("the thread that opens the store panicked")))
+    answer.await.unwrap_or_else(|_| Err(Fault::new("the thread that opens the store panicked")))
 }
 
 fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
@@ -207,10 +191,7 @@ fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
         .map_err(Fault::context("opening the lock file"))?;
     let locked = fs4::FileExt::try_lock(&file);
     locked.map_err(|cause| {
-        Fault::from_cause(
-            format!("another process has {} open", options.data_dir.display()),
-            cause,
-        )
+        Fault::from_cause(format!("another process has {} open", options.data_dir.display()), cause)
     })?;
     Ok(file)
 }

@@ -64,20 +64,11 @@ fn oauth1_from_row(row: &SqlRow<'_, '_>) -> Result<EncryptedOAuth1Token, Fault> 
         created_at: row.time(6)?,
         revoked_at: row.opt_time(7)?,
     };
-    Ok(EncryptedOAuth1Token {
-        token,
-        text: row.bytes(4)?,
-        secret: row.bytes(5)?,
-    })
+    Ok(EncryptedOAuth1Token { token, text: row.bytes(4)?, secret: row.bytes(5)? })
 }
 
 fn decrypt_oauth1(tx: &Tx<'_>, found: Option<EncryptedOAuth1Token>) -> Result<Option<OAuth1Token>, Fault> {
-    let Some(EncryptedOAuth1Token {
-        mut token,
-        text,
-        secret,
-    }) = found
-    else {
+    let Some(EncryptedOAuth1Token { mut token, text, secret }) = found else {
         return Ok(None);
     };
     token.token = tx.decrypt(&token_encryption_context(token.id), &text)?;

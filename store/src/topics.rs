@@ -43,8 +43,7 @@ pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: Use
     let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) \
                ON CONFLICT (hour, topic) DO UPDATE SET posts = topic_hour.posts + 1, \
                authors = topic_hour.authors + excluded.authors";
-    tx.execute(sql, &[hour.into(), topic.into(), is_sole_author.into()])
-        .map(|_| ())
+    tx.execute(sql, &[hour.into(), topic.into(), is_sole_author.into()]).map(|_| ())
 }
 
 /// Removes a post from its topics; returns how many it had.
@@ -78,12 +77,7 @@ pub fn list_posts_by_author(tx: &mut Tx<'_>, author: UserId, limit: i64) -> Resu
 pub fn list_most_used(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<TopicCount>, Fault> {
     let sql = "SELECT topic, CAST(SUM(posts) AS BIGINT) AS many FROM topic_hour WHERE hour >= $1 \
                GROUP BY topic HAVING SUM(authors) >= 2 ORDER BY many DESC, topic LIMIT $2";
-    tx.query_rows(sql, &[from.into(), limit.into()], |row| {
-        Ok(TopicCount {
-            topic: row.text(0)?,
-            posts: row.int(1)?,
-        })
-    })
+    tx.query_rows(sql, &[from.into(), limit.into()], |row| Ok(TopicCount { topic: row.text(0)?, posts: row.int(1)? }))
 }
 
 /// From hour `from` (inclusive) to `to` (exclusive).
@@ -148,9 +142,7 @@ pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), F
 /// Deletes at most `limit` topic hours before an hour, with their posts; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT hour, topic FROM topic_hour WHERE hour < $1 ORDER BY hour, topic LIMIT $2";
-    let rows = tx.query_rows(sql, &[before.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.text(1)?))
-    })?;
+    let rows = tx.query_rows(sql, &[before.into(), limit.into()], |row| Ok((row.int(0)?, row.text(1)?)))?;
     let mut deleted = 0;
     for (hour, topic) in &rows {
         let args = [topic.into(), (*hour).into()];

@@ -86,10 +86,7 @@ fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
 }
 
 pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
-    let sql = columns!(
-        "INSERT INTO upload (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
-    );
+    let sql = columns!("INSERT INTO upload (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)");
     let shared: Vec<String> = upload.shared_with.iter().map(UserId::to_string).collect();
     let shared = shared.join(",");
     let args = [
@@ -133,12 +130,7 @@ pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, index: i64, 
 /// In order.
 pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec<UploadSegment>, Fault> {
     let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
-    tx.query_rows(sql, &[id.into()], |row| {
-        Ok(UploadSegment {
-            index: row.int(0)?,
-            size: row.int(1)?,
-        })
-    })
+    tx.query_rows(sql, &[id.into()], |row| Ok(UploadSegment { index: row.int(0)?, size: row.int(1)? }))
 }
 
 /// Returns false if the upload is not in state `from`.
@@ -172,8 +164,7 @@ pub fn set_progress(
     leased_until: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE upload SET progress = $1, leased_until = $2 WHERE id = $3 AND state = 2";
-    tx.execute(sql, &[progress.into(), leased_until.into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[progress.into(), leased_until.into(), id.into()]).map(|_| ())
 }
 
 /// Claims an upload that is waiting or whose lease has expired.
@@ -210,20 +201,14 @@ pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) ->
 }
 
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM upload WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2"
-    );
+    let sql = columns!("SELECT ", " FROM upload WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2");
     let now = tx.now();
     tx.query_rows(sql, &[now.into(), limit.into()], upload_from_row)
 }
 
 /// Also deletes its segments.
 pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
-    for sql in [
-        "DELETE FROM upload_segment WHERE upload_id = $1",
-        "DELETE FROM upload WHERE id = $1",
-    ] {
+    for sql in ["DELETE FROM upload_segment WHERE upload_id = $1", "DELETE FROM upload WHERE id = $1"] {
         tx.execute(sql, &[id.into()])?;
     }
     Ok(())

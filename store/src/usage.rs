@@ -25,8 +25,7 @@ pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, ca
     let sql = "INSERT INTO app_use (app_id, operation, started_at, calls) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (app_id, operation, started_at) \
                DO UPDATE SET calls = app_use.calls + excluded.calls";
-    tx.execute(sql, &[app.into(), operation.into(), started.into(), calls.into()])
-        .map(|_| ())
+    tx.execute(sql, &[app.into(), operation.into(), started.into(), calls.into()]).map(|_| ())
 }
 
 pub fn record_credential_use(
@@ -41,8 +40,7 @@ pub fn record_credential_use(
                DO UPDATE SET last_used_at = excluded.last_used_at \
                WHERE credential_use.last_used_at < excluded.last_used_at";
     let user = user.map_or(0, UserId::get);
-    tx.execute(sql, &[app.into(), kind.into(), user.into(), at.into()])
-        .map(|_| ())
+    tx.execute(sql, &[app.into(), kind.into(), user.into(), at.into()]).map(|_| ())
 }
 
 /// Windows from a time on, oldest first.
@@ -50,11 +48,7 @@ pub fn list_calls(tx: &mut Tx<'_>, app: AppId, from: Time, limit: i64) -> Result
     let sql = "SELECT operation, started_at, calls FROM app_use \
                WHERE app_id = $1 AND started_at >= $2 ORDER BY started_at, operation LIMIT $3";
     tx.query_rows(sql, &[app.into(), from.into(), limit.into()], |row| {
-        Ok(OperationCalls {
-            operation: row.text(0)?,
-            started_at: row.time(1)?,
-            calls: row.int(2)?,
-        })
+        Ok(OperationCalls { operation: row.text(0)?, started_at: row.time(1)?, calls: row.int(2)? })
     })
 }
 

@@ -162,11 +162,7 @@ fn user_from_row(row: &SqlRow<'_, '_>) -> Result<User, Fault> {
 
 /// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
-    tx.query_row(
-        columns!("SELECT ", " FROM users WHERE id = $1"),
-        &[id.into()],
-        user_from_row,
-    )
+    tx.query_row(columns!("SELECT ", " FROM users WHERE id = $1"), &[id.into()], user_from_row)
 }
 
 /// Locks a user until the end of the transaction. A no-op on SQLite, which has a single writer.
@@ -176,22 +172,13 @@ pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
 
 /// In any state and no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> {
-    tx.query_by_ids(
-        columns!("SELECT ", " FROM users WHERE id = $1"),
-        ids,
-        &[],
-        user_from_row,
-    )
+    tx.query_by_ids(columns!("SELECT ", " FROM users WHERE id = $1"), ids, &[], user_from_row)
 }
 
 /// Case-insensitive.
 pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
     let handle = username.to_ascii_lowercase();
-    tx.query_row(
-        columns!("SELECT ", " FROM users WHERE handle = $1"),
-        &[handle.as_str().into()],
-        user_from_row,
-    )
+    tx.query_row(columns!("SELECT ", " FROM users WHERE handle = $1"), &[handle.as_str().into()], user_from_row)
 }
 
 /// Case-insensitive; prefers a user who has confirmed the address, then the oldest.
@@ -342,15 +329,12 @@ fn mark_keys_outdated(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(),
 
 pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
     let sql = "UPDATE users SET email = $1, email_confirmed = $2, keyed = 0 WHERE id = $3";
-    tx.execute(sql, &[email.into(), confirmed.into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[email.into(), confirmed.into(), id.into()]).map(|_| ())
 }
 
 /// Empty if the user has no password.
 pub fn find_password_hash(tx: &mut Tx<'_>, id: UserId) -> Result<Option<String>, Fault> {
-    tx.query_row("SELECT password_hash FROM users WHERE id = $1", &[id.into()], |row| {
-        row.text(0)
-    })
+    tx.query_row("SELECT password_hash FROM users WHERE id = $1", &[id.into()], |row| row.text(0))
 }
 
 /// Returns false if there is no such user.

@@ -133,8 +133,7 @@ pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault
 /// Records a failed challenge.
 pub fn mark_check_failed(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
-    tx.execute(sql, &[problem.into(), next_at.into(), id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[problem.into(), next_at.into(), id.into()]).map(|_| ())
 }
 
 /// Makes the webhook invalid until it is challenged on demand.

@@ -46,19 +46,11 @@ pub async fn export_json_lines<W: Write>(
     out: W,
     progress: &mut (dyn FnMut(TransferProgress) + Send),
 ) -> Result<ExportSummary, TransferError> {
-    let mut export = JsonLinesExport {
-        store,
-        out,
-        progress,
-        summary: ExportSummary::default(),
-        records: 0,
-    };
+    let mut export = JsonLinesExport { store, out, progress, summary: ExportSummary::default(), records: 0 };
     export.write_pages("user", i64::MIN, users::load_users).await?;
     export.write_pages("post", 0, posts::load_posts).await?;
     export.write_pages("list", 0, lines::load_lists).await?;
-    export
-        .write_pages("list_member", START_PAIR, lines::load_list_members)
-        .await?;
+    export.write_pages("list_member", START_PAIR, lines::load_list_members).await?;
     for (name, kind) in [
         ("follow", EdgeKind::Follow),
         ("block", EdgeKind::Block),
@@ -75,10 +67,7 @@ pub async fn export_json_lines<W: Write>(
         let page = move |tx: &mut Tx<'_>, after: Vec<CellValue>| lines::load_table_rows(tx, table, &after);
         export.write_pages(table.name, table.first_key(), page).await?;
     }
-    export
-        .out
-        .flush()
-        .map_err(Fault::context("failed to write the export"))?;
+    export.out.flush().map_err(Fault::context("failed to write the export"))?;
     Ok(export.summary)
 }
 
@@ -112,11 +101,7 @@ impl<W: Write> JsonLinesExport<'_, W> {
             *self.summary.lines.entry(name).or_default() += count;
             *self.summary.omitted.entry(name).or_default() += page.omitted;
             self.records += count;
-            (self.progress)(TransferProgress {
-                stage: TransferStage::Exporting,
-                records: self.records,
-                total: None,
-            });
+            (self.progress)(TransferProgress { stage: TransferStage::Exporting, records: self.records, total: None });
             after = page.next;
         }
         Ok(())
@@ -132,9 +117,5 @@ pub(crate) fn build_page<R, K>(
     let records: Vec<_> = records.collect();
     let full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
     let omitted = rows.len().saturating_sub(records.len());
-    ExportPage {
-        records,
-        omitted: u64::try_from(omitted).unwrap_or(0),
-        next: rows.last().map(key).filter(|_| full),
-    }
+    ExportPage { records, omitted: u64::try_from(omitted).unwrap_or(0), next: rows.last().map(key).filter(|_| full) }
 }

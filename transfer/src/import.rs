@@ -57,8 +57,7 @@ pub async fn import(
             ReaderMessage::Failed(error) => return Err(error.into()),
             ReaderMessage::Checking(records) => (TransferStage::Checking, records),
             ReaderMessage::Checked(total) => {
-                run.resolve_owner(total, info.account.clone(), options.owner.clone())
-                    .await?;
+                run.resolve_owner(total, info.account.clone(), options.owner.clone()).await?;
                 (TransferStage::Storing, 0)
             }
             ReaderMessage::Chunk(chunk) => {
@@ -88,15 +87,10 @@ impl<'s> ImportRun<'s> {
     ) -> Result<Self, TransferError> {
         let key = info.key.clone();
         // A write, so that it waits for a transaction of an interrupted import.
-        let progress = store
-            .write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?))
-            .await?;
+        let progress = store.write(move |tx: &mut Tx<'_>| Ok(imports::load_progress(tx, &key)?)).await?;
         let mut run = Self {
             store,
-            context: Arc::new(ImportContext {
-                key: info.key.clone(),
-                owner: None,
-            }),
+            context: Arc::new(ImportContext { key: info.key.clone(), owner: None }),
             report: Arc::new(ImportReport {
                 promised: info.manifest_counts.iter().cloned().collect(),
                 ..ImportReport::default()
@@ -108,14 +102,10 @@ impl<'s> ImportRun<'s> {
             let report: ImportReport = serde_json::from_str(&progress.report)
                 .map_err(Fault::context("failed to read the report of an interrupted import"))?;
             let total = report.total;
-            run.report = Arc::new(ImportReport {
-                resumed_from: Some(progress.position.clone()),
-                ..report
-            });
+            run.report = Arc::new(ImportReport { resumed_from: Some(progress.position.clone()), ..report });
             run.position = progress.position;
             run.is_new = false;
-            run.resolve_owner(total, info.account.clone(), options.owner.clone())
-                .await?;
+            run.resolve_owner(total, info.account.clone(), options.owner.clone()).await?;
         }
         Ok(run)
     }
@@ -138,20 +128,14 @@ impl<'s> ImportRun<'s> {
                     Ok(owner) => owner,
                     Err(why) => return Ok(Err(why)),
                 };
-                let progress = ImportProgress {
-                    position: position.clone(),
-                    report: report.to_json_text(),
-                    finished: false,
-                };
+                let progress =
+                    ImportProgress { position: position.clone(), report: report.to_json_text(), finished: false };
                 imports::set_progress(tx, &key, &progress)?;
                 Ok(Ok((owner, report)))
             })
             .await?;
         let (owner, report) = resolved.map_err(TransferError::Owner)?;
-        self.context = Arc::new(ImportContext {
-            key: self.context.key.clone(),
-            owner,
-        });
+        self.context = Arc::new(ImportContext { key: self.context.key.clone(), owner });
         self.report = Arc::new(report);
         Ok(())
     }
@@ -175,11 +159,7 @@ impl<'s> ImportRun<'s> {
             move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);
         while self.store.write(invalidate.clone()).await? {}
         let context = Arc::clone(&self.context);
-        let progress = ImportProgress {
-            position: self.position,
-            report: self.report.to_json_text(),
-            finished: true,
-        };
+        let progress = ImportProgress { position: self.position, report: self.report.to_json_text(), finished: true };
         let close = move |tx: &mut Tx<'_>| {
             imports::set_progress(tx, &context.key, &progress)?;
             let owner = context.owner.map_or(0, UserId::get);
@@ -191,10 +171,6 @@ impl<'s> ImportRun<'s> {
 
     fn progress(&self, stage: TransferStage, records: u64) -> TransferProgress {
         let total = self.report.total;
-        TransferProgress {
-            stage,
-            records,
-            total: (total > 0).then_some(total),
-        }
+        TransferProgress { stage, records, total: (total > 0).then_some(total) }
     }
 }

@@ -34,12 +34,7 @@ pub struct ImportOptions {
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self {
-            owner: None,
-            media_dir: None,
-            messages: false,
-            batch: 10_000,
-        }
+        Self { owner: None, media_dir: None, messages: false, batch: 10_000 }
     }
 }
 

@@ -66,10 +66,7 @@ pub(crate) fn from_line(line: &ExportRow, max_id: i64) -> Result<PortableRow, St
         let value = cell.map_or(&Value::Null, |(_, value)| value);
         parse_cell(column, value, max_id).ok_or_else(|| format!("its {} is invalid", column.name))
     });
-    Ok(PortableRow {
-        table,
-        cells: cells.collect::<Result<_, _>>()?,
-    })
+    Ok(PortableRow { table, cells: cells.collect::<Result<_, _>>()? })
 }
 
 fn parse_cell(column: &PortableColumn, value: &Value, max_id: i64) -> Option<CellValue> {
@@ -133,9 +130,7 @@ fn parse_hex(hex: &str) -> Option<Vec<u8>> {
         let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
         u8::from_str_radix(pair, 16).ok()
     });
-    pairs
-        .collect::<Option<Vec<u8>>>()
-        .filter(|bytes| bytes.len() <= MAX_CELL_BYTES)
+    pairs.collect::<Option<Vec<u8>>>().filter(|bytes| bytes.len() <= MAX_CELL_BYTES)
 }
 
 impl PortableRow {

@@ -94,12 +94,7 @@ impl ImportReport {
         if full && kind != "others" {
             return self.add_skipped("others", "for further reasons", count, example);
         }
-        self.skipped.push(SkippedRecords {
-            kind: kind.to_owned(),
-            why: why.to_owned(),
-            count,
-            example: example(),
-        });
+        self.skipped.push(SkippedRecords { kind: kind.to_owned(), why: why.to_owned(), count, example: example() });
     }
 
     pub(crate) fn merge(&mut self, other: Self) {

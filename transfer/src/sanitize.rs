@@ -10,11 +10,7 @@ const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// 1970-01-01 for ids without a time.
 pub(crate) fn time_from_id(id: i64) -> Time {
-    if id > FIRST_SNOWFLAKE {
-        snowflake_time(id)
-    } else {
-        Time::from_ms(0)
-    }
+    if id > FIRST_SNOWFLAKE { snowflake_time(id) } else { Time::from_ms(0) }
 }
 
 pub(crate) fn valid_json_or_empty(text: &str) -> &str {

@@ -36,11 +36,8 @@ impl OpenedSource {
             }
             ImportSource::JsonLines(path) => {
                 let lines = JsonLines::open(path)?;
-                let info = SourceInfo {
-                    key: source_key(path, None, &[], false),
-                    account: None,
-                    manifest_counts: Vec::new(),
-                };
+                let info =
+                    SourceInfo { key: source_key(path, None, &[], false), account: None, manifest_counts: Vec::new() };
                 Ok((Self::Lines(lines), info))
             }
         }

@@ -25,10 +25,7 @@ pub struct EventPayload {
 
 impl EventPayload {
     fn payload_only(out: JsonWriter) -> Self {
-        Self {
-            payload: out.finish(),
-            includes: String::new(),
-        }
+        Self { payload: out.finish(), includes: String::new() }
     }
 }
 
@@ -77,10 +74,7 @@ impl EventRenderer {
             payload.pop();
             payload.push_str(&[",\"", name, "\":\"", &replied.to_string(), "\"}"].concat());
         }
-        Ok(Some(EventPayload {
-            payload,
-            includes: response.includes,
-        }))
+        Ok(Some(EventPayload { payload, includes: response.includes }))
     }
 
     pub fn render_deleted_post(self, id: PostId, author: UserId) -> EventPayload {
@@ -139,10 +133,7 @@ impl EventRenderer {
                 });
             });
         });
-        Ok(Some(EventPayload {
-            payload: out.finish(),
-            includes: includes.finish(),
-        }))
+        Ok(Some(EventPayload { payload: out.finish(), includes: includes.finish() }))
     }
 
     /// The two users of a relation; `None` if either is not visible.
@@ -205,10 +196,7 @@ impl EventRenderer {
         out.write_text(&story.name);
         payload.pop();
         payload.push_str(&[",\"headline\":", &out.finish(), "}"].concat());
-        EventPayload {
-            payload,
-            includes: String::new(),
-        }
+        EventPayload { payload, includes: String::new() }
     }
 
     /// A space that starts or ends; the event kind says which.

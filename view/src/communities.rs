@@ -52,12 +52,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .community_writer(|out, community| out.write_id(community.id)),
     FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
         .community_writer(|out, community| out.write_nonempty_text(&community.name)),
-    FieldDefinition::requested_field(
-        "access",
-        JsonFieldType::OneOf(&["Public", "Closed"]),
-        "Who sees its posts.",
-    )
-    .community_writer(|out, community| out.write_nonempty_text(&community.access)),
+    FieldDefinition::requested_field("access", JsonFieldType::OneOf(&["Public", "Closed"]), "Who sees its posts.")
+        .community_writer(|out, community| out.write_nonempty_text(&community.access)),
     FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
         .community_writer(|out, community| out.write_time(community.created_at)),
     FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is for.")

@@ -30,11 +30,7 @@ pub fn render_compliance_jobs(
             });
         });
     }
-    ResponsePayload {
-        data: out.finish(),
-        count: jobs.len(),
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { data: out.finish(), count: jobs.len(), ..ResponsePayload::default() }
 }
 
 pub fn render_compliance_job(

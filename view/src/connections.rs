@@ -42,11 +42,7 @@ pub fn render_connections(
             });
         });
     }
-    ResponsePayload {
-        data: out.finish(),
-        count: shown.len(),
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { data: out.finish(), count: shown.len(), ..ResponsePayload::default() }
 }
 
 pub fn render_rules_count(
@@ -61,11 +57,7 @@ pub fn render_rules_count(
             write(out, rule_count);
         }
     });
-    ResponsePayload {
-        data: out.finish(),
-        count: 1,
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { data: out.finish(), count: 1, ..ResponsePayload::default() }
 }
 
 pub(crate) const CONNECTION_FIELDS: &[FieldDefinition] = &[
@@ -95,12 +87,8 @@ const APP_RULES: JsonFieldType = JsonFieldType::Object(&[
 
 // Counts are strings: the official SDK of the newer API generation requires that.
 pub(crate) const RULES_COUNT_FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field(
-        "all_project_client_apps",
-        JsonFieldType::List(&APP_RULES),
-        "Rules by app.",
-    )
-    .rules_count_writer(|out, shown| out.write_array([shown], write_app_rule_count)),
+    FieldDefinition::default_field("all_project_client_apps", JsonFieldType::List(&APP_RULES), "Rules by app.")
+        .rules_count_writer(|out, shown| out.write_array([shown], write_app_rule_count)),
     FieldDefinition::default_field("cap_per_client_app", JsonFieldType::Text, "The most for an app.")
         .rules_count_writer(|out, shown| out.write_id(shown.limit)),
     FieldDefinition::default_field("cap_per_project", JsonFieldType::Text, "The most for a project.")

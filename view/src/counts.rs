@@ -23,9 +23,5 @@ pub fn render_counts(page: &[CountBucket], options: RenderOptions) -> ResponsePa
             out.write_count(POSTS, count.posts);
         });
     });
-    ResponsePayload {
-        data: out.finish(),
-        count: page.len(),
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { data: out.finish(), count: page.len(), ..ResponsePayload::default() }
 }

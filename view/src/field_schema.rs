@@ -141,10 +141,7 @@ impl FieldDefinition {
 
     /// Marks the field as missing from some objects although it was requested.
     pub(crate) const fn absent_for_some(self) -> Self {
-        Self {
-            may_be_absent: true,
-            ..self
-        }
+        Self { may_be_absent: true, ..self }
     }
 
     pub(crate) const fn restrict_to(self, audience: FieldAudience) -> Self {
@@ -314,10 +311,7 @@ impl Expansion {
         resolve: for<'a> fn(PostRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
         let resolve = ExpansionResolver::Post(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 
     pub(crate) const fn user_resolver(
@@ -325,18 +319,12 @@ impl Expansion {
         resolve: for<'a> fn(UserRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
         let resolve = ExpansionResolver::User(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 
     pub(crate) const fn list_resolver(self, resolve: for<'a> fn(&'a List, &mut Vec<ExpansionTarget<'a>>)) -> Self {
         let resolve = ExpansionResolver::List(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 
     pub(crate) const fn message_resolver(
@@ -344,10 +332,7 @@ impl Expansion {
         resolve: for<'a> fn(&'a MessageEvent, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
         let resolve = ExpansionResolver::Message(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 
     pub(crate) const fn like_resolver(
@@ -355,10 +340,7 @@ impl Expansion {
         resolve: for<'a> fn(LikeRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
         let resolve = ExpansionResolver::Like(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 
     pub(crate) const fn space_resolver(
@@ -366,9 +348,6 @@ impl Expansion {
         resolve: for<'a> fn(SpaceRenderContext<'a>, &mut Vec<ExpansionTarget<'a>>),
     ) -> Self {
         let resolve = ExpansionResolver::Space(resolve);
-        Self {
-            resolver: resolve,
-            ..self
-        }
+        Self { resolver: resolve, ..self }
     }
 }

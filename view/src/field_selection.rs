@@ -81,9 +81,8 @@ impl FieldSelection {
         let fields = object.fields();
         let mut wrong = Vec::new();
         for name in value.split(',') {
-            let found = find_row(fields, |field| {
-                field.name.matches(name) && field.inclusion != FieldInclusion::Expanded
-            });
+            let found =
+                find_row(fields, |field| field.name.matches(name) && field.inclusion != FieldInclusion::Expanded);
             let Some((index, field)) = found else {
                 wrong.push(name);
                 continue;
@@ -146,11 +145,7 @@ impl FieldSelection {
 
     /// The fields of objects in `includes`.
     pub(crate) fn included_mask(&self, object: ObjectKind) -> u64 {
-        let nested = if object == ObjectKind::Post {
-            self.nested_fields
-        } else {
-            0
-        };
+        let nested = if object == ObjectKind::Post { self.nested_fields } else { 0 };
         self.kind_mask(object) | nested
     }
 
@@ -161,8 +156,7 @@ impl FieldSelection {
     pub(crate) fn requested_expansions(&self) -> impl Iterator<Item = &'static Expansion> + use<> {
         let requested = self.expansions;
         let all = self.root.expansions().iter().enumerate();
-        all.filter(move |(index, _)| requested >> index & 1 == 1)
-            .map(|(_, expansion)| expansion)
+        all.filter(move |(index, _)| requested >> index & 1 == 1).map(|(_, expansion)| expansion)
     }
 
     fn detect_vocabulary(&mut self, word: VocabularyWord, name: &str) {

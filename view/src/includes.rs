@@ -32,10 +32,7 @@ struct DistinctTargets<T> {
 
 impl<T: Copy + Eq + Hash> DistinctTargets<T> {
     fn new() -> Self {
-        Self {
-            seen: HashSet::new(),
-            entries: Vec::new(),
-        }
+        Self { seen: HashSet::new(), entries: Vec::new() }
     }
 
     fn push(&mut self, thing: T, expansion: &'static str) {
@@ -77,19 +74,12 @@ impl<'w> IncludesBuilder<'w> {
     /// Follows the expansions of the primary posts, or of the posts they refer to.
     pub(crate) fn expand_posts(&mut self, posts: &[&'w Post], nested: bool) {
         let (objects, mut targets) = (self.objects, Vec::new());
-        for expansion in self
-            .selection
-            .requested_expansions()
-            .filter(|expansion| expansion.nested == nested)
-        {
+        for expansion in self.selection.requested_expansions().filter(|expansion| expansion.nested == nested) {
             if let ExpansionResolver::Post(resolve) = expansion.resolver {
                 for post in posts {
                     resolve(PostRenderContext { post, objects }, &mut targets);
                 }
-                self.add_targets(
-                    &mut targets,
-                    expansion_name(expansion.name.post, expansion.name.tweet, self.options),
-                );
+                self.add_targets(&mut targets, expansion_name(expansion.name.post, expansion.name.tweet, self.options));
             }
         }
     }

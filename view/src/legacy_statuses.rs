@@ -53,11 +53,7 @@ pub fn legacy_post_json(
     // This format contains the full text in addition to the truncated one.
     objects.short_texts.clear();
     let apps = load_source_links(tx, &objects)?;
-    let older = LegacyRenderer {
-        objects: &objects,
-        source_links: &apps,
-        site,
-    };
+    let older = LegacyRenderer { objects: &objects, source_links: &apps, site };
     let post = objects.posts.get(id);
     Ok(post.and_then(|post| older.render_post(post, true)))
 }
@@ -85,11 +81,7 @@ pub fn legacy_statuses_json(
     let mut objects = LoadedObjects::load_for_posts(tx, viewer, posts, &selection)?;
     objects.short_texts.clear();
     let apps = load_source_links(tx, &objects)?;
-    let older = LegacyRenderer {
-        objects: &objects,
-        source_links: &apps,
-        site,
-    };
+    let older = LegacyRenderer { objects: &objects, source_links: &apps, site };
     let statuses = ids.into_iter().filter_map(|id| {
         let post = objects.posts.get(id)?;
         let mut status = older.render_post(post, true)?;
@@ -258,8 +250,7 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
     let tags = |name| -> Value {
         let tags = list(name);
         let tags = tags.iter();
-        tags.map(|tag| json!({ "text": tag.get("tag"), "indices": entity_indices(tag) }))
-            .collect()
+        tags.map(|tag| json!({ "text": tag.get("tag"), "indices": entity_indices(tag) })).collect()
     };
     let mut all = Map::new();
     all.insert("hashtags".to_owned(), tags("hashtags"));

@@ -28,12 +28,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .like_writer(|out, shown| out.write_id(shown.like.post.get())),
     FieldDefinition::default_field("tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
         .like_writer(|out, shown| out.write_id(shown.like.author.get())),
-    FieldDefinition::default_field(
-        "timestamp_ms",
-        JsonFieldType::Int,
-        "When it was given, in milliseconds.",
-    )
-    .like_writer(|out, shown| out.write_int(shown.like.at.ms())),
+    FieldDefinition::default_field("timestamp_ms", JsonFieldType::Int, "When it was given, in milliseconds.")
+        .like_writer(|out, shown| out.write_int(shown.like.at.ms())),
     FieldDefinition::expansion_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
         .tweet_name("liked_tweet_author_id")
         .like_writer(|out, shown| out.write_id(shown.like.author.get())),
@@ -79,10 +75,7 @@ pub fn render_like(
     let Some(post) = stored::find_by_id(tx, like.post)?.filter(|_| open) else {
         return Ok(None);
     };
-    let (viewer, alone) = (
-        Viewer::anonymous(),
-        FieldSelection::public_fields_only(ObjectKind::Post),
-    );
+    let (viewer, alone) = (Viewer::anonymous(), FieldSelection::public_fields_only(ObjectKind::Post));
     let objects = LoadedObjects::load_for_posts(tx, viewer, vec![post.clone()], &alone)?;
     if objects.post_visibility(&post) != Visibility::Visible {
         return Ok(None);
@@ -95,11 +88,7 @@ pub fn render_like(
         }
     }
     let objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
-    let renderer = ResponseRenderer {
-        objects: &objects,
-        selection,
-        options,
-    };
+    let renderer = ResponseRenderer { objects: &objects, selection, options };
     let lead = |resolve, like, to: &mut Vec<_>| {
         if let ExpansionResolver::Like(resolve) = resolve {
             resolve(like, to);

@@ -55,11 +55,7 @@ pub fn render_lists(
         list_visibility(viewer, list, owner) == Visibility::Visible
     };
     let shown: Vec<&List> = page.iter().filter(is_visible).collect();
-    let renderer = ResponseRenderer {
-        objects: &objects,
-        selection,
-        options,
-    };
+    let renderer = ResponseRenderer { objects: &objects, selection, options };
     let lead = |resolve, list, targets: &mut Vec<_>| {
         if let ExpansionResolver::List(resolve) = resolve {
             resolve(list, targets);

@@ -90,10 +90,7 @@ pub(crate) struct LoadedObjects {
 
 impl<K, V> Default for IndexedVec<K, V> {
     fn default() -> Self {
-        Self {
-            items: Vec::new(),
-            positions: HashMap::new(),
-        }
+        Self { items: Vec::new(), positions: HashMap::new() }
     }
 }
 
@@ -122,8 +119,7 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
     fn missing_keys(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
         let mut new = HashSet::new();
         let keys = keys.into_iter();
-        keys.filter(|key| !self.positions.contains_key(key) && new.insert(*key))
-            .collect()
+        keys.filter(|key| !self.positions.contains_key(key) && new.insert(*key)).collect()
     }
 }
 
@@ -206,13 +202,7 @@ impl LoadedObjects {
         for expansion in selection.requested_expansions() {
             if let ExpansionResolver::User(resolve) = expansion.resolver {
                 for user in objects.users.items() {
-                    resolve(
-                        UserRenderContext {
-                            user,
-                            objects: &objects,
-                        },
-                        &mut targets,
-                    );
+                    resolve(UserRenderContext { user, objects: &objects }, &mut targets);
                 }
                 needs.add_targets(&mut targets);
             }
@@ -252,19 +242,14 @@ impl LoadedObjects {
         let owners: HashSet<_> = found.iter().map(|media| media.owner_id).collect();
         let owners: Vec<_> = owners.into_iter().collect();
         objects.media.extend_distinct(found, |media| media.id.get());
-        objects
-            .users
-            .extend_distinct(users::find_by_ids(tx, &owners)?, |user| user.id);
+        objects.users.extend_distinct(users::find_by_ids(tx, &owners)?, |user| user.id);
         Ok(objects)
     }
 
     /// Collects the keys for expansions of the primary posts, or of all posts loaded so far.
     fn plan_post_expansions(&self, selection: &FieldSelection, nested: bool) -> LoadPlan {
         let (mut needs, mut targets) = (LoadPlan::default(), Vec::new());
-        for expansion in selection
-            .requested_expansions()
-            .filter(|expansion| expansion.nested == nested)
-        {
+        for expansion in selection.requested_expansions().filter(|expansion| expansion.nested == nested) {
             if let ExpansionResolver::Post(resolve) = expansion.resolver {
                 let roots = if nested { usize::MAX } else { self.root_count };
                 for post in self.posts.items().iter().take(roots) {
@@ -287,21 +272,17 @@ impl LoadedObjects {
         needs.users.extend(self.posts.items().iter().map(|post| post.author_id));
         self.load_card_links(tx)?;
         let shown = self.card_links.values().flatten();
-        needs
-            .media
-            .extend(shown.filter_map(|link| id_from_media_key(&link.media_key)));
+        needs.media.extend(shown.filter_map(|link| id_from_media_key(&link.media_key)));
         // The text of a post with media ends with a link to them.
         let keys = self.posts.items().iter().flat_map(media_keys);
         needs.media.extend(keys.filter_map(id_from_media_key));
         let missing = self.users.missing_keys(needs.users);
         if !missing.is_empty() {
-            self.users
-                .extend_distinct(users::find_by_ids(tx, &missing)?, |user| user.id);
+            self.users.extend_distinct(users::find_by_ids(tx, &missing)?, |user| user.id);
         }
         let missing = self.media.missing_keys(needs.media);
         if !missing.is_empty() {
-            self.media
-                .extend_distinct(media::find_by_ids(tx, &missing)?, |media| media.id.get());
+            self.media.extend_distinct(media::find_by_ids(tx, &missing)?, |media| media.id.get());
         }
         self.load_polls_and_places(tx, needs.polls, needs.places)?;
         self.compute_hidden_posts(tx)?;
@@ -325,13 +306,11 @@ impl LoadedObjects {
     fn load_polls_and_places(&mut self, tx: &mut Tx<'_>, polls: Vec<i64>, places: Vec<i64>) -> Result<(), Fault> {
         let missing = self.polls.missing_keys(polls);
         if !missing.is_empty() {
-            self.polls
-                .extend_distinct(polls::find_by_ids(tx, &missing)?, |poll| poll.id);
+            self.polls.extend_distinct(polls::find_by_ids(tx, &missing)?, |poll| poll.id);
         }
         let missing = self.places.missing_keys(places);
         if !missing.is_empty() {
-            self.places
-                .extend_distinct(places::find_by_ids(tx, &missing)?, |index| index.id);
+            self.places.extend_distinct(places::find_by_ids(tx, &missing)?, |index| index.id);
         }
         Ok(())
     }
@@ -339,8 +318,7 @@ impl LoadedObjects {
     fn load_posts(&mut self, tx: &mut Tx<'_>, ids: &[PostId]) -> Result<(), Fault> {
         let missing = self.posts.missing_keys(ids.iter().copied());
         if !missing.is_empty() {
-            self.posts
-                .extend_distinct(posts::find_by_ids(tx, &missing)?, |post| post.id);
+            self.posts.extend_distinct(posts::find_by_ids(tx, &missing)?, |post| post.id);
         }
         Ok(())
     }
@@ -425,9 +403,8 @@ impl LoadedObjects {
     fn load_viewer_relations(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
         let ties = selects_field(selection, ObjectKind::User, "connection_status");
         let messages = selects_field(selection, ObjectKind::User, "receives_your_dm");
-        let subscribes = ["subscription", "subscribes_to_you"]
-            .iter()
-            .any(|field| selects_field(selection, ObjectKind::User, field));
+        let subscribes =
+            ["subscription", "subscribes_to_you"].iter().any(|field| selects_field(selection, ObjectKind::User, field));
         let is_requested = ties || messages || subscribes;
         let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
             return Ok(());
@@ -435,19 +412,13 @@ impl LoadedObjects {
         let others = self.users.items().iter().map(|user| user.id);
         let others: Vec<_> = others.filter(|user| *user != viewer).collect();
         if ties || messages {
-            self.relations
-                .followed_by
-                .extend(follows::filter_followers(tx, &others, viewer)?);
+            self.relations.followed_by.extend(follows::filter_followers(tx, &others, viewer)?);
         }
         if subscribes {
-            self.relations
-                .subscribers
-                .extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
+            self.relations.subscribers.extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
         }
         if messages {
-            self.relations
-                .blocked_by
-                .extend(graph::filter_blockers(tx, &others, viewer)?);
+            self.relations.blocked_by.extend(graph::filter_blockers(tx, &others, viewer)?);
             let closed = graph::filter_sources(tx, RelationKind::DmBlock, &others, viewer)?;
             self.relations.dm_blocked_by.extend(closed);
         }
@@ -456,12 +427,8 @@ impl LoadedObjects {
             self.relations.request_received.extend(received);
             let sent = graph::filter_targets(tx, RelationKind::Request, viewer, &others)?;
             self.relations.request_sent.extend(sent);
-            self.relations
-                .following
-                .extend(follows::filter_followed(tx, viewer, &others)?);
-            self.relations
-                .blocking
-                .extend(graph::filter_blocked(tx, viewer, &others)?);
+            self.relations.following.extend(follows::filter_followed(tx, viewer, &others)?);
+            self.relations.blocking.extend(graph::filter_blocked(tx, viewer, &others)?);
             self.relations.muting.extend(graph::filter_muted(tx, viewer, &others)?);
         }
         Ok(())
@@ -479,10 +446,6 @@ impl LoadedObjects {
 }
 
 fn selects_field(selection: &FieldSelection, object: ObjectKind, field: &str) -> bool {
-    let is_requested = if selection.root() == object {
-        selection.root_mask()
-    } else {
-        0
-    };
+    let is_requested = if selection.root() == object { selection.root_mask() } else { 0 };
     (is_requested | selection.included_mask(object)) & field_bit(object, field) != 0
 }

@@ -133,18 +133,10 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .media_writer(|out, ctx| write_positive(out, ctx.media.height)),
     FieldDefinition::requested_field("duration_ms", JsonFieldType::Int, "Milliseconds.")
         .media_writer(|out, ctx| write_positive(out, ctx.media.duration_ms)),
-    FieldDefinition::requested_field(
-        "alt_text",
-        JsonFieldType::Text,
-        "A description for those who cannot see it.",
-    )
-    .media_writer(|out, ctx| out.write_nonempty_text(&ctx.media.alt_text)),
-    FieldDefinition::requested_field(
-        "variants",
-        JsonFieldType::List(&VARIANT),
-        "The files it can be played from.",
-    )
-    .media_writer(write_variants),
+    FieldDefinition::requested_field("alt_text", JsonFieldType::Text, "A description for those who cannot see it.")
+        .media_writer(|out, ctx| out.write_nonempty_text(&ctx.media.alt_text)),
+    FieldDefinition::requested_field("variants", JsonFieldType::List(&VARIANT), "The files it can be played from.")
+        .media_writer(write_variants),
     FieldDefinition::requested_field(
         "public_metrics",
         JsonFieldType::Object(VIEWS),

@@ -12,11 +12,8 @@ use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
 use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
 
-const EVENT_TYPES: &[&str] = &[
-    MessageEventKind::Message.name(),
-    MessageEventKind::Join.name(),
-    MessageEventKind::Leave.name(),
-];
+const EVENT_TYPES: &[&str] =
+    &[MessageEventKind::Message.name(), MessageEventKind::Join.name(), MessageEventKind::Leave.name()];
 
 const REFERENCE: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("id", JsonFieldType::Id)]);
 
@@ -25,17 +22,13 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         .message_writer(|out, event| out.write_id(event.id)),
     FieldDefinition::default_field("event_type", JsonFieldType::OneOf(EVENT_TYPES), "What happened.")
         .message_writer(|out, event| out.write_text(event.kind.name())),
-    FieldDefinition::default_field(
-        "text",
-        JsonFieldType::Text,
-        "The text of a message, `&`, `<` and `>` escaped.",
-    )
-    .absent_for_some()
-    .message_writer(|out, event| {
-        if event.kind == MessageEventKind::Message {
-            out.write_html_escaped(&event.text);
-        }
-    }),
+    FieldDefinition::default_field("text", JsonFieldType::Text, "The text of a message, `&`, `<` and `>` escaped.")
+        .absent_for_some()
+        .message_writer(|out, event| {
+            if event.kind == MessageEventKind::Message {
+                out.write_html_escaped(&event.text);
+            }
+        }),
     FieldDefinition::requested_field(
         "attachments",
         JsonFieldType::Object(&[
@@ -50,29 +43,21 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
             out.write_time(base::Id::<()>::new(event.id).created_at());
         },
     ),
-    FieldDefinition::requested_field(
-        "dm_conversation_id",
-        JsonFieldType::Text,
-        "The conversation it belongs to.",
-    )
-    .message_writer(|out, event| out.write_text(&event.conversation.to_string())),
+    FieldDefinition::requested_field("dm_conversation_id", JsonFieldType::Text, "The conversation it belongs to.")
+        .message_writer(|out, event| out.write_text(&event.conversation.to_string())),
     FieldDefinition::requested_field(
         "entities",
         JsonFieldType::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text.",
     )
     .message_writer(|out, event| out.write_raw(&event.entities)),
-    FieldDefinition::default_field(
-        "participant_ids",
-        JsonFieldType::List(&JsonFieldType::Id),
-        "Who joined or left.",
-    )
-    .absent_for_some()
-    .message_writer(|out, event| {
-        if event.kind != MessageEventKind::Message {
-            out.write_array(&event.participant_ids, |out, user| out.write_id(user.get()));
-        }
-    }),
+    FieldDefinition::default_field("participant_ids", JsonFieldType::List(&JsonFieldType::Id), "Who joined or left.")
+        .absent_for_some()
+        .message_writer(|out, event| {
+            if event.kind != MessageEventKind::Message {
+                out.write_array(&event.participant_ids, |out, user| out.write_id(user.get()));
+            }
+        }),
     FieldDefinition::requested_field(
         "referenced_posts",
         JsonFieldType::List(&REFERENCE),
@@ -138,11 +123,7 @@ pub fn render_message_events(
     let mut objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
     let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);
-    let renderer = ResponseRenderer {
-        objects: &objects,
-        selection,
-        options,
-    };
+    let renderer = ResponseRenderer { objects: &objects, selection, options };
     let lead = |resolve, event, to: &mut Vec<_>| {
         if let ExpansionResolver::Message(resolve) = resolve {
             resolve(event, to);

@@ -41,10 +41,7 @@ const CONTEXTS: &[JsonMember] = &[
             JsonMember::new("products", TEXT_LIST),
         ]),
     ),
-    JsonMember::new(
-        "finance",
-        JsonFieldType::Object(&[JsonMember::new("tickers", TEXT_LIST)]),
-    ),
+    JsonMember::new("finance", JsonFieldType::Object(&[JsonMember::new("tickers", TEXT_LIST)])),
     JsonMember::new("sports", JsonFieldType::Object(&[JsonMember::new("teams", TEXT_LIST)])),
 ];
 

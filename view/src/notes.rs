@@ -69,10 +69,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     .note_writer(|out, shown| out.write_object(|out| write_scoring_status(out, &shown.note))),
     FieldDefinition::requested_field(
         "test_result",
-        JsonFieldType::Object(&[JsonMember::new(
-            "evaluation_outcome",
-            JsonFieldType::List(&EVALUATION_OUTCOME),
-        )]),
+        JsonFieldType::Object(&[JsonMember::new("evaluation_outcome", JsonFieldType::List(&EVALUATION_OUTCOME))]),
         "How a machine judges it, in the test pool.",
     )
     .note_writer(write_test_result),

@@ -61,10 +61,7 @@ impl ObjectKind {
 
     /// The index in [`Self::ALL`].
     pub(crate) const fn index(self) -> usize {
-        #[expect(
-            clippy::as_conversions,
-            reason = "the discriminant of a fieldless enum in a const fn"
-        )]
+        #[expect(clippy::as_conversions, reason = "the discriminant of a fieldless enum in a const fn")]
         let number = self as usize;
         number
     }

@@ -86,14 +86,7 @@ const ORGANIC_METRICS: &[JsonMember] = &[
     JsonMember::new("user_profile_clicks", JsonFieldType::Int),
 ];
 
-const REPLY_SETTINGS: &[&str] = &[
-    "everyone",
-    "mentionedUsers",
-    "following",
-    "subscribers",
-    "verified",
-    "other",
-];
+const REPLY_SETTINGS: &[&str] = &["everyone", "mentionedUsers", "following", "subscribers", "verified", "other"];
 
 const REFERENCE: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("type", JsonFieldType::OneOf(&["retweeted", "quoted", "replied_to"])),
@@ -106,10 +99,8 @@ const ANNOTATION_PART: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("description", JsonFieldType::Text),
 ]);
 
-const CONTEXT: JsonFieldType = JsonFieldType::Object(&[
-    JsonMember::new("domain", ANNOTATION_PART),
-    JsonMember::new("entity", ANNOTATION_PART),
-]);
+const CONTEXT: JsonFieldType =
+    JsonFieldType::Object(&[JsonMember::new("domain", ANNOTATION_PART), JsonMember::new("entity", ANNOTATION_PART)]);
 
 const POINT: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("type", JsonFieldType::OneOf(&["Point"])),
@@ -121,10 +112,8 @@ const MEDIA_METADATA: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("alt_text", JsonFieldType::Text),
 ]);
 
-const SOURCE_LINK: JsonFieldType = JsonFieldType::Object(&[
-    JsonMember::new("url", JsonFieldType::Text),
-    JsonMember::new("count", JsonFieldType::Int),
-]);
+const SOURCE_LINK: JsonFieldType =
+    JsonFieldType::Object(&[JsonMember::new("url", JsonFieldType::Text), JsonMember::new("count", JsonFieldType::Int)]);
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the post.").post_writer(fields::write_id),
@@ -153,12 +142,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "The post that its conversation began with.",
     )
     .post_writer(fields::write_conversation_id),
-    FieldDefinition::requested_field(
-        "in_reply_to_user_id",
-        JsonFieldType::Id,
-        "The author of the post it replies to.",
-    )
-    .post_writer(fields::write_in_reply_to_user_id),
+    FieldDefinition::requested_field("in_reply_to_user_id", JsonFieldType::Id, "The author of the post it replies to.")
+        .post_writer(fields::write_in_reply_to_user_id),
     FieldDefinition::requested_field(
         "referenced_posts",
         JsonFieldType::List(&REFERENCE),
@@ -218,11 +203,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     )
     .restrict_to(FieldAudience::Owner)
     .post_writer(metrics::write_promoted_metrics),
-    FieldDefinition::requested_field(
-        "context_annotations",
-        JsonFieldType::List(&CONTEXT),
-        "What it is about.",
-    ),
+    FieldDefinition::requested_field("context_annotations", JsonFieldType::List(&CONTEXT), "What it is about."),
     FieldDefinition::requested_field(
         "geo",
         JsonFieldType::Object(&[
@@ -234,12 +215,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     .post_writer(fields::write_geo),
     FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language, BCP 47; `und` when unknown.")
         .post_writer(fields::write_lang),
-    FieldDefinition::requested_field(
-        "possibly_sensitive",
-        JsonFieldType::Bool,
-        "Marked as possibly sensitive.",
-    )
-    .post_writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
+    FieldDefinition::requested_field("possibly_sensitive", JsonFieldType::Bool, "Marked as possibly sensitive.")
+        .post_writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
     FieldDefinition::requested_field("paid_partnership", JsonFieldType::Bool, "Marked as a paid partnership.")
         .post_writer(|out, ctx| out.write_bool(ctx.post.paid_partnership)),
     FieldDefinition::requested_field("reply_settings", JsonFieldType::OneOf(REPLY_SETTINGS), "Who may reply.")
@@ -313,9 +290,7 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
     Expansion::new("author_id", ObjectKind::User, "author_id").post_resolver(expansions::push_author),
-    Expansion::new("username", ObjectKind::User, "username")
-        .post_only()
-        .post_resolver(expansions::push_author),
+    Expansion::new("username", ObjectKind::User, "username").post_only().post_resolver(expansions::push_author),
     Expansion::new("in_reply_to_user_id", ObjectKind::User, "in_reply_to_user_id")
         .post_resolver(expansions::push_replied_to_user),
     Expansion::new("entities.mentions.username", ObjectKind::User, "entities").post_resolver(expansions::push_mentions),
@@ -329,14 +304,10 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
         .tweet_only()
         .start_at_references()
         .post_resolver(expansions::push_author),
-    Expansion::new(
-        "referenced_tweets.id.attachments.media_keys",
-        ObjectKind::Media,
-        "attachments",
-    )
-    .tweet_only()
-    .start_at_references()
-    .post_resolver(expansions::push_media),
+    Expansion::new("referenced_tweets.id.attachments.media_keys", ObjectKind::Media, "attachments")
+        .tweet_only()
+        .start_at_references()
+        .post_resolver(expansions::push_media),
     Expansion::new("edit_history_post_ids", ObjectKind::Post, "edit_history_post_ids")
         .tweet_name("edit_history_tweet_ids")
         .post_resolver(expansions::push_versions),
@@ -349,11 +320,8 @@ pub(crate) const EXPANSIONS: &[Expansion] = &[
 ];
 
 fn referenced_posts(post: &Post) -> impl Iterator<Item = (&'static str, PostId)> {
-    let kinds = [
-        ("retweeted", post.repost_of_id),
-        ("quoted", post.quoted_post_id),
-        ("replied_to", post.in_reply_to_post_id),
-    ];
+    let kinds =
+        [("retweeted", post.repost_of_id), ("quoted", post.quoted_post_id), ("replied_to", post.in_reply_to_post_id)];
     kinds.into_iter().filter_map(|(kind, id)| Some((kind, id?)))
 }
 
@@ -371,6 +339,5 @@ fn mentioned_users(entities: &str) -> Vec<UserId> {
     let parsed: Option<serde_json::Value> = serde_json::from_str(entities).ok();
     let mentions = parsed.as_ref().and_then(|parsed| parsed.get("mentions")?.as_array());
     let ids = mentions.into_iter().flatten();
-    ids.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?))
-        .collect()
+    ids.filter_map(|mention| UserId::parse(mention.get("id")?.as_str()?)).collect()
 }

@@ -194,12 +194,7 @@ pub fn render_media_lookup(
             media::write(out, MediaRenderContext { media, objects }, selection.root_mask());
         });
     }
-    Ok(ResponsePayload {
-        data: out.finish(),
-        errors,
-        count: shown.len(),
-        ..ResponsePayload::default()
-    })
+    Ok(ResponsePayload { data: out.finish(), errors, count: shown.len(), ..ResponsePayload::default() })
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.
@@ -255,11 +250,7 @@ impl ResponsePayload {
         if !shown.is_empty() {
             out.write_array(shown, write);
         }
-        Self {
-            data: out.finish(),
-            count: shown.len(),
-            ..Self::default()
-        }
+        Self { data: out.finish(), count: shown.len(), ..Self::default() }
     }
 
     /// The single result of a lookup, or the error that it was not found.
@@ -308,10 +299,7 @@ pub(crate) fn render_requested_posts(
     for id in keys.values {
         let subject = || ResourceRef::new("tweet", keys.parameter, *id);
         let post = objects.posts.get(*id);
-        match (
-            post,
-            post.map_or(Visibility::Missing, |post| objects.post_visibility(post)),
-        ) {
+        match (post, post.map_or(Visibility::Missing, |post| objects.post_visibility(post))) {
             (Some(post), Visibility::Visible) => {
                 let known = shown.iter().any(|other: &&Post| std::ptr::eq(*other, post));
                 if !known && !reject_private_fields(objects, post, selection, options, subject, &mut errors) {
@@ -410,11 +398,7 @@ fn render_user_rows<'w>(
     shown: &[&'w User],
     errors: Vec<Refusal>,
 ) -> ResponsePayload {
-    let renderer = ResponseRenderer {
-        objects,
-        selection,
-        options,
-    };
+    let renderer = ResponseRenderer { objects, selection, options };
     let lead = |resolve, user, targets: &mut Vec<_>| {
         if let ExpansionResolver::User(resolve) = resolve {
             resolve(UserRenderContext { user, objects }, targets);

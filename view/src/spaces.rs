@@ -79,12 +79,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "Who was invited to speak.",
     )
     .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Invited))),
-    FieldDefinition::requested_field(
-        "speaker_ids",
-        JsonFieldType::List(&JsonFieldType::Id),
-        "Who has spoken.",
-    )
-    .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Speaker))),
+    FieldDefinition::requested_field("speaker_ids", JsonFieldType::List(&JsonFieldType::Id), "Who has spoken.")
+        .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Speaker))),
     FieldDefinition::requested_field("topic_ids", JsonFieldType::List(&JsonFieldType::Id), "Its topics.").space_writer(
         |out, ctx| {
             if !ctx.topic_ids().is_empty() {
@@ -148,17 +144,7 @@ pub fn render_spaces(
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> Result<ResponsePayload, Fault> {
-    render_space_lookup(
-        tx,
-        viewer,
-        page,
-        selection,
-        options,
-        LookupKeys {
-            parameter: "ids",
-            values: &[],
-        },
-    )
+    render_space_lookup(tx, viewer, page, selection, options, LookupKeys { parameter: "ids", values: &[] })
 }
 
 /// Renders the results of a lookup in the order found; each space that is not visible is an error.
@@ -171,10 +157,7 @@ pub fn render_space_lookup(
     keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
     let around = SpaceRelations::load_relations(tx, spaces, selection)?;
-    let ctx = |space| SpaceRenderContext {
-        space,
-        relations: &around,
-    };
+    let ctx = |space| SpaceRenderContext { space, relations: &around };
     let mut creators: Vec<_> = spaces.iter().map(|space| space.creator_id).collect();
     creators.sort_unstable();
     creators.dedup();
@@ -192,11 +175,7 @@ pub fn render_space_lookup(
         |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
     let shown: Vec<_> = spaces.iter().filter(is_visible).map(ctx).collect();
     let errors = missing_space_errors(&shown, keys);
-    let renderer = ResponseRenderer {
-        objects: &objects,
-        selection,
-        options,
-    };
+    let renderer = ResponseRenderer { objects: &objects, selection, options };
     let lead = |resolve, ctx, to: &mut Vec<_>| {
         if let ExpansionResolver::Space(resolve) = resolve {
             resolve(ctx, to);

@@ -18,14 +18,8 @@ use store::users::User;
 use crate::loader::LoadedObjects;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-pub(crate) const POSTS: RenderOptions = RenderOptions {
-    vocabulary: Vocabulary::Post,
-    both_metric_names: false,
-};
-pub(crate) const TWEETS: RenderOptions = RenderOptions {
-    vocabulary: Vocabulary::Tweet,
-    both_metric_names: false,
-};
+pub(crate) const POSTS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
+pub(crate) const TWEETS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Tweet, both_metric_names: false };
 
 /// 2026-11-21T04:05:06.789Z
 pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
@@ -128,9 +122,7 @@ pub(crate) fn loaded_objects(
 pub(crate) fn field_selection(root: ObjectKind, asked: &[(ObjectKind, &str)], expansions: &str) -> FieldSelection {
     let mut selection = FieldSelection::defaults(root);
     for (object, names) in asked {
-        selection
-            .add_fields_param(*object, object.fields_param().post, names)
-            .unwrap();
+        selection.add_fields_param(*object, object.fields_param().post, names).unwrap();
     }
     if !expansions.is_empty() {
         selection.add_expansions_param("expansions", expansions).unwrap();
@@ -143,13 +135,9 @@ pub(crate) fn full_field_selection(root: ObjectKind) -> FieldSelection {
     let mut selection = FieldSelection::defaults(root);
     for object in ObjectKind::ALL {
         let names = object.field_names().join(",");
-        selection
-            .add_fields_param(object, object.fields_param().post, &names)
-            .unwrap();
+        selection.add_fields_param(object, object.fields_param().post, &names).unwrap();
     }
-    selection
-        .add_expansions_param("expansions", &root.expansion_names().join(","))
-        .unwrap();
+    selection.add_expansions_param("expansions", &root.expansion_names().join(",")).unwrap();
     selection.allow_email();
     selection
 }

@@ -55,12 +55,8 @@ pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
         .trend_writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
     FieldDefinition::default_field("category", JsonFieldType::Text, "Its category.")
         .trend_writer(|out, ctx| out.write_nonempty_text(trend_category(&ctx.trend.topic))),
-    FieldDefinition::default_field(
-        "post_count",
-        JsonFieldType::Text,
-        "Posts about it in the last week, in words.",
-    )
-    .trend_writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
+    FieldDefinition::default_field("post_count", JsonFieldType::Text, "Posts about it in the last week, in words.")
+        .trend_writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
     FieldDefinition::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
         .trend_writer(|out, ctx| out.write_nonempty_text(&format_trending_since(ctx))),
 ];

@@ -28,11 +28,7 @@ pub fn render_usage(usage: &ProjectUsage, selection: &FieldSelection, options: R
             write(out, usage);
         }
     });
-    ResponsePayload {
-        data: out.finish(),
-        count: 1,
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { data: out.finish(), count: 1, ..ResponsePayload::default() }
 }
 
 // Counts are strings, as in the contract.

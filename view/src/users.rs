@@ -81,10 +81,7 @@ const ANNOTATION: JsonFieldType = JsonFieldType::Object(&[
     START,
     END,
     JsonMember::new("probability", JsonFieldType::Real),
-    JsonMember::new(
-        "type",
-        JsonFieldType::OneOf(&["Person", "Place", "Product", "Organization", "Other"]),
-    ),
+    JsonMember::new("type", JsonFieldType::OneOf(&["Person", "Place", "Product", "Organization", "Other"])),
     JsonMember::new("normalized_text", JsonFieldType::Text),
 ]);
 
@@ -105,14 +102,8 @@ const PUBLIC_METRICS: &[JsonMember] = &[
     JsonMember::new("media_count", JsonFieldType::Int),
 ];
 
-const CONNECTION_STATUSES: &[&str] = &[
-    "follow_request_received",
-    "follow_request_sent",
-    "blocking",
-    "followed_by",
-    "following",
-    "muting",
-];
+const CONNECTION_STATUSES: &[&str] =
+    &["follow_request_received", "follow_request_sent", "blocking", "followed_by", "following", "muting"];
 
 pub(crate) const FIELDS: &[FieldDefinition] = &[
     FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the user.")
@@ -142,12 +133,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "Links, hashtags, mentions and cashtags of the profile.",
     )
     .user_writer(|out, ctx| out.write_raw(&ctx.user.entities)),
-    FieldDefinition::requested_field(
-        "protected",
-        JsonFieldType::Bool,
-        "Posts are for approved followers only.",
-    )
-    .user_writer(|out, ctx| out.write_bool(ctx.user.protected)),
+    FieldDefinition::requested_field("protected", JsonFieldType::Bool, "Posts are for approved followers only.")
+        .user_writer(|out, ctx| out.write_bool(ctx.user.protected)),
     FieldDefinition::requested_field("verified", JsonFieldType::Bool, "Verified.")
         .user_writer(|out, ctx| out.write_bool(ctx.user.verified)),
     FieldDefinition::requested_field(
@@ -207,13 +194,9 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     )
     .restrict_to(FieldAudience::Users)
     .user_writer(write_subscription),
-    FieldDefinition::requested_field(
-        "subscribes_to_you",
-        JsonFieldType::Bool,
-        "Whether it subscribes to the viewer.",
-    )
-    .restrict_to(FieldAudience::Users)
-    .user_writer(|out, ctx| out.write_bool(ctx.is_subscriber())),
+    FieldDefinition::requested_field("subscribes_to_you", JsonFieldType::Bool, "Whether it subscribes to the viewer.")
+        .restrict_to(FieldAudience::Users)
+        .user_writer(|out, ctx| out.write_bool(ctx.is_subscriber())),
     FieldDefinition::requested_field(
         "connection_status",
         JsonFieldType::List(&JsonFieldType::OneOf(CONNECTION_STATUSES)),
@@ -228,13 +211,9 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     )
     .restrict_to(FieldAudience::Users)
     .user_writer(write_receives_your_dm),
-    FieldDefinition::requested_field(
-        "confirmed_email",
-        JsonFieldType::Text,
-        "One's own confirmed email address.",
-    )
-    .restrict_to(FieldAudience::Owner)
-    .user_writer(write_confirmed_email),
+    FieldDefinition::requested_field("confirmed_email", JsonFieldType::Text, "One's own confirmed email address.")
+        .restrict_to(FieldAudience::Owner)
+        .user_writer(write_confirmed_email),
 ];
 
 pub(crate) const EXPANSIONS: &[Expansion] = &[
@@ -274,11 +253,7 @@ fn write_most_recent_post_id(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
 }
 
 fn write_subscription_type(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
-    out.write_nonempty_text(if ctx.is_viewer() {
-        &ctx.user.subscription_type
-    } else {
-        "None"
-    });
+    out.write_nonempty_text(if ctx.is_viewer() { &ctx.user.subscription_type } else { "None" });
 }
 
 fn write_subscription(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
@@ -296,11 +271,7 @@ fn write_connection_status(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
         ("following", &kin.following),
         ("muting", &kin.muting),
     ];
-    let ties = || {
-        ties.iter()
-            .filter(|(_, users)| users.contains(&id))
-            .map(|(name, _)| *name)
-    };
+    let ties = || ties.iter().filter(|(_, users)| users.contains(&id)).map(|(name, _)| *name);
     if ties().next().is_some() {
         out.write_array(ties(), JsonWriter::write_nonempty_text);
     }
@@ -334,8 +305,5 @@ fn push_affiliated_users<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<Expan
     let parsed: Option<Value> = serde_json::from_str(&ctx.user.affiliation).ok();
     let ids = parsed.as_ref().and_then(|parsed| parsed.get("user_id")?.as_array());
     let ids = ids.into_iter().flatten();
-    targets.extend(
-        ids.filter_map(|id| UserId::parse(id.as_str()?))
-            .map(ExpansionTarget::User),
-    );
+    targets.extend(ids.filter_map(|id| UserId::parse(id.as_str()?)).map(ExpansionTarget::User));
 }

@@ -36,21 +36,14 @@ impl RequestIdGenerator {
     /// Starts at a random id.
     pub fn new(rng: &Rng) -> Result<Self, Fault> {
         let start = u64::from_be_bytes(rng.random_bytes()?);
-        Ok(Self {
-            next: AtomicU64::new(start),
-        })
+        Ok(Self { next: AtomicU64::new(start) })
     }
 
     /// The client's `x-request-id` if it is a plain one, else a new id.
     pub fn assign_id(&self, headers: &HeaderMap) -> RequestId {
-        let client_id = headers
-            .get("x-request-id")
-            .filter(|value| is_plain_id(value.as_bytes()));
+        let client_id = headers.get("x-request-id").filter(|value| is_plain_id(value.as_bytes()));
         let value = client_id.cloned().unwrap_or_else(|| self.generate_id());
-        RequestId {
-            value,
-            client_chosen: client_id.is_some(),
-        }
+        RequestId { value, client_chosen: client_id.is_some() }
     }
 
     fn generate_id(&self) -> HeaderValue {
@@ -150,9 +143,8 @@ mod tests {
     fn new_names_are_distinct() {
         let ids = RequestIdGenerator::new(&Rng::Os).unwrap();
         let headers = HeaderMap::new();
-        let names: std::collections::HashSet<_> = (0..10_000)
-            .map(|_| ids.assign_id(&headers).as_str().to_owned())
-            .collect();
+        let names: std::collections::HashSet<_> =
+            (0..10_000).map(|_| ids.assign_id(&headers).as_str().to_owned()).collect();
         assert_eq!(names.len(), 10_000);
     }
 }

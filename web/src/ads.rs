@@ -35,11 +35,7 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
             call.search_index()?.catch_up(call.store()).await?;
         }
         let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
-        let response = if writes {
-            call.write(run).await?
-        } else {
-            call.read(run).await?
-        };
+        let response = if writes { call.write(run).await? } else { call.read(run).await? };
         let mut reply = HttpReply::bytes(200, crate::reply::ADS_JSON, response.body);
         for (name, value) in response.headers {
             if let Ok(value) = HeaderValue::from_str(&value) {
@@ -51,10 +47,7 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
 }
 
 fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
-    let operation = call
-        .endpoint()
-        .ads
-        .ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
+    let operation = call.endpoint().ads.ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
     let caller = call.require_caller()?;
     let path = call.params.iter();
     let path = path.map(|param| (param.param.name, param.raw.clone())).collect();
@@ -69,11 +62,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         },
         path_params: path,
         pairs: request_pairs(call, !json)?,
-        json: if json {
-            serde_json::from_slice::<Value>(call.bytes()).ok()
-        } else {
-            None
-        },
+        json: if json { serde_json::from_slice::<Value>(call.bytes()).ok() } else { None },
         query_pairs: if json { request_pairs(call, false)? } else { Vec::new() },
         evaluator: Some(Arc::clone(&call.state.evaluator)),
         config: call.state.ads_config.clone(),

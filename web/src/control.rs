@@ -52,14 +52,7 @@ impl ControlServer {
         token: Secret,
         commands: Vec<ControlCommand>,
     ) -> Self {
-        Self {
-            shared: Arc::new(ControlState {
-                health,
-                metrics,
-                token,
-                commands,
-            }),
-        }
+        Self { shared: Arc::new(ControlState { health, metrics, token, commands }) }
     }
 
     async fn handle_request(&self, parts: &Parts, body: Body) -> HttpReply {
@@ -108,15 +101,11 @@ impl ControlServer {
 impl Handler for ControlServer {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let HttpReply {
-            status, headers, body, ..
-        } = self.handle_request(&parts, body).await;
+        let HttpReply { status, headers, body, .. } = self.handle_request(&parts, body).await;
         let mut response = Response::new(body);
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
         *response.headers_mut() = headers;
-        response
-            .headers_mut()
-            .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
 }
@@ -147,25 +136,10 @@ mod tests {
 
     #[test]
     fn only_loopback_names_are_local() {
-        for host in [
-            "localhost",
-            "LOCALHOST:8079",
-            "127.0.0.1:8079",
-            "127.0.0.9",
-            "[::1]:80",
-            "[::1]",
-        ] {
+        for host in ["localhost", "LOCALHOST:8079", "127.0.0.1:8079", "127.0.0.9", "[::1]:80", "[::1]"] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in [
-            "",
-            "a.example",
-            "localhost.a.example",
-            "127.0.0.1.nip.io",
-            "10.0.0.1",
-            "[::2]:1",
-            "::1x",
-        ] {
+        for host in ["", "a.example", "localhost.a.example", "127.0.0.1.nip.io", "10.0.0.1", "[::2]:1", "::1x"] {
             assert!(!is_loopback(host), "{host}");
         }
     }

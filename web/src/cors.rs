@@ -78,10 +78,7 @@ mod tests {
     fn no_answer_carries_a_word_of_it_by_default() {
         let cors = CorsPolicy::default();
         assert!(marked(&cors, ErrorFormat::V2, "https://a.example").is_empty());
-        assert!(
-            cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET")
-                .is_none()
-        );
+        assert!(cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET").is_none());
     }
 
     #[test]
@@ -89,10 +86,7 @@ mod tests {
         let cors = CorsPolicy::new(vec!["https://a.example".to_owned()]);
         let answer = marked(&cors, ErrorFormat::V2, "https://a.example");
         assert_eq!(answer["access-control-allow-origin"], "https://a.example");
-        assert!(
-            cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET")
-                .is_some()
-        );
+        assert!(cors.preflight(ErrorFormat::V2, &from("https://a.example"), "GET").is_some());
         for (accent, origin) in [
             (ErrorFormat::V2, "https://a.example.evil.example"),
             (ErrorFormat::V2, "null"),

@@ -179,11 +179,7 @@ impl Endpoint {
         permit: Permit::NOBODY,
         required_entitlement: None,
         // Contract core §4: operations without published figures.
-        limits: EndpointLimits {
-            app: &[per_quarter_hour(300)],
-            user: &[per_quarter_hour(75)],
-            shared: None,
-        },
+        limits: EndpointLimits { app: &[per_quarter_hour(300)], user: &[per_quarter_hour(75)], shared: None },
         params: &[],
         body: BodySpec::None,
         success_status: 200,
@@ -193,12 +189,7 @@ impl Endpoint {
     };
 
     pub const fn new(id: &'static str, method: &'static str, path: &'static str) -> Self {
-        Self {
-            id,
-            method,
-            path,
-            ..Self::DEFAULT
-        }
+        Self { id, method, path, ..Self::DEFAULT }
     }
 
     pub fn has_param(&self, name: &str) -> bool {
@@ -209,37 +200,24 @@ impl Endpoint {
     /// Accepts the credentials that the contract's letters name, with these scopes.
     #[must_use]
     pub const fn permit(self, letters: &str, scopes: Scopes) -> Self {
-        Self {
-            permit: Permit::from_letters(letters, scopes),
-            ..self
-        }
+        Self { permit: Permit::from_letters(letters, scopes), ..self }
     }
 
     #[must_use]
     pub const fn require_entitlement(self, entitlement: Entitlement) -> Self {
-        Self {
-            required_entitlement: Some(entitlement),
-            ..self
-        }
+        Self { required_entitlement: Some(entitlement), ..self }
     }
 
     #[must_use]
     pub const fn limits(self, app: &'static [RateWindow], user: &'static [RateWindow]) -> Self {
-        let limits = EndpointLimits {
-            app,
-            user,
-            shared: self.limits.shared,
-        };
+        let limits = EndpointLimits { app, user, shared: self.limits.shared };
         Self { limits, ..self }
     }
 
     /// Also counts the calls of users in a window that other operations share.
     #[must_use]
     pub const fn share_limit(self, shared: &'static SharedWindow) -> Self {
-        let limits = EndpointLimits {
-            shared: Some(shared),
-            ..self.limits
-        };
+        let limits = EndpointLimits { shared: Some(shared), ..self.limits };
         Self { limits, ..self }
     }
 
@@ -260,18 +238,12 @@ impl Endpoint {
 
     #[must_use]
     pub const fn success_status(self, status: u16) -> Self {
-        Self {
-            success_status: status,
-            ..self
-        }
+        Self { success_status: status, ..self }
     }
 
     #[must_use]
     pub const fn error_format(self, format: ErrorFormat) -> Self {
-        Self {
-            error_format: format,
-            ..self
-        }
+        Self { error_format: format, ..self }
     }
 
     #[must_use]
@@ -281,9 +253,6 @@ impl Endpoint {
 
     #[must_use]
     pub const fn handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
-        Self {
-            handler: Some(handler),
-            ..self
-        }
+        Self { handler: Some(handler), ..self }
     }
 }

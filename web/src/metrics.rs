@@ -66,11 +66,7 @@ impl Default for ServerMetrics {
         let task_restarts = Family::default();
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests completed", requests.clone());
-        registry.register(
-            "request_seconds",
-            "Time from request head to response",
-            durations.clone(),
-        );
+        registry.register("request_seconds", "Time from request head to response", durations.clone());
         registry.register("requests_in_flight", "Requests in flight", in_flight.clone());
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Internal errors", faults.clone());
@@ -81,16 +77,7 @@ impl Default for ServerMetrics {
             task_restarts.clone(),
         );
         let registry = Mutex::new(registry);
-        Self {
-            registry,
-            requests,
-            durations,
-            in_flight,
-            task_restarts,
-            panics,
-            faults,
-            limited,
-        }
+        Self { registry, requests, durations, in_flight, task_restarts, panics, faults, limited }
     }
 }
 
@@ -134,15 +121,9 @@ impl ServerMetrics {
     }
 
     pub fn record_response(&self, route: &'static str, method: &str, status: u16, duration: Duration) {
-        let labels = RequestLabels {
-            route,
-            method: method_label(method),
-            status: status_class(status),
-        };
+        let labels = RequestLabels { route, method: method_label(method), status: status_class(status) };
         self.requests.get_or_create(&labels).inc();
-        self.durations
-            .get_or_create(&RouteLabel { route })
-            .observe(duration.as_secs_f64());
+        self.durations.get_or_create(&RouteLabel { route }).observe(duration.as_secs_f64());
     }
 
     pub fn render_text(&self) -> Result<String, Fault> {
@@ -206,11 +187,7 @@ impl Collector for StreamCollector {
         let counts = [
             ("streams_opened", "Streams opened", view.opened),
             ("stream_messages", "Messages sent on streams", view.sent),
-            (
-                "stream_messages_dropped",
-                "Messages dropped over the per-second limit",
-                view.dropped,
-            ),
+            ("stream_messages_dropped", "Messages dropped over the per-second limit", view.dropped),
         ];
         for (name, help, count) in counts {
             let counter = ConstCounter::new(count);
@@ -223,31 +200,15 @@ impl Collector for StreamCollector {
 fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
     [
         ("connections_accepted", "Connections accepted", view.accepted),
-        (
-            "connections_refused",
-            "Connections refused, too many open",
-            view.refused,
-        ),
-        (
-            "connections_refused_by_address",
-            "Connections refused, too many from one address",
-            view.refused_by_address,
-        ),
+        ("connections_refused", "Connections refused, too many open", view.refused),
+        ("connections_refused_by_address", "Connections refused, too many from one address", view.refused_by_address),
         ("accept_errors", "Failed accepts", view.accept_errors),
         ("heads", "Request heads read", view.requests),
         ("bad_requests", "Requests rejected by the listener", view.bad_requests),
-        (
-            "header_timeouts",
-            "Connections closed while waiting for a request head",
-            view.header_timeouts,
-        ),
+        ("header_timeouts", "Connections closed while waiting for a request head", view.header_timeouts),
         ("body_timeouts", "Request bodies that timed out", view.body_timeouts),
         ("idle_timeouts", "Idle connections closed", view.idle_timeouts),
-        (
-            "write_timeouts",
-            "Connections whose client stopped reading",
-            view.write_timeouts,
-        ),
+        ("write_timeouts", "Connections whose client stopped reading", view.write_timeouts),
         ("listener_panics", "Panics that reached the listener", view.panics),
         ("connections_aborted", "Connections aborted at shutdown", view.aborted),
     ]
@@ -281,9 +242,6 @@ mod tests {
         let metrics = ServerMetrics::default();
         metrics.add_listener("public", std::sync::Arc::default());
         let text = metrics.render_text().unwrap();
-        assert!(
-            text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#),
-            "{text}"
-        );
+        assert!(text.contains(r#"locum_connections_accepted_total{listener="public"} 0"#), "{text}");
     }
 }

@@ -25,18 +25,14 @@ pub fn document(endpoints: &[&[Endpoint]], all: bool) -> Value {
 pub fn ads_document(endpoints: &[&[Endpoint]]) -> Value {
     let shown = endpoints.iter().copied().flatten();
     build_document(
-        shown
-            .filter(|endpoint| endpoint.error_format == ErrorFormat::Ads && endpoint.handler.is_some())
-            .collect(),
+        shown.filter(|endpoint| endpoint.error_format == ErrorFormat::Ads && endpoint.handler.is_some()).collect(),
     )
 }
 
 fn build_document(endpoints: Vec<&Endpoint>) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in &endpoints {
-        let item = paths
-            .entry(spell_path(endpoint.path, Vocabulary::Post))
-            .or_insert_with(|| json!({}));
+        let item = paths.entry(spell_path(endpoint.path, Vocabulary::Post)).or_insert_with(|| json!({}));
         if let Some(item) = item.as_object_mut() {
             item.insert(endpoint.method.to_lowercase(), operation_object(endpoint));
         }
@@ -156,10 +152,7 @@ fn request_body(body: BodySpec) -> Option<Value> {
         BodySpec::Multipart(members) => (&["application/json", "multipart/form-data"], members),
     };
     let schema = closed_object_schema(members);
-    let content: Map<_, _> = types
-        .iter()
-        .map(|of| ((*of).to_owned(), json!({ "schema": schema })))
-        .collect();
+    let content: Map<_, _> = types.iter().map(|of| ((*of).to_owned(), json!({ "schema": schema }))).collect();
     let required = members.iter().any(|member| member.required);
     Some(json!({ "required": required, "content": content }))
 }
@@ -190,11 +183,8 @@ fn success_content(endpoint: &Endpoint) -> Value {
         return json!({ "application/json": { "schema": { "type": "object" } } });
     };
     let reference = json!({ "$ref": format!("#/components/schemas/{}", schema_name(object)) });
-    let data = if returns_single_object(endpoint, object) {
-        reference
-    } else {
-        array_schema(&reference, 0, usize::MAX)
-    };
+    let data =
+        if returns_single_object(endpoint, object) { reference } else { array_schema(&reference, 0, usize::MAX) };
     let errors = array_schema(&json!({ "$ref": "#/components/schemas/Problem" }), 1, usize::MAX);
     json!({ "application/json": { "schema": {
         "type": "object",
@@ -235,18 +225,11 @@ fn security_requirements(endpoint: &Endpoint) -> Value {
         (permit.oauth2, json!({ "OAuth2UserToken": scopes })),
         (permit.open, json!({})),
     ];
-    kinds
-        .into_iter()
-        .filter(|(accepted, _)| *accepted)
-        .map(|(_, kind)| kind)
-        .collect()
+    kinds.into_iter().filter(|(accepted, _)| *accepted).map(|(_, kind)| kind).collect()
 }
 
 fn security_schemes() -> Value {
-    let scopes: Map<_, _> = Scope::ALL
-        .iter()
-        .map(|scope| (scope.name().to_owned(), scope.name().into()))
-        .collect();
+    let scopes: Map<_, _> = Scope::ALL.iter().map(|scope| (scope.name().to_owned(), scope.name().into())).collect();
     json!({
         "UserToken": { "type": "http", "scheme": "OAuth" },
         "BearerToken": { "type": "http", "scheme": "bearer" },
@@ -280,15 +263,11 @@ fn component_schemas(endpoints: &[&Endpoint]) -> Value {
     let mut schemas = error_schemas();
     let all = endpoints.iter().copied();
     for object in all.clone().filter_map(main_object) {
-        schemas
-            .entry(schema_name(object))
-            .or_insert_with(|| object_schema(object));
+        schemas.entry(schema_name(object)).or_insert_with(|| object_schema(object));
     }
     let declared = all.filter_map(|endpoint| endpoint.ads);
     for resource in declared.filter_map(ads::response_resource) {
-        schemas
-            .entry(ads::resource_schema_name(resource))
-            .or_insert_with(|| ads::resource_schema(resource));
+        schemas.entry(ads::resource_schema_name(resource)).or_insert_with(|| ads::resource_schema(resource));
     }
     schemas.into()
 }
@@ -316,18 +295,9 @@ fn error_schemas() -> Map<String, Value> {
     let list = |of: Value| json!({ "type": "array", "items": of });
     Map::from_iter([
         ("Problem".into(), problem),
-        (
-            "LegacyErrors".into(),
-            properties_schema(json!({ "errors": list(coded) })),
-        ),
-        (
-            "OAuth2Error".into(),
-            properties_schema(json!({ "error": text(), "error_description": text() })),
-        ),
-        (
-            "AdsErrors".into(),
-            properties_schema(json!({ "errors": list(named), "request": { "type": "object" } })),
-        ),
+        ("LegacyErrors".into(), properties_schema(json!({ "errors": list(coded) }))),
+        ("OAuth2Error".into(), properties_schema(json!({ "error": text(), "error_description": text() }))),
+        ("AdsErrors".into(), properties_schema(json!({ "errors": list(named), "request": { "type": "object" } }))),
     ])
 }
 

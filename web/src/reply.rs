@@ -29,20 +29,11 @@ pub struct HttpReply {
 
 impl HttpReply {
     pub fn empty(status: u16) -> Self {
-        Self {
-            status,
-            headers: HeaderMap::new(),
-            body: Body::empty(),
-            streamed: false,
-        }
+        Self { status, headers: HeaderMap::new(), body: Body::empty(), streamed: false }
     }
 
     pub fn bytes(status: u16, kind: HeaderValue, bytes: impl Into<Bytes>) -> Self {
-        Self {
-            body: Body::full(bytes),
-            ..Self::empty(status)
-        }
-        .header(CONTENT_TYPE, kind)
+        Self { body: Body::full(bytes), ..Self::empty(status) }.header(CONTENT_TYPE, kind)
     }
 
     pub fn json(status: u16, value: &Value) -> Self {
@@ -59,11 +50,7 @@ impl HttpReply {
     }
 
     pub fn stream(kind: HeaderValue, body: Body) -> Self {
-        let reply = Self {
-            body,
-            streamed: true,
-            ..Self::empty(200)
-        };
+        let reply = Self { body, streamed: true, ..Self::empty(200) };
         reply.header(CONTENT_TYPE, kind)
     }
 

@@ -121,48 +121,25 @@ impl EndpointRouter {
             self.node_indexes.insert(shape, index);
             index
         };
-        let node = self
-            .nodes
-            .get_mut(index)
-            .ok_or_else(|| Fault::new("a route node is missing"))?;
-        if node
-            .entries
-            .iter()
-            .any(|entry| entry.endpoint.method == endpoint.method)
-        {
+        let node = self.nodes.get_mut(index).ok_or_else(|| Fault::new("a route node is missing"))?;
+        if node.entries.iter().any(|entry| entry.endpoint.method == endpoint.method) {
             let (id, method) = (endpoint.id, endpoint.method);
             return Err(Fault::new(format!("{id}: {method} {spelling} is taken")));
         }
-        node.entries.push(RouteEntry {
-            endpoint,
-            names: parameter_names(path),
-            vocabulary,
-            facts,
-        });
+        node.entries.push(RouteEntry { endpoint, names: parameter_names(path), vocabulary, facts });
         Ok(())
     }
 
     /// `path` is still percent-encoded. HEAD is routed as GET.
     pub fn find(&self, method: &str, path: &str) -> Result<RouteMatch, RouteError> {
-        let not_found = |refusal| RouteError {
-            refusal,
-            error_format: error_format_for_path(path),
-        };
+        let not_found = |refusal| RouteError { refusal, error_format: error_format_for_path(path) };
         let matched = self.paths.at(path).map_err(|_| not_found(Refusal::RouteNotFound))?;
-        let node = self
-            .nodes
-            .get(*matched.value)
-            .ok_or_else(|| not_found(Refusal::RouteNotFound))?;
+        let node = self.nodes.get(*matched.value).ok_or_else(|| not_found(Refusal::RouteNotFound))?;
         let routed_method = if method == "HEAD" { "GET" } else { method };
         let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == routed_method) else {
             return Err(RouteError {
-                refusal: Refusal::MethodNotAllowed {
-                    allowed: node.allowed_methods(),
-                },
-                error_format: node
-                    .entries
-                    .first()
-                    .map_or(ErrorFormat::V2, |entry| entry.endpoint.error_format),
+                refusal: Refusal::MethodNotAllowed { allowed: node.allowed_methods() },
+                error_format: node.entries.first().map_or(ErrorFormat::V2, |entry| entry.endpoint.error_format),
             });
         };
         let decode = |raw: &str| {
@@ -228,16 +205,11 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
 }
 
 pub fn spell_path(path: &str, vocabulary: Vocabulary) -> String {
-    PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| {
-        path.replace(mark, word.name_in(vocabulary))
-    })
+    PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| path.replace(mark, word.name_in(vocabulary)))
 }
 
 fn parameter_names(path: &'static str) -> Vec<&'static str> {
-    path.split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split('}').next())
-        .collect()
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
 }
 
 /// Numbers the parameters, so that operations may name the same one differently.
@@ -287,11 +259,7 @@ mod tests {
 
     fn find(method: &str, path: &str) -> (String, Option<Vocabulary>, Vec<String>) {
         let found = EndpointRouter::new(TABLE).unwrap().find(method, path).unwrap();
-        let path = found
-            .path
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let path = found.path.iter().map(|(name, value)| format!("{name}={value}")).collect();
         (found.endpoint.id.to_owned(), found.vocabulary, path)
     }
 
@@ -326,21 +294,14 @@ mod tests {
         assert_eq!(find("GET", "/2/tweets/a%2Fb").2, ["id=a/b"]);
         assert_eq!(find("GET", "/2/tweets/%zz").2, ["id=%zz"]);
         let (id, _, path) = find("DELETE", "/2/users/7/bookmarks20");
-        assert_eq!(
-            (id.as_str(), path),
-            ("unbookmark", vec!["id=7".into(), "post_id=20".into()])
-        );
+        assert_eq!((id.as_str(), path), ("unbookmark", vec!["id=7".into(), "post_id=20".into()]));
     }
 
     #[test]
     fn what_is_not_there_is_not_found() {
         for path in ["/", "", "/2", "/2/posts/", "/2//posts", "/2/posts/20/", "/3/posts", "*"] {
             let lost = lost("GET", path);
-            assert_eq!(
-                (lost.refusal, lost.error_format),
-                (Refusal::RouteNotFound, ErrorFormat::V2),
-                "{path}"
-            );
+            assert_eq!((lost.refusal, lost.error_format), (Refusal::RouteNotFound, ErrorFormat::V2), "{path}");
         }
         assert_eq!(lost("GET", "/1.1/nothing.json").error_format, ErrorFormat::Legacy);
         assert_eq!(lost("GET", "/oauth/nothing").error_format, ErrorFormat::Legacy);
@@ -363,18 +324,13 @@ mod tests {
         };
         assert_eq!(allowed("/2/tweets"), "GET, HEAD, POST");
         assert_eq!(allowed("/2/posts/20"), "DELETE, GET, HEAD");
-        assert_eq!(
-            lost("POST", "/1.1/account/verify_credentials.json").error_format,
-            ErrorFormat::Legacy
-        );
+        assert_eq!(lost("POST", "/1.1/account/verify_credentials.json").error_format, ErrorFormat::Legacy);
     }
 
     #[test]
     fn a_path_taken_twice_is_a_fault() {
-        static TWICE: &[&[Endpoint]] = &[
-            &[op("one", "GET", "/2/<posts>/{id}")],
-            &[op("two", "GET", "/2/tweets/{post_id}")],
-        ];
+        static TWICE: &[&[Endpoint]] =
+            &[&[op("one", "GET", "/2/<posts>/{id}")], &[op("two", "GET", "/2/tweets/{post_id}")]];
         let fault = EndpointRouter::new(TWICE).err().unwrap();
         assert_eq!(fault.to_string(), "two: GET /2/tweets/{post_id} is taken");
     }

@@ -15,10 +15,7 @@ pub struct VocabularyHints {
 
 impl VocabularyHints {
     pub fn from_path(path: Option<Vocabulary>) -> Self {
-        Self {
-            path,
-            ..Self::default()
-        }
+        Self { path, ..Self::default() }
     }
 
     /// The newer vocabulary takes precedence, since its clients still send some of the older names.
@@ -42,10 +39,7 @@ impl VocabularyHints {
         let path_hint = self.path.or(self.body_key);
         let vocabulary = self.names.or(path_hint).or(app).unwrap_or(default);
         let both_metrics = self.names.is_none() && path_hint != Some(Vocabulary::Post);
-        RenderOptions {
-            vocabulary,
-            both_metric_names: both_metrics,
-        }
+        RenderOptions { vocabulary, both_metric_names: both_metrics }
     }
 }
 
@@ -58,10 +52,7 @@ mod tests {
     #[test]
     fn the_first_that_tells_decides() {
         let case = |names: &[Vocabulary], path, app, expected: (Vocabulary, bool)| {
-            let mut heard = VocabularyHints {
-                path,
-                ..VocabularyHints::default()
-            };
+            let mut heard = VocabularyHints { path, ..VocabularyHints::default() };
             for name in names {
                 heard.observe_name(Some(*name));
             }

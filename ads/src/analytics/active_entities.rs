@@ -102,8 +102,5 @@ fn parent_ids(
         }
         record.int(field).filter(|_| has(record, field))
     };
-    Ok(records
-        .iter()
-        .filter_map(|(id, record)| Some((*id, parent(record)?)))
-        .collect())
+    Ok(records.iter().filter_map(|(id, record)| Some((*id, parent(record)?))).collect())
 }

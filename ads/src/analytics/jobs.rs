@@ -60,10 +60,7 @@ pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
 fn job_limit_headers(open: i64) -> Vec<(&'static str, String)> {
     vec![
         ("x-concurrent-job-limit", MAX_OPEN_JOBS.to_string()),
-        (
-            "x-concurrent-job-limit-remaining",
-            (MAX_OPEN_JOBS - open).max(0).to_string(),
-        ),
+        ("x-concurrent-job-limit-remaining", (MAX_OPEN_JOBS - open).max(0).to_string()),
     ]
 }
 
@@ -163,22 +160,13 @@ pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
     let now = tx.now();
     for job in ledger::list_open_jobs(tx, AnalyticsJobState::Processing, now.plus_ms(-CLAIM_TIMEOUT_MS), 10)? {
         let late = job.created_at.plus_ms(MAX_JOB_AGE_MS) <= now;
-        let to = if late {
-            AnalyticsJobState::Failed
-        } else {
-            AnalyticsJobState::Queued
-        };
+        let to = if late { AnalyticsJobState::Failed } else { AnalyticsJobState::Queued };
         if is_abandoned(&job, now) {
             ledger::transition_job(tx, job.id, (AnalyticsJobState::Processing, to), None)?;
         }
     }
     for job in ledger::list_open_jobs(tx, AnalyticsJobState::Queued, now.plus_ms(-MIN_QUEUED_MS), 10)? {
-        if ledger::transition_job(
-            tx,
-            job.id,
-            (AnalyticsJobState::Queued, AnalyticsJobState::Processing),
-            None,
-        )? {
+        if ledger::transition_job(tx, job.id, (AnalyticsJobState::Queued, AnalyticsJobState::Processing), None)? {
             return Ok(Some(job));
         }
     }

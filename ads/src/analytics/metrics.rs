@@ -34,10 +34,8 @@ const MORE: &[MetricColumn] = &[
     metric_column("poll_card_vote", Metric::PollVotes),
     untracked_column("unfollows"),
 ];
-const BILLING: &[MetricColumn] = &[
-    metric_column("billed_engagements", Metric::Billed),
-    metric_column("billed_charge_local_micro", Metric::Charge),
-];
+const BILLING: &[MetricColumn] =
+    &[metric_column("billed_engagements", Metric::Billed), metric_column("billed_charge_local_micro", Metric::Charge)];
 const VIDEO: &[MetricColumn] = &[
     metric_column("video_total_views", Metric::VideoViews),
     metric_column("video_views_25", Metric::Video25),
@@ -118,9 +116,7 @@ pub(super) fn metrics_of_group(group: &str, kind: &str, vocabulary: base::Vocabu
     let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");
     let named = |figures: &[MetricColumn]| -> Vec<NamedMetric> {
         let named = figures.iter();
-        named
-            .map(|(name, metric)| (name.name_in(vocabulary).to_owned(), *metric))
-            .collect()
+        named.map(|(name, metric)| (name.name_in(vocabulary).to_owned(), *metric)).collect()
     };
     let conversions = |prefix: &str, names: &[&str]| -> Vec<NamedMetric> {
         let all = names.iter();

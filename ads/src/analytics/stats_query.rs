@@ -264,10 +264,7 @@ impl StatsQuery {
             from: Time::from_ms(number("start")),
             to: Time::from_ms(number("end")),
             granularity: word("granularity"),
-            groups: items("metric_groups")
-                .iter()
-                .filter_map(|group| group.as_str().map(str::to_owned))
-                .collect(),
+            groups: items("metric_groups").iter().filter_map(|group| group.as_str().map(str::to_owned)).collect(),
             placement: word("placement"),
             segments: optional("segmentation_type"),
             country: optional("country"),
@@ -293,11 +290,7 @@ pub(super) fn parse_time_window(
     let mut read = |name: &'static str| {
         let text = params.text(name).unwrap_or_default();
         // A bare date is its midnight in the account's time zone.
-        let at = if text.contains(['T', 't', ' ']) {
-            parse_time(text)
-        } else {
-            zone.midnight_of_date(text)
-        };
+        let at = if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) };
         let wrong = |message: String| AdsProblem::invalid_parameter(name, text, message);
         match at {
             None => {
@@ -341,11 +334,7 @@ fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[Strin
     }
     let account = ctx.account_id()?;
     let rows = records::find_by_ids(ctx.tx, resource.name, &ids)?;
-    let known: Vec<i64> = rows
-        .iter()
-        .filter(|row| row.account_id == account)
-        .map(|row| row.id)
-        .collect();
+    let known: Vec<i64> = rows.iter().filter(|row| row.account_id == account).map(|row| row.id).collect();
     match ids.iter().find(|id| !known.contains(id)) {
         Some(unknown) => Err(record_not_found(resource, "entity_ids", *unknown).into()),
         None => Ok(ids),
@@ -354,10 +343,7 @@ fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[Strin
 
 /// Parses ids of posts by the account's promotable users.
 fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
-    let authors: Vec<i64> = promotable_users::list_all(ctx)?
-        .iter()
-        .filter_map(|user| user.int("user_id"))
-        .collect();
+    let authors: Vec<i64> = promotable_users::list_all(ctx)?.iter().filter_map(|user| user.int("user_id")).collect();
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
         let id = IdFormat::Long.parse("entity_ids", text)?;

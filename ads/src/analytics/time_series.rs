@@ -19,20 +19,13 @@ type MetricBuckets = Vec<MetricSums>;
 /// The number of buckets and the data of each entity.
 pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, Value), Fault> {
     let (_, count) = query.bucket_layout();
-    let names: Vec<NamedMetric> = query
-        .groups
-        .iter()
-        .flat_map(|group| metrics_of_group(group, &query.kind, query.speech))
-        .collect();
+    let names: Vec<NamedMetric> =
+        query.groups.iter().flat_map(|group| metrics_of_group(group, &query.kind, query.speech)).collect();
     if query.segments.is_some() {
         let series = sum_by_segment(tx, query)?;
         return Ok((count, segments_json(query, &names, &series)));
     }
-    let series = if query.kind == "ORGANIC_POST" {
-        sum_organic(tx, query)?
-    } else {
-        sum_by_entity(tx, query)?
-    };
+    let series = if query.kind == "ORGANIC_POST" { sum_organic(tx, query)? } else { sum_by_entity(tx, query)? };
     let empty = vec![MetricSums::default(); count];
     let entities = query.ids.iter().map(|id| {
         let buckets = series.get(id).unwrap_or(&empty);
@@ -50,16 +43,9 @@ fn metrics_json(names: &[NamedMetric], buckets: &[MetricSums]) -> Map<String, Va
             return Value::Null;
         };
         let all: Vec<i64> = buckets.iter().map(|sums| sums.get(*metric)).collect();
-        if all.iter().all(|value| *value == 0) {
-            Value::Null
-        } else {
-            all.into()
-        }
+        if all.iter().all(|value| *value == 0) { Value::Null } else { all.into() }
     };
-    names
-        .iter()
-        .map(|(name, metric)| (name.clone(), values(metric)))
-        .collect()
+    names.iter().map(|(name, metric)| (name.clone(), values(metric))).collect()
 }
 
 fn bucket_index(query: &StatsQuery, at: i64) -> usize {
@@ -162,10 +148,7 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBucket
 }
 
 fn matching_entities(entity: AdEntity, part: &ReportRow, attributed: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
-    let creative = matches!(
-        entity,
-        AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative
-    );
+    let creative = matches!(entity, AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative);
     let own = attributed
         .iter()
         .filter(|(id, items)| items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id)));

@@ -117,11 +117,7 @@ impl CustomOperation {
     /// A read operation that uses POST.
     #[must_use]
     pub const fn read_by_post(self) -> Self {
-        Self {
-            method: "POST",
-            rate_class: AdsRateClass::PerMinute(450),
-            ..self
-        }
+        Self { method: "POST", rate_class: AdsRateClass::PerMinute(450), ..self }
     }
 
     #[must_use]
@@ -136,10 +132,7 @@ impl CustomOperation {
 
     #[must_use]
     pub const fn sandbox_only(self) -> Self {
-        Self {
-            sandbox_only: true,
-            ..self
-        }
+        Self { sandbox_only: true, ..self }
     }
 
     #[must_use]
@@ -149,44 +142,29 @@ impl CustomOperation {
 
     #[must_use]
     pub const fn takes_json(self) -> Self {
-        Self {
-            input_format: InputFormat::Json,
-            ..self
-        }
+        Self { input_format: InputFormat::Json, ..self }
     }
 
     /// Sets the maximum body size in bytes.
     #[must_use]
     pub const fn body_limit(self, body: usize) -> Self {
-        Self {
-            body_limit: body,
-            ..self
-        }
+        Self { body_limit: body, ..self }
     }
 
     #[must_use]
     pub const fn rate_limited(self, often: AdsRateClass) -> Self {
-        Self {
-            rate_class: often,
-            ..self
-        }
+        Self { rate_class: often, ..self }
     }
 
     /// Marks the operation as using the search index; callers wait for it to catch up.
     #[must_use]
     pub const fn uses_search(self) -> Self {
-        Self {
-            uses_search: true,
-            ..self
-        }
+        Self { uses_search: true, ..self }
     }
 
     #[must_use]
     pub const fn requires_feature(self, gate: FeatureGate) -> Self {
-        Self {
-            feature_gate: Some(gate),
-            ..self
-        }
+        Self { feature_gate: Some(gate), ..self }
     }
 
     #[must_use]

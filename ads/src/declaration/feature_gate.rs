@@ -14,12 +14,7 @@ pub struct FeatureGate {
 
 impl FeatureGate {
     pub const fn new(feature: &'static str) -> Self {
-        Self {
-            feature,
-            values: &[],
-            condition: None,
-            applies_to_all_accounts: false,
-        }
+        Self { feature, values: &[], condition: None, applies_to_all_accounts: false }
     }
 
     #[must_use]
@@ -29,17 +24,11 @@ impl FeatureGate {
 
     #[must_use]
     pub const fn only_if_field(self, field: &'static str, value: &'static str) -> Self {
-        Self {
-            condition: Some((field, value)),
-            ..self
-        }
+        Self { condition: Some((field, value)), ..self }
     }
 
     #[must_use]
     pub const fn applies_always(self) -> Self {
-        Self {
-            applies_to_all_accounts: true,
-            ..self
-        }
+        Self { applies_to_all_accounts: true, ..self }
     }
 }

@@ -114,10 +114,7 @@ impl FieldSpec {
 
     #[must_use]
     pub const fn required(self) -> Self {
-        Self {
-            create: FieldRequirement::Required,
-            ..self
-        }
+        Self { create: FieldRequirement::Required, ..self }
     }
 
     #[must_use]
@@ -134,43 +131,27 @@ impl FieldSpec {
     /// The field is never sent by clients; rules set it.
     #[must_use]
     pub const fn set_by_server(self) -> Self {
-        Self {
-            create: FieldRequirement::Ignored,
-            update: FieldRequirement::Ignored,
-            ..self
-        }
+        Self { create: FieldRequirement::Ignored, update: FieldRequirement::Ignored, ..self }
     }
 
     #[must_use]
     pub const fn hidden(self) -> Self {
-        Self {
-            is_shown: false,
-            ..self
-        }
+        Self { is_shown: false, ..self }
     }
 
     #[must_use]
     pub const fn default_word(self, word: &'static str) -> Self {
-        Self {
-            default_value: DefaultValue::Word(word),
-            ..self
-        }
+        Self { default_value: DefaultValue::Word(word), ..self }
     }
 
     #[must_use]
     pub const fn default_flag(self, flag: bool) -> Self {
-        Self {
-            default_value: DefaultValue::Flag(flag),
-            ..self
-        }
+        Self { default_value: DefaultValue::Flag(flag), ..self }
     }
 
     #[must_use]
     pub const fn default_number(self, number: i64) -> Self {
-        Self {
-            default_value: DefaultValue::Number(number),
-            ..self
-        }
+        Self { default_value: DefaultValue::Number(number), ..self }
     }
 
     #[must_use]
@@ -185,10 +166,7 @@ impl FieldSpec {
 
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
-        Self {
-            name: VocabularyWord::new(self.name.post, tweet),
-            ..self
-        }
+        Self { name: VocabularyWord::new(self.name.post, tweet), ..self }
     }
 }
 
@@ -215,13 +193,7 @@ impl ListFilter {
     }
 
     pub const fn new(name: &'static str, field: &'static str, kind: FieldKind) -> Self {
-        Self {
-            name: VocabularyWord::same_in_both(name),
-            aliases: &[],
-            field,
-            kind,
-            required: false,
-        }
+        Self { name: VocabularyWord::same_in_both(name), aliases: &[], field, kind, required: false }
     }
 
     #[must_use]
@@ -231,10 +203,7 @@ impl ListFilter {
 
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
-        Self {
-            name: VocabularyWord::new(self.name.post, tweet),
-            ..self
-        }
+        Self { name: VocabularyWord::new(self.name.post, tweet), ..self }
     }
 
     #[must_use]

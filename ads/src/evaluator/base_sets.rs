@@ -54,9 +54,11 @@ impl Evaluator {
         let mut away = Vec::new();
         if let Some(user) = audience.advertiser {
             let id = user.get();
-            away.push(self.get_or_build_set(tx, UserSetKey::Blockers(id), |tx| {
-                Ok((viewers::list_blockers(tx, id)?, LONG_MS))
-            })?);
+            away.push(
+                self.get_or_build_set(tx, UserSetKey::Blockers(id), |tx| {
+                    Ok((viewers::list_blockers(tx, id)?, LONG_MS))
+                })?,
+            );
         }
         if audience.account != 0 {
             away.push(self.do_not_reach_users(tx, audience.account)?);

@@ -42,13 +42,7 @@ impl Evaluator {
         for (group, by) in all {
             let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
             let by = by.collect();
-            cache.groups.insert(
-                group,
-                GroupedUserSets {
-                    sets: by,
-                    expires_at: until,
-                },
-            );
+            cache.groups.insert(group, GroupedUserSets { sets: by, expires_at: until });
         }
         Ok(())
     }
@@ -73,10 +67,7 @@ impl Evaluator {
             let text = option.details.get(name).and_then(|text| text.as_str());
             text.unwrap_or_default().to_lowercase()
         };
-        let wanted = PlatformVersion {
-            platform: text("os_type"),
-            number: parse_version_numbers(&text("number")),
-        };
+        let wanted = PlatformVersion { platform: text("os_type"), number: parse_version_numbers(&text("number")) };
         // Builds the group if it is missing.
         if self.group_users(tx, UserGroup::Version, "")?.is_none() {
             return Ok(None);
@@ -113,10 +104,7 @@ impl PlatformVersion {
 
     fn parse(text: &str) -> Self {
         let (of, number) = text.split_once(' ').unwrap_or((text, ""));
-        Self {
-            platform: of.to_owned(),
-            number: parse_version_numbers(number),
-        }
+        Self { platform: of.to_owned(), number: parse_version_numbers(number) }
     }
 }
 
@@ -141,10 +129,7 @@ fn platform_number(agent: &str) -> Option<&'static str> {
         Some("2")
     } else if has("Mobile") {
         Some("3")
-    } else if ["Windows", "Macintosh", "Linux", "CrOS", "X11"]
-        .iter()
-        .any(|name| has(name))
-    {
+    } else if ["Windows", "Macintosh", "Linux", "CrOS", "X11"].iter().any(|name| has(name)) {
         Some("4")
     } else {
         None
@@ -209,31 +194,15 @@ mod tests {
                 Some("ios 18.5"),
                 Some("iPhone"),
             ),
-            (
-                "Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) Version/17.0 Mobile",
-                Some("ios 17"),
-                Some("iPad"),
-            ),
-            (
-                "Mozilla/5.0 (Linux; Android 15; Pixel 9) Chrome/142.0 Mobile",
-                Some("android 15"),
-                Some("Pixel 9"),
-            ),
+            ("Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) Version/17.0 Mobile", Some("ios 17"), Some("iPad")),
+            ("Mozilla/5.0 (Linux; Android 15; Pixel 9) Chrome/142.0 Mobile", Some("android 15"), Some("Pixel 9")),
             (
                 "Mozilla/5.0 (Linux; U; Android 9; pt-pt; SM-G960F Build/PPR1) Mobile",
                 Some("android 9"),
                 Some("SM-G960F"),
             ),
-            (
-                "Mozilla/5.0 (Linux; Android 10; K) Chrome/142.0 Mobile",
-                Some("android 10"),
-                None,
-            ),
-            (
-                "Mozilla/5.0 (Android 16; Mobile; rv:145.0) Firefox/145.0",
-                Some("android 16"),
-                None,
-            ),
+            ("Mozilla/5.0 (Linux; Android 10; K) Chrome/142.0 Mobile", Some("android 10"), None),
+            ("Mozilla/5.0 (Android 16; Mobile; rv:145.0) Firefox/145.0", Some("android 16"), None),
             ("Mozilla/5.0 (Windows NT 10.0; Win64; x64)", None, None),
             ("Android", None, None),
         ] {

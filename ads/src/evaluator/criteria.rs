@@ -74,11 +74,7 @@ pub fn is_primary_type(kind: &str) -> bool {
 impl TargetedAudience {
     /// The context's account without criteria.
     pub fn from_account(ctx: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
-        Ok(Self {
-            account: ctx.account_id()?,
-            advertiser: promotable_users::find_own_user(ctx)?,
-            criteria: Vec::new(),
-        })
+        Ok(Self { account: ctx.account_id()?, advertiser: promotable_users::find_own_user(ctx)?, criteria: Vec::new() })
     }
 
     /// A line item of the context's account with its criteria.

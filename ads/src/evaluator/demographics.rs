@@ -33,9 +33,8 @@ impl Evaluator {
     pub(super) fn gender_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<Option<UserSet>, Error> {
         let key = UserSetKey::Value("GENDER".to_owned(), value.to_owned());
         let gender = value.parse().unwrap_or(-1);
-        let users = self.get_or_build_set(tx, key, |tx| {
-            Ok((private_profiles::list_by_gender(tx, gender)?, TOLD_MS))
-        })?;
+        let users =
+            self.get_or_build_set(tx, key, |tx| Ok((private_profiles::list_by_gender(tx, gender)?, TOLD_MS)))?;
         let is_known = !users.is_empty() || private_profiles::has_genders(tx)?;
         Ok(is_known.then_some(users))
     }

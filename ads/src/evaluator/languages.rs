@@ -77,9 +77,7 @@ impl Evaluator {
             let counted = self.count_user_languages(tx, *user)?;
             let code = main_language(&counted).map(str::to_owned);
             let codes: Vec<String> = code.into_iter().collect();
-            self.set_cache
-                .lock()
-                .set_user_groups(UserGroup::Language, *user, &codes);
+            self.set_cache.lock().set_user_groups(UserGroup::Language, *user, &codes);
         }
         Ok(())
     }
@@ -105,9 +103,7 @@ fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumb
 fn main_language(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
     // Codes that give a reason why a post has no language.
     const NONE: &[&str] = &["und", "qam", "qct", "qht", "qme", "qst", "zxx", "art"];
-    let real = counted
-        .iter()
-        .filter(|(spoken, _)| *spoken != 0 && !NONE.contains(&language_code(*spoken)));
+    let real = counted.iter().filter(|(spoken, _)| *spoken != 0 && !NONE.contains(&language_code(*spoken)));
     let most = real.max_by_key(|(spoken, count)| (*count, std::cmp::Reverse(*spoken)));
     most.map(|(spoken, _)| language_code(*spoken))
 }

@@ -101,9 +101,7 @@ impl Evaluator {
             let mut cache = self.set_cache.lock();
             for (user, text) in some {
                 last = user;
-                let ids = resolved
-                    .entry(text)
-                    .or_insert_with_key(|text| added.resolve_place_ids(text));
+                let ids = resolved.entry(text).or_insert_with_key(|text| added.resolve_place_ids(text));
                 let number = cache.numbers.assign_number(user);
                 for id in ids {
                     add_user_to_place(&mut by, id, number);
@@ -137,18 +135,8 @@ impl Evaluator {
         let by = by.into_iter().map(|(value, users)| (value, Arc::new(users)));
         let by = by.collect();
         let mut cache = self.set_cache.lock();
-        let lasts = if cache.log_offset() == offset {
-            LONG_MS
-        } else {
-            SHORT_MS
-        };
+        let lasts = if cache.log_offset() == offset { LONG_MS } else { SHORT_MS };
         let until = tx.now().plus_ms(lasts);
-        cache.groups.insert(
-            group,
-            GroupedUserSets {
-                sets: by,
-                expires_at: until,
-            },
-        );
+        cache.groups.insert(group, GroupedUserSets { sets: by, expires_at: until });
     }
 }

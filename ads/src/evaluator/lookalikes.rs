@@ -83,10 +83,8 @@ impl Evaluator {
                 *scores.entry(follower).or_default() += weight;
             }
         }
-        let mut ranked: Vec<(i64, f64)> = scores
-            .into_iter()
-            .filter(|(user, _)| seeds.binary_search(user).is_err() && *user != excluded)
-            .collect();
+        let mut ranked: Vec<(i64, f64)> =
+            scores.into_iter().filter(|(user, _)| seeds.binary_search(user).is_err() && *user != excluded).collect();
         ranked.sort_unstable_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         ranked.truncate(limit);
         Ok(ranked.into_iter().map(|(user, _)| user).collect())

@@ -105,16 +105,11 @@ impl Evaluator {
         let told = if self.limits_disclosure(tx, audience)? {
             let cache = self.set_cache.lock();
             let ids = users.iter().filter_map(|user| cache.numbers.user_id(user));
-            self.size_disclosure
-                .disclose_size(self.size_disclosure.measure_audience(ids))
+            self.size_disclosure.disclose_size(self.size_disclosure.measure_audience(ids))
         } else {
             DisclosedSize::Exact(i64::try_from(users.len()).unwrap_or(i64::MAX))
         };
-        Ok(AudienceEstimate {
-            count: users.len(),
-            disclosed_size: told,
-            ignored_types: reached.ignored_types,
-        })
+        Ok(AudienceEstimate { count: users.len(), disclosed_size: told, ignored_types: reached.ignored_types })
     }
 
     /// Whether the criteria involve the advertiser's own data or private profile data, so that only rounded
@@ -177,10 +172,7 @@ impl Evaluator {
 
     fn resolve_criteria(&self, tx: &mut Tx<'_>, audience: &TargetedAudience) -> Result<CriteriaSets, Error> {
         self.catch_up_with_log(tx)?;
-        let mut reached = CriteriaSets {
-            base: self.active_users(tx)?,
-            ..CriteriaSets::default()
-        };
+        let mut reached = CriteriaSets { base: self.active_users(tx)?, ..CriteriaSets::default() };
         reached.excluded.extend(self.excluded_users(tx, audience)?);
         for criterion in &audience.criteria {
             match self.resolve_criterion(tx, audience, criterion)? {
@@ -227,11 +219,7 @@ impl CriteriaSets {
 
     fn contains_user(&self, user: u32) -> bool {
         self.base.contains(user)
-            && self
-                .primary
-                .iter()
-                .chain(self.each.values())
-                .all(|some| some.iter().any(|users| users.contains(user)))
+            && self.primary.iter().chain(self.each.values()).all(|some| some.iter().any(|users| users.contains(user)))
             && !self.excluded.iter().any(|users| users.contains(user))
     }
 }

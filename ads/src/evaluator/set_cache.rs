@@ -120,12 +120,7 @@ impl UserSetCache {
                 users.remove(number);
             }
         }
-        self.recent.push_back(SetChange {
-            count: self.change_count,
-            key,
-            user,
-            joins,
-        });
+        self.recent.push_back(SetChange { count: self.change_count, key, user, joins });
         if self.recent.len() > MAX_RECENT_CHANGES
             && let Some(oldest) = self.recent.pop_front()
         {
@@ -191,11 +186,7 @@ impl UserSetCache {
         (from, now, until): (u64, Time, Time),
     ) -> UserSet {
         let complete = from >= self.dropped_changes;
-        for change in self
-            .recent
-            .iter()
-            .filter(|change| change.count > from && change.key == key)
-        {
+        for change in self.recent.iter().filter(|change| change.count > from && change.key == key) {
             let number = self.numbers.assign_number(change.user);
             if change.joins {
                 users.insert(number);
@@ -209,11 +200,7 @@ impl UserSetCache {
                 self.evict_stale_sets(now);
             }
             let used = now;
-            let set = CachedUserSet {
-                users: Arc::clone(&users),
-                expires_at: until,
-                last_used_at: used,
-            };
+            let set = CachedUserSet { users: Arc::clone(&users), expires_at: until, last_used_at: used };
             self.sets.insert(key, set);
         }
         users

@@ -87,8 +87,7 @@ impl Evaluator {
             "USER_ENGAGEMENT" => self.promotable_user_engagers(tx, audience, value)?,
             "USER_ENGAGEMENT_LOOKALIKE" => {
                 let seed = self.promotable_user_engagers(tx, audience, value)?;
-                seed.map(|seed| self.similar_to_users(tx, criterion, &seed))
-                    .transpose()?
+                seed.map(|seed| self.similar_to_users(tx, criterion, &seed)).transpose()?
             }
             "CUSTOM_AUDIENCE" => Some(self.custom_audience_users(tx, value)?),
             "CUSTOM_AUDIENCE_EXPANDED" => {
@@ -169,9 +168,8 @@ impl Evaluator {
             let filter = ("campaign_id", id);
             let items = records::list_by_field(tx, item, audience.account, filter, false)?;
             let items: Vec<i64> = items.iter().map(|item| item.id).collect();
-            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) = engagement_kinds(&types)
-                .into_iter()
-                .partition(|kind| *kind == AdEventKind::Impression);
+            let (seen, done): (Vec<AdEventKind>, Vec<AdEventKind>) =
+                engagement_kinds(&types).into_iter().partition(|kind| *kind == AdEventKind::Impression);
             let mut users = Vec::new();
             for (kinds, days) in [(seen, SEEN_DAYS), (done, DONE_DAYS)] {
                 let since = tx.now().plus_ms(-days * DAY_MS);

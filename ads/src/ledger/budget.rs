@@ -29,10 +29,7 @@ pub struct BudgetLimits {
 
 pub fn budget_limits(entity: AdEntity, record: &AdsRecord) -> BudgetLimits {
     if entity != AdEntity::Funding {
-        return BudgetLimits {
-            total: record.int(TOTAL),
-            daily: record.int(DAILY),
-        };
+        return BudgetLimits { total: record.int(TOTAL), daily: record.int(DAILY) };
     }
     let total = match record.text("type") {
         "INSERTION_ORDER" | "PARTNER_MANAGED" => record.int("funded_amount_local_micro"),

@@ -22,11 +22,7 @@ impl ViewerProfiles {
         let viewers = sort_and_dedup(viewers.map(|event| event.viewer));
         let profiles = private_profiles::list_demographics(tx, &viewers)?;
         let profiles = profiles.into_iter();
-        Ok(Self(
-            profiles
-                .map(|(user, born_on, gender)| (user, (born_on, gender)))
-                .collect(),
-        ))
+        Ok(Self(profiles.map(|(user, born_on, gender)| (user, (born_on, gender))).collect()))
     }
 
     pub(super) fn viewer_traits(&self, event: &LedgerEvent) -> ViewerTraits {

@@ -138,11 +138,7 @@ fn spent_and_available(
     let started = item.int("start_time").unwrap_or(0).max(item.created_at.ms());
     let days = ((now.ms() - started) / DAY).clamp(1, LOOKBACK_DAYS);
     let own = item.get(DAILY).is_some() || item.get(TOTAL).is_some();
-    let (entity, values) = if own {
-        (AdEntity::LineItem, item)
-    } else {
-        (AdEntity::Campaign, campaign)
-    };
+    let (entity, values) = if own { (AdEntity::LineItem, item) } else { (AdEntity::Campaign, campaign) };
     let from = (now.ms() - days * DAY).div_euclid(HOUR) * HOUR;
     let span = (Time::from_ms(from), now.plus_ms(1));
     let spent = ledger::spend_between(ctx.tx, entity, &[values.id], span)?;
@@ -195,15 +191,10 @@ fn expand_by_keywords(
         country: None,
         blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
-    let related = evaluator
-        .insights
-        .find_related_keywords(ctx.tx, &search.snapshot(), &query)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &search.snapshot(), &query)?;
     let known = |word: &&String| all().any(|one| one.value.eq_ignore_ascii_case(word));
-    let new: Vec<&String> = related
-        .iter()
-        .filter(|word| !known(word) && is_valid_keyword(word))
-        .take(MAX_KEYWORDS)
-        .collect();
+    let new: Vec<&String> =
+        related.iter().filter(|word| !known(word) && is_valid_keyword(word)).take(MAX_KEYWORDS).collect();
     let mut wider = audience.clone();
     wider.criteria.extend(new.iter().map(|word| TargetingCriterion {
         kind: first.kind.clone(),

@@ -60,9 +60,7 @@ pub(super) fn find_low_bids(
         let gain = additional * i128::from(rate) * i128::from(higher) / MILLION;
         all.push(RecommendationDraft {
             subject: format!("bid {}", item.id),
-            estimated_gain: i64::try_from(gain)
-                .unwrap_or(i64::MAX)
-                .min(spendable_in_lookback(campaign, item)),
+            estimated_gain: i64::try_from(gain).unwrap_or(i64::MAX).min(spendable_in_lookback(campaign, item)),
             message: format!("Bid won {share}% of the auctions of the last {LOOKBACK_DAYS} days"),
             changes: unchanged_node("campaigns", campaign, &[change_node("line_items", "Update", &params)]),
         });

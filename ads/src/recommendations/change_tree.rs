@@ -63,10 +63,7 @@ pub(super) fn is_tree_applied(ctx: &mut AccountContext<'_, '_>, node: &Value) ->
 
 fn id_from_params(resource: &'static Resource, params: &Map<String, Value>) -> i64 {
     let text = params.get(resource.id.post).and_then(Value::as_str);
-    resource
-        .id_format
-        .parse(resource.id.post, text.unwrap_or_default())
-        .unwrap_or(-1)
+    resource.id_format.parse(resource.id.post, text.unwrap_or_default()).unwrap_or(-1)
 }
 
 /// Whether a record has the suggested values.

@@ -111,11 +111,7 @@ pub(super) fn find_tired_creatives(
     for branch in branches {
         for item in &branch.line_items {
             for promoted in ctx.list_visible_records(&PROMOTED_POST, "line_item_id", item.id)? {
-                all.push(PromotedCreative {
-                    campaign_tree: branch,
-                    line_item: item,
-                    promoted,
-                });
+                all.push(PromotedCreative { campaign_tree: branch, line_item: item, promoted });
             }
         }
     }
@@ -164,9 +160,7 @@ fn find_better_post(
         .collect();
     let mut best: Option<(i64, i64)> = None;
     for other in all {
-        let rate = week
-            .get(&other.promoted.id)
-            .and_then(|rate| rate.per_million_impressions());
+        let rate = week.get(&other.promoted.id).and_then(|rate| rate.per_million_impressions());
         let (Some(rate), Some(post)) = (rate, other.promoted.int("post_id")) else {
             continue;
         };
@@ -183,10 +177,7 @@ fn find_better_post(
 
 fn replace_creative_change(creative: &PromotedCreative<'_>, post: i64) -> Value {
     let deletion = json!({ "promoted_post_id": creative.promoted.formatted_id() });
-    let below = [
-        change_node("promoted_posts", "Delete", &deletion),
-        promote_post_change(creative.line_item, post),
-    ];
+    let below = [change_node("promoted_posts", "Delete", &deletion), promote_post_change(creative.line_item, post)];
     let item = unchanged_node("line_items", creative.line_item, &below);
     unchanged_node("campaigns", &creative.campaign_tree.campaign, &[item])
 }
@@ -210,12 +201,7 @@ fn load_engagement_rates(
     span: (Time, Time),
 ) -> Result<HashMap<i64, EngagementRate>, Error> {
     let mut all: HashMap<i64, EngagementRate> = HashMap::new();
-    let groups = [
-        Placement::AllOn,
-        Placement::Publishers,
-        Placement::Spotlight,
-        Placement::Trend,
-    ];
+    let groups = [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
     for group in groups {
         for (id, _, sums) in ledger::hourly_sums(ctx.tx, AdEntity::PromotedPost, ids, span, group)? {
             let sums: &MetricSums = &sums;

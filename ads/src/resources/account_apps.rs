@@ -18,9 +18,7 @@ pub static ACCOUNT_APP: Resource = Resource {
     fields: &[
         FieldSpec::text("app_store_identifier", 1, 255).immutable(),
         FieldSpec::one_of("os_type", &["Android", "iOS"]).immutable(),
-        FieldSpec::new("conversion_tracking_enabled", FieldKind::Bool)
-            .set_by_server()
-            .default_flag(false),
+        FieldSpec::new("conversion_tracking_enabled", FieldKind::Bool).set_by_server().default_flag(false),
         FieldSpec::text("deep_link_pattern", 1, 255).set_by_server(),
     ],
     verbs: &[ResourceVerb::List],

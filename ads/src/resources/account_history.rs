@@ -105,10 +105,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
 
 /// Parses the time range: whole hours, at least one.
 fn parse_hour_range(params: &ParsedParams) -> Result<(Time, Time), AdsProblem> {
-    let (from, to) = (
-        params.int("start_time").unwrap_or(0),
-        params.int("end_time").unwrap_or(0),
-    );
+    let (from, to) = (params.int("start_time").unwrap_or(0), params.int("end_time").unwrap_or(0));
     let wrong = |message: &str| AdsProblem::new("INVALID_TIME_WINDOW", message);
     if from % HOUR_MS != 0 || to % HOUR_MS != 0 {
         return Err(wrong("The times must be whole hours"));

@@ -16,9 +16,7 @@ pub static ACCOUNT_MEDIA: Resource = Resource {
         FieldSpec::new("video_id", FieldKind::MediaKey).immutable(),
         FieldSpec::url("media_url").immutable(),
         FieldSpec::new("media_key", FieldKind::MediaKey).immutable(),
-        FieldSpec::one_of("creative_type", CREATIVE_TYPES)
-            .required()
-            .immutable(),
+        FieldSpec::one_of("creative_type", CREATIVE_TYPES).required().immutable(),
     ],
     filters: &[
         ListFilter::ids("account_media_ids", "id", &ACCOUNT_MEDIA),

@@ -21,9 +21,7 @@ pub static ACCOUNT_POST: Resource = Resource {
     not_found: "TWEET_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 80),
-        FieldSpec::new("post_id", FieldKind::Long)
-            .legacy_name("tweet_id")
-            .set_by_server(),
+        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
         FieldSpec::new("scheduled_at", FieldKind::Time).set_by_server(),
         // The following fields are set in the sandbox only; elsewhere the platform has them.
@@ -58,30 +56,20 @@ pub fn find_sandbox_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<
 
 /// The account's record of a post, if there is one.
 pub fn find_by_post(ctx: &mut AccountContext<'_, '_>, post: i64) -> Result<Option<AdsRecord>, Error> {
-    Ok(ctx
-        .list_visible_records(&ACCOUNT_POST, "post_id", post)?
-        .into_iter()
-        .next())
+    Ok(ctx.list_visible_records(&ACCOUNT_POST, "post_id", post)?.into_iter().next())
 }
 
 /// Like [`find_by_post`], for several posts in no particular order.
 pub fn find_by_posts(ctx: &mut AccountContext<'_, '_>, posts: &[i64]) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = records::list_by_field_values(ctx.tx, ACCOUNT_POST.name, account, "post_id", posts)?;
-    let all: Result<Vec<AdsRecord>, _> = rows
-        .iter()
-        .map(|row| AdsRecord::from_stored(&ACCOUNT_POST, row))
-        .collect();
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(&ACCOUNT_POST, row)).collect();
     Ok(all?)
 }
 
 pub fn new_record(ctx: &AccountContext<'_, '_>, post: i64, user: i64) -> Result<AdsRecord, Error> {
     let account = &ctx.account()?.record;
-    let id = if account.flag("sandbox") {
-        post
-    } else {
-        ctx.tx.next_id::<()>().get()
-    };
+    let id = if account.flag("sandbox") { post } else { ctx.tx.next_id::<()>().get() };
     let mut record = AdsRecord::new(&ACCOUNT_POST, id, account.id, ctx.now());
     record.set("post_id", post);
     record.set("user_id", user);
@@ -100,10 +88,7 @@ pub fn record_published_post(
     post: PostId,
 ) -> Result<(), Error> {
     let is_sandbox = ctx.account()?.record.flag("sandbox");
-    let scheduled = composition
-        .resource
-        .field("scheduled_at")
-        .and_then(|_| composition.int("scheduled_at"));
+    let scheduled = composition.resource.field("scheduled_at").and_then(|_| composition.int("scheduled_at"));
     let settings = composition.resource.field("conversation_settings");
     let settings = settings.and_then(|_| composition.get("conversation_settings")).cloned();
     let calls = ["video_cta", "video_cta_value"];

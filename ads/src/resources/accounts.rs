@@ -30,37 +30,23 @@ pub static ACCOUNT: Resource = Resource {
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::text("business_name", 0, 255).set_by_server(),
         FieldSpec::text("business_id", 0, 20).set_by_server(),
-        FieldSpec::text("timezone", 1, 64)
-            .set_by_server()
-            .default_word("America/Los_Angeles"),
+        FieldSpec::text("timezone", 1, 64).set_by_server().default_word("America/Los_Angeles"),
         FieldSpec::new("timezone_switch_at", FieldKind::Time).set_by_server(),
         FieldSpec::one_of("industry_type", INDUSTRIES),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
         FieldSpec::new("sandbox", FieldKind::Bool).set_by_server().hidden(),
-        FieldSpec::new("features", FieldKind::SomeOf(features::ALL_FEATURES))
-            .set_by_server()
-            .hidden(),
-        FieldSpec::one_of("feature_gates", features::GATE_MODES)
-            .set_by_server()
-            .hidden()
-            .default_word("lenient"),
+        FieldSpec::new("features", FieldKind::SomeOf(features::ALL_FEATURES)).set_by_server().hidden(),
+        FieldSpec::one_of("feature_gates", features::GATE_MODES).set_by_server().hidden().default_word("lenient"),
         FieldSpec::new("line_item_limit", FieldKind::Int(1, MAX_LINE_ITEMS))
             .set_by_server()
             .hidden()
             .default_number(MAX_LINE_ITEMS),
-        FieldSpec::new("campaign_limit", FieldKind::Int(1, MAX_CAMPAIGNS))
-            .set_by_server()
-            .hidden()
-            .default_number(200),
+        FieldSpec::new("campaign_limit", FieldKind::Int(1, MAX_CAMPAIGNS)).set_by_server().hidden().default_number(200),
         // `exact`, or rounded.
-        FieldSpec::one_of("estimate", &["rounded", "exact"])
-            .set_by_server()
-            .hidden(),
-        FieldSpec::new("refused", FieldKind::SomeOf(OPT_IN_FEATURES))
-            .set_by_server()
-            .hidden(),
+        FieldSpec::one_of("estimate", &["rounded", "exact"]).set_by_server().hidden(),
+        FieldSpec::new("refused", FieldKind::SomeOf(OPT_IN_FEATURES)).set_by_server().hidden(),
     ],
     filters: &[ListFilter::ids("account_ids", "id", &ACCOUNT)],
     max_name_prefix: 255,
@@ -92,22 +78,17 @@ const INDUSTRIES: &[&str] = &[
 ];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsAccounts",
-        "/accounts",
-        "Accounts that the user has a role on.",
-        list_accounts,
-    )
-    .requires_role(RequiredRole::Anyone)
-    .params(&[
-        FieldSpec::new("account_ids", FieldKind::Ids(&ACCOUNT, 200)),
-        COUNT,
-        CURSOR,
-        SORT_BY,
-        FieldSpec::text("q", 1, 255),
-        WITH_DELETED,
-        WITH_TOTAL_COUNT,
-    ]),
+    CustomOperation::get("getAdsAccounts", "/accounts", "Accounts that the user has a role on.", list_accounts)
+        .requires_role(RequiredRole::Anyone)
+        .params(&[
+            FieldSpec::new("account_ids", FieldKind::Ids(&ACCOUNT, 200)),
+            COUNT,
+            CURSOR,
+            SORT_BY,
+            FieldSpec::text("q", 1, 255),
+            WITH_DELETED,
+            WITH_TOTAL_COUNT,
+        ]),
     CustomOperation::get("getAdsAccount", "", "An account.", get_account).params(&[WITH_DELETED]),
     CustomOperation::mutation(
         "POST",
@@ -119,20 +100,11 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .requires_role(RequiredRole::Anyone)
     .sandbox_only(),
     CustomOperation::mutation("PUT", "updateAdsAccount", "", "Changes an account.", update_account).params(&[
-        FieldSpec::text("name", 1, 255)
-            .alias(&["account_name"])
-            .required()
-            .update(FieldRequirement::Optional),
+        FieldSpec::text("name", 1, 255).alias(&["account_name"]).required().update(FieldRequirement::Optional),
         FieldSpec::one_of("industry_type", INDUSTRIES),
     ]),
-    CustomOperation::mutation(
-        "DELETE",
-        "deleteAdsAccount",
-        "",
-        "Sandbox only: deletes an account.",
-        delete_account,
-    )
-    .sandbox_only(),
+    CustomOperation::mutation("DELETE", "deleteAdsAccount", "", "Sandbox only: deletes an account.", delete_account)
+        .sandbox_only(),
 ];
 
 fn list_accounts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -159,11 +131,7 @@ fn get_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resul
 
 fn create_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let new = NewAdsAccount {
-        name: "Sandbox account".to_owned(),
-        sandbox: true,
-        ..NewAdsAccount::default()
-    };
+    let new = NewAdsAccount { name: "Sandbox account".to_owned(), sandbox: true, ..NewAdsAccount::default() };
     let record = insert(ctx.tx, ctx.caller.user, &new)?;
     Ok(OperationOutput::from_json(render_record_array(ctx, &[record])?).as_last_page())
 }
@@ -199,11 +167,7 @@ const SANDBOX_ID_BASE: i64 = 1_000_000_000;
 pub fn insert(tx: &mut Tx<'_>, user: UserId, new: &NewAdsAccount) -> Result<AdsRecord, Error> {
     network::users::find_active(tx, user)?;
     let number = records::next_id(tx, ACCOUNT.name)?;
-    let first = if new.sandbox {
-        SANDBOX_ID_BASE
-    } else {
-        PRODUCTION_ID_BASE
-    };
+    let first = if new.sandbox { SANDBOX_ID_BASE } else { PRODUCTION_ID_BASE };
     let id = first.saturating_add(number);
     let mut record = AdsRecord::new(&ACCOUNT, id, id, tx.now());
     for field in ACCOUNT.fields {

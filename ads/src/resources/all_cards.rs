@@ -25,25 +25,12 @@ static SHORT_ID_CARDS: [&Resource; 3] = [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &
 const MAX_URIS: usize = 200;
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsCardsByUri",
-        "cards/all",
-        "Cards of every kind by their addresses.",
-        list_cards_by_uri,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[
-        FieldSpec::new("card_uris", FieldKind::CardUris(MAX_URIS)).required(),
-        WITH_DELETED,
-    ]),
-    CustomOperation::get(
-        "getAdsCardOfAnyKind",
-        "cards/all/{card_id}",
-        "A card of any kind.",
-        get_card,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
+    CustomOperation::get("getAdsCardsByUri", "cards/all", "Cards of every kind by their addresses.", list_cards_by_uri)
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[FieldSpec::new("card_uris", FieldKind::CardUris(MAX_URIS)).required(), WITH_DELETED]),
+    CustomOperation::get("getAdsCardOfAnyKind", "cards/all/{card_id}", "A card of any kind.", get_card)
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
 ];
 
 /// Cards in the order requested; missing ones are omitted.
@@ -104,10 +91,7 @@ fn find_cards_by_uris(
         indexed_fields: None,
     };
     let (rows, _) = records::page_with_total(ctx.tx, &listing, false)?;
-    let all: Result<Vec<AdsRecord>, _> = rows
-        .iter()
-        .map(|(_, row)| AdsRecord::from_stored(resource, row))
-        .collect();
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|(_, row)| AdsRecord::from_stored(resource, row)).collect();
     Ok(all?)
 }
 

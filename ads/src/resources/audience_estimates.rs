@@ -69,10 +69,7 @@ fn size_range(count: i64) -> (i64, i64) {
 }
 
 fn missing_criteria(message: &str) -> AdsProblem {
-    AdsProblem {
-        message: message.to_owned(),
-        ..AdsProblem::missing_parameter(CRITERIA.to_owned())
-    }
+    AdsProblem { message: message.to_owned(), ..AdsProblem::missing_parameter(CRITERIA.to_owned()) }
 }
 
 /// Parses the criteria: the items of the body's list, or of a body that is a list.

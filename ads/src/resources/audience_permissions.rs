@@ -28,21 +28,13 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
     label: "permission",
     fields: &[
         FieldSpec::parent("custom_audience_id", &CUSTOM_AUDIENCE).required(),
-        FieldSpec::new("granted_account_id", FieldKind::Account)
-            .required()
-            .immutable(),
+        FieldSpec::new("granted_account_id", FieldKind::Account).required().immutable(),
         FieldSpec::one_of("permission_level", LEVELS).required(),
         // A hash, so that a duplicate is found without scanning the audience's permissions.
-        FieldSpec::new("pair", FieldKind::Int(0, i64::MAX))
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("pair", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
     ],
     filters: &[
-        ListFilter::new(
-            "custom_audience_id",
-            "custom_audience_id",
-            FieldKind::Reference(&CUSTOM_AUDIENCE, false),
-        ),
+        ListFilter::new("custom_audience_id", "custom_audience_id", FieldKind::Reference(&CUSTOM_AUDIENCE, false)),
         ListFilter::ids("granted_account_ids", "granted_account_id", &ACCOUNT),
         ListFilter::ids("custom_audience_permission_ids", "id", &AUDIENCE_PERMISSION),
     ],
@@ -57,9 +49,8 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
 const LEVELS: &[&str] = &["READ_ONLY", "READ_WRITE"];
 const AUDIENCE: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
 const TAILORED: FieldSpec = FieldSpec::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
-const GRANTED: FieldSpec = FieldSpec::new("granted_account_id", FieldKind::Account)
-    .required()
-    .requires_features(&[SHARING_GATE]);
+const GRANTED: FieldSpec =
+    FieldSpec::new("granted_account_id", FieldKind::Account).required().requires_features(&[SHARING_GATE]);
 /// Required for sharing outside the business.
 const SHARING_GATE: FeatureGate = FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
 const LEVEL: FieldSpec = FieldSpec::one_of("permission_level", LEVELS).required();
@@ -78,11 +69,8 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[
         AUDIENCE,
         ACCOUNTS,
-        FieldSpec::new(
-            "custom_audience_permission_ids",
-            FieldKind::Ids(&AUDIENCE_PERMISSION, 200),
-        )
-        .alias(&["tailored_audience_permission_ids"]),
+        FieldSpec::new("custom_audience_permission_ids", FieldKind::Ids(&AUDIENCE_PERMISSION, 200))
+            .alias(&["tailored_audience_permission_ids"]),
         COUNT,
         CURSOR,
         SORT_BY,
@@ -107,10 +95,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}"])
-    .params(&[
-        AUDIENCE,
-        FieldSpec::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required(),
-    ]),
+    .params(&[AUDIENCE, FieldSpec::reference("custom_audience_permission_id", &AUDIENCE_PERMISSION).required()]),
     CustomOperation::get(
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
@@ -122,10 +107,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[
         TAILORED,
         ACCOUNTS,
-        FieldSpec::new(
-            "tailored_audience_permission_ids",
-            FieldKind::Ids(&AUDIENCE_PERMISSION, 200),
-        ),
+        FieldSpec::new("tailored_audience_permission_ids", FieldKind::Ids(&AUDIENCE_PERMISSION, 200)),
         COUNT,
         CURSOR,
         SORT_BY,
@@ -150,10 +132,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
-    .params(&[
-        TAILORED,
-        FieldSpec::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required(),
-    ]),
+    .params(&[TAILORED, FieldSpec::reference("tailored_audience_permission_id", &AUDIENCE_PERMISSION).required()]),
 ];
 
 /// Translates parameters of version 5.
@@ -174,9 +153,7 @@ fn to_current_names(params: &ParsedParams) -> ParsedParams {
 /// Translates a response to version 5. Quotation marks inside values are escaped, so member names are
 /// unambiguous.
 fn to_v5_names(mut output: OperationOutput) -> OperationOutput {
-    output.data = output
-        .data
-        .replace("\"custom_audience_id\":", "\"tailored_audience_id\":");
+    output.data = output.data.replace("\"custom_audience_id\":", "\"tailored_audience_id\":");
     output
 }
 
@@ -209,9 +186,8 @@ fn grant_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
 fn validate_sharing(ctx: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Error> {
     let own = ctx.account()?.record.clone();
     let other = accounts::find(ctx.tx, to)?;
-    let other = other
-        .filter(|other| !other.deleted && other.flag("sandbox") == own.flag("sandbox"))
-        .ok_or_else(|| {
+    let other =
+        other.filter(|other| !other.deleted && other.flag("sandbox") == own.flag("sandbox")).ok_or_else(|| {
             let written = ACCOUNT.id_format.format(to.max(0));
             let message = format!("The account {written} was not found");
             AdsProblem::invalid_parameter("granted_account_id", written, message).with_code("ACCOUNT_NOT_FOUND")
@@ -224,11 +200,7 @@ fn validate_sharing(ctx: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Err
     if !business.is_empty() && business == other.text("business_id") {
         return Ok(());
     }
-    features::require_gate(
-        ctx,
-        &SHARING_GATE,
-        ProblemLocation::Parameter("granted_account_id".into()),
-    )
+    features::require_gate(ctx, &SHARING_GATE, ProblemLocation::Parameter("granted_account_id".into()))
 }
 
 fn revoke_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -64,9 +64,7 @@ pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
         return Err(action_not_allowed("Its members are those of other audiences"));
     }
     let count = write_members(ctx, &audience, params, AcceptedKeys::All)?;
-    Ok(OperationOutput::from_value(
-        &json!({ "success_count": count, "total_count": count }),
-    ))
+    Ok(OperationOutput::from_value(&json!({ "success_count": count, "total_count": count })))
 }
 
 /// Changes the members of a list; returns the number of users named.
@@ -130,10 +128,7 @@ fn parse_operations(
     if all.len() == items.len() {
         return Ok(all);
     }
-    let refusal = AdsRefusal {
-        items: problems,
-        ..AdsRefusal::default()
-    };
+    let refusal = AdsRefusal { items: problems, ..AdsRefusal::default() };
     Err(Refusal::Ads(Box::new(refusal)).into())
 }
 
@@ -176,11 +171,7 @@ fn parse_operation(item: &Value, now: Time, accepted: AcceptedKeys) -> Result<Me
     });
     let users = parse_users(params, accepted, &mut problems);
     if problems.is_empty() {
-        return Ok(MembershipOperation {
-            is_delete: deletes,
-            validity: times,
-            users,
-        });
+        return Ok(MembershipOperation { is_delete: deletes, validity: times, users });
     }
     Err(problems)
 }
@@ -301,9 +292,7 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
     if text.len() != 64 {
         return None;
     }
-    let mut digits = text
-        .bytes()
-        .map(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()));
+    let mut digits = text.bytes().map(|byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()));
     for byte in &mut bytes {
         *byte = digits.next()?? * 16 + digits.next()??;
     }
@@ -335,12 +324,7 @@ mod tests {
         let digest = "da017b829391311062b1abdbcdd5f4f7b6c24e8074af53f1b0df0f3e91119138";
         assert_eq!(parse_digest(digest), parse_digest(&digest.to_uppercase()));
         assert!(parse_digest(digest).is_some());
-        for text in [
-            "",
-            "ana.reis@bikes.example",
-            &digest.replacen('d', "", 1),
-            &format!("{digest}0"),
-        ] {
+        for text in ["", "ana.reis@bikes.example", &digest.replacen('d', "", 1), &format!("{digest}0")] {
             assert_eq!(parse_digest(text), None, "{text}");
         }
         assert_eq!(parse_digest(&digest.replace('d', "g")), None);

@@ -29,9 +29,8 @@ pub const CURRENCIES: &[&str] = &[
     "VES", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER", "ZAR", "ZMW", "ZWL",
 ];
 
-const WITHOUT_DECIMALS: &[&str] = &[
-    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF",
-];
+const WITHOUT_DECIMALS: &[&str] =
+    &["BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"];
 const THREE_DECIMALS: &[&str] = &["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
 pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
@@ -53,11 +52,7 @@ pub fn bid_bounds(currency: &str) -> BidBounds {
     } else {
         (10_000, 1_000_000_000)
     };
-    BidBounds {
-        min: step,
-        max: most,
-        step,
-    }
+    BidBounds { min: step, max: most, step }
 }
 
 /// Checks that an amount (micros) is a multiple of the currency's step.
@@ -74,9 +69,7 @@ pub fn validate_amount(name: &'static str, amount: Option<i64>, currency: &str) 
 
 /// Checks that a bid (micros) is within the currency's bounds.
 pub fn validate_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Result<(), AdsProblem> {
-    let BidBounds {
-        min: least, max: most, ..
-    } = bid_bounds(currency);
+    let BidBounds { min: least, max: most, .. } = bid_bounds(currency);
     match bid {
         Some(bid) if !(least..=most).contains(&bid) => {
             let message = format!("Expected a bid in {least}..{most} for {name}, got {bid}");
@@ -88,11 +81,7 @@ pub fn validate_bid(name: &'static str, bid: Option<i64>, currency: &str) -> Res
 
 fn list_bidding_rules() -> Vec<Value> {
     let row = |currency: &&str| {
-        let BidBounds {
-            min: least,
-            max: most,
-            step,
-        } = bid_bounds(currency);
+        let BidBounds { min: least, max: most, step } = bid_bounds(currency);
         json!({
             "currency": currency,
             "minimum_cpe_bid_local_micro": least,

@@ -39,20 +39,14 @@ pub static CAMPAIGN: Resource = Resource {
         FieldSpec::new("standard_delivery", FieldKind::Bool),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).default_word("ACTIVE"),
         FieldSpec::text("purchase_order_number", 1, 50),
-        FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape))
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape)).set_by_server().hidden(),
         FieldSpec::new("ends", FieldKind::Time).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "id", &CAMPAIGN),
         ListFilter::ids("funding_instrument_ids", "funding_instrument_id", &FUNDING_INSTRUMENT),
     ],
-    sort_fields: &[
-        "daily_budget_amount_local_micro",
-        "total_budget_amount_local_micro",
-        "standard_delivery",
-    ],
+    sort_fields: &["daily_budget_amount_local_micro", "total_budget_amount_local_micro", "standard_delivery"],
     max_name_prefix: 255,
     has_drafts: true,
     max_batch_items: 40,
@@ -80,9 +74,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     |ctx, params| activate(ctx, &CAMPAIGN, params),
 )
 .requires_role(RequiredRole::CampaignWriter)
-.params(&[FieldSpec::reference("campaign_id", &CAMPAIGN)
-    .required()
-    .update(FieldRequirement::Required)])];
+.params(&[FieldSpec::reference("campaign_id", &CAMPAIGN).required().update(FieldRequirement::Required)])];
 
 const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
 const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
@@ -206,10 +198,7 @@ fn enforce_campaign_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
         return Ok(());
     }
     let message = format!("The account has {limit} active campaigns, which is its limit");
-    let problem = AdsProblem {
-        location: ProblemLocation::Request,
-        ..AdsProblem::new("TOO_MANY_CAMPAIGNS", message)
-    };
+    let problem = AdsProblem { location: ProblemLocation::Request, ..AdsProblem::new("TOO_MANY_CAMPAIGNS", message) };
     Err(problem.into())
 }
 

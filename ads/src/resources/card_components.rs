@@ -70,10 +70,7 @@ pub fn parse_slides(value: &Value) -> Result<Value, AdsProblem> {
         let path = format!("slides[{place}]");
         let parts = parse_components(&path, slide)?;
         validate_components(&path, &parts)?;
-        if parts
-            .iter()
-            .any(|part| !matches!(component_type(part), "MEDIA" | "DETAILS"))
-        {
+        if parts.iter().any(|part| !matches!(component_type(part), "MEDIA" | "DETAILS")) {
             let message = "A slide has one MEDIA and one DETAILS component";
             return Err(AdsProblem::invalid_attribute("slides", message));
         }
@@ -105,9 +102,7 @@ fn parse_components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem>
     let items = value.as_array();
     let items = items.ok_or_else(|| unexpected_value(path, value, "an array of components"))?;
     let items = items.iter().enumerate();
-    items
-        .map(|(place, item)| parse_component(&JsonObjectAtPath::parse(format!("{path}[{place}]"), item)?))
-        .collect()
+    items.map(|(place, item)| parse_component(&JsonObjectAtPath::parse(format!("{path}[{place}]"), item)?)).collect()
 }
 
 /// Parses a component; unknown members are ignored, since clients send back what they received.
@@ -121,11 +116,7 @@ fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
         "SWIPEABLE_MEDIA" => {
             let keys = part.required_member("media_keys", SWIPEABLE_MEDIA_KEYS)?;
             if keys.as_array().is_none_or(|keys| keys.len() < 2) {
-                return Err(unexpected_value(
-                    &part.member_path("media_keys"),
-                    &keys,
-                    "2 to 6 media keys",
-                ));
+                return Err(unexpected_value(&part.member_path("media_keys"), &keys, "2 to 6 media keys"));
             }
             Ok(json!({ "type": kind, "media_keys": keys }))
         }
@@ -259,12 +250,7 @@ mod tests {
             ([&one, &details], false, "IMAGE", "IMAGE_WEBSITE"),
             ([&one, &button], false, "VIDEO", "VIDEO_APP"),
             ([&many, &details], false, "IMAGE", "IMAGE_CAROUSEL_WEBSITE"),
-            (
-                [&many, &button],
-                false,
-                "MIXED_MEDIA",
-                "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP",
-            ),
+            ([&many, &button], false, "MIXED_MEDIA", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"),
             ([&one, &details], true, "VIDEO", "VIDEO_MULTI_DEST_CAROUSEL_WEBSITE"),
         ] {
             let parts: Vec<Value> = parts.into_iter().cloned().collect();

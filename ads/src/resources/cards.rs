@@ -174,11 +174,7 @@ fn link_destinations(card: &AdsRecord) -> Vec<CardDestination<'_>> {
         let Some((url, title)) = leads.filter(|(url, _)| found.iter().all(|one| one.url != *url)) else {
             continue;
         };
-        found.push(CardDestination {
-            url,
-            title,
-            media_key: media.unwrap_or_default(),
-        });
+        found.push(CardDestination { url, title, media_key: media.unwrap_or_default() });
     }
     found
 }
@@ -200,14 +196,8 @@ fn computed_fields(
     let links: ShortLinks = links.map(|link| ((link.card_id, link.url), link.id)).collect();
     let fields = |card: &AdsRecord| {
         let (name, all) = card_parts(card);
-        let components = all
-            .iter()
-            .map(|part| render_component(ctx, card, part, (&known, &links)))
-            .collect();
-        vec![
-            (name, Value::Array(components)),
-            ("card_uri", format!("card://{}", card.id).into()),
-        ]
+        let components = all.iter().map(|part| render_component(ctx, card, part, (&known, &links))).collect();
+        vec![(name, Value::Array(components)), ("card_uri", format!("card://{}", card.id).into())]
     };
     Ok(cards.iter().map(fields).collect())
 }
@@ -233,9 +223,8 @@ fn render_component(
         to.insert("tco_url".to_owned(), short.into());
     }
     let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));
-    let media: Map<String, Value> = media
-        .map(|one| (one.media_key.clone(), card_media::media_metadata(ctx, one)))
-        .collect();
+    let media: Map<String, Value> =
+        media.map(|one| (one.media_key.clone(), card_media::media_metadata(ctx, one))).collect();
     if let Some(members) = part.as_object_mut().filter(|_| !media.is_empty()) {
         members.insert("media_metadata".to_owned(), media.into());
     }

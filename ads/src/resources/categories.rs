@@ -56,10 +56,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 ];
 
 const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
-    (
-        VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
-        &[&["ALL_ON_TWITTER"], &["TWITTER_TIMELINE"]],
-    ),
+    (VocabularyWord::same_in_both("PROMOTED_ACCOUNT"), &[&["ALL_ON_TWITTER"], &["TWITTER_TIMELINE"]]),
     (
         VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
         &[
@@ -72,10 +69,7 @@ const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
             &["TWITTER_PROFILE", "TWITTER_TIMELINE"],
         ],
     ),
-    (
-        VocabularyWord::same_in_both("MEDIA"),
-        &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]],
-    ),
+    (VocabularyWord::same_in_both("MEDIA"), &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]]),
 ];
 
 fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -84,9 +78,8 @@ fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let speech = ctx.caller.speech;
     let rows = PLACEMENTS.iter();
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
-    let rows: Vec<Value> = rows
-        .map(|(product, legal)| json!({ "product_type": product.name_in(speech), "placements": legal }))
-        .collect();
+    let rows: Vec<Value> =
+        rows.map(|(product, legal)| json!({ "product_type": product.name_in(speech), "placements": legal })).collect();
     Ok(OperationOutput::from_value(&rows.into()))
 }
 
@@ -106,9 +99,7 @@ fn list_content_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
         })
         .collect();
     let count = rows.len();
-    Ok(OperationOutput::from_value(&rows.into())
-        .as_last_page()
-        .with_total_count(count))
+    Ok(OperationOutput::from_value(&rows.into()).as_last_page().with_total_count(count))
 }
 
 fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
@@ -122,8 +113,7 @@ fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'stat
 
 fn business_category_rows() -> Vec<Value> {
     let rows = parse_lines(BUSINESS_TSV);
-    rows.map(|(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories }))
-        .collect()
+    rows.map(|(id, name, categories)| json!({ "id": id, "name": name, "iab_categories": categories })).collect()
 }
 
 fn iab_category_rows() -> Vec<Value> {
@@ -165,8 +155,7 @@ pub fn incomplete_content_categories<'a>(product: &[&'a str]) -> Vec<&'a str> {
 /// The IAB categories in a content category.
 pub fn content_iab_categories(id: &str) -> Option<Vec<&'static str>> {
     let mut all = parse_lines(CONTENT_TSV);
-    all.find(|(known, _, _)| *known == id)
-        .map(|(_, _, categories)| categories)
+    all.find(|(known, _, _)| *known == id).map(|(_, _, categories)| categories)
 }
 
 pub fn is_content_category(id: &str) -> bool {

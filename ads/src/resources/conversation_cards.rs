@@ -61,11 +61,7 @@ fn sync_card_link(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Re
     if change.verb == ResourceVerb::Delete {
         return Ok(card_links::remove_links(ctx.tx, uri)?);
     }
-    let to = CardDestination {
-        url: "",
-        title: card.text("title"),
-        media_key: card.text("media_key"),
-    };
+    let to = CardDestination { url: "", title: card.text("title"), media_key: card.text("media_key") };
     Ok(card_links::set_destinations(ctx.tx, uri, &[to])?)
 }
 
@@ -83,12 +79,10 @@ const TITLE: FieldSpec = FieldSpec::text("title", 1, 23).hidden();
 const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().hidden();
 const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23).required().hidden();
 const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").hidden();
-const UNLOCKED_IMAGE: FieldSpec = FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey)
-    .hidden()
-    .requires_features(UNLOCK_GATES);
-const UNLOCKED_VIDEO: FieldSpec = FieldSpec::new("unlocked_video_media_key", FieldKind::MediaKey)
-    .hidden()
-    .requires_features(UNLOCK_GATES);
+const UNLOCKED_IMAGE: FieldSpec =
+    FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey).hidden().requires_features(UNLOCK_GATES);
+const UNLOCKED_VIDEO: FieldSpec =
+    FieldSpec::new("unlocked_video_media_key", FieldKind::MediaKey).hidden().requires_features(UNLOCK_GATES);
 const UNLOCK_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_UNLOCK")];
 const FOUR_OPTIONS_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
 const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).hidden();
@@ -112,9 +106,7 @@ const VIDEO_FIELDS: &[FieldSpec] = &[
     UNLOCKED_VIDEO,
     POSTER,
     URI,
-    FieldSpec::one_of("card_type", &["VIDEO_CONVERSATION"])
-        .set_by_server()
-        .default_word("VIDEO_CONVERSATION"),
+    FieldSpec::one_of("card_type", &["VIDEO_CONVERSATION"]).set_by_server().default_word("VIDEO_CONVERSATION"),
 ];
 
 const IMAGE_FIELDS: &[FieldSpec] = &[
@@ -133,9 +125,7 @@ const IMAGE_FIELDS: &[FieldSpec] = &[
     THANK_YOU_URL,
     UNLOCKED_IMAGE,
     URI,
-    FieldSpec::one_of("card_type", &["IMAGE_CONVERSATION"])
-        .set_by_server()
-        .default_word("IMAGE_CONVERSATION"),
+    FieldSpec::one_of("card_type", &["IMAGE_CONVERSATION"]).set_by_server().default_word("IMAGE_CONVERSATION"),
 ];
 
 /// The options of a card, each with the text of its post.
@@ -168,10 +158,7 @@ fn validate_title(change: &RecordChange) -> Result<(), AdsProblem> {
         return Ok(());
     }
     let message = "title is required where second_cta is not set";
-    Err(AdsProblem {
-        message: message.to_owned(),
-        ..AdsProblem::missing_parameter("title")
-    })
+    Err(AdsProblem { message: message.to_owned(), ..AdsProblem::missing_parameter("title") })
 }
 
 /// Normalizes hashtags; the number sign is optional in requests.
@@ -309,10 +296,9 @@ fn card_fields(
             all.push(("image_display_height", main.height.to_string().into()));
         }
     }
-    for (name, url) in [
-        ("unlocked_image_media_key", "unlocked_image_url"),
-        ("unlocked_video_media_key", "unlocked_video_url"),
-    ] {
+    for (name, url) in
+        [("unlocked_image_media_key", "unlocked_image_url"), ("unlocked_video_media_key", "unlocked_video_url")]
+    {
         all.extend(media(name).map(|media| (url, card_media::media_url(ctx, media))));
     }
     all

@@ -69,12 +69,7 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
             sent.push(name);
         }
     }
-    let mut change = RecordChange {
-        verb: ResourceVerb::Create,
-        record,
-        before: None,
-        sent_fields: sent,
-    };
+    let mut change = RecordChange { verb: ResourceVerb::Create, record, before: None, sent_fields: sent };
     validate_composition(ctx, &mut change)?;
     let mut record = change.record;
     apply_video_details(ctx, params, &mut record)?;
@@ -88,10 +83,8 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
         let has_details = account_posts::find_by_post(ctx, post.id.get())?;
         Some(PostWithAccountRecord::from_published(post, has_details))
     };
-    let form = StatusForm {
-        extended: params.text("post_mode") == Some("extended"),
-        trim_user: params.flag("trim_user"),
-    };
+    let form =
+        StatusForm { extended: params.text("post_mode") == Some("extended"), trim_user: params.flag("trim_user") };
     let shown = posts::render_posts(ctx, seen.into_iter().collect(), form)?;
     Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
@@ -116,9 +109,7 @@ fn apply_video_details(
     record: &mut AdsRecord,
 ) -> Result<(), Error> {
     let keys = record.texts("media_keys");
-    let video = keys
-        .first()
-        .filter(|key| !key.starts_with("3_") && !key.starts_with("16_"));
+    let video = keys.first().filter(|key| !key.starts_with("3_") && !key.starts_with("16_"));
     let Some(key) = video.map(|key| (*key).to_owned()) else {
         record.set("video_cta", Value::Null);
         record.set("video_cta_value", Value::Null);

@@ -43,10 +43,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_curated_categories,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[
-        FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(),
-        crate::declaration::CURSOR,
-    ]),
+    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), crate::declaration::CURSOR]),
     CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",
@@ -54,9 +51,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         get_curated_category,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::text("id", 1, 64)
-        .required()
-        .update(FieldRequirement::Required)]),
+    .params(&[FieldSpec::text("id", 1, 64).required().update(FieldRequirement::Required)]),
 ];
 
 fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -74,9 +69,7 @@ fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
 
 fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let id = CURATED_CATEGORY
-        .id_format
-        .parse("id", params.text("id").unwrap_or_default())?;
+    let id = CURATED_CATEGORY.id_format.parse("id", params.text("id").unwrap_or_default())?;
     let found = find(ctx.tx, id)?;
     let missing = || crate::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;
@@ -85,16 +78,13 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
 
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {
     let rows = records::list_by_account(tx, CURATED_CATEGORY.name, SHARED_ACCOUNT_ID)?;
-    rows.iter()
-        .map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, row))
-        .collect()
+    rows.iter().map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, row)).collect()
 }
 
 pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
     let row = records::find_by_id(tx, CURATED_CATEGORY.name, id)?;
     let row = row.filter(|row| !row.deleted);
-    row.map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, &row))
-        .transpose()
+    row.map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, &row)).transpose()
 }
 
 /// Parses two-letter country codes; returns them in uppercase.
@@ -124,10 +114,7 @@ fn computed_fields(
     let videos = publishers::count_videos(ctx, records.iter().flat_map(members))?;
     let rows = records.iter().map(|record| {
         let counts = members(record).into_iter();
-        let sum: i64 = counts
-            .filter_map(|id| videos.get(&id))
-            .map(|videos| videos.monetized)
-            .sum();
+        let sum: i64 = counts.filter_map(|id| videos.get(&id)).map(|videos| videos.monetized).sum();
         vec![("videos_monetized_in_last_thirty_days", sum.into())]
     });
     Ok(rows.collect())

@@ -37,25 +37,13 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::text("description", 1, 1000),
         // Only batches send this; an audience created singly is a list of members.
-        FieldSpec::one_of("audience_type", TYPES)
-            .required()
-            .immutable()
-            .default_word("CRM"),
-        FieldSpec::new("segments", FieldKind::Shape(segments::parse_segments))
-            .immutable()
-            .hidden(),
+        FieldSpec::one_of("audience_type", TYPES).required().immutable().default_word("CRM"),
+        FieldSpec::new("segments", FieldKind::Shape(segments::parse_segments)).immutable().hidden(),
         FieldSpec::new("audience_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
-        FieldSpec::new("targetable", FieldKind::Bool)
-            .set_by_server()
-            .default_flag(false),
-        FieldSpec::text("partner_source", 1, 255)
-            .set_by_server()
-            .default_word("OTHER"),
+        FieldSpec::new("targetable", FieldKind::Bool).set_by_server().default_flag(false),
+        FieldSpec::text("partner_source", 1, 255).set_by_server().default_word("OTHER"),
         FieldSpec::new("created_by", FieldKind::User).set_by_server().hidden(),
-        FieldSpec::new("processed", FieldKind::Bool)
-            .set_by_server()
-            .hidden()
-            .default_flag(false),
+        FieldSpec::new("processed", FieldKind::Bool).set_by_server().hidden().default_flag(false),
         // When the size is computed next.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],
@@ -82,9 +70,8 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
 /// The types, and the alias clients use for one of them on create.
 const TYPES: &[&str] = &["CRM", "WEB", "MOBILE", "FLEXIBLE", "MOBILE_AUDIENCE"];
 
-const ID: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE)
-    .required()
-    .update(FieldRequirement::Required);
+const ID: FieldSpec =
+    FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
@@ -123,10 +110,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::AudienceWriter)
     .aliases(&["tailored_audiences"])
-    .params(&[
-        FieldSpec::text("name", 1, 255).required(),
-        FieldSpec::text("description", 1, 1000),
-    ]),
+    .params(&[FieldSpec::text("name", 1, 255).required(), FieldSpec::text("description", 1, 1000)]),
     CustomOperation::mutation(
         "PUT",
         "updateAdsAudience",
@@ -138,9 +122,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .aliases(&["tailored_audiences/{custom_audience_id}"])
     .params(&[
         ID,
-        FieldSpec::text("name", 1, 255)
-            .required()
-            .update(FieldRequirement::Optional),
+        FieldSpec::text("name", 1, 255).required().update(FieldRequirement::Optional),
         FieldSpec::text("description", 1, 1000),
     ]),
     CustomOperation::mutation(
@@ -161,11 +143,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::CampaignReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/targeted"])
-    .params(&[
-        ID,
-        FieldSpec::new("with_active", FieldKind::Bool).default_flag(true),
-        CURSOR,
-    ]),
+    .params(&[ID, FieldSpec::new("with_active", FieldKind::Bool).default_flag(true), CURSOR]),
     CustomOperation::mutation(
         "POST",
         "changeAdsAudienceUsers",

@@ -27,18 +27,11 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     label: "do-not-reach list",
     sequence: "custom_audience",
     fields: &[
-        FieldSpec::text("name", 1, 255)
-            .set_by_server()
-            .default_word("Do Not Reach List"),
+        FieldSpec::text("name", 1, 255).set_by_server().default_word("Do Not Reach List"),
         FieldSpec::text("description", 1, 1000).immutable(),
         FieldSpec::new("list_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
-        FieldSpec::new("targetable", FieldKind::Bool)
-            .set_by_server()
-            .default_flag(false),
-        FieldSpec::new("processed", FieldKind::Bool)
-            .set_by_server()
-            .hidden()
-            .default_flag(false),
+        FieldSpec::new("targetable", FieldKind::Bool).set_by_server().default_flag(false),
+        FieldSpec::new("processed", FieldKind::Bool).set_by_server().hidden().default_flag(false),
         // When the size is computed next.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
     ],

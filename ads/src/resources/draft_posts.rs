@@ -35,12 +35,7 @@ pub static DRAFT_POST: Resource = Resource {
     filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
     page_size: (100, 200),
     supports_list_extras: false,
-    verbs: &[
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Update,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Update, ResourceVerb::Delete],
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::PostWriter,
     rules: &[ValidationRule::InContext(validate_composition)],
@@ -80,11 +75,9 @@ pub static OPERATIONS: &[CustomOperation] = &[
         send_preview_notification,
     )
     .requires_role(RequiredRole::PostWriter)
-    .params(&[
-        FieldSpec::new("draft_post_id", FieldKind::Reference(&DRAFT_POST, false))
-            .legacy_name("draft_tweet_id")
-            .required(),
-    ]),
+    .params(&[FieldSpec::new("draft_post_id", FieldKind::Reference(&DRAFT_POST, false))
+        .legacy_name("draft_tweet_id")
+        .required()]),
 ];
 
 /// Notifies the caller of the preview URL.

@@ -61,13 +61,8 @@ const KEYS: FieldSpec = FieldSpec::new("feature_keys", FieldKind::SomeOf(ALL_FEA
 pub const GATE_MODES: &[&str] = &["lenient", "strict"];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsFeatures",
-        "features",
-        "Features that an account may use.",
-        list_features,
-    )
-    .params(&[KEYS]),
+    CustomOperation::get("getAdsFeatures", "features", "Features that an account may use.", list_features)
+        .params(&[KEYS]),
     CustomOperation::mutation(
         "POST",
         "addAdsFeatures",
@@ -153,10 +148,7 @@ fn gate_closed_problem(gate: &FeatureGate, location: ProblemLocation) -> AdsProb
             format!("This account does not have the feature {feature}, which {name} needs")
         }
     };
-    AdsProblem {
-        location,
-        ..AdsProblem::new("FEATURE_NOT_AVAILABLE", message)
-    }
+    AdsProblem { location, ..AdsProblem::new("FEATURE_NOT_AVAILABLE", message) }
 }
 
 /// Whether a gate applies to a value of a record's field.

@@ -26,26 +26,17 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
     not_found: "FUNDING_INSTRUMENT_NOT_FOUND",
     fields: &[
         FieldSpec::one_of("type", INSTRUMENT_TYPES).required().immutable(),
-        FieldSpec::text("description", 0, 255)
-            .set_by_server()
-            .default_word("(no payment method has been set up yet)"),
+        FieldSpec::text("description", 0, 255).set_by_server().default_word("(no payment method has been set up yet)"),
         FieldSpec::one_of("currency", CURRENCIES).required().immutable(),
-        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED"])
-            .set_by_server()
-            .default_word("ACTIVE"),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::new("start_time", FieldKind::Time).required().immutable(),
         FieldSpec::new("end_time", FieldKind::Time).immutable(),
         FieldSpec::money("credit_limit_local_micro").immutable(),
         FieldSpec::money("funded_amount_local_micro"),
         FieldSpec::text("io_header", 0, 255).set_by_server(),
-        FieldSpec::new("paused", FieldKind::Bool)
-            .update(FieldRequirement::Optional)
-            .hidden(),
+        FieldSpec::new("paused", FieldKind::Bool).update(FieldRequirement::Optional).hidden(),
         // When recommendations are computed next.
-        FieldSpec::new("advise_at", FieldKind::Time)
-            .set_by_server()
-            .hidden()
-            .default_number(0),
+        FieldSpec::new("advise_at", FieldKind::Time).set_by_server().hidden().default_number(0),
     ],
     filters: &[ListFilter::ids("funding_instrument_ids", "id", &FUNDING_INSTRUMENT)],
     sort_fields: &["funded_amount_local_micro", "start_time", "end_time"],
@@ -61,21 +52,15 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const INSTRUMENT_TYPES: &[&str] = &[
-    "AGENCY_CREDIT_LINE",
-    "CREDIT_CARD",
-    "CREDIT_LINE",
-    "INSERTION_ORDER",
-    "PARTNER_MANAGED",
-];
+const INSTRUMENT_TYPES: &[&str] =
+    &["AGENCY_CREDIT_LINE", "CREDIT_CARD", "CREDIT_LINE", "INSERTION_ORDER", "PARTNER_MANAGED"];
 
 fn validate_time_range(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     match (record.int("start_time"), record.int("end_time")) {
-        (Some(start), Some(end)) if end <= start => Err(AdsProblem::invalid_attribute(
-            "end_time",
-            "The end time must be after the start time",
-        )),
+        (Some(start), Some(end)) if end <= start => {
+            Err(AdsProblem::invalid_attribute("end_time", "The end time must be after the start time"))
+        }
         _ => Ok(()),
     }
 }
@@ -118,11 +103,7 @@ fn validate_manager(change: &RecordChange) -> Result<(), AdsProblem> {
 #[expect(clippy::unnecessary_wraps, reason = "the signature of validation rules")]
 fn set_status(_: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.was_sent("paused") {
-        let status = if change.record.flag("paused") {
-            "PAUSED"
-        } else {
-            "ACTIVE"
-        };
+        let status = if change.record.flag("paused") { "PAUSED" } else { "ACTIVE" };
         change.record.set("entity_status", status);
     }
     Ok(())

@@ -121,8 +121,5 @@ fn resolve_country(ctx: &mut AccountContext<'_, '_>, id: &str) -> Result<Insight
         return Err(AdsProblem::invalid_parameter("location", id, message).into());
     };
     let evaluator = ctx.evaluator()?;
-    Ok(InsightsCountry {
-        code: spot.country.to_owned(),
-        residents: evaluator.users_in_country(ctx.tx, &spot.id)?,
-    })
+    Ok(InsightsCountry { code: spot.country.to_owned(), residents: evaluator.users_in_country(ctx.tx, &spot.id)? })
 }

@@ -22,12 +22,8 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     path: "line_item_curated_categories",
     label: "line item curated category",
     fields: &[
-        FieldSpec::parent("line_item_id", &LINE_ITEM)
-            .required()
-            .update(FieldRequirement::Optional),
-        FieldSpec::reference("curated_category_id", &CURATED_CATEGORY)
-            .required()
-            .update(FieldRequirement::Optional),
+        FieldSpec::parent("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Optional),
+        FieldSpec::reference("curated_category_id", &CURATED_CATEGORY).required().update(FieldRequirement::Optional),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),

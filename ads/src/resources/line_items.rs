@@ -36,9 +36,7 @@ pub static LINE_ITEM: Resource = Resource {
         FieldSpec::parent("campaign_id", &CAMPAIGN).required(),
         FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
         FieldSpec::one_of("currency", CURRENCIES).set_by_server(),
-        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS))
-            .required()
-            .immutable(),
+        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).required().immutable(),
         FieldSpec::one_of("objective", OBJECTIVES)
             .required()
             .immutable()
@@ -48,9 +46,7 @@ pub static LINE_ITEM: Resource = Resource {
             .for_values(&["IMPRESSION"])
             .only_if_field("objective", "WEBSITE_CLICKS")]),
         FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
-        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS))
-            .required()
-            .immutable(),
+        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS)).required().immutable(),
         FieldSpec::money(BID_AMOUNT),
         FieldSpec::money("target_cpa_local_micro").set_by_server(),
         FieldSpec::money(DAILY_BUDGET),
@@ -72,13 +68,8 @@ pub static LINE_ITEM: Resource = Resource {
         FieldSpec::new("automatic_post_promotion", FieldKind::Bool)
             .legacy_name("automatic_tweet_promotion")
             .set_by_server(),
-        FieldSpec::one_of("creative_source", &["MANUAL"])
-            .set_by_server()
-            .default_word("MANUAL"),
-        FieldSpec::new("creatives", FieldKind::Int(0, i64::MAX))
-            .set_by_server()
-            .hidden()
-            .default_number(0),
+        FieldSpec::one_of("creative_source", &["MANUAL"]).set_by_server().default_word("MANUAL"),
+        FieldSpec::new("creatives", FieldKind::Int(0, i64::MAX)).set_by_server().hidden().default_number(0),
         FieldSpec::new("serves", FieldKind::Time).set_by_server().hidden(),
         // Set when none of the targeted audiences is large enough any more.
         FieldSpec::new("unreached", FieldKind::Bool).set_by_server().hidden(),
@@ -126,9 +117,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
     |ctx, params| campaigns::activate(ctx, &LINE_ITEM, params),
 )
 .requires_role(RequiredRole::CampaignWriter)
-.params(&[FieldSpec::reference("line_item_id", &LINE_ITEM)
-    .required()
-    .update(FieldRequirement::Required)])];
+.params(&[FieldSpec::reference("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Required)])];
 
 pub const PRODUCTS: &[VocabularyWord] = &[
     VocabularyWord::same_in_both("MEDIA"),
@@ -177,9 +166,8 @@ fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
         Err(problem)
     };
     let objective = record.text("objective");
-    let has_app = ["android_app_store_identifier", "ios_app_store_identifier"]
-        .iter()
-        .any(|name| record.get(name).is_some());
+    let has_app =
+        ["android_app_store_identifier", "ios_app_store_identifier"].iter().any(|name| record.get(name).is_some());
     if objective.starts_with("APP_") && !has_app {
         return needs("android_app_store_identifier", objective);
     }
@@ -285,9 +273,7 @@ fn validate_advertiser_user(ctx: &mut AccountContext<'_, '_>, change: &mut Recor
         return Ok(());
     }
     let message = format!("The user {user} is not promoted by this account");
-    Err(AdsProblem::invalid_attribute(NAME, message)
-        .with_code("INVALID_USER_ID")
-        .into())
+    Err(AdsProblem::invalid_attribute(NAME, message).with_code("INVALID_USER_ID").into())
 }
 
 /// Sets fields derived from the campaign, the objective and the account.
@@ -300,9 +286,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
         let id = change.record.int("campaign_id").unwrap_or(0);
         let campaign = ctx.require_record(&CAMPAIGN, id)?;
         change.record.set("currency", campaign.text("currency").to_owned());
-        change
-            .record
-            .set("funding_instrument_id", campaign.int("funding_instrument_id"));
+        change.record.set("funding_instrument_id", campaign.int("funding_instrument_id"));
     }
     if change.record.get("advertiser_user_id").is_none() {
         let full = promotable_users::find_own_user(ctx)?;
@@ -310,11 +294,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     }
     let record = &mut change.record;
     let rules = objective_rules(record.text("objective"));
-    for (name, value) in [
-        ("goal", rules.goals),
-        ("pay_by", rules.pay_by),
-        ("bid_strategy", rules.strategies),
-    ] {
+    for (name, value) in [("goal", rules.goals), ("pay_by", rules.pay_by), ("bid_strategy", rules.strategies)] {
         if record.get(name).is_some() {
             continue;
         }
@@ -400,10 +380,9 @@ fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordCh
 
 fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
     let record = &change.record;
-    for (system, platform, name) in [
-        ("Android", "1", "android_app_store_identifier"),
-        ("iOS", "0", "ios_app_store_identifier"),
-    ] {
+    for (system, platform, name) in
+        [("Android", "1", "android_app_store_identifier"), ("iOS", "0", "ios_app_store_identifier")]
+    {
         account_apps::ensure_app(ctx, system, record.text(name))?;
         let is_set = change.verb != ResourceVerb::Delete && record.get(name).is_some();
         if is_set && change.changes_field(name) {

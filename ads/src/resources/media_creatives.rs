@@ -23,9 +23,7 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         FieldSpec::reference("account_media_id", &ACCOUNT_MEDIA).required(),
         FieldSpec::url("landing_url").immutable(),
         FieldSpec::one_of("creative_type", CREATIVE_TYPES).set_by_server(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"])
-            .set_by_server()
-            .default_word("ACTIVE"),
+        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
@@ -36,12 +34,7 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
     ],
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
         ValidationRule::OnReference("line_item_id", validate_landing_url),
         ValidationRule::InContext(validate_creative_type),
@@ -76,11 +69,7 @@ fn validate_creative_type(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
         .texts("placements")
         .iter()
         .any(|placement| *placement == "PUBLISHER_NETWORK" || placement.starts_with("TAP_"));
-    let fits = if before_videos {
-        item.text("objective") == "PREROLL_VIEWS"
-    } else {
-        outside
-    };
+    let fits = if before_videos { item.text("objective") == "PREROLL_VIEWS" } else { outside };
     if !fits {
         let message = format!("This line item does not take a {kind}");
         let problem = AdsProblem::invalid_attribute("line_item_id", message);

@@ -34,17 +34,11 @@ pub static LIBRARY_MEDIA: Resource = Resource {
         TITLE,
         DESCRIPTION,
         POSTER,
-        FieldSpec::new("media_id", FieldKind::Long)
-            .required()
-            .immutable()
-            .hidden(),
+        FieldSpec::new("media_id", FieldKind::Long).required().immutable().hidden(),
     ],
     page_size: (20, 50),
     verbs: &[],
-    rules: &[
-        ValidationRule::OnRecord(validate_video_fields),
-        ValidationRule::InContext(validate_poster),
-    ],
+    rules: &[ValidationRule::OnRecord(validate_video_fields), ValidationRule::InContext(validate_poster)],
     find_duplicate: Some(find_duplicate),
     after_change: Some(sync_file_lifetime),
     render_records: Some(render_records),
@@ -56,32 +50,20 @@ const FILE_NAME: FieldSpec = FieldSpec::text("file_name", 1, 255);
 const TITLE: FieldSpec = FieldSpec::text("title", 1, 70);
 const DESCRIPTION: FieldSpec = FieldSpec::text("description", 1, 200);
 const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey);
-const KEY: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey)
-    .required()
-    .update(FieldRequirement::Required);
+const KEY: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsMediaLibrary",
-        "media_library",
-        "A page of the media library.",
-        list_media,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[
-        FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(20),
-        CURSOR,
-        FieldSpec::one_of("media_type", &["GIF", "IMAGE", "VIDEO"]),
-        FieldSpec::text("q", 1, 255),
-    ]),
-    CustomOperation::get(
-        "getAdsLibraryMedia",
-        "media_library/{media_key}",
-        "A medium of the library.",
-        get_media,
-    )
-    .requires_role(RequiredRole::CreativeReader)
-    .params(&[KEY]),
+    CustomOperation::get("getAdsMediaLibrary", "media_library", "A page of the media library.", list_media)
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[
+            FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(20),
+            CURSOR,
+            FieldSpec::one_of("media_type", &["GIF", "IMAGE", "VIDEO"]),
+            FieldSpec::text("q", 1, 255),
+        ]),
+    CustomOperation::get("getAdsLibraryMedia", "media_library/{media_key}", "A medium of the library.", get_media)
+        .requires_role(RequiredRole::CreativeReader)
+        .params(&[KEY]),
     CustomOperation::mutation(
         "POST",
         "addAdsLibraryMedia",
@@ -214,9 +196,7 @@ fn is_usable(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<bool, E
 }
 
 fn add_to_library(ctx: &mut AccountContext<'_, '_>, medium: &Media) -> Result<AdsRecord, Error> {
-    let is_new = ctx
-        .list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?
-        .is_empty();
+    let is_new = ctx.list_records(&LIBRARY_MEDIA, "media_id", medium.id.get())?.is_empty();
     let mut params = ParsedParams::default();
     params.insert("media_key", medium.media_key.clone().into());
     params.insert("media_id", medium.id.get().into());
@@ -267,12 +247,7 @@ fn validate_video_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     }
     let sent = ["title", "description", "poster_media_key"];
     let sent = sent.into_iter().find(|name| change.record.get(name).is_some());
-    sent.map_or(Ok(()), |name| {
-        Err(AdsProblem::invalid_attribute(
-            name,
-            format!("{name} is for videos only"),
-        ))
-    })
+    sent.map_or(Ok(()), |name| Err(AdsProblem::invalid_attribute(name, format!("{name} is for videos only"))))
 }
 
 fn validate_poster(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
@@ -325,9 +300,7 @@ fn render_answer(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result
 }
 
 fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
-    let keys = records
-        .iter()
-        .flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
+    let keys = records.iter().flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
     let known = card_media::find_by_keys(ctx, keys)?;
     let all = records.iter().map(|record| {
         let key = record.text("media_key");

@@ -27,9 +27,7 @@ pub static POLL_CARD: Resource = Resource {
         FieldSpec::text("second_choice", 1, 25).required().hidden(),
         FieldSpec::text("third_choice", 1, 25).hidden(),
         FieldSpec::text("fourth_choice", 1, 25).hidden(),
-        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080))
-            .required()
-            .hidden(),
+        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080)).required().hidden(),
         FieldSpec::new("media_key", FieldKind::MediaKey)
             .hidden()
             .requires_features(&[FeatureGate::new("PROMOTED_MEDIA_POLLS").applies_always()]),
@@ -40,12 +38,7 @@ pub static POLL_CARD: Resource = Resource {
     ],
     filters: &[ListFilter::ids("card_ids", "id", &POLL_CARD)],
     max_name_prefix: 80,
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::CreativeWriter,
     rules: &[
@@ -122,14 +115,7 @@ fn sync_poll(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Res
 fn poll_choices(card: &AdsRecord) -> Vec<PollChoice> {
     let labels = CHOICES.iter().map(|name| card.text(name).trim());
     let labels = labels.filter(|label| !label.is_empty());
-    (1..)
-        .zip(labels)
-        .map(|(choice, label)| PollChoice {
-            number: choice,
-            label: label.to_owned(),
-            votes: 0,
-        })
-        .collect()
+    (1..).zip(labels).map(|(choice, label)| PollChoice { number: choice, label: label.to_owned(), votes: 0 }).collect()
 }
 
 fn ends_at(card: &AdsRecord) -> Time {

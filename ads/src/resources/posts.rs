@@ -30,9 +30,7 @@ use crate::resources::scheduled_posts::SCHEDULED_POST;
 
 pub const POST_TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
 
-const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES)
-    .legacy_name("tweet_type")
-    .required();
+const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES).legacy_name("tweet_type").required();
 const POST_IDS: FieldSpec = FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
 /// Whether authors are rendered as ids only.
 pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", FieldKind::Bool).default_flag(false);
@@ -107,11 +105,7 @@ impl PostWithAccountRecord {
     }
 
     pub const fn from_published(post: Post, account_record: Option<AdsRecord>) -> Self {
-        Self {
-            post,
-            account_record,
-            kind: "PUBLISHED",
-        }
+        Self { post, account_record, kind: "PUBLISHED" }
     }
 }
 
@@ -149,10 +143,7 @@ fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
     } else {
         list_platform_posts(ctx, user, params)?
     };
-    let form = StatusForm {
-        extended: true,
-        trim_user: params.flag("trim_user"),
-    };
+    let form = StatusForm { extended: true, trim_user: params.flag("trim_user") };
     let mut output = OperationOutput::from_value(&render_posts(ctx, posts, form)?);
     output.next_cursor = Some(next);
     Ok(output)
@@ -351,10 +342,7 @@ fn advertiser_fields(post: &PostWithAccountRecord, vocabulary: base::Vocabulary)
     let account_record = post.account_record.as_ref();
     let text = |name: &str| -> Value {
         let account_record = account_record.filter(|account_record| account_record.resource.field(name).is_some());
-        account_record
-            .and_then(|account_record| account_record.get(name))
-            .cloned()
-            .unwrap_or_default()
+        account_record.and_then(|account_record| account_record.get(name)).cloned().unwrap_or_default()
     };
     let at = account_record.filter(|account_record| account_record.resource.field("scheduled_at").is_some());
     let at = at.and_then(|account_record| account_record.time("scheduled_at"));
@@ -408,10 +396,7 @@ fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
         }
         one.account_record = Some(account_record);
     }
-    let form = StatusForm {
-        extended: true,
-        trim_user: false,
-    };
+    let form = StatusForm { extended: true, trim_user: false };
     let shown = render_posts(ctx, vec![one], form)?;
     Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
 }
@@ -420,10 +405,7 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     ensure_valid_params(params)?;
     let kind = params.text("post_type").unwrap_or_default();
     let ids = params.ints("post_ids");
-    let found: Vec<i64> = find_by_ids(ctx, kind, &ids)?
-        .iter()
-        .map(|one| one.post.id.get())
-        .collect();
+    let found: Vec<i64> = find_by_ids(ctx, kind, &ids)?.iter().map(|one| one.post.id.get()).collect();
     let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
     let mut all = Vec::new();
     for id in ids.into_iter().filter(|id| found.contains(id)) {

@@ -17,11 +17,7 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     label: "preroll call to action",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::one_of(
-            "call_to_action",
-            &["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"],
-        )
-        .required(),
+        FieldSpec::one_of("call_to_action", &["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"]).required(),
         FieldSpec::url("call_to_action_url").required(),
     ],
     filters: &[
@@ -48,10 +44,7 @@ fn validate_single_call_to_action(ctx: &mut AccountContext<'_, '_>, change: &mut
         return Ok(());
     }
     let item = change.record.int("line_item_id").unwrap_or(0);
-    if ctx
-        .list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item)?
-        .is_empty()
-    {
+    if ctx.list_visible_records(&PREROLL_CALL_TO_ACTION, "line_item_id", item)?.is_empty() {
         return Ok(());
     }
     let message = "The line item has a call to action already";

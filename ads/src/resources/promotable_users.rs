@@ -26,10 +26,8 @@ pub static PROMOTABLE_USER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const USER_TYPES: &[VocabularyWord] = &[
-    VocabularyWord::same_in_both("FULL"),
-    VocabularyWord::new("REPOSTS_ONLY", "RETWEETS_ONLY"),
-];
+const USER_TYPES: &[VocabularyWord] =
+    &[VocabularyWord::same_in_both("FULL"), VocabularyWord::new("REPOSTS_ONLY", "RETWEETS_ONLY")];
 
 /// Adds a promotable user. Operators do so with the user's consent.
 pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result<AdsRecord, Error> {
@@ -45,10 +43,7 @@ pub fn add(ctx: &mut AccountContext<'_, '_>, user: UserId, kind: &str) -> Result
 pub fn list_all(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<AdsRecord>, Error> {
     let account = ctx.account_id()?;
     let rows = store::records::list_by_account(ctx.tx, PROMOTABLE_USER.name, account)?;
-    let all: Result<Vec<AdsRecord>, _> = rows
-        .iter()
-        .map(|row| AdsRecord::from_stored(&PROMOTABLE_USER, row))
-        .collect();
+    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(&PROMOTABLE_USER, row)).collect();
     Ok(all?)
 }
 

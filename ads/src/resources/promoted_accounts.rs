@@ -22,9 +22,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
         FieldSpec::new("user_id", FieldKind::User).required().immutable(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"])
-            .set_by_server()
-            .default_word("ACTIVE"),
+        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
@@ -33,12 +31,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("promoted_account_ids", "id", &PROMOTED_ACCOUNT),
     ],
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
         ValidationRule::OnReference("line_item_id", validate_product_type),
         ValidationRule::InContext(validate_user),
@@ -67,9 +60,7 @@ fn validate_user(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
         return Ok(());
     }
     let message = format!("The user {user} cannot be promoted by this account");
-    Err(AdsProblem::invalid_attribute("user_id", message)
-        .with_code("INVALID_USER_ID")
-        .into())
+    Err(AdsProblem::invalid_attribute("user_id", message).with_code("INVALID_USER_ID").into())
 }
 
 fn validate_line_item_filter(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<(), Error> {
@@ -83,9 +74,7 @@ fn validate_line_item_filter(ctx: &mut AccountContext<'_, '_>, params: &ParsedPa
         }
     }
     let message = "None of these line items takes promoted accounts";
-    Err(AdsProblem::invalid_parameter("line_item_ids", "", message)
-        .with_code("INCOMPATIBLE_LINE_ITEM")
-        .into())
+    Err(AdsProblem::invalid_parameter("line_item_ids", "", message).with_code("INCOMPATIBLE_LINE_ITEM").into())
 }
 
 fn find_duplicate(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Option<AdsRecord>, Error> {

@@ -27,13 +27,8 @@ pub static PROMOTED_POST: Resource = Resource {
     not_found: "PROMOTED_TWEET_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("post_id", FieldKind::Long)
-            .legacy_name("tweet_id")
-            .required()
-            .immutable(),
-        FieldSpec::one_of("entity_status", &["ACTIVE"])
-            .set_by_server()
-            .default_word("ACTIVE"),
+        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").required().immutable(),
+        FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
@@ -60,9 +55,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[
     FieldSpec::reference("line_item_id", &LINE_ITEM).required(),
-    FieldSpec::new("post_ids", FieldKind::Longs(50))
-        .legacy_name("tweet_ids")
-        .required(),
+    FieldSpec::new("post_ids", FieldKind::Longs(50)).legacy_name("tweet_ids").required(),
 ])];
 
 fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -113,10 +106,7 @@ pub fn require_promotable(
             return Err(unsuited());
         }
         let (post, by_repost) = (id, false);
-        return Ok(PromotablePost {
-            post,
-            via_repost: by_repost,
-        });
+        return Ok(PromotablePost { post, via_repost: by_repost });
     }
     let Some(post) = find_original_post(ctx, id)? else {
         return Err(post_problem(id, "TWEET_NOT_FOUND", "was not found"));
@@ -135,10 +125,7 @@ pub fn require_promotable(
     if !suits_line_item(&post, item) {
         return Err(unsuited());
     }
-    Ok(PromotablePost {
-        post: post.id,
-        via_repost: promotable.text("promotable_user_type") != "FULL",
-    })
+    Ok(PromotablePost { post: post.id, via_repost: promotable.text("promotable_user_type") != "FULL" })
 }
 
 /// The live post with an id; for a repost by the account's own user, the original.
@@ -165,11 +152,7 @@ fn resolve_promoted_id(ctx: &mut AccountContext<'_, '_>, promotable: PromotableP
         return account_posts::find_or_create_sandbox_repost(ctx, promotable.post);
     }
     let Some(full) = promotable_users::find_own_user(ctx)? else {
-        return Err(post_problem(
-            promotable.post,
-            "INVALID_TWEET",
-            "cannot be reposted by anyone",
-        ));
+        return Err(post_problem(promotable.post, "INVALID_TWEET", "cannot be reposted by anyone"));
     };
     let app = ctx.caller.app.filter(|app| *app != CONSOLE_APP_ID);
     match network::reposts::repost_for_promotion(ctx.tx, full, app, promotable.post) {
@@ -198,9 +181,7 @@ pub fn find_visible_post(tx: &mut Tx<'_>, id: i64) -> Result<Option<Post>, Fault
 
 fn post_problem(id: PostId, code: &'static str, why: &str) -> Error {
     let message = format!("The post {id} {why}");
-    AdsProblem::invalid_parameter("post_ids", id, message)
-        .with_code(code)
-        .into()
+    AdsProblem::invalid_parameter("post_ids", id, message).with_code(code).into()
 }
 
 /// Whether a post's content suits a line item's objective (contract ads §4.5).
@@ -223,10 +204,7 @@ pub struct ContentTraits<'a> {
 impl ContentTraits<'_> {
     pub fn suits_line_item(self, item: &AdsRecord) -> bool {
         let (links, card) = (self.links, self.card);
-        let plays = self
-            .media_keys
-            .iter()
-            .any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind)));
+        let plays = self.media_keys.iter().any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind)));
         match item.text("objective") {
             "WEBSITE_CLICKS" => links || card,
             "VIDEO_VIEWS" => plays || card,

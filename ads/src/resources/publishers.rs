@@ -38,14 +38,10 @@ pub static PUBLISHER: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
-    "getAdsPublishers",
-    "/publishers",
-    "Publishers of categories of content.",
-    list_publishers,
-)
-.requires_role(RequiredRole::Anyone)
-.rate_limited(AdsRateClass::Low)];
+pub static OPERATIONS: &[CustomOperation] =
+    &[CustomOperation::get("getAdsPublishers", "/publishers", "Publishers of categories of content.", list_publishers)
+        .requires_role(RequiredRole::Anyone)
+        .rate_limited(AdsRateClass::Low)];
 
 fn list_publishers(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
@@ -113,11 +109,8 @@ pub fn count_videos(
         if sells && find_public_user(tx, id)?.is_some() {
             let author = UserId::new(id);
             count.posted = posts::count_videos_since(tx, author, first_snowflake_at(since))?;
-            count.monetized = if counts_posts {
-                count.posted
-            } else {
-                ledger::count_videos_with_ads(tx, author, since)?
-            };
+            count.monetized =
+                if counts_posts { count.posted } else { ledger::count_videos_with_ads(tx, author, since)? };
         }
         counts.insert(id, count);
     }

@@ -25,38 +25,24 @@ pub static SCHEDULED_POST: Resource = Resource {
         FieldSpec::text("name", 1, 80),
         text_field(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long)
-            .required()
-            .immutable()
-            .hidden(),
+        FieldSpec::new("as_user_id", FieldKind::Long).required().immutable().hidden(),
         FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
         FieldSpec::text("card_uri", 1, 64),
         media_keys_field(),
         FieldSpec::new("scheduled_at", FieldKind::Time).required(),
-        FieldSpec::one_of("scheduled_status", STATES)
-            .set_by_server()
-            .default_word("SCHEDULED"),
+        FieldSpec::one_of("scheduled_status", STATES).set_by_server().default_word("SCHEDULED"),
         FieldSpec::new("completed_at", FieldKind::Time).set_by_server(),
-        FieldSpec::new("post_id", FieldKind::Long)
-            .legacy_name("tweet_id")
-            .set_by_server(),
+        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
         // When the publisher examines the post, while it is unpublished.
         FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
-        FieldSpec::new("attempts", FieldKind::Int(0, 100))
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("attempts", FieldKind::Int(0, 100)).set_by_server().hidden(),
         FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
         FieldSpec::text("error", 0, 500).set_by_server().hidden(),
     ],
     filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
     page_size: (100, 200),
     supports_list_extras: false,
-    verbs: &[
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Update,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Update, ResourceVerb::Delete],
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::PostWriter,
     rules: &[
@@ -141,9 +127,8 @@ fn is_crowded(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord, at: i64) -> 
     let mut count = 0;
     for minute in -WINDOW_MINUTES..=WINDOW_MINUTES {
         let existing = ctx.list_visible_records(&SCHEDULED_POST, "due_at", at.saturating_add(minute * MINUTE_MS))?;
-        let others = existing
-            .iter()
-            .filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
+        let others =
+            existing.iter().filter(|other| other.id != record.id && other.get("user_id") == record.get("user_id"));
         count += others.count();
     }
     Ok(count >= MAX_POSTS_PER_WINDOW)

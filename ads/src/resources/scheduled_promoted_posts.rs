@@ -20,25 +20,15 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     label: "scheduled promoted post",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("scheduled_post_id", FieldKind::Long)
-            .legacy_name("scheduled_tweet_id")
-            .required()
-            .immutable(),
-        FieldSpec::new("post_id", FieldKind::Long)
-            .legacy_name("tweet_id")
-            .set_by_server(),
+        FieldSpec::new("scheduled_post_id", FieldKind::Long).legacy_name("scheduled_tweet_id").required().immutable(),
+        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("scheduled_promoted_post_ids", "id", &SCHEDULED_PROMOTED_POST)
             .legacy_name("scheduled_promoted_tweet_ids"),
     ],
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[
         ValidationRule::OnReference("line_item_id", validate_product_type),
         ValidationRule::InContext(validate_scheduled_post),

@@ -26,11 +26,7 @@ pub struct Servability {
 impl Servability {
     /// `null` for deleted entities.
     pub fn servable_value(&self) -> Value {
-        if self.deleted {
-            Value::Null
-        } else {
-            self.reasons.is_empty().into()
-        }
+        if self.deleted { Value::Null } else { self.reasons.is_empty().into() }
     }
 }
 
@@ -151,17 +147,12 @@ pub fn load_spending_resources(
     ctx: &mut AccountContext<'_, '_>,
     records: &[AdsRecord],
 ) -> Result<DeliveryResources, Error> {
-    let mut ids: Vec<i64> = records
-        .iter()
-        .filter_map(|record| record.int("funding_instrument_id"))
-        .collect();
+    let mut ids: Vec<i64> = records.iter().filter_map(|record| record.int("funding_instrument_id")).collect();
     ids.sort_unstable();
     ids.dedup();
     let now = ctx.now();
     let mut resources = DeliveryResources::default();
-    let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?
-        .into_iter()
-        .collect();
+    let spent: HashMap<i64, i64> = store::ledger::total_spend(ctx.tx, AdEntity::Funding, &ids)?.into_iter().collect();
     for row in records::find_by_ids(ctx.tx, FUNDING_INSTRUMENT.name, &ids)? {
         let record = AdsRecord::from_stored(&FUNDING_INSTRUMENT, &row)?;
         let spent = spent.get(&record.id).copied().unwrap_or(0);
@@ -307,9 +298,5 @@ fn build_servability(record: &AdsRecord, reasons: Vec<&'static str>) -> Servabil
     } else {
         "RUNNING"
     };
-    Servability {
-        reasons,
-        effective,
-        deleted: record.deleted,
-    }
+    Servability { reasons, effective, deleted: record.deleted }
 }

@@ -33,37 +33,21 @@ pub static TARGETING_CRITERION: Resource = Resource {
     not_found: "TARGETING_CRITERION_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::one_of("targeting_type", TARGETING_TYPES)
-            .required()
-            .immutable()
-            .requires_features(TYPE_GATES),
+        FieldSpec::one_of("targeting_type", TARGETING_TYPES).required().immutable().requires_features(TYPE_GATES),
         FieldSpec::text("targeting_value", 1, 255).required().immutable(),
-        FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"])
-            .immutable()
-            .default_word("EQ"),
+        FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).immutable().default_word("EQ"),
         FieldSpec::text("name", 0, 255).set_by_server(),
         // A hash, so that a duplicate is found without scanning the line item's criteria.
-        FieldSpec::new("same", FieldKind::Int(0, i64::MAX))
-            .set_by_server()
-            .hidden(),
-        FieldSpec::new("alike", FieldKind::Int(0, i64::MAX))
-            .set_by_server()
-            .hidden(),
-        FieldSpec::new("audience", FieldKind::Int(0, i64::MAX))
-            .set_by_server()
-            .hidden(),
+        FieldSpec::new("same", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("alike", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("audience", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
         ListFilter::ids("targeting_criterion_ids", "id", &TARGETING_CRITERION),
         ListFilter::new("lang", "", FieldKind::Text(2, 5)),
     ],
-    verbs: &[
-        ResourceVerb::List,
-        ResourceVerb::Get,
-        ResourceVerb::Create,
-        ResourceVerb::Delete,
-    ],
+    verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     max_batch_items: 500,
     rate_class: AdsRateClass::High,
     rules: &[
@@ -158,13 +142,8 @@ pub const AGE_BUCKETS: &[&str] = &[
     "AGE_OVER_50",
 ];
 
-const ENGAGEMENT_TYPES: &[&str] = &[
-    "IMPRESSION",
-    "ENGAGEMENT",
-    "VIDEO_VIEW",
-    "VIDEO_VIEW_PARTIAL",
-    "VIDEO_VIEW_COMPLETE",
-];
+const ENGAGEMENT_TYPES: &[&str] =
+    &["IMPRESSION", "ENGAGEMENT", "VIDEO_VIEW", "VIDEO_VIEW_PARTIAL", "VIDEO_VIEW_COMPLETE"];
 
 fn validate_operator(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
@@ -210,11 +189,7 @@ pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProble
         return Ok(());
     }
     let message = format!("\"{value}\" is no value of {kind}");
-    let code = if kind == "IAB_CATEGORY" {
-        "INVALID_IAB_CATEGORY"
-    } else {
-        "INVALID_PARAMETER"
-    };
+    let code = if kind == "IAB_CATEGORY" { "INVALID_IAB_CATEGORY" } else { "INVALID_PARAMETER" };
     Err(AdsProblem::invalid_parameter("targeting_value", value, message).with_code(code))
 }
 
@@ -286,9 +261,7 @@ pub fn find_named_user(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str
         return Ok(found);
     }
     let message = format!("The user {value} cannot be targeted by this account");
-    Err(AdsProblem::invalid_attribute("targeting_value", message)
-        .with_code("INVALID_USER_ID")
-        .into())
+    Err(AdsProblem::invalid_attribute("targeting_value", message).with_code("INVALID_USER_ID").into())
 }
 
 fn max_criteria(kind: &str) -> i64 {
@@ -309,11 +282,7 @@ fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     let record = &change.record;
     let kind = record.text("targeting_type").to_owned();
-    let group = if kind.ends_with("_KEYWORD") {
-        "KEYWORD"
-    } else {
-        kind.as_str()
-    };
+    let group = if kind.ends_with("_KEYWORD") { "KEYWORD" } else { kind.as_str() };
     let item = record.int("line_item_id").unwrap_or(0);
     let alike = group_key(item, group);
     let value = record.text("targeting_value").to_lowercase();
@@ -367,11 +336,7 @@ fn resolve_audience(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange)
     let value = change.record.text("targeting_value").to_owned();
     let audience = custom_audiences::require_targetable(ctx, &value)?;
     let id = audience.id;
-    let other = if kind == "CUSTOM_AUDIENCE" {
-        "CUSTOM_AUDIENCE_EXPANDED"
-    } else {
-        "CUSTOM_AUDIENCE"
-    };
+    let other = if kind == "CUSTOM_AUDIENCE" { "CUSTOM_AUDIENCE_EXPANDED" } else { "CUSTOM_AUDIENCE" };
     let item = change.record.int("line_item_id").unwrap_or(0);
     let others = ctx.list_visible_records(&TARGETING_CRITERION, "alike", group_key(item, other))?;
     if others.iter().any(|one| one.int("audience") == Some(id)) {

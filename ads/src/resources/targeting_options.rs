@@ -24,13 +24,8 @@ const DEFAULT_PAGE_SIZE: i64 = 200;
 const PLACES_PER_QUERY: i64 = 10_000;
 
 /// Platforms of the users that can be reached.
-pub const PLATFORMS: &[(&str, &str)] = &[
-    ("0", "iOS"),
-    ("1", "Android"),
-    ("2", "BlackBerry"),
-    ("3", "Mobile web & other"),
-    ("4", "Desktop"),
-];
+pub const PLATFORMS: &[(&str, &str)] =
+    &[("0", "iOS"), ("1", "Android"), ("2", "BlackBerry"), ("3", "Mobile web & other"), ("4", "Desktop")];
 const TV_MARKETS: &[&str] = &[
     "fr-FR", "es-CL", "de-DE", "nl-NL", "en-US", "es-VE", "pt-BR", "es-MX", "es-CO", "en-GB", "es-AR", "ja-JP",
     "en-CA", "es-ES", "it-IT", "es-US", "en-IE",
@@ -132,12 +127,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsConversations",
         "/targeting_criteria/conversations",
         "What viewers talk about.",
-        &[
-            FieldSpec::one_of("conversation_type", CONVERSATION_TYPES),
-            COUNT,
-            CURSOR,
-            Q_PARAM,
-        ],
+        &[FieldSpec::one_of("conversation_type", CONVERSATION_TYPES), COUNT, CURSOR, Q_PARAM],
         |ctx, params| list_choices(ctx, params, "CONVERSATION"),
     ),
     option_list(
@@ -183,13 +173,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsLocations",
         "/targeting_criteria/locations",
         "Where viewers live.",
-        &[
-            COUNT,
-            COUNTRY_PARAM,
-            CURSOR,
-            FieldSpec::one_of("location_type", LOCATION_TYPES),
-            Q_PARAM,
-        ],
+        &[COUNT, COUNTRY_PARAM, CURSOR, FieldSpec::one_of("location_type", LOCATION_TYPES), Q_PARAM],
         list_locations,
     ),
     option_list(
@@ -224,13 +208,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
             paginate_rows(ctx, params, rows.collect())
         },
     ),
-    option_list(
-        "getAdsTvMarkets",
-        "/targeting_criteria/tv_markets",
-        "Markets of television.",
-        &[],
-        list_tv_markets,
-    ),
+    option_list("getAdsTvMarkets", "/targeting_criteria/tv_markets", "Markets of television.", &[], list_tv_markets),
     option_list(
         "getAdsTvShows",
         "/targeting_criteria/tv_shows",
@@ -277,9 +255,7 @@ fn list_choices(
         let mut fits = true;
         for name in option_catalog::shown_detail_names(kind) {
             let value = choice.details.get(*name).cloned().unwrap_or(Value::Null);
-            fits &= params
-                .get(name)
-                .is_none_or(|locale| matches_ignoring_case(locale.as_str(), value.as_str()));
+            fits &= params.get(name).is_none_or(|locale| matches_ignoring_case(locale.as_str(), value.as_str()));
             set_member(&mut row, name, value);
         }
         if fits {
@@ -317,11 +293,7 @@ fn list_locations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
         last = end.id;
         rows.extend(some.iter().filter_map(|place| {
             let kind = location_type(&place.kind)?;
-            let mut row = option_row(
-                "LOCATION",
-                &network::places::format_place_id(place.id),
-                &place.full_name,
-            );
+            let mut row = option_row("LOCATION", &network::places::format_place_id(place.id), &place.full_name);
             set_member(&mut row, "country_code", place.country_code.as_str().into());
             set_member(&mut row, "location_type", kind.into());
             Some(row)

@@ -39,17 +39,11 @@ fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
     ensure_valid_params(params)?;
     let kind = params.text("suggestion_type").unwrap_or_default().to_owned();
     let values = params.texts("targeting_values");
-    let mut found = if kind == "KEYWORD" {
-        suggest_keywords(ctx, values)?
-    } else {
-        suggest_users(ctx, &values)?
-    };
+    let mut found = if kind == "KEYWORD" { suggest_keywords(ctx, values)? } else { suggest_users(ctx, &values)? };
     let count = params.int("count").unwrap_or(30);
     found.truncate(usize::try_from(count).unwrap_or(0));
     let rows = found.into_iter();
-    let rows: Vec<Value> = rows
-        .map(|value| json!({ "suggestion_type": kind, "suggestion_value": value }))
-        .collect();
+    let rows: Vec<Value> = rows.map(|value| json!({ "suggestion_type": kind, "suggestion_value": value })).collect();
     Ok(OperationOutput::from_value(&rows.into()))
 }
 

@@ -22,10 +22,7 @@ pub static TAX_SETTINGS: Resource = Resource {
     label: "tax settings",
     fields: FIELDS,
     verbs: &[],
-    rules: &[
-        ValidationRule::OnRecord(validate_tax_id),
-        ValidationRule::OnRecord(validate_client),
-    ],
+    rules: &[ValidationRule::OnRecord(validate_tax_id), ValidationRule::OnRecord(validate_client)],
     ..Resource::DEFAULT
 };
 
@@ -59,13 +56,8 @@ const FIELDS: &[FieldSpec] = &[
 ];
 
 pub static OPERATIONS: &[CustomOperation] = &[
-    CustomOperation::get(
-        "getAdsTaxSettings",
-        "tax_settings",
-        "The tax settings of an account.",
-        get_tax_settings,
-    )
-    .requires_role(RequiredRole::Admin),
+    CustomOperation::get("getAdsTaxSettings", "tax_settings", "The tax settings of an account.", get_tax_settings)
+        .requires_role(RequiredRole::Admin),
     CustomOperation::mutation(
         "PUT",
         "updateAdsTaxSettings",
@@ -95,10 +87,7 @@ fn validate_client(change: &RecordChange) -> Result<(), AdsProblem> {
     }
     let client = FIELDS.iter().map(|field| field.name.post);
     let client = client.filter(|name| name.starts_with("client_"));
-    match client
-        .into_iter()
-        .find(|name| change.was_sent(name) && record.get(name).is_some())
-    {
+    match client.into_iter().find(|name| change.was_sent(name) && record.get(name).is_some()) {
         Some(name) => Err(AdsProblem::invalid_attribute(name, "Only an agency has a client")),
         None => Ok(()),
     }

@@ -31,30 +31,19 @@ pub static USER_SETTINGS: Resource = Resource {
         FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
     ],
     // Looked up by account and user.
-    filters: &[crate::declaration::ListFilter::new(
-        "user_id",
-        "user_id",
-        FieldKind::User,
-    )],
+    filters: &[crate::declaration::ListFilter::new("user_id", "user_id", FieldKind::User)],
     verbs: &[],
-    rules: &[
-        ValidationRule::OnRecord(validate_contact),
-        ValidationRule::InContext(emails::schedule_digest),
-    ],
+    rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(emails::schedule_digest)],
     ..Resource::DEFAULT
 };
 
 const EMAIL: FieldSpec = FieldSpec::text("notification_email", 3, 255).default_word("");
 const PHONE: FieldSpec = FieldSpec::text("contact_phone", 3, 32).default_word("");
 const EXTENSION: FieldSpec = FieldSpec::text("contact_phone_extension", 1, 16).default_word("");
-const TYPES: FieldSpec = FieldSpec::new(
-    "subscribed_email_types",
-    FieldKind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]),
-)
-.alias(&["subscribe_email_types", "subscribed_campaign_events"]);
-const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User)
-    .required()
-    .update(FieldRequirement::Required);
+const TYPES: FieldSpec =
+    FieldSpec::new("subscribed_email_types", FieldKind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]))
+        .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
+const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
@@ -137,9 +126,7 @@ fn load_settings(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRe
     // Users without a role on the account have no settings.
     if store::ads::find_access(ctx.tx, user, account)?.is_none() {
         let message = format!("The user {user} has no role on this account");
-        return Err(AdsProblem::invalid_parameter("user_id", user, message)
-            .with_code("USER_NOT_FOUND")
-            .into());
+        return Err(AdsProblem::invalid_parameter("user_id", user, message).with_code("USER_NOT_FOUND").into());
     }
     let mut record = AdsRecord::new(&USER_SETTINGS, 0, account, ctx.now());
     for field in USER_SETTINGS.fields {

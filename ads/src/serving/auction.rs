@@ -118,14 +118,12 @@ impl AuctionContext<'_> {
         result.bid_outcomes.extend(self.sample_losers(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
         let won = ranked.into_iter().zip(next).take(slots);
-        result
-            .winners
-            .extend(won.map(|((candidate, creative), next)| AuctionWinner {
-                price: second_price(&candidate, next),
-                campaign: candidate.campaign,
-                item: candidate.item,
-                creative,
-            }));
+        result.winners.extend(won.map(|((candidate, creative), next)| AuctionWinner {
+            price: second_price(&candidate, next),
+            campaign: candidate.campaign,
+            item: candidate.item,
+            creative,
+        }));
         Ok(())
     }
 
@@ -223,9 +221,7 @@ fn is_capped(item: &AdsRecord, history: &FrequencyHistory, now: Time) -> bool {
         return false;
     };
     let since = now.plus_ms(-days * DAY);
-    let times = history
-        .get(&item.id)
-        .map_or(0, |times| times.iter().filter(|at| **at > since).count());
+    let times = history.get(&item.id).map_or(0, |times| times.iter().filter(|at| **at > since).count());
     i64::try_from(times).unwrap_or(i64::MAX) >= most
 }
 

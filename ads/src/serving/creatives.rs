@@ -36,9 +36,7 @@ pub(super) fn choose_creative(
         (AdEntity::MediaCreative, &MEDIA_CREATIVE),
     ] {
         let records = ctx.list_visible_records(of, "line_item_id", item.id)?;
-        let accepted = records
-            .into_iter()
-            .filter(|record| record.text("approval_status") == "ACCEPTED");
+        let accepted = records.into_iter().filter(|record| record.text("approval_status") == "ACCEPTED");
         all.extend(accepted.map(|record| (kind, record)));
     }
     if !all.is_empty() {
@@ -107,12 +105,7 @@ fn creative_from_record(
         }
     };
     shown.insert(name.to_owned(), record.formatted_id().into());
-    Ok(Some(AdCreative {
-        kind,
-        id: record.id,
-        subject,
-        content: shown,
-    }))
+    Ok(Some(AdCreative { kind, id: record.id, subject, content: shown }))
 }
 
 /// Adds tracking tags for the client to call, and calls to action. The server itself calls nobody.
@@ -139,9 +132,7 @@ fn add_tracking_tags(
                 "call_to_action": call.text("call_to_action"),
                 "call_to_action_url": call.text("call_to_action_url"),
             });
-            creative
-                .content
-                .insert("preroll_call_to_action".to_owned(), call_to_action);
+            creative.content.insert("preroll_call_to_action".to_owned(), call_to_action);
         }
     }
     Ok(())

@@ -125,11 +125,7 @@ mod tests {
             subject: 9,
             viewer: -5,
             placement: Placement::Timeline,
-            viewer_traits: ViewerTraits {
-                country: "PT".to_owned(),
-                age: Some(25),
-                ..ViewerTraits::default()
-            },
+            viewer_traits: ViewerTraits { country: "PT".to_owned(), age: Some(25), ..ViewerTraits::default() },
             price: 10_000,
             requested_at: Time::from_ms(5),
         };

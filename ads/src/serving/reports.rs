@@ -73,10 +73,9 @@ fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, Ad
         .ok_or_else(|| invalid_member("kind", kind, "a kind that is reported"))?;
     let at = match word("at") {
         None => now,
-        Some(value) => value
-            .as_str()
-            .and_then(parse_time)
-            .ok_or_else(|| invalid_member("at", value, "a time in ISO 8601"))?,
+        Some(value) => {
+            value.as_str().and_then(parse_time).ok_or_else(|| invalid_member("at", value, "a time in ISO 8601"))?
+        }
     };
     let until = match kind {
         AdEventKind::Impression => impression.viewable_until(),
@@ -88,11 +87,7 @@ fn parse(item: &Value, key: &[u8; 32], now: Time) -> Result<ImpressionReport, Ad
         let shown = Value::from(crate::field_kind::format_time(at));
         return Err(invalid_member("at", &shown, "a time at which the token holds"));
     }
-    Ok(ImpressionReport {
-        impression,
-        kind,
-        at: at.max(impression_start(from, now)).min(now),
-    })
+    Ok(ImpressionReport { impression, kind, at: at.max(impression_start(from, now)).min(now) })
 }
 
 fn impression_start(from: Time, now: Time) -> Time {
@@ -119,11 +114,7 @@ pub fn record_reports(tx: &mut Tx<'_>, reports: &[ImpressionReport]) -> Result<V
     let results: Vec<Value> = events
         .iter()
         .map(|event| {
-            let state = if new.contains(&event.id) {
-                "RECORDED"
-            } else {
-                "REPEATED"
-            };
+            let state = if new.contains(&event.id) { "RECORDED" } else { "REPEATED" };
             json!({ "kind": event.kind.name(), "status": state })
         })
         .collect();

@@ -24,10 +24,7 @@ pub(super) fn fits_video_placement(
         return Ok(false);
     };
     let post = store::posts::find_by_id(ctx.tx, PostId::new(video))?;
-    let plays = |keys: &str| {
-        keys.split(',')
-            .any(|key| key.starts_with("7_") || key.starts_with("13_"))
-    };
+    let plays = |keys: &str| keys.split(',').any(|key| key.starts_with("7_") || key.starts_with("13_"));
     let post = post.filter(|post| post.state == PostState::Live && plays(&post.media_keys));
     let Some(author) = post.map(|post| post.author_id) else {
         return Ok(false);
@@ -38,9 +35,8 @@ pub(super) fn fits_video_placement(
     };
     let criteria = ctx.list_visible_records(&TARGETING_CRITERION, "line_item_id", item.id)?;
     let values = |kind: &str, operator: &str| -> Vec<&str> {
-        let all = criteria
-            .iter()
-            .filter(|one| one.text("targeting_type") == kind && one.text("operator_type") == operator);
+        let all =
+            criteria.iter().filter(|one| one.text("targeting_type") == kind && one.text("operator_type") == operator);
         all.map(|one| one.text("targeting_value")).collect()
     };
     let name = author.to_string();

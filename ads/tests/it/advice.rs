@@ -18,12 +18,7 @@ const MAIL: &str = "owner@shop.example";
 /// A line item was in some auctions, and won some.
 async fn auctions(world: &World, item: &str, price: i64, (lost, won): (i64, i64)) {
     let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
-    let bid = move |won: bool, times: i64| AuctionBid {
-        line_item_id: id,
-        price_micro: price,
-        won,
-        weight: times,
-    };
+    let bid = move |won: bool, times: i64| AuctionBid { line_item_id: id, price_micro: price, won, weight: times };
     let bids = [bid(false, lost), bid(true, won)];
     let bids: Vec<AuctionBid> = bids.into_iter().filter(|bid| bid.weight > 0).collect();
     world.write(move |tx| Ok(record_auction(tx, &bids)?)).await;
@@ -162,11 +157,7 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         auctions(&world, &item, 200_000, (50, 1)).await;
         let id = shop.instrument;
         let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
-        let found = world
-            .store
-            .read(move |tx| looks.find_improvements(tx, id))
-            .await
-            .unwrap();
+        let found = world.store.read(move |tx| looks.find_improvements(tx, id)).await.unwrap();
         let first = found.clone();
         let cut = world.store.write(move |tx| {
             fails.publish_findings(tx, id, true, &first)?;
@@ -178,9 +169,7 @@ fn what_fails_in_the_middle_is_said_once_and_by_one() {
         // Two nodes that found the same.
         for _ in 0..2 {
             let (adviser, found) = (again.clone(), found.clone());
-            world
-                .write(move |tx| adviser.publish_findings(tx, id, true, &found))
-                .await;
+            world.write(move |tx| adviser.publish_findings(tx, id, true, &found)).await;
         }
         let letters = world.letters(MAIL).await;
         let [(subject, text)] = letters.as_slice() else {

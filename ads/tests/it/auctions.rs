@@ -16,10 +16,7 @@ const DAY: i64 = 86_400_000;
 /// Somebody looks; which line item is shown.
 async fn shown(world: &World, viewer: i64) -> String {
     let ask = AdRequest {
-        viewer: AdViewer {
-            ledger_id: -1 - viewer,
-            ..AdViewer::default()
-        },
+        viewer: AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() },
         placement: Placement::Timeline,
         slots: 1,
         video_post_id: None,

@@ -104,16 +104,8 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
         }
         // From there, whoever writes.
         let from = async |user: UserId, id: &'static str, text: &'static str| {
-            let by = PostAuthor {
-                user_id: user,
-                app_id: None,
-                self_serve: false,
-            };
-            let new = NewPost {
-                text: text.to_owned(),
-                place_id: id.to_owned(),
-                ..NewPost::default()
-            };
+            let by = PostAuthor { user_id: user, app_id: None, self_serve: false };
+            let new = NewPost { text: text.to_owned(), place_id: id.to_owned(), ..NewPost::default() };
             world.write(move |tx| network::posts::create(tx, &by, &new)).await;
         };
         from(people[3], "00000000000000aa", "a bike by the river").await;
@@ -122,10 +114,7 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
         let end = world.clock.now();
         let count = async |code: &str| {
             let mut asked = wanted(&["bike"], begin, end);
-            asked.country = Some(InsightsCountry {
-                code: code.to_owned(),
-                residents: world.people_of(code).await,
-            });
+            asked.country = Some(InsightsCountry { code: code.to_owned(), residents: world.people_of(code).await });
             volume(&world, &asked, DAY_MS).await
         };
         assert_eq!(count("PT").await, [3]);
@@ -181,21 +170,14 @@ fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
         other.negatives = vec!["latte".to_owned()];
         other.blocked = vec!["grinder".to_owned()];
         let (_, fewer) = world.insights(&other, DAY_MS).await;
-        assert!(
-            fewer
-                .iter()
-                .all(|term| !term.contains("latte") && !term.contains("grinder"))
-        );
+        assert!(fewer.iter().all(|term| !term.contains("latte") && !term.contains("grinder")));
 
         // The same within five minutes; the figures are never kept.
         for (number, user) in users.iter().enumerate() {
             world.say(*user, &format!("coffee and croissants {number}")).await;
         }
         world.pass(1);
-        let later = InsightsQuery {
-            until: world.clock.now(),
-            ..asked.clone()
-        };
+        let later = InsightsQuery { until: world.clock.now(), ..asked.clone() };
         let (volume, same) = world.insights(&later, DAY_MS).await;
         assert_eq!(same, related);
         assert_eq!(volume, [26]);

@@ -76,15 +76,8 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         // The clock stands at noon (UTC) of Monday, the 1st of June; there, weeks begin at 7.
         let monday = Time::from_ms(world.clock.now().ms() - 5 * HOUR);
         let next = monday.plus_ms(7 * DAY);
-        for (number, at) in [
-            monday.plus_ms(-1),
-            monday,
-            monday.plus_ms(3 * DAY),
-            next.plus_ms(-1),
-            next,
-        ]
-        .into_iter()
-        .enumerate()
+        for (number, at) in
+            [monday.plus_ms(-1), monday, monday.plus_ms(3 * DAY), next.plus_ms(-1), next].into_iter().enumerate()
         {
             shown(&world, &item, at, i64::try_from(number).unwrap() + 1).await;
         }
@@ -112,12 +105,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
         let (from, to) = ("2026-06-01T07:00:00Z", "2026-06-08T07:00:00Z");
         let figures = stats(&world, &shop, &campaign, from, to).await;
         assert_eq!(figures, [3, 3, 3, 3 * 123_456]);
-        for line in [
-            "Impressions: 3\n",
-            "Engagements: 3\n",
-            "Clicks: 3\n",
-            "Spend: 0.370368 USD\n",
-        ] {
+        for line in ["Impressions: 3\n", "Engagements: 3\n", "Clicks: 3\n", "Spend: 0.370368 USD\n"] {
             assert!(text.contains(line), "{text}");
         }
         let row = format!("- Spring ({campaign}): 3 impressions, 3 engagements, 3 clicks, 0.370368 USD\n");
@@ -142,9 +130,7 @@ fn who_does_not_ask_or_may_not_know_is_told_nothing() {
         assert_eq!(write_due(&world).await, 0);
         shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;
         let (user, account) = (shop.owner, shop.account.id);
-        world
-            .write(move |tx| Ok(store::ads::revoke_access(tx, user, account)?))
-            .await;
+        world.write(move |tx| Ok(store::ads::revoke_access(tx, user, account)?)).await;
         world.pass(8 * DAY);
         assert_eq!(write_due(&world).await, 1);
         assert_eq!(world.letters(MAIL).await.len(), 0);

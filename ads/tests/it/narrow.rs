@@ -13,11 +13,7 @@ const DAY: i64 = 86_400_000;
 const PORTUGAL: &str = "3c65374ea675483e";
 
 async fn targets(world: &World, shop: &Shop, item: &str, kind: &str, value: &str) -> String {
-    let params = [
-        ("line_item_id", item),
-        ("targeting_type", kind),
-        ("targeting_value", value),
-    ];
+    let params = [("line_item_id", item), ("targeting_type", kind), ("targeting_value", value)];
     shop.make(world, "A/targeting_criteria", &params).await
 }
 
@@ -70,16 +66,10 @@ fn related_keywords_widen_an_audience() {
         assert_eq!(open(&world, &shop).await, None, "not for three days");
         world.pass(DAY);
         let found = open(&world, &shop).await.unwrap();
-        assert_eq!(
-            found["message"],
-            "Less than 30% of the budget was spent: the criteria reach few users"
-        );
+        assert_eq!(found["message"], "Less than 30% of the budget was spent: the criteria reach few users");
         let new = changes(&found);
         assert!((1..=10).contains(&new.len()), "{new:?}");
-        let words: Vec<&str> = new
-            .iter()
-            .map(|one| one["params"]["targeting_value"].as_str().unwrap())
-            .collect();
+        let words: Vec<&str> = new.iter().map(|one| one["params"]["targeting_value"].as_str().unwrap()).collect();
         assert!(words.contains(&"helmet") && !words.contains(&"bike"), "{words:?}");
         assert_eq!(
             new[0]["params"],

@@ -1,10 +1,6 @@
 //! Whom criteria reach: exact numbers on made worlds, and the same for all as for each.
 
-#![expect(
-    clippy::too_many_lines,
-    clippy::many_single_char_names,
-    reason = "a story is told in one piece"
-)]
+#![expect(clippy::too_many_lines, clippy::many_single_char_names, reason = "a story is told in one piece")]
 
 use ads::evaluator::CriterionOperator::{Eq, Ne};
 use ads::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
@@ -45,9 +41,7 @@ fn country(code: &str) -> String {
 }
 
 async fn follow(world: &World, source: UserId, target: UserId) {
-    world
-        .write(move |tx| network::follows::follow(tx, source, target))
-        .await;
+    world.write(move |tx| network::follows::follow(tx, source, target)).await;
 }
 
 #[test]
@@ -70,11 +64,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
             for round in 0..dice.roll(3) {
                 // No two posts are the same.
                 let text = format!("{} {}", TEXTS[dice.roll(6)], "🚲".repeat(posts.len() + 1));
-                let text = if round == 0 && dice.roll(3) == 0 {
-                    TEXTS[dice.roll(6)].to_owned()
-                } else {
-                    text
-                };
+                let text = if round == 0 && dice.roll(3) == 0 { TEXTS[dice.roll(6)].to_owned() } else { text };
                 let said = world.say(*user, &text).await;
                 posts.push(said);
             }
@@ -86,9 +76,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
                     world.write(move |tx| network::likes::like(tx, user, post)).await;
                 }
                 1 if user != other => {
-                    world
-                        .write(move |tx| Ok(network::follows::unfollow(tx, user, other)?))
-                        .await;
+                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
                 }
                 _ if user != other => follow(&world, user, other).await,
                 _ => {}
@@ -112,10 +100,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
         };
         let (mut reached, mut some) = (0, 0);
         for round in 0..60 {
-            let mut all = TargetedAudience {
-                advertiser: Some(users[0]),
-                ..TargetedAudience::default()
-            };
+            let mut all = TargetedAudience { advertiser: Some(users[0]), ..TargetedAudience::default() };
             for _ in 0..=dice.roll(4) {
                 all.criteria.push(one_of(&mut dice, &users));
             }
@@ -130,9 +115,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
             match round % 6 {
                 0 if user != other => follow(&world, user, other).await,
                 1 if user != other => {
-                    world
-                        .write(move |tx| Ok(network::follows::unfollow(tx, user, other)?))
-                        .await;
+                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
                 }
                 2 => {
                     world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
@@ -146,10 +129,7 @@ fn each_is_admitted_whom_the_estimate_counts() {
             }
             // One that has kept nothing says the same.
             let fresh = Evaluator::new(None);
-            let plain = TargetedAudience {
-                criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)],
-                ..all
-            };
+            let plain = TargetedAudience { criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)], ..all };
             let kept = world.estimate(&plain).await;
             let asked = plain.clone();
             let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &asked);
@@ -219,9 +199,7 @@ fn every_type_reaches_whom_the_world_says() {
             details,
         };
         follow(&world, users[8], c).await;
-        world
-            .write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?))
-            .await;
+        world.write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?)).await;
         is(&[e, users[8]], one("INTEREST", "17003")).await;
 
         // The language of most posts.
@@ -255,10 +233,7 @@ fn every_type_reaches_whom_the_world_says() {
         let (open, closed) = (audience(Vec::new()), audience(vec![place("PT", Eq)]));
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
-            Ok((
-                evaluator.reaches_viewer(tx, &open, None)?,
-                evaluator.reaches_viewer(tx, &closed, None)?,
-            ))
+            Ok((evaluator.reaches_viewer(tx, &open, None)?, evaluator.reaches_viewer(tx, &closed, None)?))
         };
         assert_eq!(world.store.read(read).await.unwrap(), (true, false));
     });
@@ -294,10 +269,7 @@ fn browsers_and_similar_tastes_tell() {
             let all = values.iter();
             audience(all.map(|value| criterion("PLATFORM", value, Eq)).collect())
         };
-        assert_eq!(
-            world.admitted(&platforms(&["0", "4"]), &users).await,
-            [users[1], users[3]]
-        );
+        assert_eq!(world.admitted(&platforms(&["0", "4"]), &users).await, [users[1], users[3]]);
         // Five follow both the brand and the club; five more follow only the club.
         let (brand, club, other) = (users[0], users[29], users[28]);
         for user in &users[1..6] {

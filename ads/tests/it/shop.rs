@@ -27,10 +27,7 @@ impl Shop {
     /// An account with something to pay with.
     pub(crate) async fn open(world: &World, name: &str) -> Self {
         let owner = world.user(name.to_owned()).await;
-        let new = NewAdsAccount {
-            name: format!("Shop of {name}"),
-            ..NewAdsAccount::default()
-        };
+        let new = NewAdsAccount { name: format!("Shop of {name}"), ..NewAdsAccount::default() };
         let (account, instrument) = world
             .write(move |tx| {
                 let account = accounts::insert(tx, owner, &new)?;
@@ -48,11 +45,7 @@ impl Shop {
                 Ok((account, made.id))
             })
             .await;
-        Self {
-            account,
-            owner,
-            instrument,
-        }
+        Self { account, owner, instrument }
     }
 
     /// Does what an operation below `accounts/…` does; its answer.
@@ -62,20 +55,14 @@ impl Shop {
         let request = request(self.owner, method, &format!("/12/{path}"), pairs, None);
         let (request, writes) = (Arc::new(request.0), request.1);
         let work = move |tx: &mut Tx<'_>| Ok(ads::dispatch_request(tx, &request)?.body);
-        let body = if writes {
-            world.store.write(work).await.unwrap()
-        } else {
-            world.store.read(work).await.unwrap()
-        };
+        let body = if writes { world.store.write(work).await.unwrap() } else { world.store.read(work).await.unwrap() };
         serde_json::from_str(&body).unwrap()
     }
 
     pub(crate) async fn batch(&self, world: &World, what: &str, items: Value) -> Value {
         let path = format!("/12/batch/accounts/{}/{what}", self.account.formatted_id());
         let (request, _) = request(self.owner, "POST", &path, &[], Some(items));
-        let body = world
-            .write(move |tx| Ok(ads::dispatch_request(tx, &request)?.body))
-            .await;
+        let body = world.write(move |tx| Ok(ads::dispatch_request(tx, &request)?.body)).await;
         serde_json::from_str(&body).unwrap()
     }
 
@@ -135,17 +122,9 @@ fn request(user: UserId, method: &str, path: &str, pairs: &[(&str, &str)], json:
         .unwrap_or_else(|| panic!("no {method} {path}"));
     let request = AdsRequest {
         operation,
-        caller: AdsCaller {
-            user,
-            app: Some(AppId::new(1)),
-            speech: Vocabulary::Post,
-            sandbox: false,
-        },
+        caller: AdsCaller { user, app: Some(AppId::new(1)), speech: Vocabulary::Post, sandbox: false },
         path_params: ids,
-        pairs: pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect(),
+        pairs: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         json,
         cursor_key: [0; 32],
         query_pairs: Vec::new(),
@@ -184,11 +163,7 @@ impl World {
     /// What is due is looked at, as a server does; how many instruments.
     pub(crate) async fn advise(&self) -> usize {
         let mut looked = 0;
-        while let Some(id) = self
-            .store
-            .read(|tx| Ok(ads::recommendations::due_funding_instrument(tx)?))
-            .await
-            .unwrap()
+        while let Some(id) = self.store.read(|tx| Ok(ads::recommendations::due_funding_instrument(tx)?)).await.unwrap()
         {
             self.advise_on(id, true).await;
             looked += 1;
@@ -201,8 +176,7 @@ impl World {
         let look = move |tx: &mut Tx<'_>| adviser.find_improvements(tx, id);
         let found = self.store.read(look).await.unwrap();
         let adviser = self.adviser();
-        self.write(move |tx| adviser.publish_findings(tx, id, due, &found))
-            .await;
+        self.write(move |tx| adviser.publish_findings(tx, id, due, &found)).await;
     }
 
     /// Letters to an address, the latest first: subject and text.

@@ -11,14 +11,9 @@ use crate::world::{World, audience, criterion, on_each_engine};
 const DAY_MS: i64 = 86_400_000;
 
 async fn tell(world: &World, user: UserId, born_on: &'static str, gender: &'static str) {
-    let told = PrivateProfileChanges {
-        born_on: Some(born_on.to_owned()),
-        gender: Some(gender.to_owned()),
-        phone: None,
-    };
-    world
-        .write(move |tx| update(tx, &AuditActor::user(user, ""), user, &told))
-        .await;
+    let told =
+        PrivateProfileChanges { born_on: Some(born_on.to_owned()), gender: Some(gender.to_owned()), phone: None };
+    world.write(move |tx| update(tx, &AuditActor::user(user, ""), user, &told)).await;
 }
 
 fn one(kind: &str, value: &str) -> TargetedAudience {
@@ -107,18 +102,8 @@ fn devices_and_versions_are_those_of_the_last_session() {
             ("DEVICE", "d2", "pixel 9", "{}"),
             ("DEVICE", "d3", "Pixel 10", "{}"),
             ("PLATFORM_VERSION", "v1", "iOS 18", r#"{"number":"18","os_type":"IOS"}"#),
-            (
-                "PLATFORM_VERSION",
-                "v2",
-                "iOS 17.4",
-                r#"{"number":"17.4","os_type":"IOS"}"#,
-            ),
-            (
-                "PLATFORM_VERSION",
-                "v3",
-                "Android 15",
-                r#"{"number":"15","os_type":"ANDROID"}"#,
-            ),
+            ("PLATFORM_VERSION", "v2", "iOS 17.4", r#"{"number":"17.4","os_type":"IOS"}"#),
+            ("PLATFORM_VERSION", "v3", "Android 15", r#"{"number":"15","os_type":"ANDROID"}"#),
         ] {
             let choice = store::ads::options::TargetingOption {
                 kind: kind.to_owned(),
@@ -126,9 +111,7 @@ fn devices_and_versions_are_those_of_the_last_session() {
                 name: name.to_owned(),
                 details: details.to_owned(),
             };
-            world
-                .write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?))
-                .await;
+            world.write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?)).await;
         }
         for (kind, value, operator, wanted) in [
             ("DEVICE", "d1", Eq, &users[..2]),

@@ -30,10 +30,7 @@ pub(crate) struct World {
 
 /// Runs a story on every engine that is there.
 pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let folder = TempDir::new().unwrap();
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
@@ -77,13 +74,7 @@ impl World {
         };
         let store = Arc::new(Store::open(options).await.unwrap());
         let search = PostSearch::open(&folder.path().join("search")).unwrap();
-        Self {
-            store,
-            clock,
-            evaluator: Evaluator::new(Some(Arc::clone(&search))),
-            search,
-            _folder: folder,
-        }
+        Self { store, clock, evaluator: Evaluator::new(Some(Arc::clone(&search))), search, _folder: folder }
     }
 
     pub(crate) fn pass(&self, ms: i64) {
@@ -95,33 +86,19 @@ impl World {
     }
 
     pub(crate) async fn user(&self, username: String) -> UserId {
-        let new = NewUser {
-            username,
-            ..NewUser::default()
-        };
+        let new = NewUser { username, ..NewUser::default() };
         self.write(move |tx| network::users::create(tx, &new)).await.id
     }
 
     pub(crate) async fn say(&self, author: UserId, text: &str) -> PostId {
-        let by = PostAuthor {
-            user_id: author,
-            app_id: None,
-            self_serve: false,
-        };
-        let new = NewPost {
-            text: text.to_owned(),
-            ..NewPost::default()
-        };
+        let by = PostAuthor { user_id: author, app_id: None, self_serve: false };
+        let new = NewPost { text: text.to_owned(), ..NewPost::default() };
         self.write(move |tx| network::posts::create(tx, &by, &new)).await.id
     }
 
     pub(crate) async fn live_at(&self, user: UserId, location: &str) {
-        let edit = ProfileChanges {
-            location: Some(location.to_owned()),
-            ..ProfileChanges::default()
-        };
-        self.write(move |tx| network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit))
-            .await;
+        let edit = ProfileChanges { location: Some(location.to_owned()), ..ProfileChanges::default() };
+        self.write(move |tx| network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit)).await;
     }
 
     /// Everything that was written can be found, and the log tells of it: other tests on the same
@@ -188,16 +165,9 @@ impl World {
 }
 
 pub(crate) fn criterion(kind: &str, value: impl ToString, operator: CriterionOperator) -> TargetingCriterion {
-    TargetingCriterion {
-        kind: kind.to_owned(),
-        value: value.to_string(),
-        operator,
-    }
+    TargetingCriterion { kind: kind.to_owned(), value: value.to_string(), operator }
 }
 
 pub(crate) fn audience(criteria: Vec<TargetingCriterion>) -> TargetedAudience {
-    TargetedAudience {
-        criteria,
-        ..TargetedAudience::default()
-    }
+    TargetedAudience { criteria, ..TargetedAudience::default() }
 }

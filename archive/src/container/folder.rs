@@ -17,10 +17,7 @@ pub(crate) struct FolderContainer {
 
 impl FolderContainer {
     pub(super) fn open(root: &Path) -> Result<Self, ArchiveError> {
-        let mut folder = Self {
-            root: root.to_owned(),
-            files: BTreeMap::new(),
-        };
+        let mut folder = Self { root: root.to_owned(), files: BTreeMap::new() };
         folder.scan_folder(root, "", 0)?;
         Ok(folder)
     }

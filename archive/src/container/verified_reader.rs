@@ -14,12 +14,7 @@ pub(super) struct VerifiedReader {
 
 impl VerifiedReader {
     pub(super) fn new(bytes: ByteStream, size: u64, expected_crc: u32) -> Self {
-        Self {
-            bytes,
-            remaining: size,
-            crc: Crc::new(),
-            expected_crc,
-        }
+        Self { bytes, remaining: size, crc: Crc::new(), expected_crc }
     }
 }
 

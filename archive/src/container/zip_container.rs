@@ -41,10 +41,8 @@ impl ZipContainer {
     pub(super) fn open(path: &Path) -> Result<Self, ArchiveError> {
         let shown = path.display().to_string();
         let file = File::open(path).map_err(|source| ArchiveError::from_io(&shown, source))?;
-        let zip_error = |error: zip::result::ZipError| ArchiveError::BrokenZip {
-            file: shown.clone(),
-            why: error.to_string(),
-        };
+        let zip_error =
+            |error: zip::result::ZipError| ArchiveError::BrokenZip { file: shown.clone(), why: error.to_string() };
         let zip = ZipArchive::new(BufReader::new(file)).map_err(zip_error)?;
         let mut files = BTreeMap::new();
         for index in 0..zip.len() {
@@ -64,10 +62,7 @@ impl ZipContainer {
                 files.insert(name.to_owned(), zip_entry);
             }
         }
-        Ok(Self {
-            path: path.to_owned(),
-            files,
-        })
+        Ok(Self { path: path.to_owned(), files })
     }
 
     pub(super) fn open_file(&self, name: &str) -> Result<(ByteStream, u64), ArchiveError> {
@@ -121,9 +116,7 @@ fn seek_to_data(file: &mut File, header_at: u64) -> std::io::Result<()> {
     file.read_exact(&mut header)?;
     let [.., n0, n1, e0, e1] = header;
     if !header.starts_with(b"PK\x03\x04") {
-        return Err(std::io::Error::other(
-            "there is no file at the offset in the zip directory",
-        ));
+        return Err(std::io::Error::other("there is no file at the offset in the zip directory"));
     }
     let names = u64::from(u16::from_le_bytes([n0, n1])) + u64::from(u16::from_le_bytes([e0, e1]));
     file.seek(SeekFrom::Start(header_at + LOCAL_HEADER + names))?;

@@ -62,22 +62,14 @@ impl RawConversation<'_> {
         }
         for event in self.messages.iter() {
             let message = match event {
-                RawConversationEvent {
-                    message_create: Some(message),
-                    ..
-                } => message.to_message(),
-                RawConversationEvent {
-                    join_conversation: Some(change),
-                    ..
+                RawConversationEvent { message_create: Some(message), .. } => message.to_message(),
+                RawConversationEvent { join_conversation: Some(change), .. }
+                | RawConversationEvent { participants_join: Some(change), .. } => {
+                    change.to_message(ConversationEventKind::Join)
                 }
-                | RawConversationEvent {
-                    participants_join: Some(change),
-                    ..
-                } => change.to_message(ConversationEventKind::Join),
-                RawConversationEvent {
-                    participants_leave: Some(change),
-                    ..
-                } => change.to_message(ConversationEventKind::Leave),
+                RawConversationEvent { participants_leave: Some(change), .. } => {
+                    change.to_message(ConversationEventKind::Leave)
+                }
                 _ => continue,
             };
             if let Some(message) = message {
@@ -93,10 +85,8 @@ impl RawConversation<'_> {
 
 impl RawMessage<'_> {
     fn to_message(&self) -> Option<ArchivedMessage> {
-        let mut draft = TextDraft {
-            text: unescape_entities(&self.text),
-            urls: self.urls.iter().map(RawUrl::to_url).collect(),
-        };
+        let mut draft =
+            TextDraft { text: unescape_entities(&self.text), urls: self.urls.iter().map(RawUrl::to_url).collect() };
         draft.expand_links();
         let id = self.id.0?;
         Some(ArchivedMessage {

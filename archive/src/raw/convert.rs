@@ -25,10 +25,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for SingleEntry<T> {
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, mut from: A) -> Result<T, A::Error> {
                 let entry = from.next_entry::<serde::de::IgnoredAny, T>()?;
-                while from
-                    .next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?
-                    .is_some()
-                {}
+                while from.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?.is_some() {}
                 let missing = || serde::de::Error::custom("an empty object");
                 entry.map(|(_, value)| value).ok_or_else(missing)
             }
@@ -53,10 +50,7 @@ pub(crate) fn convert_element(
     records: &mut Vec<ArchiveRecord>,
 ) -> Result<(), ElementError> {
     let parse_relation = || parse_single_entry::<RawRelation>(json)?.parse_id();
-    let to = |to| UserRelation {
-        to: Some(to),
-        ..UserRelation::default()
-    };
+    let to = |to| UserRelation { to: Some(to), ..UserRelation::default() };
     records.push(match kind {
         ReadableDataType::Account => ArchiveRecord::Account(parse_single_entry::<RawAccount<'_>>(json)?.to_account()?),
         ReadableDataType::Profile => ArchiveRecord::Profile(parse_single_entry::<RawProfile<'_>>(json)?.to_profile()),
@@ -66,10 +60,9 @@ pub(crate) fn convert_element(
         ReadableDataType::DeletedHeader => {
             ArchiveRecord::DeletedPost(parse_single_entry::<RawDeletedHeader<'_>>(json)?.to_deleted_post()?)
         }
-        ReadableDataType::Follower => ArchiveRecord::Follow(UserRelation {
-            from: Some(parse_relation()?),
-            ..UserRelation::default()
-        }),
+        ReadableDataType::Follower => {
+            ArchiveRecord::Follow(UserRelation { from: Some(parse_relation()?), ..UserRelation::default() })
+        }
         ReadableDataType::Following => ArchiveRecord::Follow(to(parse_relation()?)),
         ReadableDataType::Block => ArchiveRecord::Block(to(parse_relation()?)),
         ReadableDataType::Mute => ArchiveRecord::Mute(to(parse_relation()?)),
@@ -89,9 +82,7 @@ pub(crate) fn convert_element(
 fn convert_deleted_post(json: &str, context: ConversionContext<'_>) -> Result<ArchivedDeletion, ElementError> {
     let raw = WrappedPost::parse_post(json)?;
     Ok(ArchivedDeletion {
-        id: raw
-            .id()
-            .ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
+        id: raw.id().ok_or_else(|| ElementError::unreadable("a deleted post without an id"))?,
         deleted_at_ms: raw.deleted_at_ms(),
         post: raw.to_post(context).ok().map(Box::new),
     })

@@ -28,11 +28,7 @@ pub(crate) struct RawUrl<'a> {
 
 impl RawUrl<'_> {
     pub(crate) fn to_url(&self) -> ArchivedUrl {
-        let expanded = if self.expanded_url.is_empty() {
-            &self.url
-        } else {
-            &self.expanded_url
-        };
+        let expanded = if self.expanded_url.is_empty() { &self.url } else { &self.expanded_url };
         ArchivedUrl {
             short: self.url.to_text(),
             expanded: expanded.to_text(),
@@ -117,11 +113,7 @@ struct RawVariant<'a> {
 
 impl RawMedia<'_> {
     pub(crate) fn to_media(&self) -> ArchivedMedia {
-        let address = if self.media_url_https.is_empty() {
-            &self.media_url
-        } else {
-            &self.media_url_https
-        };
+        let address = if self.media_url_https.is_empty() { &self.media_url } else { &self.media_url_https };
         let size = self.sizes.as_ref().and_then(|sizes| sizes.large.as_ref());
         let pixels = |number: Option<LenientNumber>| number.and_then(|n| u32::try_from(n.0?).ok()).unwrap_or(0);
         let film = self.video_info.as_ref();
@@ -147,10 +139,6 @@ impl RawMedia<'_> {
 
 impl RawVariant<'_> {
     fn to_variant(&self) -> ArchivedVariant {
-        ArchivedVariant {
-            url: self.url.to_text(),
-            content_type: self.content_type.to_text(),
-            bitrate: self.bitrate.0,
-        }
+        ArchivedVariant { url: self.url.to_text(), content_type: self.content_type.to_text(), bitrate: self.bitrate.0 }
     }
 }

@@ -111,10 +111,7 @@ pub(crate) struct RawListInfo<'a> {
 impl RawListInfo<'_> {
     pub(crate) fn to_lists(&self, role: ArchivedListRole) -> Vec<ArchivedList> {
         let one = Some(&self.url).filter(|url| !url.is_empty());
-        one.into_iter()
-            .chain(self.urls.iter())
-            .map(|url| list_from_url(url, role))
-            .collect()
+        one.into_iter().chain(self.urls.iter()).map(|url| list_from_url(url, role)).collect()
     }
 }
 
@@ -124,9 +121,7 @@ fn list_from_url(url: &str, role: ArchivedListRole) -> ArchivedList {
     let handle = before.strip_suffix("/lists").and_then(|path| path.rsplit_once('/'));
     ArchivedList {
         id: name.parse().ok(),
-        owner_handle: handle
-            .map(|(_, handle)| handle.to_owned())
-            .filter(|handle| handle != "i"),
+        owner_handle: handle.map(|(_, handle)| handle.to_owned()).filter(|handle| handle != "i"),
         name: name.to_owned(),
         role,
         url: url.to_owned(),
@@ -177,16 +172,10 @@ struct RawCore<'a> {
 impl RawNote<'_> {
     pub(crate) fn to_note(&self) -> Result<(ArchivedNote, String), ElementError> {
         let id = self.note_tweet_id.require("a note without an id")?;
-        let core = self
-            .core
-            .as_ref()
-            .ok_or_else(|| ElementError::unreadable("a note without text"))?;
+        let core = self.core.as_ref().ok_or_else(|| ElementError::unreadable("a note without text"))?;
         let time = time::parse(&self.created_at).or_else(|| time::from_id(id));
         let plain = unescape_entities(&core.text);
-        let mut draft = TextDraft {
-            text: plain.clone(),
-            urls: core.urls.iter().map(RawUrl::to_url).collect(),
-        };
+        let mut draft = TextDraft { text: plain.clone(), urls: core.urls.iter().map(RawUrl::to_url).collect() };
         draft.expand_links();
         let note = ArchivedNote {
             id,

@@ -123,14 +123,10 @@ impl<'a> RawPost<'a> {
     }
 
     pub(crate) fn to_post(&self, context: ConversionContext<'_>) -> Result<ArchivedPost, ElementError> {
-        let id = self
-            .id()
-            .ok_or_else(|| ElementError::unreadable("a post without an id"))?;
+        let id = self.id().ok_or_else(|| ElementError::unreadable("a post without an id"))?;
         let created = time::from_id(id).or_else(|| time::parse(&self.created_at));
         let created_at_ms = created.ok_or_else(|| ElementError::unreadable("a post without a time"))?;
-        let raw_text = self
-            .raw_text()
-            .ok_or_else(|| ElementError::unreadable("a post without text"))?;
+        let raw_text = self.raw_text().ok_or_else(|| ElementError::unreadable("a post without text"))?;
         let plain = text::unescape_entities(raw_text);
         let mentions = self.to_mentions();
         let repost_of = self.to_repost(&plain, &mentions, context);
@@ -178,9 +174,7 @@ impl<'a> RawPost<'a> {
         draft.expand_links();
         if let Some(note) = note {
             draft.text.clone_from(&note.text);
-            draft
-                .urls
-                .retain(|url| text::post_id_from_url(&url.expanded) != Some(id));
+            draft.urls.retain(|url| text::post_id_from_url(&url.expanded) != Some(id));
             let shorts: Vec<_> = draft.urls.iter().map(|url| url.short.clone()).collect();
             let further = note.urls.iter().filter(|url| !shorts.contains(&url.short));
             draft.urls.extend(further.cloned());
@@ -189,10 +183,7 @@ impl<'a> RawPost<'a> {
     }
 
     fn raw_text(&self) -> Option<&str> {
-        let extended = self
-            .extended_tweet
-            .as_ref()
-            .and_then(|whole| whole.full_text.as_deref());
+        let extended = self.extended_tweet.as_ref().and_then(|whole| whole.full_text.as_deref());
         extended.or(self.full_text.as_deref()).or(self.text.as_deref())
     }
 
@@ -206,14 +197,9 @@ impl<'a> RawPost<'a> {
     }
 
     fn raw_media(&self) -> &[RawMedia<'a>] {
-        let whole = self
-            .extended_tweet
-            .as_ref()
-            .and_then(|whole| whole.extended_entities.as_ref());
+        let whole = self.extended_tweet.as_ref().and_then(|whole| whole.extended_entities.as_ref());
         let extended = whole.or(self.extended_entities.as_ref());
-        let entities = extended
-            .filter(|found| !found.media.is_empty())
-            .or_else(|| self.raw_entities());
+        let entities = extended.filter(|found| !found.media.is_empty()).or_else(|| self.raw_entities());
         entities.map_or(&[], |entities| &entities.media)
     }
 
@@ -257,9 +243,7 @@ impl<'a> RawPost<'a> {
             handle: author.map_or_else(|| handle.to_owned(), |author| author.screen_name.to_text()),
             text: rest.to_owned(),
             id: source.and_then(RawPost::id),
-            author: author
-                .and_then(|author| author.id())
-                .or_else(|| mentions.iter().find(same)?.id),
+            author: author.and_then(|author| author.id()).or_else(|| mentions.iter().find(same)?.id),
         })
     }
 

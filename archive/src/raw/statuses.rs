@@ -77,14 +77,8 @@ fn parse_own_line(kind: &str, json: &str) -> Result<ArchiveRecord, ElementError>
     Ok(match kind {
         "account" => ArchiveRecord::Account(parse_json(json)?),
         "profile" => ArchiveRecord::Profile(parse_json(json)?),
-        "user" => ArchiveRecord::User(Box::new(require_id(
-            parse_json(json)?,
-            |user: &crate::ArchivedUser| user.id,
-        )?)),
-        "post" => ArchiveRecord::Post(Box::new(require_id(
-            parse_json(json)?,
-            |post: &crate::ArchivedPost| post.id,
-        )?)),
+        "user" => ArchiveRecord::User(Box::new(require_id(parse_json(json)?, |user: &crate::ArchivedUser| user.id)?)),
+        "post" => ArchiveRecord::Post(Box::new(require_id(parse_json(json)?, |post: &crate::ArchivedPost| post.id)?)),
         "note_tweet" => ArchiveRecord::NoteTweet(parse_json(json)?),
         "follow" => ArchiveRecord::Follow(parse_json(json)?),
         "block" => ArchiveRecord::Block(parse_json(json)?),
@@ -108,18 +102,11 @@ fn parse_own_line(kind: &str, json: &str) -> Result<ArchiveRecord, ElementError>
 fn parse_row(kind: &str, json: &str) -> Result<ExportRow, ElementError> {
     let cells: Map<String, Value> = serde_json::from_str(json)?;
     let cells = cells.into_iter().filter(|(name, _)| name != "kind");
-    Ok(ExportRow {
-        kind: kind.to_owned(),
-        cells: cells.collect(),
-    })
+    Ok(ExportRow { kind: kind.to_owned(), cells: cells.collect() })
 }
 
 fn require_id<T>(value: T, id: impl Fn(&T) -> i64) -> Result<T, ElementError> {
-    if id(&value) > 0 {
-        Ok(value)
-    } else {
-        Err(ElementError::unreadable("an id is missing"))
-    }
+    if id(&value) > 0 { Ok(value) } else { Err(ElementError::unreadable("an id is missing")) }
 }
 
 fn validate_media_names(file: ArchivedAttachment) -> Result<ArchivedAttachment, ElementError> {
@@ -135,11 +122,7 @@ fn add_post(raw: &RawPost<'_>, author: Option<i64>, records: &mut Vec<ArchiveRec
     for embedded in [&raw.retweeted_status, &raw.quoted_status].into_iter().flatten() {
         add_post(embedded, None, records)?;
     }
-    let context = ConversionContext {
-        author,
-        notes: &NoteIndex::default(),
-        reposts_by_text: false,
-    };
+    let context = ConversionContext { author, notes: &NoteIndex::default(), reposts_by_text: false };
     records.push(ArchiveRecord::Post(Box::new(raw.to_post(context)?)));
     Ok(())
 }

@@ -63,9 +63,7 @@ impl RawUser<'_> {
     }
 
     pub(crate) fn to_user(&self) -> Result<ArchivedUser, ElementError> {
-        let id = self
-            .id()
-            .ok_or_else(|| ElementError::unreadable("a user without an id"))?;
+        let id = self.id().ok_or_else(|| ElementError::unreadable("a user without an id"))?;
         let entities = self.entities.as_ref();
         let count = |number: LenientNumber| number.0.unwrap_or(0);
         Ok(ArchivedUser {
@@ -92,16 +90,8 @@ impl RawUser<'_> {
 
 fn expand_short_links(text: &str, entities: Option<&RawUrlEntities<'_>>) -> String {
     let text = unescape_entities(text);
-    let urls: Vec<_> = entities
-        .map_or(&[][..], |e| &e.urls)
-        .iter()
-        .map(RawUrl::to_url)
-        .collect();
+    let urls: Vec<_> = entities.map_or(&[][..], |e| &e.urls).iter().map(RawUrl::to_url).collect();
     let links = urls.iter().filter(|url| !url.short.is_empty());
     let links: Vec<_> = links.map(|url| (&*url.short, &*url.expanded)).collect();
-    if links.is_empty() {
-        text
-    } else {
-        replace_links(&text, &links)
-    }
+    if links.is_empty() { text } else { replace_links(&text, &links) }
 }

@@ -5,10 +5,7 @@ use archive::{Archive, ArchiveRecord, ArchivedMediaKind, ReadPosition, SkipReaso
 use std::io::Read;
 
 fn tweets(array: &str) -> Files {
-    vec![(
-        "data/tweets.js",
-        format!("window.YTD.tweets.part0 = {array}").into_bytes(),
-    )]
+    vec![("data/tweets.js", format!("window.YTD.tweets.part0 = {array}").into_bytes())]
 }
 
 #[test]
@@ -21,20 +18,11 @@ fn a_post_comes_with_all_that_hangs_on_it() {
     let post = posts[0];
     assert_eq!(post.text, "Fish & <chips> &lt; https://example.org/menu 🦀");
     assert_eq!((post.author, post.created_at_ms), (Some(12), 1_676_723_591_000));
-    assert_eq!(
-        (post.like_count, post.repost_count, post.possibly_sensitive),
-        (5, 2, true)
-    );
-    assert_eq!(
-        (post.lang.as_deref(), post.source.as_deref()),
-        (Some("en"), Some("Twitter Web App"))
-    );
+    assert_eq!((post.like_count, post.repost_count, post.possibly_sensitive), (5, 2, true));
+    assert_eq!((post.lang.as_deref(), post.source.as_deref()), (Some("en"), Some("Twitter Web App")));
     assert!(post.edit_history.is_empty());
     let media = &post.media[0];
-    assert_eq!(
-        (media.kind, media.width, media.height),
-        (ArchivedMediaKind::Video, 640, 480)
-    );
+    assert_eq!((media.kind, media.width, media.height), (ArchivedMediaKind::Video, 640, 480));
     assert_eq!(media.duration_ms, Some(1500));
     let files = ["high.mp4", "low.mp4", "Abc-1.jpg"].map(|name| format!("{POST}-{name}"));
     assert_eq!(media.files, files);
@@ -60,10 +48,7 @@ fn reposts_replies_quotes_and_edits_are_told_apart() {
     assert_eq!(old.in_reply_to_handle.as_deref(), Some("bob"));
     assert_eq!((old.mentions[0].id, &*old.mentions[0].name), (None, "Bob"));
     let edited = posts[3];
-    assert_eq!(
-        (edited.quoted_post, &*edited.text),
-        (Some(1_234_567_890_123_456_789), "see")
-    );
+    assert_eq!((edited.quoted_post, &*edited.text), (Some(1_234_567_890_123_456_789), "see"));
     assert!(!edited.urls[0].in_text);
     assert_eq!(edited.edit_history, [POST + 13, POST + 14]);
 }
@@ -92,11 +77,7 @@ fn everything_else_comes_in_reading_order() {
         ArchiveRecord::List(list) => Some((list.id, list.owner_handle.as_deref(), list.name.as_str())),
         _ => None,
     });
-    let want = [
-        (None, Some("ada"), "friends"),
-        (Some(44), None, "44"),
-        (None, Some("b"), "c"),
-    ];
+    let want = [(None, Some("ada"), "friends"), (Some(44), None, "44"), (None, Some("b"), "c")];
     assert_eq!(lists.collect::<Vec<_>>(), want);
     let deleted = |record: &ArchiveRecord| matches!(record, ArchiveRecord::DeletedPost(post) if post.id == 55 && post.deleted_at_ms.is_some());
     assert!(records.iter().any(deleted));
@@ -108,10 +89,7 @@ fn what_is_left_out_is_counted_with_its_reason() {
     let records = records(folder.path());
     let skips = skips(&records);
     let of = |kind: &str| *skips.iter().find(|skip| skip.kind == kind).unwrap();
-    assert_eq!(
-        (of("directMessages").count, &of("directMessages").why),
-        (7, &SkipReason::Private)
-    );
+    assert_eq!((of("directMessages").count, &of("directMessages").why), (7, &SkipReason::Private));
     assert_eq!((of("hologram").count, &of("hologram").why), (3, &SkipReason::Unknown));
     assert_eq!(of("ipAudit").why, SkipReason::Private);
     let like = of("like");
@@ -125,15 +103,9 @@ fn the_manifest_tells_owner_and_counts() {
     let folder = folder(&whole());
     let archive = Archive::open(folder.path()).unwrap();
     let account = archive.account().unwrap();
-    assert_eq!(
-        (account.id, &*account.handle, account.created_at_ms),
-        (12, "ada", 1_242_028_800_000)
-    );
+    assert_eq!((account.id, &*account.handle, account.created_at_ms), (12, "ada", 1_242_028_800_000));
     let counts = [("account", 1), ("directMessages", 7), ("like", 2), ("tweets", 4)];
-    assert_eq!(
-        archive.manifest_counts(),
-        counts.map(|(kind, count)| (kind.to_owned(), count))
-    );
+    assert_eq!(archive.manifest_counts(), counts.map(|(kind, count)| (kind.to_owned(), count)));
     let url = "https://pbs.twimg.com/profile_images/1/face.jpg";
     assert!(archive.profile_media(12, url).unwrap().is_some());
     assert!(archive.profile_media(13, url).unwrap().is_none());
@@ -145,19 +117,9 @@ fn a_part_of_an_archive_tells_what_it_lacks() {
     files.retain(|(name, _)| matches!(*name, "data/manifest.js" | "data/tweets-part1.js"));
     let folder = folder(&files);
     let records = records(folder.path());
-    assert_eq!(
-        posts(&records).iter().map(|post| post.author).collect::<Vec<_>>(),
-        [Some(12)]
-    );
-    let absent = skips(&records)
-        .into_iter()
-        .map(|skip| (&*skip.kind, skip.count, skip.why == SkipReason::Absent));
-    let want = [
-        ("account", 1, true),
-        ("tweets", 3, true),
-        ("like", 2, true),
-        ("directMessages", 7, true),
-    ];
+    assert_eq!(posts(&records).iter().map(|post| post.author).collect::<Vec<_>>(), [Some(12)]);
+    let absent = skips(&records).into_iter().map(|skip| (&*skip.kind, skip.count, skip.why == SkipReason::Absent));
+    let want = [("account", 1, true), ("tweets", 3, true), ("like", 2, true), ("directMessages", 7, true)];
     assert_eq!(absent.collect::<Vec<_>>(), want);
     assert_eq!(Archive::open(folder.path()).unwrap().account().unwrap().handle, "ada");
 }
@@ -168,18 +130,12 @@ fn old_layouts_are_read() {
     let account = r#"window.YTD.account.part0 = [ { "account" : { "accountId" : "12", "username" : "ada" } } ]"#;
     let monthly = "Grailbird.data.tweets_2014_01 = \n [ { \"id\" : 21, \"text\" : \"second\", \"created_at\" : \"2014-01-31 12:00:00 +0000\", \"user\" : { \"id\" : 12, \"screen_name\" : \"ada\" } } ]";
     let at_root: Files = vec![("tweet.js", bare.into()), ("account.js", account.into())];
-    let months: Files = vec![
-        ("data/js/tweets/2014_01.js", monthly.into()),
-        ("data/js/tweet_index.js", "x".into()),
-    ];
+    let months: Files = vec![("data/js/tweets/2014_01.js", monthly.into()), ("data/js/tweet_index.js", "x".into())];
     for (files, id, ms) in [(at_root, 20, 1_142_974_214_000), (months, 21, 1_391_169_600_000)] {
         let folder = folder(&files);
         let records = records(folder.path());
         let posts = posts(&records);
-        assert_eq!(
-            (posts[0].id, posts[0].author, posts[0].created_at_ms),
-            (id, Some(12), ms)
-        );
+        assert_eq!((posts[0].id, posts[0].author, posts[0].created_at_ms), (id, Some(12), ms));
     }
 }
 
@@ -204,10 +160,7 @@ fn a_long_note_takes_the_place_of_the_shortened_text() {
     assert!(matches!(&records[0], ArchiveRecord::NoteTweet(note) if note.id == 900));
     let posts = posts(&records);
     assert_eq!(posts[0].text, format!("A & {words}https://example.org/"));
-    assert_eq!(
-        (posts[0].note, posts[0].urls.len(), posts[0].quoted_post),
-        (Some(900), 1, None)
-    );
+    assert_eq!((posts[0].note, posts[0].urls.len(), posts[0].quoted_post), (Some(900), 1, None));
     assert_eq!(posts[1].note, None, "five seconds later");
 }
 
@@ -238,32 +191,21 @@ fn bad_elements_are_skipped_and_hostile_ones_refused() {
     assert!(found[0].starts_with("skipped invalid type"), "{}", found[0]);
     assert_eq!(found[1], "skipped a post without an id");
     assert!(found[2].starts_with("skipped expected"), "{}", found[2]);
-    assert_eq!(
-        found[3],
-        "data/tweets.js, element 3 is refused: nested deeper than 64 levels"
-    );
+    assert_eq!(found[3], "data/tweets.js, element 3 is refused: nested deeper than 64 levels");
     assert_eq!(found[4], "data/tweets.js, element 4 is refused: longer than 4 MiB");
-    assert_eq!(
-        found[5],
-        "data/tweets.js, element 5 is refused: a media name leads out of its folder"
-    );
+    assert_eq!(found[5], "data/tweets.js, element 5 is refused: a media name leads out of its folder");
     assert_eq!(found[6..], [format!("post {POST}")]);
 }
 
 #[test]
 fn an_array_that_breaks_off_ends_its_file_only() {
-    let mut files = tweets(&format!(
-        r#"[ {{ "tweet" : {{ "id_str" : "{POST}", "full_text" : "x" }} }}, {{ "tweet""#
-    ));
+    let mut files = tweets(&format!(r#"[ {{ "tweet" : {{ "id_str" : "{POST}", "full_text" : "x" }} }}, {{ "tweet""#));
     files.push(("data/like.js", br#"[{"like":{"tweetId":"31"}}]"#.to_vec()));
     let folder = folder(&files);
     let archive = Archive::open(folder.path()).unwrap();
     let found = outline(archive.records(ReadPosition::START));
     let broken = "data/tweets.js, element 1: the file ends inside its array";
-    assert_eq!(
-        found,
-        [&format!("post {POST}"), broken, r#"{"kind":"like","post":"31"}"#]
-    );
+    assert_eq!(found, [&format!("post {POST}"), broken, r#"{"kind":"like","post":"31"}"#]);
 }
 
 #[test]
@@ -282,12 +224,7 @@ fn reading_goes_on_from_every_position() {
 #[test]
 fn a_folder_without_data_and_a_manifest_that_leads_away_are_refused() {
     let empty = tempfile::tempdir().unwrap();
-    assert!(
-        Archive::open(empty.path())
-            .unwrap_err()
-            .to_string()
-            .ends_with("is not a data archive")
-    );
+    assert!(Archive::open(empty.path()).unwrap_err().to_string().ends_with("is not a data archive"));
     let away = sample::MANIFEST.replace("data/like.js", "../../like.js");
     let folder = folder(&vec![("data/manifest.js", away.into_bytes())]);
     let error = Archive::open(folder.path()).unwrap_err().to_string();

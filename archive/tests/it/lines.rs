@@ -10,9 +10,7 @@ use std::fs;
 use std::io::Read;
 
 fn read(text: &str) -> Vec<ArchiveRecord> {
-    JsonLinesRecords::new("x.jsonl", text.as_bytes(), ReadPosition::START)
-        .map(|item| item.unwrap().1)
-        .collect()
+    JsonLinesRecords::new("x.jsonl", text.as_bytes(), ReadPosition::START).map(|item| item.unwrap().1).collect()
 }
 
 const V1: &str = r#"{"id":1533272415677353984,"id_str":"1533272415677353984","full_text":"look &amp; see https://t.co/9mjW2zoDsR https://t.co/CcUJAXZMm4","user":{"id":453,"id_str":"453","screen_name":"carl","name":"Carl","description":"at https://t.co/bbbbbbbbbb","followers_count":3,"created_at":"Tue Jan 03 05:38:35 +0000 2012","entities":{"description":{"urls":[{"url":"https://t.co/bbbbbbbbbb","expanded_url":"https://example.org","display_url":"example.org"}]}},"verified":false},"entities":{"hashtags":[],"urls":[{"url":"https://t.co/9mjW2zoDsR","expanded_url":"https://twitter.com/carl/status/1533250105276411904","display_url":"x"}],"media":[{"id_str":"9","url":"https://t.co/CcUJAXZMm4","media_url_https":"https://pbs.twimg.com/media/F.jpg","type":"photo","ext_alt_text":"a cat"}]},"quoted_status_id_str":"1533250105276411904","quoted_status":{"id_str":"1533250105276411904","text":"RT @x: by hand","user":{"id_str":"454","screen_name":"dora"}}}"#;
@@ -23,17 +21,11 @@ fn a_v1_post_brings_what_it_embeds() {
     let [ArchiveRecord::Post(quoted), ArchiveRecord::Post(post)] = records.as_slice() else {
         panic!("{records:?}");
     };
-    assert_eq!(
-        (quoted.id, quoted.author, &quoted.repost_of),
-        (1_533_250_105_276_411_904, Some(454), &None)
-    );
+    assert_eq!((quoted.id, quoted.author, &quoted.repost_of), (1_533_250_105_276_411_904, Some(454), &None));
     assert_eq!((&*post.text, post.quoted_post), ("look & see", Some(quoted.id)));
     assert_eq!(post.media[0].alt.as_deref(), Some("a cat"));
     let user = post.user.as_deref().unwrap();
-    assert_eq!(
-        (&*user.handle, &*user.bio, user.follower_count),
-        ("carl", "at https://example.org", 3)
-    );
+    assert_eq!((&*user.handle, &*user.bio, user.follower_count), ("carl", "at https://example.org", 3));
     assert_eq!(user.created_at_ms, 1_325_569_115_000);
 }
 
@@ -55,9 +47,7 @@ fn a_list_brings_its_owner() {
     let list = r#"{"id_str":"44","name":"a &amp; b","slug":"a-b","mode":"private","uri":"/eve/lists/a-b","user":{"id_str":"5","screen_name":"eve"}}"#;
     let records = read(list);
     assert!(matches!(&records[0], ArchiveRecord::User(user) if user.id == 5));
-    let ArchiveRecord::List(found) = &records[1] else {
-        panic!()
-    };
+    let ArchiveRecord::List(found) = &records[1] else { panic!() };
     assert_eq!((found.id, found.owner, found.private), (Some(44), Some(5), true));
     assert_eq!(read(&format!(r#"{{"lists":[{list}]}}"#)), records);
 }
@@ -66,29 +56,16 @@ fn a_list_brings_its_owner() {
 fn a_repost_names_its_source() {
     let repost = format!(r#"{{"id":{POST},"text":"RT @carl: look…","retweeted_status":{V1}}}"#);
     let records = read(&repost);
-    let Some(ArchiveRecord::Post(post)) = records.last() else {
-        panic!()
-    };
+    let Some(ArchiveRecord::Post(post)) = records.last() else { panic!() };
     let source = post.repost_of.as_ref().unwrap();
-    assert_eq!(
-        (source.id, source.author, &*source.handle),
-        (Some(1_533_272_415_677_353_984), Some(453), "carl")
-    );
+    assert_eq!((source.id, source.author, &*source.handle), (Some(1_533_272_415_677_353_984), Some(453), "carl"));
     assert_eq!(records.len(), 3);
 }
 
 #[test]
 fn every_record_survives_its_line() {
-    let tie = UserRelation {
-        from: Some(1),
-        to: Some(2),
-        id: Some(3),
-    };
-    let media = ArchivedMedia {
-        id: 9,
-        files: vec!["1-a.jpg".to_owned()],
-        ..ArchivedMedia::default()
-    };
+    let tie = UserRelation { from: Some(1), to: Some(2), id: Some(3) };
+    let media = ArchivedMedia { id: 9, files: vec!["1-a.jpg".to_owned()], ..ArchivedMedia::default() };
     let post = ArchivedPost {
         id: POST,
         text: "a\n🦀".to_owned(),
@@ -97,41 +74,16 @@ fn every_record_survives_its_line() {
         ..ArchivedPost::default()
     };
     let records = [
-        ArchiveRecord::User(Box::new(ArchivedUser {
-            id: 1,
-            handle: "ada".to_owned(),
-            ..ArchivedUser::default()
-        })),
+        ArchiveRecord::User(Box::new(ArchivedUser { id: 1, handle: "ada".to_owned(), ..ArchivedUser::default() })),
         ArchiveRecord::Post(Box::new(post.clone())),
         ArchiveRecord::Follow(tie),
         ArchiveRecord::Block(tie),
         ArchiveRecord::Mute(tie),
-        ArchiveRecord::Like(ArchivedLike {
-            user: Some(1),
-            post: 2,
-            at_ms: Some(3),
-            ..ArchivedLike::default()
-        }),
-        ArchiveRecord::List(ArchivedList {
-            id: Some(4),
-            owner: Some(1),
-            ..ArchivedList::default()
-        }),
-        ArchiveRecord::ListMember(ArchivedListMember {
-            list: 4,
-            user: 2,
-            id: None,
-        }),
-        ArchiveRecord::DeletedPost(ArchivedDeletion {
-            id: 5,
-            deleted_at_ms: Some(6),
-            post: Some(Box::new(post)),
-        }),
-        ArchiveRecord::Media(ArchivedAttachment {
-            owner: None,
-            post: Some(POST),
-            media,
-        }),
+        ArchiveRecord::Like(ArchivedLike { user: Some(1), post: 2, at_ms: Some(3), ..ArchivedLike::default() }),
+        ArchiveRecord::List(ArchivedList { id: Some(4), owner: Some(1), ..ArchivedList::default() }),
+        ArchiveRecord::ListMember(ArchivedListMember { list: 4, user: 2, id: None }),
+        ArchiveRecord::DeletedPost(ArchivedDeletion { id: 5, deleted_at_ms: Some(6), post: Some(Box::new(post)) }),
+        ArchiveRecord::Media(ArchivedAttachment { owner: None, post: Some(POST), media }),
     ];
     let text: Vec<String> = records.iter().map(ArchiveRecord::to_json_line).collect();
     assert_eq!(read(&text.join("\n")), records);
@@ -141,10 +93,7 @@ fn every_record_survives_its_line() {
 fn a_line_of_a_kind_that_means_nothing_here_is_handed_on() {
     let row = ArchiveRecord::Row(ExportRow {
         kind: "ufo".to_owned(),
-        cells: vec![
-            ("seen".to_owned(), Value::Bool(true)),
-            ("since".to_owned(), Value::from("1947")),
-        ],
+        cells: vec![("seen".to_owned(), Value::Bool(true)), ("since".to_owned(), Value::from("1947"))],
     });
     let line = row.to_json_line();
     assert_eq!(line, r#"{"kind":"ufo","seen":true,"since":"1947"}"#);
@@ -166,17 +115,11 @@ fn bad_lines_are_skipped_and_hostile_ones_refused() {
     assert_eq!(found[4], "skipped not a post, a user or a line of an export");
     assert_eq!(found[5], "x.jsonl, element 5 is refused: nested deeper than 64 levels");
     assert_eq!(found[6], "x.jsonl, element 6 is refused: longer than 4 MiB");
-    assert_eq!(
-        found[7],
-        "x.jsonl, element 7 is refused: a media name leads out of its folder"
-    );
+    assert_eq!(found[7], "x.jsonl, element 7 is refused: a media name leads out of its folder");
     assert_eq!(found[8], "post 7");
     assert!(found[9].starts_with("skipped EOF"), "{}", found[9]);
-    let open = outline(JsonLinesRecords::new(
-        "x.json",
-        &b"[{\"kind\":\"post\",\"id\":\"7\"},{"[..],
-        ReadPosition::START,
-    ));
+    let open =
+        outline(JsonLinesRecords::new("x.json", &b"[{\"kind\":\"post\",\"id\":\"7\"},{"[..], ReadPosition::START));
     assert_eq!(open, ["post 7", "x.json, element 1: the file ends inside its array"]);
 }
 
@@ -185,11 +128,7 @@ fn reading_goes_on_from_every_position() {
     let text = format!("{V1}\n\n{V1}\n{{\"kind\":\"follow\",\"from\":\"1\",\"to\":\"2\"}}\n");
     let array = format!("[{V1},{V1}]");
     for text in [text, array] {
-        let from = |at| {
-            JsonLinesRecords::new("x", text.as_bytes(), at)
-                .map(Result::unwrap)
-                .collect::<Vec<_>>()
-        };
+        let from = |at| JsonLinesRecords::new("x", text.as_bytes(), at).map(Result::unwrap).collect::<Vec<_>>();
         let all = from(ReadPosition::START);
         for (index, (position, _)) in all.iter().enumerate() {
             let position = position.to_string().parse().unwrap();

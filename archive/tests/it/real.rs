@@ -30,10 +30,7 @@ fn gather(value: &Value, posts: &mut BTreeSet<i64>, users: &mut BTreeSet<i64>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| gather(item, posts, users)),
         Value::Object(fields) => {
-            let id = fields
-                .get("id_str")
-                .and_then(Value::as_str)
-                .and_then(|id| id.parse().ok());
+            let id = fields.get("id_str").and_then(Value::as_str).and_then(|id| id.parse().ok());
             let has = |name: &str| fields.contains_key(name);
             if let Some(id) = id {
                 if has("entities") && (has("text") || has("full_text")) {

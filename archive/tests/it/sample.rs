@@ -67,26 +67,11 @@ const WHOLE: &[(&str, &str)] = &[
     ("data/tweets.js", TWEETS),
     ("data/tweets-part1.js", MORE_TWEETS),
     ("data/like.js", LIKES),
-    (
-        "data/direct-messages.js",
-        "window.YTD.direct_messages.part0 = [ {}, {} ]",
-    ),
-    (
-        "data/follower.js",
-        r#"window.YTD.follower.part0 = [ {"follower":{"accountId":"7","userLink":"x"}} ]"#,
-    ),
-    (
-        "data/following.js",
-        r#"window.YTD.following.part0 = [ {"following":{"accountId":"8"}} ]"#,
-    ),
-    (
-        "data/block.js",
-        r#"window.YTD.block.part0 = [ {"blocking":{"accountId":"9"}} ]"#,
-    ),
-    (
-        "data/mute.js",
-        r#"window.YTD.mute.part0 = [ {"muting":{"accountId":"10"}} ]"#,
-    ),
+    ("data/direct-messages.js", "window.YTD.direct_messages.part0 = [ {}, {} ]"),
+    ("data/follower.js", r#"window.YTD.follower.part0 = [ {"follower":{"accountId":"7","userLink":"x"}} ]"#),
+    ("data/following.js", r#"window.YTD.following.part0 = [ {"following":{"accountId":"8"}} ]"#),
+    ("data/block.js", r#"window.YTD.block.part0 = [ {"blocking":{"accountId":"9"}} ]"#),
+    ("data/mute.js", r#"window.YTD.mute.part0 = [ {"muting":{"accountId":"10"}} ]"#),
     (
         "data/profile.js",
         r#"window.YTD.profile.part0 = [ {"profile":{"description":{"bio":"a &amp; b","website":"","location":"here"},"avatarMediaUrl":"https://pbs.twimg.com/profile_images/1/face.jpg"}} ]"#,
@@ -132,8 +117,7 @@ pub(crate) fn zipped(files: &Files, top: &str) -> (TempDir, PathBuf) {
     let path = folder.path().join("archive.zip");
     let mut zip = zip::ZipWriter::new(fs::File::create(&path).unwrap());
     for (name, bytes) in files {
-        zip.start_file(format!("{top}{name}"), SimpleFileOptions::default())
-            .unwrap();
+        zip.start_file(format!("{top}{name}"), SimpleFileOptions::default()).unwrap();
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap();
@@ -142,10 +126,7 @@ pub(crate) fn zipped(files: &Files, top: &str) -> (TempDir, PathBuf) {
 
 pub(crate) fn records(path: &Path) -> Vec<ArchiveRecord> {
     let archive = Archive::open(path).unwrap();
-    archive
-        .records(ReadPosition::START)
-        .map(|item| item.unwrap().1)
-        .collect()
+    archive.records(ReadPosition::START).map(|item| item.unwrap().1).collect()
 }
 
 pub(crate) fn posts(records: &[ArchiveRecord]) -> Vec<&ArchivedPost> {
@@ -174,7 +155,5 @@ where
         ArchiveRecord::Skipped(skipped) => format!("skipped {}", skipped.why),
         record => record.to_json_line(),
     };
-    items
-        .map(|item| item.map_or_else(|error| error.to_string(), |(_, record)| word(&record)))
-        .collect()
+    items.map(|item| item.map_or_else(|error| error.to_string(), |(_, record)| word(&record))).collect()
 }

@@ -100,19 +100,11 @@ fn posts_a_second() {
     files.push(("data/tweets.js", text.into_bytes()));
     let unpacked = folder(&files);
     let archive = Archive::open(unpacked.path()).unwrap();
-    let lines = archive
-        .records(ReadPosition::START)
-        .map(|item| item.unwrap().1.to_json_line() + "\n");
+    let lines = archive.records(ReadPosition::START).map(|item| item.unwrap().1.to_json_line() + "\n");
     let lines: String = lines.collect();
     let begun = Instant::now();
-    let count = JsonLinesRecords::new("x", lines.as_bytes(), ReadPosition::START)
-        .flatten()
-        .count();
-    eprintln!(
-        "lines: {count} in {:.2} s, {} bytes",
-        begun.elapsed().as_secs_f64(),
-        lines.len()
-    );
+    let count = JsonLinesRecords::new("x", lines.as_bytes(), ReadPosition::START).flatten().count();
+    eprintln!("lines: {count} in {:.2} s, {} bytes", begun.elapsed().as_secs_f64(), lines.len());
     measure("folder", unpacked.path(), bytes);
     let (_folder, path) = zipped(&files, "");
     measure("zip", &path, bytes);

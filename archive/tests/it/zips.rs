@@ -98,10 +98,7 @@ fn a_bomb_and_a_lie_about_the_size_are_refused() {
     let files = vec![("data/tweets.js", blanks.into_bytes())];
     let (_folder, path) = zipped(&files, "");
     let found = outline(Archive::open(&path).unwrap().records(ReadPosition::START));
-    assert_eq!(
-        found,
-        ["data/tweets.js is refused: it unpacks to more than 200 times its size"]
-    );
+    assert_eq!(found, ["data/tweets.js is refused: it unpacks to more than 200 times its size"]);
     let bytes = fs::read(&path).unwrap();
     let directory = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     let mut lying = bytes.clone();

@@ -59,10 +59,7 @@ impl BaseString {
         let mut after_origin = encode(path).into_owned();
         after_origin.push('&');
         after_origin += &encode(&normalize_parameters(parameters));
-        Self {
-            method: request.method.to_ascii_uppercase(),
-            after_origin,
-        }
+        Self { method: request.method.to_ascii_uppercase(), after_origin }
     }
 
     pub(super) fn render_for_origin(&self, origin: &RequestOrigin) -> String {

@@ -38,18 +38,14 @@ pub(super) fn parse(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
 
 /// Splits one pair off the front; the rest begins at the next comma.
 fn split_pair(text: &str) -> Result<(&str, &str, &str), OAuth1Error> {
-    let (name, rest) = text
-        .split_once('=')
-        .ok_or(OAuth1Error::Malformed("a name without a value"))?;
+    let (name, rest) = text.split_once('=').ok_or(OAuth1Error::Malformed("a name without a value"))?;
     let name = name.trim_ascii_end();
     if name.is_empty() || name.contains([',', '"', ' ']) {
         return Err(OAuth1Error::Malformed("a name without a value"));
     }
     let rest = rest.trim_ascii_start();
     let (value, rest) = if let Some(quoted) = rest.strip_prefix('"') {
-        quoted
-            .split_once('"')
-            .ok_or(OAuth1Error::Malformed("a quote that does not close"))?
+        quoted.split_once('"').ok_or(OAuth1Error::Malformed("a quote that does not close"))?
     } else {
         let end = rest.find(',').unwrap_or(rest.len());
         let (value, rest) = rest.split_at(end);

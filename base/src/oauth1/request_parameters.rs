@@ -32,11 +32,7 @@ impl RequestParameters {
             Some(header) => header::parse(header)?,
             None => None,
         };
-        let mut collected = Self {
-            in_header: header.is_some(),
-            protocol_count: 0,
-            parameters: Parameters::new(),
-        };
+        let mut collected = Self { in_header: header.is_some(), protocol_count: 0, parameters: Parameters::new() };
         collected.add_source(header.unwrap_or_default())?;
         collected.add_source(percent::parse_form(request.query)?)?;
         collected.add_source(percent::parse_form(request.form.unwrap_or_default())?)?;

@@ -147,16 +147,10 @@ fn letter_script(letter: char) -> Option<Script> {
 fn latin_language(text: &str) -> &'static str {
     let whole = model_language(text);
     let middle = text.len() / 2;
-    let space = text
-        .char_indices()
-        .find(|(place, letter)| *place >= middle && *letter == ' ');
+    let space = text.char_indices().find(|(place, letter)| *place >= middle && *letter == ' ');
     let middle = space.map_or_else(|| text.ceil_char_boundary(middle), |(place, _)| place);
     let (first, second) = text.split_at_checked(middle).unwrap_or((text, text));
-    if model_language(first) == whole && model_language(second) == whole {
-        whole
-    } else {
-        UNDETERMINED
-    }
+    if model_language(first) == whole && model_language(second) == whole { whole } else { UNDETERMINED }
 }
 
 fn model_language(text: &str) -> &'static str {
@@ -182,11 +176,7 @@ fn cyrillic_language(text: &str) -> &'static str {
     }
     // Russian has the hard sign only before these vowels, Bulgarian everywhere.
     let mut signs = text.split('ъ').skip(1);
-    if signs.any(|after| !after.starts_with(['е', 'ё', 'ю', 'я'])) {
-        "bg"
-    } else {
-        "ru"
-    }
+    if signs.any(|after| !after.starts_with(['е', 'ё', 'ю', 'я'])) { "bg" } else { "ru" }
 }
 
 fn han_language(text: &str) -> &'static str {
@@ -209,10 +199,7 @@ mod tests {
     fn sentences() {
         for (code, text) in [
             ("en", "The weather is lovely today and we are going to the beach"),
-            (
-                "en",
-                "Read this: https://example.com/es/noticias #hola @pedro it is worth your time",
-            ),
+            ("en", "Read this: https://example.com/es/noticias #hola @pedro it is worth your time"),
             ("fr", "Je suis très heureux de vous annoncer cette bonne nouvelle"),
             ("es", "Mañana por la mañana vamos a visitar a mis abuelos en el pueblo"),
             ("de", "Ich habe heute keine Zeit, aber morgen können wir uns treffen"),
@@ -244,16 +231,8 @@ mod tests {
 
     #[test]
     fn too_little_is_undetermined() {
-        for text in [
-            "",
-            "ok",
-            "lol",
-            "123 456",
-            "👍👍👍",
-            "https://example.com/hello/world",
-            "@ana #hello",
-            "日",
-        ] {
+        for text in ["", "ok", "lol", "123 456", "👍👍👍", "https://example.com/hello/world", "@ana #hello", "日"]
+        {
             assert_eq!(identify_language(text), "und", "{text}");
         }
     }

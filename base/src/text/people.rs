@@ -73,10 +73,7 @@ mod tests {
 
     #[test]
     fn words_are_small_bare_and_parted_at_what_cannot_be_asked_for() {
-        assert_eq!(
-            split_terms("José O'Brien, née Ødegård"),
-            ["jose", "obrien", "nee", "degard"]
-        );
+        assert_eq!(split_terms("José O'Brien, née Ødegård"), ["jose", "obrien", "nee", "degard"]);
         assert_eq!(split_terms("日本 ada_Lovelace ＡＢＣ"), ["ada_lovelace", "abc"]);
         assert_eq!(index_terms("ada_Lovelace Ada"), ["ada", "ada_lovelace", "lovelace"]);
         assert!(split_terms(" ' … ").is_empty());

@@ -170,12 +170,7 @@ struct Utf16Cursor<'a> {
 
 impl<'a> Utf16Cursor<'a> {
     fn new(text: &'a str) -> Self {
-        Self {
-            rest: text.chars(),
-            units: 0,
-            points: 0,
-            length: text.len(),
-        }
+        Self { rest: text.chars(), units: 0, points: 0, length: text.len() }
     }
 
     fn locate_entity(&mut self, entity: &entity::Entity<'_>) -> Option<ScannedEntity> {

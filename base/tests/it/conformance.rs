@@ -41,11 +41,7 @@ fn check(group: &str, found: impl Fn(&str) -> Vec<Entity>) -> usize {
     for case in &cases {
         let with_places = case["expected"][0].as_hash().is_some();
         let shown = |entity: Entity| {
-            if with_places {
-                format!("{} {}–{}", entity.text, entity.start, entity.end)
-            } else {
-                entity.text
-            }
+            if with_places { format!("{} {}–{}", entity.text, entity.start, entity.end) } else { entity.text }
         };
         let got: Vec<_> = found(text(case)).into_iter().map(shown).collect();
         if got != expected(case) {
@@ -68,12 +64,7 @@ fn entities_are_those_of_the_public_vectors() {
     for group in ["mentions", "mentions_with_indices"] {
         count += check(group, |text| extract_entities(text).mentions);
     }
-    for group in [
-        "urls",
-        "urls_with_indices",
-        "urls_with_directional_markers",
-        "tco_urls_with_params",
-    ] {
+    for group in ["urls", "urls_with_indices", "urls_with_directional_markers", "tco_urls_with_params"] {
         count += check(group, |text| extract_entities(text).urls);
     }
     for group in ["hashtags", "hashtags_from_astral", "hashtags_with_indices"] {
@@ -109,19 +100,15 @@ fn replies_and_lists_are_those_of_the_public_vectors() {
             })
             .collect();
         let found = extract_entities(text(case)).mentions.into_iter();
-        let found: Vec<_> = found
-            .map(|one| format!("{} {}–{}", one.text, one.start, one.end))
-            .collect();
+        let found: Vec<_> = found.map(|one| format!("{} {}–{}", one.text, one.start, one.end)).collect();
         assert_eq!(found, expected, "{}", description(case));
     }
 }
 
 /// Sound addresses that are no links in a text: a link has a name of a known top-level domain
 /// (docs/decisions/0015-text-vectors.md).
-const NOT_FOUND_IN_TEXT: &[&str] = &[
-    "http://192.168.0.1/index.html?src=asdf",
-    "http://[3ffe:1900:4545:3:200:f8ff:fe21:67cf]:80/index.html",
-];
+const NOT_FOUND_IN_TEXT: &[&str] =
+    &["http://192.168.0.1/index.html?src=asdf", "http://[3ffe:1900:4545:3:200:f8ff:fe21:67cf]:80/index.html"];
 
 #[test]
 fn what_is_valid_alone_is_found_whole() {

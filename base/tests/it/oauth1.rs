@@ -21,9 +21,7 @@ fn origin(text: &str) -> RequestOrigin {
 }
 
 fn read(request: &OAuth1Request<'_>) -> OAuth1Credentials {
-    OAuth1Credentials::from_request(request)
-        .unwrap()
-        .expect("a signed request")
+    OAuth1Credentials::from_request(request).unwrap().expect("a signed request")
 }
 
 /// Whether a request holds with the example's secrets.

@@ -41,13 +41,7 @@ pub(super) fn render_account_event(
         "dm.sent" | "dm.received" => message_create_event(tx, entry, user)?,
         "dm.read" => {
             let event = read_event(entry, user);
-            Some(message_signal_event(
-                tx,
-                entry,
-                user,
-                "direct_message_mark_read_events",
-                &event,
-            )?)
+            Some(message_signal_event(tx, entry, user, "direct_message_mark_read_events", &event)?)
         }
         "dm.indicate_typing" => {
             let event = typing_event(entry, user);
@@ -61,10 +55,7 @@ pub(super) fn render_account_event(
         let mut whole = Map::new();
         whole.insert("for_user_id".to_owned(), json!(user.to_string()));
         whole.extend(members);
-        AccountEventBody {
-            body: Value::Object(whole).to_string(),
-            post_id: shown.then(|| entry.post_id()),
-        }
+        AccountEventBody { body: Value::Object(whole).to_string(), post_id: shown.then(|| entry.post_id()) }
     }))
 }
 
@@ -179,10 +170,7 @@ fn message_create_event(
         let apps = Map::from_iter([(id.to_string(), app)]);
         members.insert("apps".to_owned(), Value::Object(apps));
     }
-    members.insert(
-        "users".to_owned(),
-        participants_json(tx, &[message.sender_id, recipient])?,
-    );
+    members.insert("users".to_owned(), participants_json(tx, &[message.sender_id, recipient])?);
     Ok(Some(members))
 }
 
@@ -201,9 +189,7 @@ fn message_signal_event(
 fn participants_json(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Value, Fault> {
     let found = users::find_by_ids(tx, ids)?;
     let found = found.iter();
-    Ok(found
-        .map(|user| (user.id.to_string(), legacy_participant_json(user)))
-        .collect())
+    Ok(found.map(|user| (user.id.to_string(), legacy_participant_json(user))).collect())
 }
 
 pub(super) fn message_event(message: &MessageEvent, recipient: UserId) -> Value {

@@ -68,11 +68,7 @@ mod tests {
     #[test]
     fn ids_are_stable_positive_and_apart() {
         assert_eq!(event_id(7, "like.create", 3, 9), event_id(7, "like.create", 3, 9));
-        let others = [
-            event_id(8, "like.create", 3, 9),
-            event_id(7, "x", 3, 9),
-            event_id(7, "like.create", 4, 9),
-        ];
+        let others = [event_id(8, "like.create", 3, 9), event_id(7, "x", 3, 9), event_id(7, "like.create", 4, 9)];
         assert!(others.iter().all(|other| *other > 0));
         assert!(!others.contains(&event_id(7, "like.create", 3, 9)));
     }

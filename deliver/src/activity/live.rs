@@ -28,12 +28,7 @@ pub struct LiveActivityReader {
 impl LiveActivityReader {
     /// A reader that starts at the end of the log.
     pub const fn new(store: Arc<Store>, hub: Hub, config: ActivityConfig) -> Self {
-        Self {
-            store,
-            hub,
-            config,
-            cursor: None,
-        }
+        Self { store, hub, config, cursor: None }
     }
 
     /// Sends new events; returns whether there may be more. Without open streams it only moves to the end of
@@ -53,13 +48,12 @@ impl LiveActivityReader {
         let (last, count, found) = read.await?;
         for envelope in &found {
             let line = event_line(envelope);
-            self.hub
-                .visit_sessions(envelope.app, StreamEndpoint::Activity, |session| {
-                    // Events before the connection are available by replay only.
-                    if envelope.at >= session.connected_at() {
-                        session.send(line.clone());
-                    }
-                });
+            self.hub.visit_sessions(envelope.app, StreamEndpoint::Activity, |session| {
+                // Events before the connection are available by replay only.
+                if envelope.at >= session.connected_at() {
+                    session.send(line.clone());
+                }
+            });
         }
         self.cursor = last.or(self.cursor);
         Ok(i64::try_from(count).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
@@ -94,14 +88,7 @@ pub fn replay_activity(
     config: ActivityConfig,
     window: ReplayWindow,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    let replay = ActivityReplay {
-        store,
-        session,
-        config,
-        window,
-        cursor: None,
-        newest: None,
-    };
+    let replay = ActivityReplay { store, session, config, window, cursor: None, newest: None };
     unfold(Some(replay), |replay| async {
         let mut replay = replay?;
         match replay.read_batch().await {

@@ -22,11 +22,8 @@ impl<'e> ActivityEntry<'e> {
     /// `None` if no event kind derives from the entry.
     pub(super) fn parse(event: &'e LogEvent) -> Option<Self> {
         event_kinds_for_log_kind(&event.kind).next()?;
-        let body = if event.body.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_str(&event.body).unwrap_or_default()
-        };
+        let body =
+            if event.body.is_empty() { Value::Null } else { serde_json::from_str(&event.body).unwrap_or_default() };
         Some(Self { event, body })
     }
 
@@ -78,11 +75,7 @@ impl<'e> ActivityEntry<'e> {
         for kind in event_kinds_for_log_kind(&self.event.kind) {
             for (whom, direction) in kind.concerned_users {
                 let users = self.resolve_users(*whom).into_iter();
-                all.extend(users.map(|user| AffectedUser {
-                    kind,
-                    user,
-                    direction: *direction,
-                }));
+                all.extend(users.map(|user| AffectedUser { kind, user, direction: *direction }));
             }
         }
         all

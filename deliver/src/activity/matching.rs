@@ -202,12 +202,7 @@ impl SubscriptionMatcher<'_> {
                     continue;
                 }
                 if body.is_none() {
-                    body = Some(account_events::render_account_event(
-                        tx,
-                        entry,
-                        account.user_id,
-                        self.config,
-                    )?);
+                    body = Some(account_events::render_account_event(tx, entry, account.user_id, self.config)?);
                 }
                 let Some(Some(event)) = &body else { break };
                 let id = envelope::event_id(entry.event.seq, "account", account.webhook_id, user);
@@ -261,9 +256,7 @@ impl SubscriptionMatcher<'_> {
 /// Whether a subscription matches an event. Events before the subscription never match.
 fn subscription_matches(subscription: &ActivitySubscription, concern: &AffectedUser, event: &LogEvent) -> bool {
     let kind = find_event_kind(&subscription.event_type).map(|(kind, _)| kind.name);
-    let direction_matches = subscription
-        .direction
-        .is_none_or(|direction| direction == concern.direction);
+    let direction_matches = subscription.direction.is_none_or(|direction| direction == concern.direction);
     kind == Some(concern.kind.name) && direction_matches && subscription.created_at <= event.at
 }
 
@@ -304,12 +297,8 @@ fn story_subscriptions(
     let text = text.join(" \n ");
     let topics: Vec<&str> = story.topics.iter().map(String::as_str).collect();
     let tickers: Vec<&str> = story.tickers.iter().map(String::as_str).collect();
-    let post = query::QueryablePost {
-        text: &text,
-        hashtags: &topics,
-        cashtags: &tickers,
-        ..query::QueryablePost::default()
-    };
+    let post =
+        query::QueryablePost { text: &text, hashtags: &topics, cashtags: &tickers, ..query::QueryablePost::default() };
     let facts = PostFeatures::new(&post, MatchMode::Stream);
     let mut after = 0;
     loop {

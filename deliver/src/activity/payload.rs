@@ -32,10 +32,7 @@ struct PayloadKey {
 
 impl<'e> PayloadBuilder<'e> {
     pub(super) fn new(entry: &'e ActivityEntry<'e>) -> Self {
-        Self {
-            entry,
-            rendered: HashMap::new(),
-        }
+        Self { entry, rendered: HashMap::new() }
     }
 
     /// The post in the payload of an event kind.
@@ -76,11 +73,7 @@ impl<'e> PayloadBuilder<'e> {
         concern: &AffectedUser,
     ) -> Result<bool, Fault> {
         let kind = concern.kind;
-        let reader = if kind.is_private() {
-            Some(concern.user)
-        } else {
-            subscription.authorizing_user_id
-        };
+        let reader = if kind.is_private() { Some(concern.user) } else { subscription.authorizing_user_id };
         match kind.payload {
             EventPayloadKind::Post | EventPayloadKind::Like => match reader {
                 Some(reader) => self.can_see_post(tx, reader),
@@ -144,10 +137,7 @@ impl<'e> PayloadBuilder<'e> {
             }
             _ => return Ok(false),
         };
-        Ok(matches(&query::QueryablePost {
-            text: &text,
-            ..query::QueryablePost::default()
-        }))
+        Ok(matches(&query::QueryablePost { text: &text, ..query::QueryablePost::default() }))
     }
 
     fn render_payload(

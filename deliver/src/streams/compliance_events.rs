@@ -58,11 +58,7 @@ pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option
         members.insert(what.to_owned(), thing);
         members.insert("event_at".to_owned(), json!(event.at.to_string()));
         let data = Map::from_iter([(name.to_owned(), Value::Object(members))]);
-        ComplianceEvent {
-            endpoint,
-            subject_id: event.subject_id,
-            line: json!({ "data": data }).to_string(),
-        }
+        ComplianceEvent { endpoint, subject_id: event.subject_id, line: json!({ "data": data }).to_string() }
     }))
 }
 
@@ -167,10 +163,5 @@ fn unlike_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<ComplianceParts, Fa
         "id": event.subject_id.to_string(),
         "user_id": event.actor_id.to_string(),
     });
-    Ok(Some((
-        StreamEndpoint::LikesCompliance,
-        "delete",
-        ("favorite", thing),
-        Map::new(),
-    )))
+    Ok(Some((StreamEndpoint::LikesCompliance, "delete", ("favorite", thing), Map::new())))
 }

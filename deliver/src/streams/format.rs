@@ -29,10 +29,7 @@ pub(super) fn render_post(
     render_refusal: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
     let (id, viewer) = (row.id, Viewer::anonymous());
-    let keys = LookupKeys {
-        parameter: "id",
-        values: &[id],
-    };
+    let keys = LookupKeys { parameter: "id", values: &[id] };
     let StreamFormat { selection, options } = format;
     let response = view::render_post(tx, viewer, Some(row.clone()), selection, *options, keys)?;
     let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
@@ -62,16 +59,8 @@ pub(super) fn render_like(
 /// The response on one line, without the closing brace.
 fn join_members(response: &ResponsePayload, render_refusal: &RefusalRenderer) -> String {
     let errors: Vec<Value> = response.errors.iter().map(|error| render_refusal(error)).collect();
-    let errors = if errors.is_empty() {
-        String::new()
-    } else {
-        Value::Array(errors).to_string()
-    };
-    let parts = [
-        ("data", &response.data),
-        ("includes", &response.includes),
-        ("errors", &errors),
-    ];
+    let errors = if errors.is_empty() { String::new() } else { Value::Array(errors).to_string() };
+    let parts = [("data", &response.data), ("includes", &response.includes), ("errors", &errors)];
     let length: usize = parts.iter().map(|(_, part)| part.len() + 16).sum();
     let mut text = String::with_capacity(length);
     for (name, part) in parts {

@@ -178,11 +178,7 @@ impl Hub {
             uuid: session.uuid().to_owned(),
             app_id: session.app(),
             endpoint: session.endpoint().name().to_owned(),
-            part: if session.is_replay() {
-                -i64::from(session.partition())
-            } else {
-                i64::from(session.partition())
-            },
+            part: if session.is_replay() { -i64::from(session.partition()) } else { i64::from(session.partition()) },
             node: i64::from(self.0.settings.node_id),
             seen_at: wall_time(),
             client: session.client().to_owned(),
@@ -296,12 +292,7 @@ impl Hub {
                 // Sessions ended by other nodes are already recorded.
                 let retries =
                     retries.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
-                retries
-                    .map(|one| EndedSession {
-                        tries: one.tries + 1,
-                        ..one
-                    })
-                    .collect()
+                retries.map(|one| EndedSession { tries: one.tries + 1, ..one }).collect()
             }
             Err(error) => {
                 self.0.ended_sessions.lock().extend(ended_now);

@@ -100,10 +100,7 @@ impl PostStreamsInner {
         }
         let links = webhooks::all_stream_links(tx)?;
         if links.is_empty() {
-            *rules = LinkedRules {
-                rule_index: rules.rule_index.empty_copy(),
-                ..LinkedRules::default()
-            };
+            *rules = LinkedRules { rule_index: rules.rule_index.empty_copy(), ..LinkedRules::default() };
         } else {
             rules.load_linked_rules(tx, &links, from)?;
             batch.more |= rules.rule_index.truncate_after_rule_changes(&mut events, from);
@@ -227,10 +224,7 @@ impl LinkedRules {
 /// Parses a link's query, which includes its vocabulary.
 fn parse_link_format(fields: &str) -> StreamFormat {
     let mut selection = FieldSelection::defaults(ObjectKind::Post);
-    let mut options = RenderOptions {
-        vocabulary: Vocabulary::Post,
-        both_metric_names: false,
-    };
+    let mut options = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
     for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
         // Validated when stored; parameters removed since are ignored.
         let _read = match name {

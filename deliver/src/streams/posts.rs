@@ -118,12 +118,7 @@ impl PostStreams {
     /// has started.
     pub async fn join(&self, session: &StreamSession, format: StreamFormat, after: Option<i64>) -> bool {
         let (live, begun) = oneshot::channel();
-        self.0.pending.lock().push(PendingReader {
-            session: session.clone(),
-            format,
-            after,
-            started: live,
-        });
+        self.0.pending.lock().push(PendingReader { session: session.clone(), format, after, started: live });
         self.0.wakeup.notify_one();
         if self.0.stopped.load(Ordering::SeqCst) {
             self.drop_pending();
@@ -168,11 +163,7 @@ impl PostStreams {
                 }
                 Ok(PollOutcome::CaughtUp) => {
                     retry_delay = RETRY_INTERVAL;
-                    if self.0.store.is_shared() {
-                        POLL_INTERVAL
-                    } else {
-                        FALLBACK_INTERVAL
-                    }
+                    if self.0.store.is_shared() { POLL_INTERVAL } else { FALLBACK_INTERVAL }
                 }
                 Err(error) => {
                     tracing::warn!(?error, "failed to read the event log for streams; will retry");
@@ -251,10 +242,7 @@ impl PostStreamsInner {
         let state = &mut *state;
         state.waiting.extend(self.pending.lock().drain(..));
         state.remove_ended();
-        let mut poll = LogPoll {
-            end: event_log::end_cursor(tx)?,
-            ..LogPoll::default()
-        };
+        let mut poll = LogPoll { end: event_log::end_cursor(tx)?, ..LogPoll::default() };
         // Sessions with only a reserved slot start later.
         let first = || {
             let sessions = self.hub.sessions(|_| true);
@@ -311,8 +299,7 @@ impl PostStreamsInner {
                 }
                 "connection.end" => {
                     let ended = self.hub.sessions(|session| session.id() == event.subject_id);
-                    poll.ended
-                        .extend(ended.into_iter().map(|session| (session, DisconnectReason::Killed)));
+                    poll.ended.extend(ended.into_iter().map(|session| (session, DisconnectReason::Killed)));
                 }
                 _ => {}
             }
@@ -338,9 +325,8 @@ impl PostStreamsInner {
             readers.map(move |reader| (reader, Some(rules.as_str())))
         });
         let by_share = state.sample_readers.iter();
-        let by_share = by_share
-            .filter(|reader| sampling::carries_post(&reader.session, facts))
-            .map(|reader| (reader, None));
+        let by_share =
+            by_share.filter(|reader| sampling::carries_post(&reader.session, facts)).map(|reader| (reader, None));
         let mut rendered: Vec<(StreamFormat, Option<String>)> = Vec::new();
         let mut older: Option<Option<Bytes>> = None;
         for (reader, rules) in by_rules.chain(by_share) {
@@ -469,19 +455,12 @@ impl PostStreamsInner {
 impl PostStreamsState {
     /// Resets the state once nobody is connected.
     fn reset(&mut self) {
-        *self = Self {
-            rule_index: self.rule_index.empty_copy(),
-            ..Self::default()
-        };
+        *self = Self { rule_index: self.rule_index.empty_copy(), ..Self::default() };
     }
 
     fn readers(&self) -> impl Iterator<Item = &StreamReader> {
         let by_rules = self.rule_readers.values().flatten();
-        let others = self
-            .sample_readers
-            .iter()
-            .chain(&self.like_readers)
-            .chain(&self.compliance_readers);
+        let others = self.sample_readers.iter().chain(&self.like_readers).chain(&self.compliance_readers);
         by_rules.chain(others)
     }
 

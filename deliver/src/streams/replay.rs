@@ -69,13 +69,7 @@ async fn next_batch(replay: Option<PostReplay>) -> Option<(Vec<Bytes>, Option<Po
             Some((lines, None))
         }
         Ok((lines, false)) => {
-            let PostReplay {
-                streams,
-                session,
-                format,
-                cursor: at,
-                ..
-            } = replay;
+            let PostReplay { streams, session, format, cursor: at, .. } = replay;
             streams.join(&session, format, at).await;
             Some((lines, None))
         }

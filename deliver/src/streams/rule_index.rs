@@ -81,10 +81,7 @@ impl IndexStats {
     /// The statistics for a new index.
     fn carry_over(&self) -> Self {
         let before = self.posts_before.saturating_add(self.posts_since);
-        Self {
-            posts_before: before,
-            ..Self::default()
-        }
+        Self { posts_before: before, ..Self::default() }
     }
 }
 
@@ -104,11 +101,7 @@ struct IndexedRule {
 impl RuleIndex {
     /// An index without rules, but with the same word statistics.
     pub(super) fn empty_copy(&self) -> Self {
-        Self {
-            matcher: self.matcher.empty_with_frequencies(),
-            stats: self.stats.carry_over(),
-            ..Self::default()
-        }
+        Self { matcher: self.matcher.empty_with_frequencies(), stats: self.stats.carry_over(), ..Self::default() }
     }
 
     /// Trains the word statistics from the newest stored posts, once, before any rules are loaded.
@@ -118,8 +111,7 @@ impl RuleIndex {
         }
         for facts in post_facts::load_newest_facts(tx, LEARN_STORED_POSTS)? {
             facts.map_query_post(|post| {
-                self.matcher
-                    .record_frequencies(&PostFeatures::new(post, MatchMode::Stream));
+                self.matcher.record_frequencies(&PostFeatures::new(post, MatchMode::Stream));
             });
             self.stats.posts_before += 1;
         }
@@ -164,10 +156,7 @@ impl RuleIndex {
     }
 
     fn load_chunk(&mut self, tx: &mut Tx<'_>, app: RuleOwner, chunk: i64) -> Result<bool, Fault> {
-        let first = || OwnerRules {
-            read_up_to: Some(0),
-            ids: BTreeSet::new(),
-        };
+        let first = || OwnerRules { read_up_to: Some(0), ids: BTreeSet::new() };
         let Some(after) = self.owners.entry(app).or_insert_with(first).read_up_to else {
             return Ok(true);
         };
@@ -267,11 +256,7 @@ impl RuleIndex {
             }
         };
         let slot = self.matcher.add_rule(number, &query);
-        let entry = IndexedRule {
-            owner: app,
-            tag: rule.tag.as_str().into(),
-            slot,
-        };
+        let entry = IndexedRule { owner: app, tag: rule.tag.as_str().into(), slot };
         self.rules.insert(number, entry);
         let held = self.owners.entry(app).or_default();
         held.ids.insert(number);
@@ -300,9 +285,7 @@ impl RuleIndex {
             }
         }
         let matched = matches.into_iter();
-        matched
-            .map(|(app, rules)| (app, Value::Array(rules).to_string()))
-            .collect()
+        matched.map(|(app, rules)| (app, Value::Array(rules).to_string())).collect()
     }
 }
 

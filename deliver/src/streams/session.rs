@@ -36,15 +36,8 @@ pub enum DisconnectReason {
 }
 
 impl DisconnectReason {
-    pub const ALL: [Self; 7] = [
-        Self::Client,
-        Self::Killed,
-        Self::Slow,
-        Self::Shutdown,
-        Self::Revoked,
-        Self::Finished,
-        Self::Failed,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Client, Self::Killed, Self::Slow, Self::Shutdown, Self::Revoked, Self::Finished, Self::Failed];
 
     /// As stored and rendered.
     pub const fn name(self) -> &'static str {
@@ -133,11 +126,7 @@ pub(super) struct NewStreamSession {
 
 impl StreamSession {
     pub(super) fn new(details: NewStreamSession) -> Self {
-        Self(Arc::new(SessionInner {
-            details,
-            start: Mutex::default(),
-            queue: Mutex::default(),
-        }))
+        Self(Arc::new(SessionInner { details, start: Mutex::default(), queue: Mutex::default() }))
     }
 
     pub fn uuid(&self) -> &str {
@@ -180,10 +169,7 @@ impl StreamSession {
     }
 
     pub(super) fn mark_started(&self, at: i64, token: [u8; 32]) {
-        *self.0.start.lock() = Some(SessionStart {
-            log_end: at,
-            token_digest: token,
-        });
+        *self.0.start.lock() = Some(SessionStart { log_end: at, token_digest: token });
     }
 
     pub fn has_ended(&self) -> bool {
@@ -207,12 +193,7 @@ impl StreamSession {
         if queue.end_reason.is_some() {
             return false;
         }
-        if self
-            .0
-            .details
-            .max_per_second
-            .is_some_and(|pace| !queue.admits_message(pace))
-        {
+        if self.0.details.max_per_second.is_some_and(|pace| !queue.admits_message(pace)) {
             queue.dropped = queue.dropped.saturating_add(1);
             drop(queue);
             self.count_message(false);
@@ -267,12 +248,7 @@ impl StreamSession {
     pub fn feed(&self) -> SessionFeed {
         let last = monotonic_now();
         let due = Instant::from_std(last + self.0.details.keep_alive);
-        SessionFeed {
-            session: self.clone(),
-            backfill: None,
-            timer: Box::pin(sleep_until(due)),
-            last_write: last,
-        }
+        SessionFeed { session: self.clone(), backfill: None, timer: Box::pin(sleep_until(due)), last_write: last }
     }
 }
 
@@ -329,10 +305,7 @@ impl SessionFeed {
     fn poll_next_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(backfill) = &mut self.backfill {
             // Messages before a requested end are still read.
-            let is_over = self
-                .session
-                .end_reason()
-                .filter(|why| *why != DisconnectReason::Finished);
+            let is_over = self.session.end_reason().filter(|why| *why != DisconnectReason::Finished);
             match backfill.as_mut().poll_next(cx) {
                 Poll::Ready(Some(bytes)) if is_over.is_none() => return Poll::Ready(Some(bytes)),
                 Poll::Ready(_) => self.backfill = None,
@@ -368,11 +341,7 @@ impl SessionFeed {
             let now = monotonic_now();
             let due = self.last_write + self.session.0.details.keep_alive;
             let rang = now >= due;
-            let next = if rang {
-                now + self.session.0.details.keep_alive
-            } else {
-                due
-            };
+            let next = if rang { now + self.session.0.details.keep_alive } else { due };
             self.timer.as_mut().reset(Instant::from_std(next));
             if rang {
                 return Poll::Ready(());

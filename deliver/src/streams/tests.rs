@@ -38,12 +38,7 @@ pub(super) async fn site(settings: StreamSettings) -> Site {
     let store = Arc::new(Store::open(options).await.unwrap());
     let apps = |tx: &mut Tx<'_>| Ok([create_app(tx, "ana")?.id, create_app(tx, "bob")?.id]);
     let apps = store.write(apps).await.unwrap();
-    Site {
-        hub: Hub::new(Arc::clone(&store), settings),
-        store,
-        apps,
-        _folder: folder,
-    }
+    Site { hub: Hub::new(Arc::clone(&store), settings), store, apps, _folder: folder }
 }
 
 pub(super) fn opening(app: AppId, endpoint: StreamEndpoint) -> ConnectionRequest {
@@ -73,9 +68,7 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
     let site = site(StreamSettings::default()).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
     let session = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
-    let mut feed = session
-        .feed()
-        .after_backfill(futures_util::stream::iter([Bytes::from("past\r\n")]));
+    let mut feed = session.feed().after_backfill(futures_util::stream::iter([Bytes::from("past\r\n")]));
     let sent = hub.visit_sessions(app, StreamEndpoint::Activity, |session| {
         assert!(session.send(Bytes::from("one\r\n")));
         assert!(session.send(Bytes::from("two\r\n")));
@@ -100,16 +93,10 @@ async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
     let first = hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap().feed();
     assert!(is_full(hub.open(opening(app, StreamEndpoint::Filtered)).await));
     // Other apps, streams and partitions have their own limits.
-    let other = ConnectionRequest {
-        app: other,
-        ..opening(app, StreamEndpoint::Filtered)
-    };
+    let other = ConnectionRequest { app: other, ..opening(app, StreamEndpoint::Filtered) };
     let _other = hub.open(other).await.unwrap();
     let _sample = hub.open(opening(app, StreamEndpoint::Sample)).await.unwrap();
-    let second_part = ConnectionRequest {
-        partition: 2,
-        ..opening(app, StreamEndpoint::Sample)
-    };
+    let second_part = ConnectionRequest { partition: 2, ..opening(app, StreamEndpoint::Sample) };
     let _part = hub.open(second_part).await.unwrap();
     assert_eq!(hub.connection_counts().0, 4);
     drop(first);
@@ -123,10 +110,7 @@ async fn slots_are_bounded_and_free_at_once_when_the_client_is_gone() {
 
 #[tokio::test]
 async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
-    let settings = StreamSettings {
-        buffer_bytes: 100,
-        ..StreamSettings::default()
-    };
+    let settings = StreamSettings { buffer_bytes: 100, ..StreamSettings::default() };
     let site = site(settings).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
     let slow = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
@@ -151,16 +135,10 @@ async fn who_does_not_read_is_let_go_and_costs_nobody_else() {
 
 #[tokio::test]
 async fn a_silence_is_broken_and_a_pace_is_kept() {
-    let settings = StreamSettings {
-        keep_alive: Duration::from_millis(40),
-        ..StreamSettings::default()
-    };
+    let settings = StreamSettings { keep_alive: Duration::from_millis(40), ..StreamSettings::default() };
     let site = site(settings).await;
     let (hub, [app, _]) = (&site.hub, site.apps);
-    let paced = ConnectionRequest {
-        max_per_second: Some(5),
-        ..opening(app, StreamEndpoint::Filtered)
-    };
+    let paced = ConnectionRequest { max_per_second: Some(5), ..opening(app, StreamEndpoint::Filtered) };
     let session = hub.open(paced).await.unwrap();
     let mut feed = session.feed();
     let start = base::clock::monotonic_now();

@@ -32,14 +32,8 @@ impl FromStr for AddressBlock {
         let base: IpAddr = base.parse().map_err(|_| wrong())?;
         let max_bits = if base.is_ipv4() { 32 } else { 128 };
         match bits {
-            u32::MAX => Ok(Self {
-                base,
-                prefix_bits: max_bits,
-            }),
-            bits if bits <= max_bits => Ok(Self {
-                base,
-                prefix_bits: bits,
-            }),
+            u32::MAX => Ok(Self { base, prefix_bits: max_bits }),
+            bits if bits <= max_bits => Ok(Self { base, prefix_bits: bits }),
             _ => Err(wrong()),
         }
     }
@@ -51,17 +45,11 @@ impl AddressBlock {
 
     const fn v4(base: [u8; 4], prefix_bits: u32) -> Self {
         let [a, b, c, d] = base;
-        Self {
-            base: IpAddr::V4(Ipv4Addr::new(a, b, c, d)),
-            prefix_bits,
-        }
+        Self { base: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix_bits }
     }
 
     const fn v6(base: Ipv6Addr, prefix_bits: u32) -> Self {
-        Self {
-            base: IpAddr::V6(base),
-            prefix_bits,
-        }
+        Self { base: IpAddr::V6(base), prefix_bits }
     }
 
     fn contains(&self, address: IpAddr) -> bool {
@@ -153,13 +141,7 @@ impl AllowedTargets {
 mod tests {
     use super::{AddressBlock, AllowedTargets};
 
-    const PUBLIC: [&str; 5] = [
-        "93.184.216.34",
-        "1.1.1.1",
-        "2606:4700::1111",
-        "64:ff9b::101:101",
-        "::ffff:1.1.1.1",
-    ];
+    const PUBLIC: [&str; 5] = ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "64:ff9b::101:101", "::ffff:1.1.1.1"];
     const PRIVATE: [&str; 22] = [
         "127.0.0.1",
         "127.255.255.254",
@@ -205,10 +187,7 @@ mod tests {
     #[test]
     fn private_addresses_are_refused_unless_allowed_and_metadata_always() {
         let strict = AllowedTargets::default();
-        let development = AllowedTargets {
-            allow_http: true,
-            private_blocks: AddressBlock::ALL.to_vec(),
-        };
+        let development = AllowedTargets { allow_http: true, private_blocks: AddressBlock::ALL.to_vec() };
         for text in PUBLIC {
             let address = text.parse().unwrap();
             assert!(strict.is_allowed(address) && development.is_allowed(address), "{text}");
@@ -220,10 +199,7 @@ mod tests {
         }
         for text in NEVER {
             let address = text.parse().unwrap();
-            assert!(
-                !strict.is_allowed(address) && !development.is_allowed(address),
-                "{text}"
-            );
+            assert!(!strict.is_allowed(address) && !development.is_allowed(address), "{text}");
         }
     }
 
@@ -233,13 +209,9 @@ mod tests {
             allow_http: false,
             private_blocks: vec!["10.1.0.0/16".parse().unwrap(), "::1".parse().unwrap()],
         };
-        for (text, allowed) in [
-            ("10.1.2.3", true),
-            ("::ffff:10.1.2.3", true),
-            ("10.2.0.1", false),
-            ("::1", true),
-            ("127.0.0.1", false),
-        ] {
+        for (text, allowed) in
+            [("10.1.2.3", true), ("::ffff:10.1.2.3", true), ("10.2.0.1", false), ("::1", true), ("127.0.0.1", false)]
+        {
             assert_eq!(some.is_allowed(text.parse().unwrap()), allowed, "{text}");
         }
         for text in ["10.0.0.0/33", "ten", "10.0.0.0/-1", "::/129", ""] {

@@ -33,18 +33,11 @@ pub struct ChallengeFailure {
 
 impl ChallengeFailure {
     fn transient(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            is_permanent: false,
-            is_target_forbidden: false,
-        }
+        Self { message: message.into(), is_permanent: false, is_target_forbidden: false }
     }
 
     fn permanent(message: impl Into<String>) -> Self {
-        Self {
-            is_permanent: true,
-            ..Self::transient(message)
-        }
+        Self { is_permanent: true, ..Self::transient(message) }
     }
 }
 
@@ -59,9 +52,8 @@ impl WebhookClient {
     ) -> Result<ChallengeResult, Fault> {
         let (token, nonce) = (rng.random_token(48)?, rng.random_token(24)?);
         let expected = sign(secret, token.as_bytes());
-        let uri = target
-            .challenge_uri(&token, &nonce)
-            .ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
+        let uri =
+            target.challenge_uri(&token, &nonce).ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
         let request = Request::get(uri)
             .header("accept", "application/json")
             .header("user-agent", super::sender::AGENT)
@@ -97,10 +89,7 @@ impl ChallengeResult {
 
     /// Records the challenge as an attempt of a webhook.
     pub fn record_attempt(&self, tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Error> {
-        let attempt = DeliveryAttempt {
-            webhook_id,
-            ..self.attempt.clone()
-        };
+        let attempt = DeliveryAttempt { webhook_id, ..self.attempt.clone() };
         Ok(deliveries::insert_attempt(tx, &attempt)?)
     }
 }
@@ -121,42 +110,28 @@ fn check_response(heard: &WebhookResponse, expected: &str, patience: u64) -> Opt
             });
         }
         Some(RequestFailure::Untrusted(why)) => {
-            return Some(ChallengeFailure::permanent(format!(
-                "TLS error during CRC GET request: {why}"
-            )));
+            return Some(ChallengeFailure::permanent(format!("TLS error during CRC GET request: {why}")));
         }
         Some(RequestFailure::Broken(why)) => {
-            return Some(ChallengeFailure::transient(format!(
-                "The CRC GET request failed: {why}"
-            )));
+            return Some(ChallengeFailure::transient(format!("The CRC GET request failed: {why}")));
         }
     }
     match heard.status {
         200 => check_response_token(heard, expected),
-        300..400 => Some(ChallengeFailure::permanent(
-            "Redirect during CRC GET request: redirects are not followed.",
-        )),
-        _ => Some(ChallengeFailure::transient(
-            "Non-200 response code during CRC GET request (i.e. 404, 500, etc).",
-        )),
+        300..400 => Some(ChallengeFailure::permanent("Redirect during CRC GET request: redirects are not followed.")),
+        _ => Some(ChallengeFailure::transient("Non-200 response code during CRC GET request (i.e. 404, 500, etc).")),
     }
 }
 
 fn check_response_token(response: &WebhookResponse, expected: &str) -> Option<ChallengeFailure> {
     let Some(body) = &response.body else {
-        return Some(ChallengeFailure::permanent(
-            "The answer to the CRC GET request is too long.",
-        ));
+        return Some(ChallengeFailure::permanent("The answer to the CRC GET request is too long."));
     };
     let Ok(body_json) = serde_json::from_slice::<Value>(body) else {
-        return Some(ChallengeFailure::permanent(
-            "The answer to the CRC GET request is not JSON.",
-        ));
+        return Some(ChallengeFailure::permanent("The answer to the CRC GET request is not JSON."));
     };
     let Some(token) = body_json.get("response_token").and_then(Value::as_str) else {
-        return Some(ChallengeFailure::permanent(
-            "The answer to the CRC GET request has no response_token.",
-        ));
+        return Some(ChallengeFailure::permanent("The answer to the CRC GET request has no response_token."));
     };
     (!constant_time_eq(token.as_bytes(), expected.as_bytes()))
         .then(|| ChallengeFailure::permanent("The response_token is not the one that was expected."))

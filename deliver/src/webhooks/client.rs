@@ -148,10 +148,7 @@ impl WebhookResponse {
     }
 
     fn from_failure(problem: RequestFailure) -> Self {
-        Self {
-            problem: Some(problem),
-            ..Self::default()
-        }
+        Self { problem: Some(problem), ..Self::default() }
     }
 }
 

@@ -57,10 +57,7 @@ pub(crate) struct TargetConnector {
 
 impl TargetConnector {
     pub(crate) fn new(targets: AllowedTargets, resolver: NameResolver) -> Self {
-        Self {
-            targets: Arc::new(targets),
-            resolver,
-        }
+        Self { targets: Arc::new(targets), resolver }
     }
 
     async fn resolve_addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

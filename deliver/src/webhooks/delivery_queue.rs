@@ -45,11 +45,7 @@ pub(super) enum DeliveryOutcome {
 
 impl DeliveryQueue {
     pub(super) fn new() -> Self {
-        Self {
-            concurrency: MAX_CONCURRENCY,
-            scan_position: QUEUE_START,
-            ..Self::default()
-        }
+        Self { concurrency: MAX_CONCURRENCY, scan_position: QUEUE_START, ..Self::default() }
     }
 
     /// How many more deliveries fit.
@@ -236,12 +232,7 @@ mod tests {
     const NOW: Time = Time::from_seconds(1_780_315_200);
 
     const fn waiting(seq: i64, order_key: i64) -> PendingDelivery {
-        PendingDelivery {
-            seq,
-            webhook_id: 1,
-            order_key,
-            due_at: NOW,
-        }
+        PendingDelivery { seq, webhook_id: 1, order_key, due_at: NOW }
     }
 
     fn taken(queue: &mut DeliveryQueue, now: Time) -> Vec<i64> {
@@ -313,10 +304,7 @@ mod tests {
         let later = NOW.plus_ms(5000);
         for seq in 0..500 {
             let due_at = if seq < 10 { NOW } else { later };
-            queue.push(PendingDelivery {
-                due_at,
-                ..waiting(seq, seq)
-            });
+            queue.push(PendingDelivery { due_at, ..waiting(seq, seq) });
         }
         assert!(queue.blocking_heads(NOW).is_empty(), "nothing waits behind them");
         for seq in 0..500 {

@@ -34,9 +34,7 @@ pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &Webh
 async fn challenge_due(store: &Store, settings: &WebhookSettings, client: &WebhookClient) -> Result<(), Error> {
     let limit = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
     let due = store.read(move |tx| Ok(webhooks::list_due_checks(tx, limit)?)).await?;
-    let checks = due
-        .into_iter()
-        .map(|webhook| challenge_webhook(store, settings, client, webhook));
+    let checks = due.into_iter().map(|webhook| challenge_webhook(store, settings, client, webhook));
     let ended: Vec<_> = stream::iter(checks).buffer_unordered(MAX_CONCURRENT).collect().await;
     ended.into_iter().collect()
 }
@@ -64,13 +62,9 @@ async fn challenge_webhook(
         return store.write(move |tx| disable_webhook(tx, id, reason)).await;
     };
     let context = store.context();
-    let challenged = client
-        .send_challenge(&target, &secret, &context.rng, context.clock.now())
-        .await?;
+    let challenged = client.send_challenge(&target, &secret, &context.rng, context.clock.now()).await?;
     let every = settings.challenge_interval;
-    store
-        .write(move |tx| apply_result(tx, &webhook, &challenged, every, false))
-        .await
+    store.write(move |tx| apply_result(tx, &webhook, &challenged, every, false)).await
 }
 
 /// Applies the result of a challenge to the webhook.

@@ -94,12 +94,7 @@ mod tests {
         let mut now = START;
         let mut waits = Vec::new();
         for tries in 1..100 {
-            let failed = FailedTry {
-                tries,
-                first_at: START,
-                now,
-                retry_after_ms: None,
-            };
+            let failed = FailedTry { tries, first_at: START, now, retry_after_ms: None };
             let Some(retry_at) = schedule.next_retry(&failed, &chance).unwrap() else {
                 break;
             };
@@ -118,12 +113,7 @@ mod tests {
     #[test]
     fn early_tries_do_not_bring_the_end_nearer_and_receivers_may_ask_for_patience() {
         let (schedule, chance) = (RetrySchedule::default(), Rng::from_seed(1));
-        let mut failed = FailedTry {
-            tries: 50,
-            first_at: START,
-            now: START.plus_ms(3_600_000),
-            retry_after_ms: None,
-        };
+        let mut failed = FailedTry { tries: 50, first_at: START, now: START.plus_ms(3_600_000), retry_after_ms: None };
         assert!(schedule.next_retry(&failed, &chance).unwrap().is_some());
         failed.now = START.plus_ms(28 * 3_600_000);
         assert!(schedule.next_retry(&failed, &chance).unwrap().is_none());

@@ -97,12 +97,7 @@ impl WebhookSender {
         client: WebhookClient,
         commands: mpsc::UnboundedReceiver<SenderCommand>,
     ) -> Self {
-        Self {
-            store,
-            settings,
-            client,
-            commands: Mutex::const_new(commands),
-        }
+        Self { store, settings, client, commands: Mutex::const_new(commands) }
     }
 
     /// Sends, challenges and replays until `stopping` completes.
@@ -226,10 +221,7 @@ impl SenderState {
             }
         }
         let now = self.now();
-        let due = self
-            .active
-            .iter()
-            .filter(|(_, active)| active.queue.next_due().is_some_and(|due| due <= now));
+        let due = self.active.iter().filter(|(_, active)| active.queue.next_due().is_some_and(|due| due <= now));
         let due: Vec<i64> = due.map(|(id, _)| *id).collect();
         self.ready.extend(due);
     }

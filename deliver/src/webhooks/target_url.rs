@@ -69,9 +69,7 @@ impl TargetUrl {
 fn has_port(text: &str) -> bool {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let after_host = authority
-        .rsplit_once(']')
-        .map_or(authority, |(_, after_host)| after_host);
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, after_host)| after_host);
     after_host.contains(':')
 }
 
@@ -111,10 +109,7 @@ mod tests {
     #[test]
     fn addresses_of_receivers() {
         let strict = AllowedTargets::default();
-        let development = AllowedTargets {
-            allow_http: true,
-            private_blocks: AddressBlock::ALL.to_vec(),
-        };
+        let development = AllowedTargets { allow_http: true, private_blocks: AddressBlock::ALL.to_vec() };
         let long = format!("https://example.org/{}", "a".repeat(181));
         // URL, allowed in production, allowed in development
         let table = [

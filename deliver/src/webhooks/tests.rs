@@ -137,11 +137,7 @@ impl World {
             keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
-        Self {
-            store,
-            clock,
-            _folder: folder,
-        }
+        Self { store, clock, _folder: folder }
     }
 
     fn pass(&self, ms: i64) {
@@ -203,10 +199,7 @@ impl World {
 fn settings() -> WebhookSettings {
     WebhookSettings {
         timeout: Duration::from_secs(2),
-        targets: AllowedTargets {
-            allow_http: true,
-            private_blocks: AddressBlock::ALL.to_vec(),
-        },
+        targets: AllowedTargets { allow_http: true, private_blocks: AddressBlock::ALL.to_vec() },
         ..WebhookSettings::default()
     }
 }
@@ -249,10 +242,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
             assert_eq!(receiver.count(), tries);
             world.pass(1000 + wait / 8);
         }
-        until("it is given up", async || {
-            world.states(hook).await == [DeliveryState::GivenUp]
-        })
-        .await;
+        until("it is given up", async || world.states(hook).await == [DeliveryState::GivenUp]).await;
         assert_eq!(receiver.count(), 8);
         // Nothing had succeeded for more than 28 hours.
         until("it is disabled", async || !world.webhook(hook).await.valid).await;
@@ -314,13 +304,7 @@ async fn one_that_comes_back_gets_everything_at_once() {
         world.pass(61_000);
         receiver.delivery.store(200, Ordering::SeqCst);
         world.enqueue(hook, 1000..1001, 5000).await;
-        let all = async || {
-            world
-                .states(hook)
-                .await
-                .iter()
-                .all(|one| *one == DeliveryState::Delivered)
-        };
+        let all = async || world.states(hook).await.iter().all(|one| *one == DeliveryState::Delivered);
         until("all is delivered", all).await;
         assert_eq!(world.webhook(hook).await.failing_since, None);
     };
@@ -367,12 +351,8 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let secret = Secret::new("secret");
     let receiver = Receiver::open(&secret);
     let calls = Arc::new(AtomicUsize::new(0));
-    let answers: [&[&str]; 4] = [
-        &["127.0.0.1"],
-        &["169.254.169.254"],
-        &["10.0.0.1", "fd00:ec2::254"],
-        &["10.0.0.1", "127.0.0.1"],
-    ];
+    let answers: [&[&str]; 4] =
+        [&["127.0.0.1"], &["169.254.169.254"], &["10.0.0.1", "fd00:ec2::254"], &["10.0.0.1", "127.0.0.1"]];
     let counted = Arc::clone(&calls);
     let told = move |name: &str| -> Vec<IpAddr> {
         assert_eq!(name, "rebind.example");
@@ -380,10 +360,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
         answers[call].iter().map(|text| text.parse().unwrap()).collect()
     };
     let settings = WebhookSettings {
-        targets: AllowedTargets {
-            allow_http: true,
-            private_blocks: vec!["127.0.0.1".parse().unwrap()],
-        },
+        targets: AllowedTargets { allow_http: true, private_blocks: vec!["127.0.0.1".parse().unwrap()] },
         resolver: NameResolver::Custom(Arc::new(told)),
         ..settings()
     };

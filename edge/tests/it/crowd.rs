@@ -4,14 +4,8 @@ use super::*;
 
 #[tokio::test]
 async fn too_many_connections_are_told_so() {
-    let by_address = ListenerLimits {
-        max_connections_per_ip: 3,
-        ..short()
-    };
-    let altogether = ListenerLimits {
-        max_connections: 3,
-        ..short()
-    };
+    let by_address = ListenerLimits { max_connections_per_ip: 3, ..short() };
+    let altogether = ListenerLimits { max_connections: 3, ..short() };
     for limits in [by_address, altogether] {
         let server = start(limits, echo);
         let mut inside = Vec::new();
@@ -24,10 +18,7 @@ async fn too_many_connections_are_told_so() {
         for _ in 0..100 {
             let heard = server.ask(GET).await;
             assert!(heard.starts_with("HTTP/1.1 503 "), "{heard}");
-            assert!(
-                heard.contains(r#""status":503"#) && heard.contains("retry-after: 1"),
-                "{heard}"
-            );
+            assert!(heard.contains(r#""status":503"#) && heard.contains("retry-after: 1"), "{heard}");
         }
         let stats = server.stats.snapshot();
         assert_eq!((stats.refused + stats.refused_by_address, stats.open), (100, 3));
@@ -50,10 +41,7 @@ fn want_of_descriptors_is_survived() {
 #[tokio::test]
 #[ignore = "run by the test before it, with few descriptors"]
 async fn few_descriptors() {
-    let limits = ListenerLimits {
-        header_timeout: Duration::from_secs(30),
-        ..ListenerLimits::default()
-    };
+    let limits = ListenerLimits { header_timeout: Duration::from_secs(30), ..ListenerLimits::default() };
     let server = start(limits, echo);
     let mut first = server.connect().await;
     first.say(GET).await;

@@ -39,15 +39,10 @@ async fn contradictory_heads_are_refused_and_closed() {
 async fn a_contradictory_head_hides_no_second_request() {
     let server = start(ListenerLimits::default(), echo);
     let smuggled = post("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\nG");
-    let heard = server
-        .ask(format!("{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n"))
-        .await;
+    let heard = server.ask(format!("{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n")).await;
     assert_eq!(heard.matches("HTTP/1.1 ").count(), 2, "{heard}");
     assert!(heard.contains("HTTP/1.1 400") && !heard.contains("hidden"), "{heard}");
-    assert!(
-        heard.contains(r#""status":400"#) && heard.contains("connection: close"),
-        "{heard}"
-    );
+    assert!(heard.contains(r#""status":400"#) && heard.contains("connection: close"), "{heard}");
 }
 
 #[tokio::test]
@@ -72,18 +67,12 @@ async fn heads_have_a_size() {
     ] {
         let length = request.len();
         let heard = server.ask(&request).await;
-        assert!(
-            heard.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{status} at {length}: {heard}"
-        );
+        assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{status} at {length}: {heard}");
     }
     let close = "Connection: close\r\n";
     let fits = get("/", &format!("{close}x: {}\r\n", "y".repeat(65_000)));
     assert_eq!(server.ask_status(fits).await, "200");
-    assert_eq!(
-        server.ask_status(get(&format!("/{}", "a".repeat(8_000)), close)).await,
-        "200"
-    );
+    assert_eq!(server.ask_status(get(&format!("/{}", "a".repeat(8_000)), close)).await, "200");
     server.until(|stats| stats.open == 0 && stats.bad_requests >= 6).await;
 }
 

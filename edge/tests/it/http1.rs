@@ -39,16 +39,10 @@ async fn every_answer_has_a_date_and_head_has_no_body() {
     let mut client = server.connect().await;
     client.say("HEAD /abc HTTP/1.1\r\nHost: a\r\n\r\n").await;
     let heard = client.hear_until("\r\n\r\n").await;
-    assert!(
-        heard.contains("content-length: 4\r\n") && heard.contains("date: "),
-        "{heard}"
-    );
+    assert!(heard.contains("content-length: 4\r\n") && heard.contains("date: "), "{heard}");
     client.say(GET).await;
     assert!(client.answer().await.ends_with("\r\n\r\n/"));
-    for bad in [
-        "GET / HTTP/1.1\r\n\r\n".to_owned(),
-        format!("GET /{}", "a".repeat(9000)),
-    ] {
+    for bad in ["GET / HTTP/1.1\r\n\r\n".to_owned(), format!("GET /{}", "a".repeat(9000))] {
         let heard = server.ask(bad).await;
         assert!(heard.contains("\r\ndate: ") && heard.contains("GMT\r\n"), "{heard}");
     }
@@ -61,10 +55,7 @@ async fn a_body_too_large_is_refused_before_it_is_kept() {
     for (request, status) in [
         (post("Content-Length: 1001"), "413"),
         (post("Content-Length: 5000000") + &"x".repeat(3_000_000), "413"),
-        (
-            post("Transfer-Encoding: chunked") + &format!("400\r\n{}\r\n", "x".repeat(1024)),
-            "413",
-        ),
+        (post("Transfer-Encoding: chunked") + &format!("400\r\n{}\r\n", "x".repeat(1024)), "413"),
     ] {
         assert_eq!(server.ask_status(request).await, status);
     }
@@ -110,18 +101,12 @@ async fn a_unix_socket_is_for_its_owner() {
     let path = folder.path().join("control");
     std::os::unix::net::UnixListener::bind(&path).unwrap(); // left behind by another process
     let listener = edge::bind_unix(&path).unwrap();
-    assert_eq!(
-        edge::bind_unix(&path).unwrap_err().kind(),
-        std::io::ErrorKind::AddrInUse
-    );
+    assert_eq!(edge::bind_unix(&path).unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let shutdown = Shutdown::new();
     let done = spawn(edge::serve(listener, short(), echo, shutdown.clone()));
     let mut client = tokio::net::UnixStream::connect(&path).await.unwrap();
-    client
-        .write_all(GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes())
-        .await
-        .unwrap();
+    client.write_all(GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes()).await.unwrap();
     let mut heard = String::new();
     client.read_to_string(&mut heard).await.unwrap();
     assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");

@@ -42,9 +42,7 @@ async fn many_requests_share_a_connection() {
         assert_eq!(text(answer.into_body()).await, format!("/{number}"));
     }
     let begun = now();
-    let _ended = timeout(Duration::from_secs(9), connection)
-        .await
-        .expect("closed at rest");
+    let _ended = timeout(Duration::from_secs(9), connection).await.expect("closed at rest");
     about(begun.elapsed(), 600);
 }
 
@@ -58,9 +56,7 @@ async fn a_stalled_stream_is_given_up_and_the_others_go_on() {
     let begun = now();
     assert_eq!(answer.await.unwrap().status(), 408);
     about(begun.elapsed(), 300);
-    let (answer, _) = client
-        .send_request(Request::get("http://a/x").body(()).unwrap(), true)
-        .unwrap();
+    let (answer, _) = client.send_request(Request::get("http://a/x").body(()).unwrap(), true).unwrap();
     assert_eq!(text(answer.await.unwrap().into_body()).await, "/x");
 }
 
@@ -70,16 +66,11 @@ async fn shutdown_finishes_streams() {
         sleep(ms(300)).await;
         Response::new(Body::full("late"))
     };
-    let patient = ListenerLimits {
-        shutdown_grace: ms(20_000),
-        ..short()
-    };
+    let patient = ListenerLimits { shutdown_grace: ms(20_000), ..short() };
     let server = start(patient, late);
     let (mut client, _connection) = h2(&server).await;
     let (_rested, _connection_too) = h2(&server).await;
-    let (answer, _) = client
-        .send_request(Request::get("http://a/").body(()).unwrap(), true)
-        .unwrap();
+    let (answer, _) = client.send_request(Request::get("http://a/").body(()).unwrap(), true).unwrap();
     server.until(|stats| stats.requests == 1).await;
     let begun = now();
     server.shutdown.trigger();
@@ -95,9 +86,7 @@ async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> b
     let heard = spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
     let mut refused = to.write_all(PREFACE).await.is_err();
     for number in 0..times {
-        refused |= timeout(ms(500), to.write_all(&piece(number)))
-            .await
-            .map_or(true, |sent| sent.is_err());
+        refused |= timeout(ms(500), to.write_all(&piece(number))).await.map_or(true, |sent| sent.is_err());
         if refused {
             break;
         }
@@ -113,13 +102,7 @@ async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> b
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods_are_stopped() {
     let never = |_request| async { std::future::pending::<Response<Body>>().await };
-    let server = start(
-        ListenerLimits {
-            idle_timeout: Duration::from_mins(1),
-            ..short()
-        },
-        never,
-    );
+    let server = start(ListenerLimits { idle_timeout: Duration::from_mins(1), ..short() }, never);
     let reset = |number: u32| {
         let stream = 2 * number + 1;
         [get(stream, 5), frame(3, 0, stream, &8_u32.to_be_bytes())].concat()
@@ -127,12 +110,7 @@ async fn floods_are_stopped() {
     assert!(flood(&server, reset, 20_000).await, "rapid reset");
     let continuation = |number| match number {
         0 => get(1, 1),
-        _ => frame(
-            9,
-            0,
-            1,
-            &[b"\x00\x01x\x7f\x80\x7c".as_slice(), &[b'y'; 16_000]].concat(),
-        ),
+        _ => frame(9, 0, 1, &[b"\x00\x01x\x7f\x80\x7c".as_slice(), &[b'y'; 16_000]].concat()),
     };
     assert!(flood(&server, continuation, 1000).await, "continuation");
     let small_continuation = |number| match number {

@@ -48,12 +48,7 @@ fn start(limits: ListenerLimits, handler: impl Handler) -> Server {
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
     let done = spawn(edge::serve(listener, limits, handler, shutdown.clone()));
-    Server {
-        addr,
-        stats,
-        shutdown,
-        done,
-    }
+    Server { addr, stats, shutdown, done }
 }
 
 /// Limits short enough to wait for.
@@ -131,10 +126,7 @@ impl Client {
     /// One answer with its Content-Length body.
     async fn answer(&mut self) -> String {
         let mut text = self.hear_until("\r\n\r\n").await;
-        let length = text
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.lines().next());
+        let length = text.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
         let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
         self.0.read_exact(&mut body).await.unwrap();
         text.push_str(&String::from_utf8(body).unwrap());
@@ -168,8 +160,5 @@ impl Client {
 
 fn about(found: Duration, wanted: u64) {
     let found = found.as_millis();
-    assert!(
-        (u128::from(wanted) - 60..u128::from(wanted) + 400).contains(&found),
-        "{found} ms for {wanted}"
-    );
+    assert!((u128::from(wanted) - 60..u128::from(wanted) + 400).contains(&found), "{found} ms for {wanted}");
 }

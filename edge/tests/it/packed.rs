@@ -52,10 +52,8 @@ async fn large_answers_are_packed_on_request() {
     assert_eq!(plain.body().as_bytes().unwrap().len(), 5000);
     let small = edge::gzip::compress_full(&asking("gzip"), answer(858));
     assert!(small.headers().get(CONTENT_ENCODING).is_none());
-    let packed_twice = edge::gzip::compress_full(
-        &asking("gzip"),
-        edge::gzip::compress_full(&asking("gzip"), answer(5000)),
-    );
+    let packed_twice =
+        edge::gzip::compress_full(&asking("gzip"), edge::gzip::compress_full(&asking("gzip"), answer(5000)));
     assert_eq!(packed_twice.headers().get_all(VARY).iter().count(), 1);
 }
 

@@ -21,17 +21,9 @@ fn start_streaming(listens: bool) -> Server {
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
     let handler = streaming(shutdown.clone(), listens);
-    let limits = ListenerLimits {
-        shutdown_grace: if listens { ms(20_000) } else { ms(700) },
-        ..short()
-    };
+    let limits = ListenerLimits { shutdown_grace: if listens { ms(20_000) } else { ms(700) }, ..short() };
     let done = spawn(edge::serve(listener, limits, handler, shutdown.clone()));
-    Server {
-        addr,
-        stats,
-        shutdown,
-        done,
-    }
+    Server { addr, stats, shutdown, done }
 }
 
 #[tokio::test]

@@ -22,13 +22,7 @@ async fn a_silent_connection_is_closed() {
 #[tokio::test]
 async fn half_a_request_line_is_closed() {
     let server = start(short(), echo);
-    for half in [
-        "G",
-        "GET / HT",
-        "PRI * HT",
-        "PRI * HTTP/2.0\r\n\r\nS",
-        "GET / HTTP/1.1\r\nHost: a\r\n",
-    ] {
+    for half in ["G", "GET / HT", "PRI * HT", "PRI * HTTP/2.0\r\n\r\nS", "GET / HTTP/1.1\r\nHost: a\r\n"] {
         let mut client = server.connect().await;
         client.say(half).await;
         let wanted = if half.starts_with("PRI * HTTP") { 600 } else { 300 };
@@ -84,9 +78,7 @@ async fn a_stalled_body_is_given_up() {
     let server = start(short(), echo);
     for framing in ["Content-Length: 10", "Transfer-Encoding: chunked"] {
         let mut client = server.connect().await;
-        client
-            .say(format!("POST / HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n5\r\nab"))
-            .await;
+        client.say(format!("POST / HTTP/1.1\r\nHost: a\r\n{framing}\r\n\r\n5\r\nab")).await;
         let begun = now();
         let heard = client.hear_until("\r\n\r\n").await;
         about(begun.elapsed(), 300);
@@ -98,18 +90,11 @@ async fn a_stalled_body_is_given_up() {
 
 #[tokio::test]
 async fn a_slow_body_may_take_its_time_but_not_for_ever() {
-    let limits = ListenerLimits {
-        body_total_timeout: ms(900),
-        ..short()
-    };
+    let limits = ListenerLimits { body_total_timeout: ms(900), ..short() };
     let server = start(limits, echo);
     for (pieces, status) in [(5, "200"), (50, "408")] {
         let mut client = server.connect().await;
-        client
-            .say(format!(
-                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {pieces}\r\n\r\n"
-            ))
-            .await;
+        client.say(format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {pieces}\r\n\r\n")).await;
         let (mut from, to) = client.0.into_split();
         let dribble = spawn(dribble(to, "x", pieces, 100));
         let mut heard = [0; 12];
@@ -144,18 +129,12 @@ async fn a_slow_handler_has_no_deadline() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slow_clients_do_not_slow_others() {
-    let limits = ListenerLimits {
-        max_connections_per_ip: 5000,
-        header_timeout: ms(60_000),
-        ..short()
-    };
+    let limits = ListenerLimits { max_connections_per_ip: 5000, header_timeout: ms(60_000), ..short() };
     let server = start(limits, echo);
     let mut slow = Vec::new();
     for number in 0..400 {
         let mut client = server.connect().await;
-        client
-            .say(if number % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nHost:" })
-            .await;
+        client.say(if number % 2 == 0 { "" } else { "GET / HTTP/1.1\r\nHost:" }).await;
         slow.push(client);
     }
     let begun = now();

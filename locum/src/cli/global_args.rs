@@ -20,13 +20,7 @@ pub(crate) struct GlobalArgs {
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(crate) data_dir: Option<PathBuf>,
     /// The configuration file [default: locum.toml, if it exists]
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        env = "LOCUM_CONFIG",
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, global = true, value_name = "FILE", env = "LOCUM_CONFIG", help_heading = "Everywhere")]
     pub(crate) config: Option<PathBuf>,
     /// The database: `sqlite`, a path, or `postgres://…`
     #[arg(long, global = true, value_name = "URL", help_heading = "Everywhere")]

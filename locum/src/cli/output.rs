@@ -14,10 +14,7 @@ pub(crate) struct OutputOptions {
 
 impl OutputOptions {
     pub(crate) const fn from_args(common: &GlobalArgs) -> Self {
-        Self {
-            json: common.json,
-            quiet: common.quiet,
-        }
+        Self { json: common.json, quiet: common.quiet }
     }
 
     /// Whether a terminal is attached and output is neither quiet nor JSON.
@@ -70,9 +67,8 @@ pub(crate) fn render_value(value: &Value) -> String {
 }
 
 /// Identifying fields come first; the rest are sorted by name.
-const LEADING_FIELDS: [&str; 12] = [
-    "id", "username", "name", "key", "method", "path", "status", "state", "version", "file", "value", "says",
-];
+const LEADING_FIELDS: [&str; 12] =
+    ["id", "username", "name", "key", "method", "path", "status", "state", "version", "file", "value", "says"];
 
 fn ordered_fields(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut pairs: Vec<_> = map.iter().collect();
@@ -110,16 +106,12 @@ fn render_fields(map: &Map<String, Value>) -> String {
 }
 
 fn render_table(rows: &[&Map<String, Value>]) -> String {
-    let names: Vec<&String> = rows
-        .first()
-        .map(|row| ordered_fields(row).into_iter().map(|(name, _)| name).collect())
-        .unwrap_or_default();
+    let names: Vec<&String> =
+        rows.first().map(|row| ordered_fields(row).into_iter().map(|(name, _)| name).collect()).unwrap_or_default();
     let heads = names.iter().map(|name| name.to_uppercase().replace('_', " "));
     let mut lines: Vec<Vec<String>> = vec![heads.collect()];
     for row in rows {
-        let cells = names
-            .iter()
-            .map(|name| row.get(*name).map_or_else(String::new, render_cell));
+        let cells = names.iter().map(|name| row.get(*name).map_or_else(String::new, render_cell));
         lines.push(cells.collect());
     }
     align_columns(&lines)

@@ -64,11 +64,7 @@ fn describe_arguments(command: &clap::Command) -> String {
             Some(long) => format!("--{long}"),
             None => value,
         };
-        let shown = if argument.is_required_set() {
-            format!(" {word}")
-        } else {
-            format!(" [{word}]")
-        };
+        let shown = if argument.is_required_set() { format!(" {word}") } else { format!(" [{word}]") };
         text.push_str(&shown);
     }
     text
@@ -83,9 +79,7 @@ mod tests {
         let path = format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap();
         let header = table.lines().next().unwrap();
-        let (before, rest) = text
-            .split_once(header)
-            .unwrap_or_else(|| panic!("{path}: no table {header}"));
+        let (before, rest) = text.split_once(header).unwrap_or_else(|| panic!("{path}: no table {header}"));
         let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
         let separator = if after.is_empty() { "" } else { "\n" };
         let updated = format!("{before}{table}{separator}{after}");

@@ -10,17 +10,7 @@ use store::Tx;
 use super::ads::{AccountCommand, invalid_parameter, show_account};
 
 pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
-    let AccountCommand::Set {
-        campaigns,
-        line_items,
-        gates,
-        approval,
-        business,
-        allow,
-        refuse,
-        estimate,
-        ..
-    } = command
+    let AccountCommand::Set { campaigns, line_items, gates, approval, business, allow, refuse, estimate, .. } = command
     else {
         return Ok(Value::Null);
     };
@@ -66,9 +56,7 @@ fn apply_choice(
 ) -> Result<AdsRecord, Error> {
     if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
         let text = [word.to_owned()];
-        let value = declared
-            .kind
-            .parse_value(name, ads::field_kind::RawParam::Text(&text))?;
+        let value = declared.kind.parse_value(name, ads::field_kind::RawParam::Text(&text))?;
         account.set(field, value);
     }
     Ok(account)
@@ -85,16 +73,8 @@ fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsR
 }
 
 fn apply_opt_ins(mut account: AdsRecord, allow: &[String], refuse: &[String]) -> Result<AdsRecord, Error> {
-    if let Some(unknown) = allow
-        .iter()
-        .chain(refuse)
-        .find(|name| !OPT_IN_FEATURES.contains(&name.as_str()))
-    {
-        return Err(invalid_parameter(
-            "allow",
-            unknown,
-            &format!("Expected one of {}", OPT_IN_FEATURES.join(", ")),
-        ));
+    if let Some(unknown) = allow.iter().chain(refuse).find(|name| !OPT_IN_FEATURES.contains(&name.as_str())) {
+        return Err(invalid_parameter("allow", unknown, &format!("Expected one of {}", OPT_IN_FEATURES.join(", "))));
     }
     let mut refused: Vec<String> = account.texts("refused").into_iter().map(str::to_owned).collect();
     refused.retain(|name| !allow.contains(name));

@@ -217,13 +217,7 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
 
 fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<Value, Error> {
     match command {
-        AccountCommand::Create {
-            name,
-            user,
-            timezone,
-            industry,
-            sandbox,
-        } => {
+        AccountCommand::Create { name, user, timezone, industry, sandbox } => {
             let new = NewAdsAccount {
                 name: name.clone(),
                 timezone: timezone.clone(),
@@ -232,12 +226,7 @@ fn execute_account_command(tx: &mut Tx<'_>, command: &AccountCommand) -> Result<
             };
             create_account(tx, user, &new)
         }
-        AccountCommand::Role {
-            account,
-            user,
-            role,
-            composer,
-        } => {
+        AccountCommand::Role { account, user, role, composer } => {
             let account = find_account(tx, account)?;
             let user = find::user(tx, user)?;
             grant_role(tx, &account, user.id, role.as_deref(), *composer)?;
@@ -311,27 +300,15 @@ fn grant_role(
         invalid_parameter("role", name, &format!("Expected one of {}", names.join(", ")))
     })?;
     if composes && !role.may_compose_posts() {
-        return Err(invalid_parameter(
-            "composer",
-            name,
-            &format!("A {name} cannot compose posts"),
-        ));
+        return Err(invalid_parameter("composer", name, &format!("A {name} cannot compose posts")));
     }
     ads::account_roles::grant_role(tx, &by, account, user, (role, composes))
 }
 
 fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[String]) -> Result<Value, Error> {
     let account = find_account(tx, account)?;
-    if let Some(unknown) = add
-        .iter()
-        .chain(remove)
-        .find(|key| !features::ALL_FEATURES.contains(&key.as_str()))
-    {
-        return Err(invalid_parameter(
-            "feature",
-            unknown,
-            &format!("Unknown feature {unknown}"),
-        ));
+    if let Some(unknown) = add.iter().chain(remove).find(|key| !features::ALL_FEATURES.contains(&key.as_str())) {
+        return Err(invalid_parameter("feature", unknown, &format!("Unknown feature {unknown}")));
     }
     let mut all: Vec<String> = account.texts("features").into_iter().map(str::to_owned).collect();
     all.extend(add.iter().cloned());
@@ -344,15 +321,7 @@ fn change_features(tx: &mut Tx<'_>, account: &str, add: &[String], remove: &[Str
 }
 
 fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
-    let AccountCommand::Funding {
-        kind,
-        currency,
-        amount,
-        start,
-        end,
-        ..
-    } = command
-    else {
+    let AccountCommand::Funding { kind, currency, amount, start, end, .. } = command else {
         return Ok(Value::Null);
     };
     let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
@@ -367,9 +336,7 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
         ("funded_amount_local_micro", funds),
         ("credit_limit_local_micro", limit),
     ];
-    let members = members
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+    let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
     let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
     let given = ParsedParams::parse_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
@@ -410,9 +377,7 @@ pub(crate) async fn recommend_for_instrument(
     let looks = adviser.clone();
     let found = instance.store.read(move |tx| looks.find_improvements(tx, id)).await?;
     let says = adviser.clone();
-    let say = instance
-        .store
-        .write(move |tx| says.publish_findings(tx, id, due, &found));
+    let say = instance.store.write(move |tx| says.publish_findings(tx, id, due, &found));
     say.await
 }
 
@@ -466,11 +431,7 @@ pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value,
             })
         })
         .collect();
-    let features = account
-        .texts("features")
-        .into_iter()
-        .map(Value::from)
-        .collect::<Vec<_>>();
+    let features = account.texts("features").into_iter().map(Value::from).collect::<Vec<_>>();
     let sandbox = account.flag("sandbox");
     let limits = ["campaign_limit", "line_item_limit"].map(|name| (name, account.int(name)));
     let gates = match account.text("feature_gates") {

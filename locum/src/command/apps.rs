@@ -259,11 +259,7 @@ fn issued_secrets(keys: &AppCredentials, which: Option<AppCredentialKind>) -> se
     if wanted(AppCredentialKind::Bearer) {
         show("bearer_token", keys.bearer.expose_secret());
     }
-    if let Some(secret) = keys
-        .client_secret
-        .as_ref()
-        .filter(|_| wanted(AppCredentialKind::Client))
-    {
+    if let Some(secret) = keys.client_secret.as_ref().filter(|_| wanted(AppCredentialKind::Client)) {
         show("client_id", &keys.client_id);
         show("client_secret", secret.expose_secret());
     }
@@ -290,6 +286,5 @@ fn render_app(app: &App) -> Value {
 }
 
 pub(super) fn parse_word<T: FromStr<Err = Fault>>(parameter: &'static str, text: &str) -> Result<T, Refusal> {
-    text.parse()
-        .map_err(|fault: Fault| Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}")))
+    text.parse().map_err(|fault: Fault| Refusal::invalid_parameter(parameter, text, format!("{parameter}: {fault}")))
 }

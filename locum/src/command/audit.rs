@@ -44,12 +44,7 @@ const EXPORT_PAGE_SIZE: i64 = 1000;
 
 pub(super) async fn execute(instance: &Instance, command: AuditCommand) -> Result<Value, Error> {
     match command {
-        AuditCommand::List {
-            user,
-            app,
-            before,
-            limit,
-        } => {
+        AuditCommand::List { user, app, before, limit } => {
             let read = instance.store.read(move |tx| {
                 let filter = AuditFilter {
                     actor: find_actor(tx, user.as_deref())?,
@@ -78,9 +73,7 @@ async fn export_entries(instance: &Instance, path: &Path) -> Result<Value, Error
     let mut out = BufWriter::new(file);
     let (mut last, mut lines) = (0, 0_u64);
     loop {
-        let read = instance
-            .store
-            .read(move |tx| Ok::<_, Error>(audit::list_after(tx, last, EXPORT_PAGE_SIZE)?));
+        let read = instance.store.read(move |tx| Ok::<_, Error>(audit::list_after(tx, last, EXPORT_PAGE_SIZE)?));
         let page = read.await?;
         let Some(end) = page.last() else { break };
         last = end.seq;

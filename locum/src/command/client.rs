@@ -26,10 +26,7 @@ pub(crate) enum ControlEndpoint {
 
 impl ControlEndpoint {
     pub(crate) fn data_folder_socket(folder: &Path) -> Self {
-        Self::Socket {
-            path: folder.join("control.sock"),
-            token: folder.join("control.token"),
-        }
+        Self::Socket { path: folder.join("control.sock"), token: folder.join("control.token") }
     }
 
     pub(super) fn from_url_flag(common: &GlobalArgs) -> Result<Self, CommandError> {
@@ -37,10 +34,7 @@ impl ControlEndpoint {
         let authority = url
             .strip_prefix("http://")
             .ok_or_else(|| CommandError::Usage(format!("--url {url}: expected http://127.0.0.1:PORT")))?;
-        Ok(Self::Address {
-            authority: authority.trim_end_matches('/').to_owned(),
-            token: common.token_file.clone(),
-        })
+        Ok(Self::Address { authority: authority.trim_end_matches('/').to_owned(), token: common.token_file.clone() })
     }
 
     pub(super) fn is_reachable(&self) -> bool {

@@ -74,19 +74,8 @@ pub(crate) enum CommunityCommand {
 
 pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> Result<Value, Error> {
     match command {
-        CommunityCommand::Create {
-            name,
-            owner,
-            description,
-            access,
-            join_policy,
-        } => {
-            let new = NewCommunity {
-                name,
-                description,
-                access,
-                join_policy,
-            };
+        CommunityCommand::Create { name, owner, description, access, join_policy } => {
+            let new = NewCommunity { name, description, access, join_policy };
             let made = instance.store.write(move |tx| {
                 let owner = find::user(tx, &owner)?;
                 communities::create(tx, owner.id, &new)
@@ -95,9 +84,7 @@ pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> R
         }
         CommunityCommand::List { after, limit } => {
             let after = after.map_or(Ok(0), |text| parse_id(&text))?;
-            let read = instance
-                .store
-                .read(move |tx| Ok(store::communities::list(tx, after, limit)?));
+            let read = instance.store.read(move |tx| Ok(store::communities::list(tx, after, limit)?));
             Ok(read.await?.iter().map(render_community).collect())
         }
         CommunityCommand::Show { community } => {
@@ -106,11 +93,7 @@ pub(super) async fn execute(instance: &Instance, command: CommunityCommand) -> R
             Ok(render_community(&read.await?))
         }
         CommunityCommand::Members { community, limit } => list_members(instance, &community, limit).await,
-        CommunityCommand::Join {
-            community,
-            user,
-            approved,
-        } => {
+        CommunityCommand::Join { community, user, approved } => {
             let join = move |tx: &mut Tx<'_>, id, user| communities::join(tx, id, user, approved);
             change_membership(instance, &community, user, join).await
         }

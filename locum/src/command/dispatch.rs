@@ -54,12 +54,7 @@ fn execute_or_forward(
             return send_to_server(&control, command);
         }
         let progress = Arc::new(bar.clone());
-        match crate::instance::open(
-            Arc::clone(&settings),
-            CreatePolicy::RequireExisting,
-            COMMANDS_NODE,
-            progress,
-        ) {
+        match crate::instance::open(Arc::clone(&settings), CreatePolicy::RequireExisting, COMMANDS_NODE, progress) {
             Ok(instance) => {
                 let value = crate::instance::block_on(execute(&instance, command.clone()));
                 instance.close();
@@ -83,9 +78,7 @@ fn send_to_server(control: &ControlEndpoint, command: &AdminCommand) -> Result<V
     let (status, body) = client::post_json(control, "/_control/command", body)?;
     if status != 200 {
         let text = String::from_utf8_lossy(&body);
-        return Err(CommandError::Failed(format!(
-            "the server responded with {status}: {text}"
-        )));
+        return Err(CommandError::Failed(format!("the server responded with {status}: {text}")));
     }
     serde_json::from_slice::<CommandAnswer>(&body)
         .map_err(|error| CommandError::Failed(format!("failed to decode the server's response: {error}")))?

@@ -67,10 +67,7 @@ async fn audit_transfer(instance: &Instance, kind: AuditAction, report: Result<V
 }
 
 pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
-    let instance = Instance {
-        progress: Arc::new(NoProgress),
-        ..instance
-    };
+    let instance = Instance { progress: Arc::new(NoProgress), ..instance };
     let answer = match serde_json::from_slice::<AdminCommand>(body) {
         Err(error) => CommandAnswer::Refused(format!("unknown command: {error}")),
         Ok(command) => match Box::pin(execute(&instance, command)).await {

@@ -47,10 +47,7 @@ impl ImportCommand {
 
 pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Result<Value, Error> {
     let media_dir = Some(instance.settings.media_dir());
-    let mut options = ImportOptions {
-        media_dir,
-        ..ImportOptions::default()
-    };
+    let mut options = ImportOptions { media_dir, ..ImportOptions::default() };
     let (path, source) = match command {
         ImportCommand::Archive(ImportArchiveArgs { path, owner, messages }) => {
             options.owner = owner.map(ArchiveOwner::Username);
@@ -68,14 +65,8 @@ pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Resu
 
 /// Uploads imported files if a bucket is configured.
 async fn move_files_to_bucket(instance: &Instance) -> Result<(), Error> {
-    let files = instance
-        .settings
-        .open_media_files()
-        .map_err(|exit| Fault::new(exit.message().to_owned()))?;
-    files
-        .move_to_bucket()
-        .await
-        .map_err(Fault::context("moving files to the bucket"))?;
+    let files = instance.settings.open_media_files().map_err(|exit| Fault::new(exit.message().to_owned()))?;
+    files.move_to_bucket().await.map_err(Fault::context("moving files to the bucket"))?;
     Ok(())
 }
 

@@ -55,20 +55,11 @@ async fn reencrypt_secrets(instance: &Instance) -> Result<Value, Error> {
     let (sealed, current) = walk_secrets(instance, false).await?;
     let by = current_key_name(instance);
     let note = json!({ "key": by, "sealed": sealed });
-    let noted = instance.store.write(move |tx| {
-        Ok(audit::append(
-            tx,
-            &AuditActor::operator(),
-            AuditAction::KEY_REWRAP,
-            None,
-            &note,
-        )?)
-    });
+    let noted = instance
+        .store
+        .write(move |tx| Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_REWRAP, None, &note)?));
     noted.await?;
-    Ok(render_keys(
-        instance,
-        json!({ "sealed_anew": sealed, "sealed_with_current": current }),
-    ))
+    Ok(render_keys(instance, json!({ "sealed_anew": sealed, "sealed_with_current": current })))
 }
 
 fn render_keys(instance: &Instance, mut more: Value) -> Value {
@@ -102,15 +93,9 @@ async fn rotate_master_key(instance: &Instance) -> Result<(), Error> {
         instance.store.context().keyring.rotate(next);
     }
     let note = json!({ "before": before, "key": current_key_name(instance) });
-    let noted = instance.store.write(move |tx| {
-        Ok(audit::append(
-            tx,
-            &AuditActor::operator(),
-            AuditAction::KEY_ROTATE,
-            None,
-            &note,
-        )?)
-    });
+    let noted = instance
+        .store
+        .write(move |tx| Ok(audit::append(tx, &AuditActor::operator(), AuditAction::KEY_ROTATE, None, &note)?));
     noted.await
 }
 
@@ -121,11 +106,7 @@ async fn walk_secrets(instance: &Instance, count: bool) -> Result<(u64, u64), Er
     while let Some(from) = next {
         let step =
             move |tx: &mut store::Tx<'_>| Ok(key_rotation::rotate_batch(tx, &from, SECRETS_PER_TRANSACTION, count)?);
-        let step = if count {
-            instance.store.read(step).await?
-        } else {
-            instance.store.write(step).await?
-        };
+        let step = if count { instance.store.read(step).await? } else { instance.store.write(step).await? };
         sealed += step.reencrypted;
         current += step.already_current;
         instance.progress.report_progress(current, None);

@@ -88,9 +88,7 @@ pub(super) async fn execute(instance: &Instance, command: NewsCommand) -> Result
         NewsCommand::Delete { story } => change_story(instance, &story, news::delete).await,
         NewsCommand::List { before, limit } => {
             let before = before.map_or(Ok(i64::MAX), |text| parse_id(&text))?;
-            let read = instance
-                .store
-                .read(move |tx| Ok(store::news_stories::list(tx, before, limit)?));
+            let read = instance.store.read(move |tx| Ok(store::news_stories::list(tx, before, limit)?));
             Ok(read.await?.iter().map(render_story).collect())
         }
         NewsCommand::Refresh => {

@@ -49,12 +49,7 @@ pub(crate) struct NewPlaceArgs {
     #[arg(long = "type", default_value = "unknown", value_name = "KIND")]
     kind: String,
     /// The bounding box in degrees
-    #[arg(
-        long,
-        value_name = "WEST,SOUTH,EAST,NORTH",
-        value_delimiter = ',',
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", value_delimiter = ',', allow_hyphen_values = true)]
     bbox: Vec<f64>,
     /// The id of a place that contains it; repeatable
     #[arg(long, value_name = "PLACE")]
@@ -85,9 +80,7 @@ pub(super) async fn execute(instance: &Instance, command: PlaceCommand) -> Resul
                 None => i64::MIN,
                 Some(text) => places::parse_place_id(&text).ok_or_else(|| find::not_found("place", &text))?,
             };
-            let read = instance
-                .store
-                .read(move |tx| Ok(store::places::list(tx, after, limit)?));
+            let read = instance.store.read(move |tx| Ok(store::places::list(tx, after, limit)?));
             Ok(read.await?.iter().map(render_place).collect())
         }
         PlaceCommand::Show { place } => {

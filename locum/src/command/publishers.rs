@@ -74,13 +74,7 @@ pub(crate) enum CuratedCommand {
 
 pub(super) async fn execute_publisher_command(instance: &Instance, command: PublisherCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
-        PublisherCommand::Add {
-            user,
-            categories,
-            countries,
-            promoted,
-            restricted,
-        } => {
+        PublisherCommand::Add { user, categories, countries, promoted, restricted } => {
             let user = find::user(tx, user)?;
             let known = publishers::find_by_user(tx, user.id)?;
             if known.is_none() && publishers::list_all(tx)?.len() >= MAX_RECORDS {
@@ -126,12 +120,7 @@ pub(super) async fn execute_publisher_command(instance: &Instance, command: Publ
 
 pub(super) async fn execute_curated_command(instance: &Instance, command: CuratedCommand) -> Result<Value, Error> {
     let changed = instance.store.write(move |tx| match &command {
-        CuratedCommand::Add {
-            name,
-            description,
-            countries,
-            publishers,
-        } => {
+        CuratedCommand::Add { name, description, countries, publishers } => {
             let record = build_category(tx, name, description, countries, publishers)?;
             Ok(render_record(&record))
         }

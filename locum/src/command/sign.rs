@@ -65,9 +65,8 @@ pub(super) async fn execute(instance: &Instance, command: SignCommand) -> Result
 
 fn render_explanation(found: &SignedRequestExplanation) -> Value {
     let failures = found.failures.iter();
-    let failures: Vec<Value> = failures
-        .map(|(check, message)| json!({"check": check.name(), "message": message}))
-        .collect();
+    let failures: Vec<Value> =
+        failures.map(|(check, message)| json!({"check": check.name(), "message": message})).collect();
     json!({
         "holds": found.holds,
         "app": found.app,

@@ -127,11 +127,7 @@ fn build_option(tx: &mut Tx<'_>, addition: &NewTargetingOptionArgs) -> Result<Ne
 }
 
 fn option_details(addition: &NewTargetingOptionArgs, users: &[String]) -> Map<String, Value> {
-    let about = if addition.kind.eq_ignore_ascii_case("EVENT") {
-        "event_type"
-    } else {
-        "conversation_type"
-    };
+    let about = if addition.kind.eq_ignore_ascii_case("EVENT") { "event_type" } else { "conversation_type" };
     let texts = [
         (about, &addition.about),
         ("country_code", &addition.country),

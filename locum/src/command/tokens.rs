@@ -116,11 +116,7 @@ fn token_lifetime(mint: &MintTokenArgs, usual: Duration) -> Result<Option<i64>, 
         None => usual,
         Some("never") => return Ok(None),
         Some(text) => crate::config::parse_duration(text).ok_or_else(|| {
-            Refusal::invalid_parameter(
-                "ttl",
-                text,
-                format!("[{text}] is not a duration such as 2h, 30d or never"),
-            )
+            Refusal::invalid_parameter("ttl", text, format!("[{text}] is not a duration such as 2h, 30d or never"))
         })?,
     };
     Ok(Some(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
@@ -143,19 +139,13 @@ fn mint_token(tx: &mut Tx<'_>, mint: &MintTokenArgs, ttl: Option<i64>) -> Result
         let scopes = parse_scopes(mint.scopes.as_deref())?;
         let token = tokens::mint_oauth2(tx, app.id, user.id, scopes, ttl)?;
         let until = ttl.map_or("never".to_owned(), |ttl| tx.now().plus_ms(ttl).to_string());
-        vec![
-            ("scopes", scopes.to_string()),
-            ("expires_at", until),
-            ("token", token.expose_secret().to_owned()),
-        ]
+        vec![("scopes", scopes.to_string()), ("expires_at", until), ("token", token.expose_secret().to_owned())]
     };
     let kind = if mint.oauth1 { "oauth1" } else { "oauth2" };
     let detail = json!({"user": user.id.to_string(), "kind": kind});
     audit::record(tx, AuditAction::TOKEN_MINT, Some(app.id), &detail)?;
     if let Some(map) = value.as_object_mut() {
-        let shown = shown
-            .into_iter()
-            .map(|(name, text)| (name.to_owned(), Value::String(text)));
+        let shown = shown.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text)));
         map.extend(shown);
     }
     Ok(value)

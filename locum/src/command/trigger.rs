@@ -93,12 +93,7 @@ impl<'t> TriggerContext<'t> {
         // Consecutive duplicate posts are rejected.
         let fresh = || format!("Triggered {}", next_trigger_number(tx));
         let text = trigger.text.clone().unwrap_or_else(fresh);
-        Ok(Self {
-            trigger,
-            user,
-            other: other.id,
-            text,
-        })
+        Ok(Self { trigger, user, other: other.id, text })
     }
 
     fn trigger_event(&self, tx: &mut Tx<'_>, kind: &ActivityEventKind) -> TriggerResult {
@@ -108,11 +103,7 @@ impl<'t> TriggerContext<'t> {
             Some(("dm", what)) => self.trigger_message_event(tx, what),
             Some(("spaces", what)) => self.trigger_space_event(tx, what),
             Some(("news", _)) => {
-                let new = NewNewsStory {
-                    name: self.text.clone(),
-                    publish: true,
-                    ..NewNewsStory::default()
-                };
+                let new = NewNewsStory { name: self.text.clone(), publish: true, ..NewNewsStory::default() };
                 let story = news::create(tx, &new)?;
                 Ok(json_fields([("story_id", story.id.to_string())]))
             }
@@ -199,11 +190,7 @@ impl<'t> TriggerContext<'t> {
     }
 
     fn create_post(tx: &mut Tx<'_>, author: UserId, new: &NewPost) -> Result<PostId, Error> {
-        let author = PostAuthor {
-            user_id: author,
-            app_id: None,
-            self_serve: false,
-        };
+        let author = PostAuthor { user_id: author, app_id: None, self_serve: false };
         Ok(posts::create(tx, &author, new)?.id)
     }
 
@@ -255,14 +242,8 @@ impl<'t> TriggerContext<'t> {
     }
 
     fn send_message(&self, tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(i64, DmConversation), Error> {
-        let sender = MessageSender {
-            user_id: from,
-            app_id: None,
-        };
-        let new = NewMessage {
-            text: self.text.clone(),
-            media: None,
-        };
+        let sender = MessageSender { user_id: from, app_id: None };
+        let new = NewMessage { text: self.text.clone(), media: None };
         let event = messages::send_to_user(tx, &sender, to, &new)?;
         Ok((event.id, event.conversation))
     }
@@ -303,10 +284,7 @@ impl<'t> TriggerContext<'t> {
         let id = match live.pop() {
             Some(space) if what == "end" => space.id,
             _ => {
-                let new = NewSpace {
-                    title: self.text.clone(),
-                    ..NewSpace::default()
-                };
+                let new = NewSpace { title: self.text.clone(), ..NewSpace::default() };
                 spaces::create(tx, user, &new)?.id
             }
         };
@@ -330,10 +308,7 @@ fn next_trigger_number(tx: &Tx<'_>) -> i64 {
 }
 
 fn text_post(text: String) -> NewPost {
-    NewPost {
-        text,
-        ..NewPost::default()
-    }
+    NewPost { text, ..NewPost::default() }
 }
 
 fn json_fields<const N: usize>(members: [(&str, String); N]) -> Map<String, Value> {

@@ -199,10 +199,7 @@ impl PasswordArgs {
         if text.is_empty() {
             return Err(Refusal::invalid_parameter("password", "", "The password is empty").into());
         }
-        Ok(HashedPassword {
-            hash: passwords::hash(&text, rng)?,
-            generated: made_up.then_some(text),
-        })
+        Ok(HashedPassword { hash: passwords::hash(&text, rng)?, generated: made_up.then_some(text) })
     }
 }
 
@@ -228,11 +225,9 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         UserCommand::Create(new) => create_user(instance, new).await,
         UserCommand::List { after, limit } => list_users(instance, after, limit).await,
         UserCommand::Show { user } => change_user(instance, user, |_, _| Ok(())).await,
-        UserCommand::Password {
-            user,
-            end_tokens,
-            password,
-        } => set_password(instance, user, &password, end_tokens).await,
+        UserCommand::Password { user, end_tokens, password } => {
+            set_password(instance, user, &password, end_tokens).await
+        }
         UserCommand::Suspend { user } => change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
@@ -260,10 +255,8 @@ async fn restore_user(instance: &Instance, user: String) -> Result<Value, Error>
 }
 
 async fn set_protected(instance: &Instance, user: String, on: bool) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| {
-        profiles::set_protected(tx, &AuditActor::operator(), id, on).map(drop)
-    })
-    .await
+    change_user(instance, user, move |tx, id| profiles::set_protected(tx, &AuditActor::operator(), id, on).map(drop))
+        .await
 }
 
 async fn set_verified_type(instance: &Instance, user: String, kind: String) -> Result<Value, Error> {
@@ -281,25 +274,16 @@ async fn set_subscription_type(instance: &Instance, user: String, kind: String) 
 }
 
 async fn remove_affiliation(instance: &Instance, user: String) -> Result<Value, Error> {
-    change_user(instance, user, |tx, id| {
-        profiles::set_affiliation(tx, &AuditActor::operator(), id, None).map(drop)
-    })
-    .await
+    change_user(instance, user, |tx, id| profiles::set_affiliation(tx, &AuditActor::operator(), id, None).map(drop))
+        .await
 }
 
 async fn withhold_user(instance: &Instance, user: String, countries: Vec<String>) -> Result<Value, Error> {
-    change_user(instance, user, move |tx, id| {
-        withholding::withhold_user(tx, id, &countries).map(drop)
-    })
-    .await
+    change_user(instance, user, move |tx, id| withholding::withhold_user(tx, id, &countries).map(drop)).await
 }
 
 async fn set_subscriber(instance: &Instance, user: String, author: String, end: bool) -> Result<Value, Error> {
-    let act = if end {
-        subscriptions::unsubscribe
-    } else {
-        subscriptions::subscribe
-    };
+    let act = if end { subscriptions::unsubscribe } else { subscriptions::subscribe };
     change_user(instance, user, move |tx, id| {
         let author = find::user(tx, &author)?.id;
         act(tx, id, author).map(drop)

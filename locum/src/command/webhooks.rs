@@ -95,11 +95,9 @@ pub(super) async fn execute(instance: &Instance, command: WebhookCommand) -> Res
             let created_at = replay.created_at.to_string();
             Ok(json!({ "job_id": replay.id.to_string(), "created_at": created_at }))
         }
-        WebhookCommand::Log {
-            webhook,
-            limit,
-            delivery,
-        } => list_deliveries(instance, parse_id(&webhook)?, limit, delivery).await,
+        WebhookCommand::Log { webhook, limit, delivery } => {
+            list_deliveries(instance, parse_id(&webhook)?, limit, delivery).await
+        }
     }
 }
 
@@ -163,9 +161,8 @@ async fn send_challenge(instance: &Instance, id: i64) -> Result<Value, Error> {
     let place = TargetUrl::parse(&webhook.url, &settings.targets)
         .map_err(|why| Refusal::named_reason(RefusalKind::Invalid, "url", &webhook.url, why))?;
     let context = instance.store.context();
-    let challenged = WebhookClient::new(settings)
-        .send_challenge(&place, &secret, &context.rng, context.clock.now())
-        .await?;
+    let challenged =
+        WebhookClient::new(settings).send_challenge(&place, &secret, &context.rng, context.clock.now()).await?;
     let every = settings.challenge_interval;
     let settled = instance.store.write(move |tx| {
         challenged.record_for_webhook(tx, id, every)?;

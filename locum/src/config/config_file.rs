@@ -17,18 +17,9 @@ pub(super) fn parse_file(path: &Path, text: &str) -> Result<Vec<LayerEntry>, Vec
         });
         return Err(lines.collect());
     }
-    let mut reader = TomlFlattener {
-        path,
-        text,
-        entries: Vec::new(),
-        errors: Vec::new(),
-    };
+    let mut reader = TomlFlattener { path, text, entries: Vec::new(), errors: Vec::new() };
     reader.flatten_table("", table.get_ref());
-    if reader.errors.is_empty() {
-        Ok(reader.entries)
-    } else {
-        Err(reader.errors)
-    }
+    if reader.errors.is_empty() { Ok(reader.entries) } else { Err(reader.errors) }
 }
 
 struct TomlFlattener<'a> {
@@ -41,11 +32,8 @@ struct TomlFlattener<'a> {
 impl TomlFlattener<'_> {
     fn flatten_table(&mut self, prefix: &str, table: &DeTable<'_>) {
         for (key, value) in table {
-            let name = if prefix.is_empty() {
-                key.get_ref().to_string()
-            } else {
-                format!("{prefix}.{}", key.get_ref())
-            };
+            let name =
+                if prefix.is_empty() { key.get_ref().to_string() } else { format!("{prefix}.{}", key.get_ref()) };
             let line = line_number(self.text, key.span().start);
             match value.get_ref() {
                 DeValue::Table(inner) => self.flatten_table(&name, inner),

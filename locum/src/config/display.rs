@@ -15,24 +15,16 @@ pub(crate) struct ConfigRow {
 /// In the order of [`KEYS`].
 pub(crate) fn config_rows(values: &ConfigValues) -> Vec<ConfigRow> {
     let mode = values.mode;
-    let known = KEYS
-        .iter()
-        .filter(|key| key.default_for_mode(mode) != super::KeyDefault::Absent);
+    let known = KEYS.iter().filter(|key| key.default_for_mode(mode) != super::KeyDefault::Absent);
     known.map(|key| config_row(key, values)).collect()
 }
 
 fn config_row(key: &ConfigKey, values: &ConfigValues) -> ConfigRow {
     match values.get(key.name) {
-        Some(value) => ConfigRow {
-            name: key.name,
-            value: mask_value(key.kind, &value.text),
-            origin: value.origin.to_string(),
-        },
-        None => ConfigRow {
-            name: key.name,
-            value: "—".to_owned(),
-            origin: "not set".to_owned(),
-        },
+        Some(value) => {
+            ConfigRow { name: key.name, value: mask_value(key.kind, &value.text), origin: value.origin.to_string() }
+        }
+        None => ConfigRow { name: key.name, value: "—".to_owned(), origin: "not set".to_owned() },
     }
 }
 
@@ -76,14 +68,8 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown() {
-        let set = [
-            "secrets.master_key=locum-key-1 00000000 hush",
-            "db.url=postgres://a:hush@h/d?password=hush&x=1",
-        ];
-        let sources = ConfigSources {
-            set_flags: set.map(str::to_owned).to_vec(),
-            ..ConfigSources::default()
-        };
+        let set = ["secrets.master_key=locum-key-1 00000000 hush", "db.url=postgres://a:hush@h/d?password=hush&x=1"];
+        let sources = ConfigSources { set_flags: set.map(str::to_owned).to_vec(), ..ConfigSources::default() };
         let values = load(&sources, RunMode::Dev).unwrap();
         let shown = format!("{:?}", config_rows(&values));
         assert!(!shown.contains("hush"), "{shown}");
@@ -92,12 +78,7 @@ mod tests {
 
     #[test]
     fn an_address_without_a_password_is_shown_whole() {
-        for text in [
-            "sqlite",
-            "/var/lib/x.db",
-            "postgres://ada@h/d",
-            "postgres:///d?host=/run",
-        ] {
+        for text in ["sqlite", "/var/lib/x.db", "postgres://ada@h/d", "postgres:///d?host=/run"] {
             assert_eq!(mask_url_password(text), text);
         }
     }

@@ -119,9 +119,6 @@ impl ConfigKey {
     }
 
     pub(crate) fn is_dangerous(&self) -> bool {
-        self.name
-            .split('.')
-            .next_back()
-            .is_some_and(|last| last.starts_with("danger_"))
+        self.name.split('.').next_back().is_some_and(|last| last.starts_with("danger_"))
     }
 }

@@ -10,13 +10,7 @@ const fn key_by_mode(
     serve: KeyDefault,
     about: &'static str,
 ) -> ConfigKey {
-    ConfigKey {
-        name,
-        kind,
-        dev,
-        serve,
-        description: about,
-    }
+    ConfigKey { name, kind, dev, serve, description: about }
 }
 
 const fn key_in_both_modes(
@@ -426,18 +420,8 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         Literal("us-east-1"),
         "The S3 region for request signing.",
     ),
-    key_in_both_modes(
-        "media.s3_access_key",
-        ConfigValueKind::Text,
-        Unset,
-        "The S3 access key id.",
-    ),
-    key_in_both_modes(
-        "media.s3_secret_key",
-        ConfigValueKind::Secret,
-        Unset,
-        "The S3 secret access key.",
-    ),
+    key_in_both_modes("media.s3_access_key", ConfigValueKind::Text, Unset, "The S3 access key id."),
+    key_in_both_modes("media.s3_secret_key", ConfigValueKind::Secret, Unset, "The S3 secret access key."),
     key_by_mode(
         "media.danger_plain_s3",
         ConfigValueKind::Boolean,

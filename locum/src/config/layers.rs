@@ -66,8 +66,7 @@ pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
         file_layer(sources, &mut errors),
     ];
     let mut all = layers.into_iter().flatten();
-    all.find(|entry| entry.name == "core.data_dir")
-        .map(|entry| PathBuf::from(entry.text))
+    all.find(|entry| entry.name == "core.data_dir").map(|entry| PathBuf::from(entry.text))
 }
 
 impl ConfigErrors {
@@ -87,10 +86,7 @@ fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
         KeyDefault::Literal(text) => Some((key.name, text)),
         KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent => None,
     });
-    let value = |text: &str| ConfigValue {
-        text: text.to_owned(),
-        origin: ValueOrigin::Default(mode),
-    };
+    let value = |text: &str| ConfigValue { text: text.to_owned(), origin: ValueOrigin::Default(mode) };
     set.map(|(name, text)| (name, value(text))).collect()
 }
 
@@ -143,10 +139,7 @@ fn resolve_layer(
     let mut resolved = Vec::new();
     for entry in layer {
         if let Some(key) = KEYS.iter().find(|key| key.name == entry.name) {
-            let value = ConfigValue {
-                text: entry.text,
-                origin: entry.origin,
-            };
+            let value = ConfigValue { text: entry.text, origin: entry.origin };
             accept_value(key, value, mode, errors, &mut resolved);
         } else if let Some(key) = find_key_of_file_variant(&entry.name) {
             match read_secret_file(&entry) {
@@ -168,20 +161,14 @@ fn accept_value(
     resolved: &mut Vec<(&'static ConfigKey, ConfigValue)>,
 ) {
     if key.default_for_mode(mode) == KeyDefault::Absent {
-        errors.mode_errors.push(format!(
-            "{}: {} is not available in {mode} mode",
-            value.origin, key.name
-        ));
+        errors.mode_errors.push(format!("{}: {} is not available in {mode} mode", value.origin, key.name));
     } else if let Err(expected) = parse::validate_value(key.kind, &value.text) {
         let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database {
             String::new()
         } else {
             format!(" [{}]", value.text)
         };
-        errors.usage_errors.push(format!(
-            "{}: {}{shown} is invalid; expected {expected}",
-            value.origin, key.name
-        ));
+        errors.usage_errors.push(format!("{}: {}{shown} is invalid; expected {expected}", value.origin, key.name));
     } else {
         resolved.push((key, value));
     }
@@ -224,9 +211,7 @@ fn closest_key(name: &str) -> Option<&'static ConfigKey> {
         let whole = strsim::normalized_damerau_levenshtein(name, key.name);
         whole.max(strsim::normalized_damerau_levenshtein(written, last) * 0.95)
     };
-    let best = KEYS
-        .iter()
-        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    let best = KEYS.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
     (likeness(&best) > 0.6).then_some(best)
 }
 
@@ -240,10 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("locum.toml");
         std::fs::write(&path, file).unwrap();
-        let sources = ConfigSources {
-            file: Some(path),
-            ..ConfigSources::default()
-        };
+        let sources = ConfigSources { file: Some(path), ..ConfigSources::default() };
         (folder, sources)
     }
 
@@ -263,10 +245,7 @@ mod tests {
         let (folder, mut sources) = temp_file_sources("[listen]\naddr = '127.0.0.1:1'\nidle_timeout = 5\n");
         let values = load(&sources, RunMode::Dev).unwrap();
         assert_eq!(values.get_text("listen.addr"), Some("127.0.0.1:1"));
-        assert_eq!(
-            value_origin(&values, "listen.addr"),
-            format!("{}/locum.toml:2", folder.path().display())
-        );
+        assert_eq!(value_origin(&values, "listen.addr"), format!("{}/locum.toml:2", folder.path().display()));
         assert_eq!(values.get_text("listen.idle_timeout"), Some("5"));
         assert_eq!(value_origin(&values, "listen.body_timeout"), "default of dev");
 
@@ -320,10 +299,7 @@ mod tests {
         let secret = folder.path().join("url");
         std::fs::write(&secret, "postgres://ada:hush@db/locum\n").unwrap();
         let variables = vec![("LOCUM_DB__URL_FILE".to_owned(), secret.display().to_string())];
-        let mut sources = ConfigSources {
-            variables,
-            ..ConfigSources::default()
-        };
+        let mut sources = ConfigSources { variables, ..ConfigSources::default() };
         let values = load(&sources, RunMode::Dev).unwrap();
         assert_eq!(values.get_text("db.url"), Some("postgres://ada:hush@db/locum"));
 
@@ -346,9 +322,6 @@ mod tests {
             ..ConfigSources::default()
         };
         let told = load(&sources, RunMode::Dev).unwrap_err();
-        assert!(
-            told.message().ends_with("did you mean LOCUM_CORE__DATA_DIR?"),
-            "{told:?}"
-        );
+        assert!(told.message().ends_with("did you mean LOCUM_CORE__DATA_DIR?"), "{told:?}");
     }
 }

@@ -80,11 +80,7 @@ pub(crate) struct MasterKeySettings {
 
 /// An unspecified address becomes loopback.
 pub(crate) fn local_url(bound: SocketAddr) -> String {
-    if bound.ip().is_unspecified() {
-        format!("http://127.0.0.1:{}", bound.port())
-    } else {
-        format!("http://{bound}")
-    }
+    if bound.ip().is_unspecified() { format!("http://127.0.0.1:{}", bound.port()) } else { format!("http://{bound}") }
 }
 
 impl ServerSettings {
@@ -107,9 +103,7 @@ impl ServerSettings {
             seed: reader.parse_value("core.seed").unwrap_or_default(),
             addr: reader.parse_value("listen.addr")?,
             control_addr: reader.text("listen.control_addr").and_then(|text| text.parse().ok()),
-            ads_sandbox_port: reader
-                .text("listen.ads_sandbox_port")
-                .and_then(|text| text.parse().ok()),
+            ads_sandbox_port: reader.text("listen.ads_sandbox_port").and_then(|text| text.parse().ok()),
             control_port_may_change: !values.is_set("listen.control_addr"),
             trusted_proxies: reader
                 .list("listen.trusted_proxies")
@@ -132,14 +126,8 @@ impl ServerSettings {
             timestamp_skew: reader.duration("auth.oauth1_timestamp_skew"),
             access_ttl: reader.duration("auth.oauth2_access_ttl"),
             rate_limits: reader.rate_limit_policy(),
-            body_max: reader
-                .text("limits.body_max")
-                .and_then(parse::parse_byte_size)
-                .unwrap_or(1024 * 1024),
-            stream_buffer: reader
-                .text("limits.stream_buffer")
-                .and_then(parse::parse_byte_size)
-                .unwrap_or(256 * 1024),
+            body_max: reader.text("limits.body_max").and_then(parse::parse_byte_size).unwrap_or(1024 * 1024),
+            stream_buffer: reader.text("limits.stream_buffer").and_then(parse::parse_byte_size).unwrap_or(256 * 1024),
             stream_keep_alive: reader.duration("limits.stream_keep_alive"),
             media_folder: reader.text("media.dir").map(PathBuf::from),
             media_bucket: reader.media_bucket()?,
@@ -177,9 +165,9 @@ impl ServerSettings {
             .map_err(|error| CommandError::Failed(format!("{}: {error}", folder.display())))?;
         match &self.media_bucket {
             None => Ok(files),
-            Some(bucket) => files
-                .with_bucket(bucket)
-                .map_err(|error| CommandError::Failed(format!("{bucket}: {error}"))),
+            Some(bucket) => {
+                files.with_bucket(bucket).map_err(|error| CommandError::Failed(format!("{bucket}: {error}")))
+            }
         }
     }
 

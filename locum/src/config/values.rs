@@ -52,7 +52,6 @@ impl ConfigValues {
     }
 
     pub(crate) fn is_set(&self, name: &str) -> bool {
-        self.get(name)
-            .is_some_and(|value| !matches!(value.origin, ValueOrigin::Default(_)))
+        self.get(name).is_some_and(|value| !matches!(value.origin, ValueOrigin::Default(_)))
     }
 }

@@ -32,9 +32,7 @@ pub(super) fn webhook_settings(values: &ConfigValues, node: u16) -> Result<Webho
             .map_err(|fault| CommandError::Usage(format!("webhooks.authorities: {fault}")))?,
         None => CertificateAuthorities::default(),
     };
-    let waits: Vec<Duration> = parse::list_items(text("webhooks.retry"))
-        .filter_map(parse::parse_duration)
-        .collect();
+    let waits: Vec<Duration> = parse::list_items(text("webhooks.retry")).filter_map(parse::parse_duration).collect();
     Ok(WebhookSettings {
         node_id: node,
         timeout: span("webhooks.timeout"),

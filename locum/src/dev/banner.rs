@@ -30,14 +30,7 @@ pub(super) struct WorldCounts {
 }
 
 pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
-    let BannerFacts {
-        world,
-        seed,
-        data_dir,
-        base_url,
-        credentials: env,
-        ..
-    } = facts;
+    let BannerFacts { world, seed, data_dir, base_url, credentials: env, .. } = facts;
     let state = if facts.is_new { "created" } else { "existing" };
     let more = if facts.counts.is_truncated { "+" } else { "" };
     let mut text = format!(
@@ -105,12 +98,7 @@ mod tests {
             data_dir: "./.locum".to_owned(),
             is_new: true,
             startup_time: Duration::from_millis(312),
-            counts: WorldCounts {
-                users: 12,
-                posts: 340,
-                apps: 2,
-                is_truncated: false,
-            },
+            counts: WorldCounts { users: 12, posts: 340, apps: 2, is_truncated: false },
             base_url: "http://127.0.0.1:8080",
             ads_sandbox: Some("http://127.0.0.1:8078"),
             control: None,
@@ -125,10 +113,7 @@ mod tests {
         assert!(text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)"));
         assert!(text.contains("Sandbox   http://127.0.0.1:8078"));
         assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
-        assert!(
-            text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"),
-            "{text}"
-        );
+        assert!(text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"), "{text}");
     }
 
     #[test]

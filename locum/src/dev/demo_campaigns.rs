@@ -30,12 +30,7 @@ pub(super) fn create_campaigns(
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
     account_roles::grant_role(tx, &AuditActor::operator(), account, bob, (AdsRole::AdManager, true))?;
     let (picture, path) = upload_picture(tx, ada)?;
-    let mut tree = CampaignBuilder {
-        tx,
-        user: ada,
-        account: account.formatted_id(),
-        instrument: String::new(),
-    };
+    let mut tree = CampaignBuilder { tx, user: ada, account: account.formatted_id(), instrument: String::new() };
     let instruments = tree.request_entity("GET", "funding_instruments", &[], &[])?;
     tree.instrument = response_id(instruments.get(0).unwrap_or(&Value::Null));
     let card = tree.create_creatives(&picture)?;
@@ -48,12 +43,8 @@ pub(super) fn create_campaigns(
 
 fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error> {
     let size = i64::try_from(PICTURE.len()).unwrap_or(0);
-    let new = NewUpload {
-        kind: Some(UploadKind::Photo),
-        total_bytes: Some(size),
-        limit: size,
-        shared_with: Vec::new(),
-    };
+    let new =
+        NewUpload { kind: Some(UploadKind::Photo), total_bytes: Some(size), limit: size, shared_with: Vec::new() };
     let upload = uploads::initialize(tx, by, &new)?;
     media::set_alt_text(tx, by, upload.id, PICTURE_ALT_TEXT)?;
     let found = ProcessedUpload {
@@ -103,15 +94,8 @@ impl CampaignBuilder<'_, '_> {
     ) -> Result<Value, Error> {
         let operation = operations::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
-        let caller = AdsCaller {
-            user: self.user,
-            app: Some(CONSOLE_APP_ID),
-            speech: Vocabulary::Post,
-            sandbox: false,
-        };
-        let ids: Vec<&str> = std::iter::once(self.account.as_str())
-            .chain(ids.iter().copied())
-            .collect();
+        let caller = AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox: false };
+        let ids: Vec<&str> = std::iter::once(self.account.as_str()).chain(ids.iter().copied()).collect();
         let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
         let answered = ads::dispatch_request(self.tx, &request)?;
         let answer: Value =
@@ -142,9 +126,7 @@ impl CampaignBuilder<'_, '_> {
             ("placements", "ALL_ON_TWITTER"),
             ("bid_amount_local_micro", "250000"),
         ];
-        let own = usual
-            .into_iter()
-            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let own = usual.into_iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let pairs: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
         self.create_entity("line_items", &pairs)
     }
@@ -168,11 +150,7 @@ impl CampaignBuilder<'_, '_> {
 
     fn add_targeting(&mut self, item: &str, criteria: &[(&str, &str)]) -> Result<(), Error> {
         for (kind, value) in criteria {
-            let pairs = [
-                ("line_item_id", item),
-                ("targeting_type", kind),
-                ("targeting_value", value),
-            ];
+            let pairs = [("line_item_id", item), ("targeting_type", kind), ("targeting_value", value)];
             self.create_entity("targeting_criteria", &pairs)?;
         }
         Ok(())
@@ -210,11 +188,7 @@ impl CampaignBuilder<'_, '_> {
             self.create_promoted_only_post("Three hours, one boat, no engine. Who comes along?", "")?,
         ];
         self.promote_posts(&item, &posts)?;
-        let criteria = [
-            ("BROAD_KEYWORD", "boat"),
-            ("BROAD_KEYWORD", "harbour"),
-            ("LANGUAGE", "en"),
-        ];
+        let criteria = [("BROAD_KEYWORD", "boat"), ("BROAD_KEYWORD", "harbour"), ("LANGUAGE", "en")];
         self.add_targeting(&item, &criteria)?;
         let tag = [
             ("line_item_id", item.as_str()),
@@ -245,11 +219,8 @@ impl CampaignBuilder<'_, '_> {
         let post = self.create_promoted_only_post("A boat under the tree?", "")?;
         self.promote_posts(&item, &[post])?;
         let later = WORLD_CREATED_AT.plus_ms(360 * DAY).to_string();
-        let scheduled = [
-            ("as_user_id", user.as_str()),
-            ("text", "The harbour is open again."),
-            ("scheduled_at", &later),
-        ];
+        let scheduled =
+            [("as_user_id", user.as_str()), ("text", "The harbour is open again."), ("scheduled_at", &later)];
         let scheduled = self.create_entity("scheduled_<posts>", &scheduled)?;
         let pairs = [("line_item_id", item.as_str()), ("scheduled_post_id", &scheduled)];
         self.create_entity("scheduled_promoted_<posts>", &pairs)?;

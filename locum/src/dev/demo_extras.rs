@@ -35,19 +35,12 @@ pub(super) fn create_extras(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result
 }
 
 fn publish_post(tx: &mut Tx<'_>, by: UserId, new: &NewPost) -> Result<PostId, Error> {
-    let author = PostAuthor {
-        user_id: by,
-        app_id: None::<AppId>,
-        self_serve: false,
-    };
+    let author = PostAuthor { user_id: by, app_id: None::<AppId>, self_serve: false };
     Ok(posts::create(tx, &author, new)?.id)
 }
 
 fn text_post(text: &str) -> NewPost {
-    NewPost {
-        text: text.to_owned(),
-        ..NewPost::default()
-    }
+    NewPost { text: text.to_owned(), ..NewPost::default() }
 }
 
 fn create_relations(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
@@ -80,10 +73,8 @@ fn create_engagements(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), E
     let folder = bookmarks::create_folder(tx, ada, "Read later")?;
     bookmarks::add(tx, ada, tags, Some(folder.id))?;
     bookmarks::add(tx, ada, world.tagged_post("reply")?, None)?;
-    let rude = NewPost {
-        reply_to: Some(hello),
-        ..text_post("@ada This reply is hidden by the author of the conversation.")
-    };
+    let rude =
+        NewPost { reply_to: Some(hello), ..text_post("@ada This reply is hidden by the author of the conversation.") };
     let rude = publish_post(tx, world.user_id("parody_ada")?, &rude)?;
     replies::set_hidden(tx, ada, rude, true)
 }
@@ -154,10 +145,7 @@ fn create_spaces(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error>
     }
     spaces::add_speaker(tx, live.id, bob)?;
     spaces::share_post(tx, live.id, ada, world.tagged_post("hello")?)?;
-    let over = NewSpace {
-        title: "Good morning in four languages".to_owned(),
-        ..NewSpace::default()
-    };
+    let over = NewSpace { title: "Good morning in four languages".to_owned(), ..NewSpace::default() };
     let over = spaces::create(tx, zoe, &over)?;
     spaces::join(tx, over.id, ada)?;
     spaces::close(tx, over.id)?;
@@ -178,11 +166,7 @@ fn create_community(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Err
         ("zoe", "Welcome to the community. This post stays within it.", false),
         ("grace", "This one goes to the followers of its author too.", true),
     ] {
-        let post = NewPost {
-            community_id: Some(community.id),
-            share_with_followers,
-            ..text_post(words)
-        };
+        let post = NewPost { community_id: Some(community.id), share_with_followers, ..text_post(words) };
         publish_post(tx, world.user_id(name)?, &post)?;
     }
     Ok(())
@@ -200,19 +184,14 @@ fn create_place(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> 
         contained_within: Vec::new(),
     };
     let lyon = places::create(tx, &lyon)?;
-    let post = NewPost {
-        place_id: places::format_place_id(lyon.id),
-        ..text_post("Tagged with a place: bonjour de Lyon.")
-    };
+    let post =
+        NewPost { place_id: places::format_place_id(lyon.id), ..text_post("Tagged with a place: bonjour de Lyon.") };
     publish_post(tx, world.user_id("zoe")?, &post).map(|_| ())
 }
 
 fn create_conversations(tx: &mut Tx<'_>, [ada, bob, grace]: [UserId; 3]) -> Result<(), Error> {
     let from = |user_id| MessageSender { user_id, app_id: None };
-    let says = |text: &str| NewMessage {
-        text: text.to_owned(),
-        media: None,
-    };
+    let says = |text: &str| NewMessage { text: text.to_owned(), media: None };
     messages::send_to_user(tx, &from(bob), ada, &says("Have you read the new edition?"))?;
     messages::send_to_user(tx, &from(ada), bob, &says("Half of it. The index is better."))?;
     let hello = says("The three of us, in one conversation.");
@@ -247,12 +226,8 @@ fn create_note(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<(), Error> {
 fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<String, Error> {
     let zoe = world.user_id("zoe")?;
     let size = i64::try_from(PICTURE.len()).unwrap_or(0);
-    let new = NewUpload {
-        kind: Some(UploadKind::Photo),
-        total_bytes: Some(size),
-        limit: size,
-        shared_with: Vec::new(),
-    };
+    let new =
+        NewUpload { kind: Some(UploadKind::Photo), total_bytes: Some(size), limit: size, shared_with: Vec::new() };
     let upload = uploads::initialize(tx, zoe, &new)?;
     media::set_alt_text(tx, zoe, upload.id, PICTURE_ALT_TEXT)?;
     let found = ProcessedUpload {
@@ -281,17 +256,9 @@ const RECENT_POSTS: &[(&str, i64, &str)] = &[
     ("bob", 115, "The first boats are in the harbour. #HarbourFest"),
     ("grace", 98, "Fireworks over the Old Lighthouse at ten. #HarbourFest"),
     ("yuki", 84, "港は人でいっぱいです。#HarbourFest"),
-    (
-        "acme",
-        70,
-        "Free ferries to the Old Lighthouse all evening. $ACME #HarbourFest",
-    ),
+    ("acme", 70, "Free ferries to the Old Lighthouse all evening. $ACME #HarbourFest"),
     ("longbio", 55, "Twelve boats, one band, no rain so far. #HarbourFest"),
-    (
-        "zoe",
-        41,
-        "Fireworks and boats by the Old Lighthouse tonight 🎆 #HarbourFest",
-    ),
+    ("zoe", 41, "Fireworks and boats by the Old Lighthouse tonight 🎆 #HarbourFest"),
     ("noor", 33, "الميناء جميل الليلة #HarbourFest"),
     ("bob", 24, "Up again today: $ACME"),
     ("longbio", 15, "I wish I had kept my $ACME"),
@@ -301,16 +268,11 @@ const RECENT_POSTS: &[(&str, i64, &str)] = &[
 pub(super) fn create_recent_activity(tx: &mut Tx<'_>) -> Result<(), Error> {
     let user = |tx: &mut Tx<'_>, name: &str| {
         let found = store::users::find_by_username(tx, name)?;
-        found
-            .map(|user| user.id)
-            .ok_or_else(|| super::demo_world::missing_reference("user", name))
+        found.map(|user| user.id).ok_or_else(|| super::demo_world::missing_reference("user", name))
     };
     for (name, minutes, words) in RECENT_POSTS {
         let at = tx.now().plus_ms(-minutes * 60_000);
-        let post = NewPost {
-            id: Some(super::demo_world::moment_id(tx.rng(), at)?),
-            ..text_post(words)
-        };
+        let post = NewPost { id: Some(super::demo_world::moment_id(tx.rng(), at)?), ..text_post(words) };
         let author = user(tx, name)?;
         publish_post(tx, author, &post)?;
     }

@@ -19,17 +19,8 @@ pub(super) struct PersonTraits {
     pub(super) subscription: &'static str,
 }
 
-const PLAIN: PersonTraits = PersonTraits {
-    protected: false,
-    suspended: false,
-    verified: "",
-    subscription: "",
-};
-const PREMIUM: PersonTraits = PersonTraits {
-    verified: "blue",
-    subscription: "Premium",
-    ..PLAIN
-};
+const PLAIN: PersonTraits = PersonTraits { protected: false, suspended: false, verified: "", subscription: "" };
+const PREMIUM: PersonTraits = PersonTraits { verified: "blue", subscription: "Premium", ..PLAIN };
 
 const fn basic_person(
     username: &'static str,
@@ -37,14 +28,7 @@ const fn basic_person(
     description: &'static str,
     traits: PersonTraits,
 ) -> DemoPerson {
-    DemoPerson {
-        username,
-        name,
-        description,
-        location: "",
-        url: "",
-        traits,
-    }
+    DemoPerson { username, name, description, location: "", url: "", traits }
 }
 
 /// Oldest account first.
@@ -52,39 +36,23 @@ pub(super) static PEOPLE: &[DemoPerson] = &[
     DemoPerson {
         location: "London",
         url: "https://example.com/ada",
-        ..basic_person(
-            "ada",
-            "Ada",
-            "The account that your tokens belong to. Password: dev",
-            PLAIN,
-        )
+        ..basic_person("ada", "Ada", "The account that your tokens belong to. Password: dev", PLAIN)
     },
     DemoPerson {
         location: "Here & there",
-        ..basic_person(
-            "bob",
-            "Bob",
-            "The second account: its tokens end in _2. Replies a lot to @ada",
-            PLAIN,
-        )
+        ..basic_person("bob", "Bob", "The second account: its tokens end in _2. Replies a lot to @ada", PLAIN)
     },
     basic_person(
         "carol",
         "Carol (protected)",
         "Protected: only approved followers see these posts. @ada is one, @bob is not",
-        PersonTraits {
-            protected: true,
-            ..PLAIN
-        },
+        PersonTraits { protected: true, ..PLAIN },
     ),
     basic_person(
         "dan",
         "Dan (suspended)",
         "Suspended by an operator: lookups say so",
-        PersonTraits {
-            suspended: true,
-            ..PLAIN
-        },
+        PersonTraits { suspended: true, ..PLAIN },
     ),
     DemoPerson {
         location: "Everywhere",
@@ -93,18 +61,10 @@ pub(super) static PEOPLE: &[DemoPerson] = &[
             "acme",
             "Acme",
             "A verified business. Try $ACME and #acme",
-            PersonTraits {
-                verified: "business",
-                ..PLAIN
-            },
+            PersonTraits { verified: "business", ..PLAIN },
         )
     },
-    basic_person(
-        "grace",
-        "Grace (premium)",
-        "Premium: writes long posts and edits them",
-        PREMIUM,
-    ),
+    basic_person("grace", "Grace (premium)", "Premium: writes long posts and edits them", PREMIUM),
     basic_person("parody_ada", "Not Ada (parody)", "A parody of @ada, and says so", PLAIN),
     DemoPerson {
         location: "A place whose name is just long enough",

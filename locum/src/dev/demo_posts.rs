@@ -28,12 +28,7 @@ pub(super) enum DemoPostKind {
 }
 
 fn demo_post(by: &'static str, tag: &'static str, kind: DemoPostKind, text: impl Into<String>) -> DemoPost {
-    DemoPost {
-        author: by,
-        text: text.into(),
-        tag,
-        kind,
-    }
+    DemoPost { author: by, text: text.into(), tag, kind }
 }
 
 use DemoPostKind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote, Reply, ReplySettings};
@@ -41,31 +36,11 @@ use DemoPostKind::{Deleted, MadeWithAi, Nullcast, PaidPartnership, Plain, Quote,
 /// Author, tag, kind and text.
 type ShowcaseRow = (&'static str, &'static str, DemoPostKind, &'static str);
 static SHOWCASE: &[ShowcaseRow] = &[
-    (
-        "ada",
-        "hello",
-        Plain,
-        "Hello from the demo world. This is a plain post.",
-    ),
+    ("ada", "hello", Plain, "Hello from the demo world. This is a plain post."),
     ("bob", "reply", Reply("hello"), "@ada This is a reply."),
-    (
-        "ada",
-        "deeper",
-        Reply("reply"),
-        "@bob This is a reply to a reply: one conversation, three posts.",
-    ),
-    (
-        "zoe",
-        "",
-        Reply("deeper"),
-        "@ada @bob Fourth in the same conversation, with emoji 🦀👩🏽‍🚀",
-    ),
-    (
-        "ada",
-        "",
-        Reply("hello"),
-        "A thread goes on when its author replies to the first post.",
-    ),
+    ("ada", "deeper", Reply("reply"), "@bob This is a reply to a reply: one conversation, three posts."),
+    ("zoe", "", Reply("deeper"), "@ada @bob Fourth in the same conversation, with emoji 🦀👩🏽‍🚀"),
+    ("ada", "", Reply("hello"), "A thread goes on when its author replies to the first post."),
     ("grace", "", Quote("hello"), "This quotes the first post."),
     ("bob", "", Quote("hello"), "So does this. A quote is not a reply."),
     (
@@ -74,12 +49,7 @@ static SHOWCASE: &[ShowcaseRow] = &[
         Plain,
         "Hashtags #acme #Über #日本, cashtag $ACME, mentions @ada and @nobody_here, an address https://example.com/a?b=c&d=e",
     ),
-    (
-        "ada",
-        "",
-        Plain,
-        "Signs that get escaped: & < > — and &amp; as it was typed",
-    ),
+    ("ada", "", Plain, "Signs that get escaped: & < > — and &amp; as it was typed"),
     ("ada", "", Plain, "Two lines,\nand a tab\there."),
     (
         "ada",
@@ -87,31 +57,11 @@ static SHOWCASE: &[ShowcaseRow] = &[
         Plain,
         "An address with a path https://example.com/2026/10/01/story?id=1#top and one without a scheme example.org",
     ),
-    (
-        "acme",
-        "",
-        Nullcast,
-        "For promotion only: in no timeline, but there by its id.",
-    ),
-    (
-        "ada",
-        "following",
-        ReplySettings("following"),
-        "Only accounts that @ada follows may reply.",
-    ),
+    ("acme", "", Nullcast, "For promotion only: in no timeline, but there by its id."),
+    ("ada", "following", ReplySettings("following"), "Only accounts that @ada follows may reply."),
     ("bob", "", Reply("following"), "@ada Which I may."),
-    (
-        "ada",
-        "",
-        ReplySettings("mentionedUsers"),
-        "Only accounts mentioned here may reply, such as @grace.",
-    ),
-    (
-        "grace",
-        "",
-        ReplySettings("verified"),
-        "Only verified accounts may reply.",
-    ),
+    ("ada", "", ReplySettings("mentionedUsers"), "Only accounts mentioned here may reply, such as @grace."),
+    ("grace", "", ReplySettings("verified"), "Only verified accounts may reply."),
     ("grace", "", ReplySettings("subscribers"), "Only subscribers may reply."),
     ("acme", "", PaidPartnership, "A paid partnership, marked as one."),
     ("zoe", "", MadeWithAi, "Made with AI, marked as such."),
@@ -122,24 +72,9 @@ static SHOWCASE: &[ShowcaseRow] = &[
     ("longbio", "", Plain, "My biography is longer than my posts."),
     ("yuki", "", Plain, "初雪が降りました。東京は静かです。#雪"),
     ("noor", "", Plain, "صباح الخير من المدينة القديمة. #صباح"),
-    (
-        "zoe",
-        "",
-        Plain,
-        "Bonjour tout le monde, il fait très beau aujourd'hui à Lyon.",
-    ),
-    (
-        "zoe",
-        "",
-        Plain,
-        "Guten Morgen, die Sonne scheint und der Kaffee ist fertig.",
-    ),
-    (
-        "bob",
-        "",
-        Plain,
-        "Buenos días a todos, hoy vamos a la playa con los amigos.",
-    ),
+    ("zoe", "", Plain, "Bonjour tout le monde, il fait très beau aujourd'hui à Lyon."),
+    ("zoe", "", Plain, "Guten Morgen, die Sonne scheint und der Kaffee ist fertig."),
+    ("bob", "", Plain, "Buenos días a todos, hoy vamos a la playa con los amigos."),
     ("grace", "", Plain, "Сегодня хорошая погода, и мы гуляем в парке."),
     ("yuki", "", Plain, "안녕하세요, 오늘은 날씨가 좋습니다."),
     ("zoe", "", Plain, "🦀🦀🦀"),
@@ -147,22 +82,14 @@ static SHOWCASE: &[ShowcaseRow] = &[
     ("carol", "secret", Plain, "Only approved followers read this."),
     ("carol", "", Plain, "And this. @ada can, @bob cannot."),
     ("ada", "", Reply("secret"), "@carol I can read it."),
-    (
-        "carol",
-        "",
-        Plain,
-        "A protected post with a #hashtag is found by nobody else either.",
-    ),
+    ("carol", "", Plain, "A protected post with a #hashtag is found by nobody else either."),
 ];
 
 pub(super) fn showcase_posts() -> Vec<DemoPost> {
     let rows = SHOWCASE.iter();
     let lines = rows.map(|(by, tag, kind, text)| demo_post(by, tag, kind.clone(), *text));
     let full = format!("Exactly 280: {}", "x".repeat(267));
-    let made = [
-        demo_post("ada", "", Plain, full),
-        demo_post("grace", "", Plain, long_text()),
-    ];
+    let made = [demo_post("ada", "", Plain, full), demo_post("grace", "", Plain, long_text())];
     lines.chain(made).collect()
 }
 
@@ -172,26 +99,11 @@ pub(super) fn edited_posts() -> Vec<DemoPost> {
     vec![
         demo_post("grace", "draft", Plain, "This post has a typpo."),
         demo_post("grace", "second", Edit("draft"), "This post had a typo."),
-        demo_post(
-            "grace",
-            "",
-            Edit("second"),
-            "This post had a typo, and now has three versions.",
-        ),
+        demo_post("grace", "", Edit("second"), "This post had a typo, and now has three versions."),
     ]
 }
 
-const AUTHORS: [&str; 9] = [
-    "ada",
-    "bob",
-    "acme",
-    "grace",
-    "zoe",
-    "ada",
-    "longbio",
-    "bob",
-    "parody_ada",
-];
+const AUTHORS: [&str; 9] = ["ada", "bob", "acme", "grace", "zoe", "ada", "longbio", "bob", "parody_ada"];
 const OPENINGS: [&str; 7] = ["Note", "Reading list", "Walk", "Recipe", "Question", "Found", "Log"];
 const MIDDLES: [&str; 11] = [
     "the library opens late on Thursdays",
@@ -206,14 +118,7 @@ const MIDDLES: [&str; 11] = [
     "the train was on time",
     "nobody needs that many tabs",
 ];
-const ENDINGS: [&str; 6] = [
-    "",
-    " $ACME",
-    " #daily",
-    " #notes",
-    " (more tomorrow)",
-    " https://example.com/notes",
-];
+const ENDINGS: [&str; 6] = ["", " $ACME", " #daily", " #notes", " (more tomorrow)", " https://example.com/notes"];
 
 pub(super) fn everyday_post(number: usize) -> DemoPost {
     let pick = |words: &[&'static str], step: usize| {
@@ -224,10 +129,7 @@ pub(super) fn everyday_post(number: usize) -> DemoPost {
     let opening = pick(&OPENINGS, 3);
     let (middle, ending) = (pick(&MIDDLES, 5), pick(&ENDINGS, 5));
     let (kind, text) = match number % 10 {
-        4 if number > 4 => (
-            DemoPostKind::ReplyToEveryday(1),
-            format!("Reply {number}: {middle}{ending}"),
-        ),
+        4 if number > 4 => (DemoPostKind::ReplyToEveryday(1), format!("Reply {number}: {middle}{ending}")),
         7 if number > 7 => (DemoPostKind::QuoteOfEveryday(3), format!("Quote {number}: {middle}")),
         _ => (Plain, format!("{opening} {number}: {middle}{ending}")),
     };

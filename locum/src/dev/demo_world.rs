@@ -70,17 +70,9 @@ pub(super) fn create_demo_world(
     // Additions go here, after the credentials, so that existing keys stay the same.
     let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
     if campaigns {
-        pictures.push((
-            demo_campaigns::create_campaigns(tx, &world, &account)?,
-            demo_campaigns::PICTURE,
-        ));
+        pictures.push((demo_campaigns::create_campaigns(tx, &world, &account)?, demo_campaigns::PICTURE));
     }
-    Ok(DemoCredentials {
-        app,
-        public_app: public,
-        users: [ada, bob],
-        pictures,
-    })
+    Ok(DemoCredentials { app, public_app: public, users: [ada, bob], pictures })
 }
 
 fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<AdsRecord, Error> {
@@ -165,20 +157,12 @@ impl DemoWorldBuilder {
             let user = users::create(tx, &new_user(tx, person, joined, password_hash)?)?;
             people.push((person.username, user.id));
         }
-        Ok(Self {
-            users: people,
-            app: None,
-            tagged: Vec::new(),
-            everyday: Vec::new(),
-            deleted: Vec::new(),
-        })
+        Ok(Self { users: people, app: None, tagged: Vec::new(), everyday: Vec::new(), deleted: Vec::new() })
     }
 
     pub(super) fn user_id(&self, username: &str) -> Result<UserId, Error> {
         let found = self.users.iter().find(|(name, _)| *name == username);
-        found
-            .map(|(_, id)| *id)
-            .ok_or_else(|| missing_reference("user", username))
+        found.map(|(_, id)| *id).ok_or_else(|| missing_reference("user", username))
     }
 
     fn create_follows(&self, tx: &mut Tx<'_>) -> Result<(), Error> {
@@ -250,11 +234,7 @@ impl DemoWorldBuilder {
     }
 
     fn new_post(&self, line: &DemoPost, id: PostId) -> Result<NewPost, Error> {
-        let mut new = NewPost {
-            text: line.text.clone(),
-            id: Some(id),
-            ..NewPost::default()
-        };
+        let mut new = NewPost { text: line.text.clone(), id: Some(id), ..NewPost::default() };
         match line.kind {
             DemoPostKind::Plain | DemoPostKind::Deleted => {}
             DemoPostKind::Reply(tag) => new.reply_to = Some(self.tagged_post(tag)?),

@@ -19,12 +19,7 @@ impl EnvFile {
 
     pub(super) fn from_credentials(credentials: &DemoCredentials) -> Self {
         let mut lines = Self::default();
-        let DemoCredentials {
-            app,
-            public_app: public,
-            users,
-            ..
-        } = credentials;
+        let DemoCredentials { app, public_app: public, users, .. } = credentials;
         let [first, second] = users;
         lines.add_line("API_KEY", &app.api_key);
         lines.add_line("API_SECRET", app.api_secret.expose_secret());

@@ -50,11 +50,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     runtime::run_server(instance, args.listen.ready_fd, |ready| {
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.data_dir)?;
-        let start = StartReport {
-            started_at: began,
-            is_new,
-            counts,
-        };
+        let start = StartReport { started_at: began, is_new, counts };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
     })
@@ -109,18 +105,10 @@ fn print_banner(
 }
 
 fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
-    let DataFolder {
-        manifest: record,
-        keyring,
-        is_new,
-    } = found;
+    let DataFolder { manifest: record, keyring, is_new } = found;
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
     // Ask the database: an earlier start may have been interrupted.
-    let first = if is_new {
-        Rng::Os
-    } else {
-        instance::instance_rng(&record)
-    };
+    let first = if is_new { Rng::Os } else { instance::instance_rng(&record) };
     let store = instance::open_store(options(first))?;
     instance::check_store_matches(&store, &record)?;
     record.write(&settings.data_dir)?;

@@ -36,9 +36,7 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], E
 
 fn encode_hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(u32::from(digit), 16))
-        .collect()
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {

@@ -35,9 +35,7 @@ impl InstanceManifest {
             }
         };
         let record = serde_json::from_str(&text);
-        record
-            .map(Some)
-            .map_err(|error| Fault::from_cause(format!("{} is corrupt", path.display()), error))
+        record.map(Some).map_err(|error| Fault::from_cause(format!("{} is corrupt", path.display()), error))
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), Fault> {

@@ -41,10 +41,7 @@ fn previous_key_files(file: &Path) -> Vec<PathBuf> {
         let rest = found.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.'));
         rest.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
     };
-    let mut found: Vec<_> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(is_old)
-        .collect();
+    let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_old).collect();
     found.sort();
     found
 }
@@ -115,9 +112,7 @@ fn ensure_key_outside_data(settings: &ServerSettings) -> Result<(), CommandError
 }
 
 fn canonical_path(path: &Path) -> PathBuf {
-    path.canonicalize()
-        .or_else(|_| std::path::absolute(path))
-        .unwrap_or_else(|_| path.to_owned())
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }
 
 fn read_key_file(path: &Path) -> Result<MasterKey, CommandError> {

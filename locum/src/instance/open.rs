@@ -52,11 +52,7 @@ pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) 
         starts: 0,
     });
     record.starts += 1;
-    Ok(DataFolder {
-        manifest: record,
-        is_new,
-        keyring,
-    })
+    Ok(DataFolder { manifest: record, is_new, keyring })
 }
 
 pub(crate) fn open(
@@ -67,10 +63,7 @@ pub(crate) fn open(
 ) -> Result<Instance, CommandError> {
     let folder = find_or_create(&settings, creating)?;
     let rng = instance_rng(&folder.manifest);
-    let store = open_store(StoreOptions {
-        node,
-        ..store_options(&settings, rng, folder.keyring)
-    })?;
+    let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;
     check_store_matches(&store, &folder.manifest)?;
     folder.manifest.write(&settings.data_dir)?;
     Ok(Instance {
@@ -162,10 +155,7 @@ mod tests {
             sets.push("core.base_url=https://social.example".to_owned());
         }
         sets.extend_from_slice(further);
-        let sources = ConfigSources {
-            set_flags: sets,
-            ..ConfigSources::default()
-        };
+        let sources = ConfigSources { set_flags: sets, ..ConfigSources::default() };
         ServerSettings::from_values(&load(&sources, mode).unwrap()).unwrap()
     }
 
@@ -181,10 +171,7 @@ mod tests {
         let again = find_or_create(&dev, CreatePolicy::RequireExisting).unwrap();
         assert_eq!((again.is_new, again.manifest.starts), (false, 2));
         let serve = settings(RunMode::Serve, &data, &[]);
-        assert!(matches!(
-            find_or_create(&serve, CreatePolicy::CreateMissing),
-            Err(CommandError::WrongMode(_))
-        ));
+        assert!(matches!(find_or_create(&serve, CreatePolicy::CreateMissing), Err(CommandError::WrongMode(_))));
     }
 
     #[test]
@@ -192,10 +179,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let bare = settings(RunMode::Serve, &data, &[]);
-        assert!(matches!(
-            find_or_create(&bare, CreatePolicy::CreateMissing),
-            Err(CommandError::Usage(_))
-        ));
+        assert!(matches!(find_or_create(&bare, CreatePolicy::CreateMissing), Err(CommandError::Usage(_))));
         assert!(!data.exists(), "nothing was touched");
 
         let key = folder.path().join("master.key");
@@ -213,11 +197,7 @@ mod tests {
         assert!(matches!(refused, Err(CommandError::WrongMode(_))));
         let danger = "secrets.danger_key_in_data_dir=true".to_owned();
         assert!(
-            find_or_create(
-                &settings(RunMode::Serve, &data, &[inside, danger]),
-                CreatePolicy::CreateMissing
-            )
-            .is_ok()
+            find_or_create(&settings(RunMode::Serve, &data, &[inside, danger]), CreatePolicy::CreateMissing).is_ok()
         );
     }
 

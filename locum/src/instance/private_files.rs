@@ -19,13 +19,8 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let beside = path.with_file_name(name);
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(&beside)
-        .map_err(fault)?;
+    let mut file =
+        OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&beside).map_err(fault)?;
     file.write_all(text.as_bytes()).map_err(fault)?;
     file.sync_all().map_err(fault)?;
     fs::rename(&beside, path).map_err(fault)?;

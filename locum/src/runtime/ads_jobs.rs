@@ -156,10 +156,7 @@ async fn run_next_stats_job(instance: &Instance) -> Result<bool, Error> {
         return Ok(true);
     };
     let claimed_job = job.clone();
-    let built = instance
-        .store
-        .read(move |tx| Ok(jobs::build_job_file(tx, &claimed_job)?))
-        .await;
+    let built = instance.store.read(move |tx| Ok(jobs::build_job_file(tx, &claimed_job)?)).await;
     let file = match built {
         Ok(file) => Some(file),
         Err(error) => {

@@ -74,10 +74,7 @@ async fn close_polls(instance: Instance, shutdown: Shutdown) {
 }
 
 async fn close_poll_batch(instance: &Instance) -> Result<usize, Error> {
-    let ended = instance
-        .store
-        .read(|tx| Ok(store::polls::list_ended(tx, 1)?.len()))
-        .await?;
+    let ended = instance.store.read(|tx| Ok(store::polls::list_ended(tx, 1)?.len())).await?;
     if ended == 0 {
         return Ok(0);
     }
@@ -128,11 +125,7 @@ const ENTRIES_PER_TRANSACTION: i64 = 500;
 /// Queues webhook deliveries (each on exactly one node) and sends events to this node's open streams.
 pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: ActivityConfig, shutdown: Shutdown) {
     let mut wake = instance.store.subscribe_events();
-    let poll_interval = if instance.store.is_shared() {
-        MULTI_NODE_LOG_INTERVAL
-    } else {
-        SINGLE_NODE_LOG_INTERVAL
-    };
+    let poll_interval = if instance.store.is_shared() { MULTI_NODE_LOG_INTERVAL } else { SINGLE_NODE_LOG_INTERVAL };
     let mut live = LiveActivityReader::new(Arc::clone(&instance.store), hub, config);
     loop {
         let streams = live.poll_once();

@@ -67,13 +67,7 @@ impl ServerInterfaces {
         )?;
         let commands = vec![command_handler(instance)];
         let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
-        Ok(Self {
-            server,
-            control,
-            limits: settings.connection_limits.clone(),
-            metrics,
-            authenticator,
-        })
+        Ok(Self { server, control, limits: settings.connection_limits.clone(), metrics, authenticator })
     }
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
@@ -122,12 +116,7 @@ impl ServerInterfaces {
 
     pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(
-            listener,
-            limits,
-            self.server.sandbox_server(),
-            shutdown.clone(),
-        ))
+        Box::pin(edge::serve(listener, limits, self.server.sandbox_server(), shutdown.clone()))
     }
 
     pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
@@ -210,11 +199,7 @@ fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses) -> OAu
     let loose = settings.mode == RunMode::Dev;
     OAuth2Config {
         issuer: Some(listening.base_url.clone()),
-        ports: if loose {
-            LoopbackPorts::AnyOnLoopback
-        } else {
-            LoopbackPorts::Exact
-        },
+        ports: if loose { LoopbackPorts::AnyOnLoopback } else { LoopbackPorts::Exact },
         ..OAuth2Config::default()
     }
 }

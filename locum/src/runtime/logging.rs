@@ -13,11 +13,7 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
         .map_err(|error| CommandError::Usage(format!("observe.log_level [{}]: {error}", settings.log_level)))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     let started = if settings.log_json {
-        log.json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_span_list(false)
-            .try_init()
+        log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
     } else {
         log.with_ansi(stderr().is_terminal()).with_target(false).try_init()
     };

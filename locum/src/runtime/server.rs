@@ -51,19 +51,10 @@ pub(crate) fn run_server(
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.data_dir.clone();
     let search = PostSearch::open(&folder.join(SEARCH_INDEX_DIR))?;
-    let instance = Instance {
-        search: Some(Arc::clone(&search)),
-        ..instance
-    };
+    let instance = Instance { search: Some(Arc::clone(&search)), ..instance };
     let page_key = interfaces::page_token_key(&instance)?;
-    let discretion = SizeDisclosure {
-        min_size: instance.settings.min_audience,
-        key: page_key,
-    };
-    let instance = Instance {
-        evaluator: Evaluator::with_size_disclosure(Some(search), discretion),
-        ..instance
-    };
+    let discretion = SizeDisclosure { min_size: instance.settings.min_audience, key: page_key };
+    let instance = Instance { evaluator: Evaluator::with_size_disclosure(Some(search), discretion), ..instance };
     let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {
@@ -86,14 +77,7 @@ async fn run_until_shutdown(
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.data_dir)?;
-    let BoundSockets {
-        public,
-        sandbox,
-        control,
-        local,
-        listening,
-        token,
-    } = sockets;
+    let BoundSockets { public, sandbox, control, local, listening, token } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
     let shutdown = Shutdown::new();
     let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());

@@ -16,10 +16,7 @@ impl StopSignals {
     /// From here on, these signals no longer terminate the process.
     pub(super) fn install() -> Result<Self, Fault> {
         let watch = |kind| signal(kind).map_err(Fault::context("watching for signals"));
-        Ok(Self {
-            term: watch(SignalKind::terminate())?,
-            int: watch(SignalKind::interrupt())?,
-        })
+        Ok(Self { term: watch(SignalKind::terminate())?, int: watch(SignalKind::interrupt())? })
     }
 
     /// Triggers the shutdown on the first signal; exits immediately on the second.

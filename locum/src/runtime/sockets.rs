@@ -76,14 +76,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
         base_url: settings.public_url(addr),
         ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
     };
-    Ok(BoundSockets {
-        public,
-        sandbox,
-        control,
-        local,
-        listening,
-        token,
-    })
+    Ok(BoundSockets { public, sandbox, control, local, listening, token })
 }
 
 fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {
@@ -94,11 +87,7 @@ fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandE
 /// Falls back to a free port if the default port is taken and none was requested.
 fn bind_control(settings: &ServerSettings, addr: SocketAddr) -> Result<Listener, CommandError> {
     let bound = edge::bind(addr).or_else(|error| {
-        if settings.control_port_may_change {
-            edge::bind(SocketAddr::new(addr.ip(), 0))
-        } else {
-            Err(error)
-        }
+        if settings.control_port_may_change { edge::bind(SocketAddr::new(addr.ip(), 0)) } else { Err(error) }
     });
     bound.map_err(|error| CommandError::Failed(format!("listen.control_addr {addr}: {error}")))
 }

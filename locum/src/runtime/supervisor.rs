@@ -26,11 +26,7 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     pub(super) fn new(metrics: Arc<ServerMetrics>, shutdown: Shutdown) -> Self {
-        Self {
-            shutdown,
-            metrics,
-            tasks: JoinSet::new(),
-        }
+        Self { shutdown, metrics, tasks: JoinSet::new() }
     }
 
     /// `work` must return once shutdown is triggered. `name` labels the task in logs and metrics.
@@ -108,8 +104,7 @@ impl RestartPolicy {
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 /// In debug builds, panics as often as `LOCUM_TEST_PANIC_TASK` (`name:times`) asks for.
@@ -171,13 +166,7 @@ mod tests {
         tasks.join_all().await;
         assert_eq!(others.load(Ordering::SeqCst), 1);
         let text = metrics.render_text().unwrap();
-        assert!(
-            text.contains(r#"locum_background_task_restarts_total{task="shaky"} 2"#),
-            "{text}"
-        );
-        assert!(
-            text.contains(r#"locum_background_task_restarts_total{task="steady"} 0"#),
-            "{text}"
-        );
+        assert!(text.contains(r#"locum_background_task_restarts_total{task="shaky"} 2"#), "{text}");
+        assert!(text.contains(r#"locum_background_task_restarts_total{task="steady"} 0"#), "{text}");
     }
 }

@@ -26,10 +26,7 @@ pub(crate) fn run_config_command(
             .collect();
         output.print_value(&rows);
     } else {
-        let set = config_rows(&values)
-            .iter()
-            .filter(|row| values.is_set(row.name))
-            .count();
+        let set = config_rows(&values).iter().filter(|row| values.is_set(row.name)).count();
         let mode = settings.mode.name();
         output.print_value(&json!({"valid": true, "mode": mode, "set": set}));
     }

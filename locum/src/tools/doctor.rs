@@ -44,9 +44,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("dangers", check_dangers),
     ];
     let found = looks.map(|(name, look)| (name, look(&settings)));
-    let bad = found
-        .iter()
-        .any(|(_, finding)| matches!(finding, DoctorFinding::Failure(_)));
+    let bad = found.iter().any(|(_, finding)| matches!(finding, DoctorFinding::Failure(_)));
     let row = |(name, finding): (&str, DoctorFinding)| {
         let (state, message) = match finding {
             DoctorFinding::Healthy(message) => ("good", message),
@@ -62,10 +60,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
 fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
     let path = &settings.data_dir;
     if !path.exists() {
-        return DoctorFinding::Warning(format!(
-            "{} does not exist yet; the first start creates it",
-            path.display()
-        ));
+        return DoctorFinding::Warning(format!("{} does not exist yet; the first start creates it", path.display()));
     }
     if let Err(fault) = instance::check_writable(path) {
         return DoctorFinding::Failure(fault.to_string());
@@ -160,9 +155,7 @@ fn check_port(settings: &ServerSettings) -> DoctorFinding {
 fn check_clock(_settings: &ServerSettings) -> DoctorFinding {
     let now = clock::wall_time();
     if now.seconds() < EARLIEST_CLOCK_SECONDS {
-        DoctorFinding::Failure(format!(
-            "{now} is in the past: signatures and ids need the correct time"
-        ))
+        DoctorFinding::Failure(format!("{now} is in the past: signatures and ids need the correct time"))
     } else {
         DoctorFinding::Healthy(now.to_string())
     }

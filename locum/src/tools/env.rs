@@ -18,10 +18,7 @@ pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), Comma
 
 fn format_for_shell(lines: &EnvFile, shell: EnvFormat) -> String {
     if shell == EnvFormat::Json {
-        let pairs = lines
-            .0
-            .iter()
-            .map(|(name, value)| (format!("LOCUM_{name}"), value.clone().into()));
+        let pairs = lines.0.iter().map(|(name, value)| (format!("LOCUM_{name}"), value.clone().into()));
         let map: serde_json::Map<String, serde_json::Value> = pairs.collect();
         return serde_json::to_string_pretty(&map).unwrap_or_default();
     }

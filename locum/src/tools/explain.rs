@@ -57,14 +57,8 @@ fn render_explanation(found: &Value, theirs: Option<&str>) -> String {
         line(&format!("Yours\n{theirs}"));
         line(&render_difference(ours, theirs, found.get("differs_at")));
     }
-    line(&format!(
-        "\nExpected signature   {}",
-        text_field(found, "expected_signature")
-    ));
-    line(&format!(
-        "Presented signature  {}",
-        text_field(found, "presented_signature")
-    ));
+    line(&format!("\nExpected signature   {}", text_field(found, "expected_signature")));
+    line(&format!("Presented signature  {}", text_field(found, "presented_signature")));
     all
 }
 

@@ -15,9 +15,5 @@ pub(crate) fn run_fsck(common: &GlobalArgs, output: OutputOptions) -> Result<Exi
 }
 
 pub(super) fn exit_code(value: &Value) -> ExitCode {
-    if value.get("sound").and_then(Value::as_bool) == Some(true) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if value.get("sound").and_then(Value::as_bool) == Some(true) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

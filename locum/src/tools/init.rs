@@ -14,17 +14,11 @@ pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<
     let db = db.unwrap_or("sqlite");
     validate_value(ConfigValueKind::Database, db)
         .map_err(|takes| CommandError::Usage(format!("--db is invalid; expected {takes}")))?;
-    let key = args
-        .master_key
-        .clone()
-        .unwrap_or_else(|| "/etc/locum/master.key".into());
+    let key = args.master_key.clone().unwrap_or_else(|| "/etc/locum/master.key".into());
     let key = std::path::absolute(&key).map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
         instance::create_key_file(&key, &Rng::Os)?;
-        eprintln!(
-            "created {} (mode 0600); keep a copy separate from the backups",
-            key.display()
-        );
+        eprintln!("created {} (mode 0600); keep a copy separate from the backups", key.display());
     }
     print_line(&config_text(&args.base_url, db, &key.display().to_string()));
     Ok(())
@@ -76,16 +70,9 @@ mod tests {
         let key = folder.path().join("master.key");
         crate::instance::create_key_file(&key, &base::Rng::Os).unwrap();
         let file = folder.path().join("locum.toml");
-        let text = config_text(
-            "https://social.example",
-            "postgres://a:b@c/d",
-            &key.display().to_string(),
-        );
+        let text = config_text("https://social.example", "postgres://a:b@c/d", &key.display().to_string());
         std::fs::write(&file, text).unwrap();
-        let sources = ConfigSources {
-            file: Some(file),
-            ..ConfigSources::default()
-        };
+        let sources = ConfigSources { file: Some(file), ..ConfigSources::default() };
         let settings = ServerSettings::from_values(&load(&sources, RunMode::Serve).unwrap()).unwrap();
         assert_eq!(settings.base_url.as_deref(), Some("https://social.example"));
         assert_eq!(settings.keys.file, Some(key));

@@ -23,10 +23,8 @@ pub(crate) fn run_migrate_command(
         })?;
         instance::check_store_matches(&store, &found.manifest)?;
         found.manifest.write(&settings.data_dir)?;
-        let applied = store
-            .applied_migrations
-            .iter()
-            .map(|applied| json!({"version": applied.version, "name": applied.name}));
+        let applied =
+            store.applied_migrations.iter().map(|applied| json!({"version": applied.version, "name": applied.name}));
         output.print_value(&json!({"applied": applied.collect::<Vec<_>>()}));
         store.close();
         return Ok(());

@@ -76,10 +76,7 @@ fn verify_copy(
     })?;
     let said = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "mode")?)))?;
     if said.is_none() {
-        return Err(CommandError::Failed(format!(
-            "{} is not a backup made by `locum backup`",
-            args.file.display()
-        )));
+        return Err(CommandError::Failed(format!("{} is not a backup made by `locum backup`", args.file.display())));
     }
     instance::check_store_matches(&store, &found.manifest)?;
     let instance = Instance {

@@ -48,9 +48,7 @@ struct LocalWebhookReceiver {
 pub(crate) fn listen_for_webhooks(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<(), CommandError> {
     let listener = TcpListener::bind(("127.0.0.1", args.port))
         .map_err(|error| CommandError::Failed(format!("port {}: {error}", args.port)))?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| CommandError::Failed(error.to_string()))?;
+    let address = listener.local_addr().map_err(|error| CommandError::Failed(error.to_string()))?;
     let receiver = Arc::new(LocalWebhookReceiver {
         secret: consumer_secret(common, args)?,
         status: args.status,

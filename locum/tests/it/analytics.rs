@@ -23,11 +23,7 @@ fn act(who: &TestUser<'_>, kind: &str, post: &str) {
 #[test]
 fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
     let (author, fan) = (person("author"), person("fan"));
-    let (id, quiet, other) = (
-        author.publish_text("Measured"),
-        author.publish_text("Quiet"),
-        fan.publish_text("Other"),
-    );
+    let (id, quiet, other) = (author.publish_text("Measured"), author.publish_text("Quiet"), fan.publish_text("Other"));
     let reply = json!({ "text": "reply", "reply": { "in_reply_to_tweet_id": id } });
     fan.create_post(&reply).assert_status(201);
     let body = json!({ "text": "quote", "quote_tweet_id": id });
@@ -50,12 +46,7 @@ fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
     assert_eq!(first["timestamped_metrics"][0]["metrics"], all);
     assert!(first.get("impressions").is_none(), "nothing counts views");
     assert_eq!(answer["data"][1]["engagements"], 0);
-    let titles: Vec<&Value> = answer["errors"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|error| &error["title"])
-        .collect();
+    let titles: Vec<&Value> = answer["errors"].as_array().unwrap().iter().map(|error| &error["title"]).collect();
     assert_eq!(titles, ["Authorization Error", "Not Found Error"]);
 }
 
@@ -70,16 +61,11 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
         format!("/2/tweets/analytics?ids={id}&{window}&granularity=hourly&analytics.fields=likes,timestamped_metrics");
     let hourly = author.get(&hourly).assert_status(200)["data"][0].clone();
     let hours = hourly["timestamped_metrics"].as_array().unwrap();
-    let likes: i64 = hours
-        .iter()
-        .map(|hour| hour["metrics"]["likes"].as_i64().unwrap())
-        .sum();
+    let likes: i64 = hours.iter().map(|hour| hour["metrics"]["likes"].as_i64().unwrap()).sum();
     assert_eq!((likes, &hourly["likes"]), (2, &json!(2)), "{hourly}");
     assert!(hourly.get("retweets").is_none(), "{hourly}");
     let before = "start_time=2020-01-01T00:00:00Z&end_time=2020-01-02T00:00:00Z";
-    let nothing = author
-        .get(format!("/2/posts/analytics?ids={id}&{before}"))
-        .assert_status(200);
+    let nothing = author.get(format!("/2/posts/analytics?ids={id}&{before}")).assert_status(200);
     assert_eq!(nothing["data"][0]["likes"], 0);
 
     let base = "/2/posts/analytics";
@@ -91,9 +77,7 @@ fn spans_of_time_are_as_asked_for_and_bounded() {
         format!("?ids={id}&start_time=2000-01-02T00:00:00Z&end_time=2021-01-01T00:00:00Z&granularity=hourly"),
         format!("?ids={id}&{window}&analytics.fields=loves"),
     ] {
-        author
-            .get(format!("{base}{wrong}"))
-            .assert_problem(400, "invalid-request");
+        author.get(format!("{base}{wrong}")).assert_problem(400, "invalid-request");
     }
     let refused =
         shared_server().send(TestRequest::get(format!("{base}?ids={id}&{window}")).bearer(&author.app.bearer));

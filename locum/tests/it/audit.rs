@@ -84,10 +84,6 @@ fn what_an_operator_does_is_recorded_and_can_be_written_out() {
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} is in the record");
     }
-    server
-        .run_cli(&["audit", "export", file.to_str().unwrap()])
-        .assert_exit_code(1);
-    server
-        .run_cli(&["audit", "list", "--user", "nobody"])
-        .assert_exit_code(1);
+    server.run_cli(&["audit", "export", file.to_str().unwrap()]).assert_exit_code(1);
+    server.run_cli(&["audit", "list", "--user", "nobody"]).assert_exit_code(1);
 }

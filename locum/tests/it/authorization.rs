@@ -27,11 +27,7 @@ enum Accent {
 
 /// Operations that read their credentials themselves; their own tests have them.
 fn is_open(facts: &Value) -> bool {
-    facts["security"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .any(|kind| kind == &serde_json::json!({}))
+    facts["security"].as_array().unwrap().iter().any(|kind| kind == &serde_json::json!({}))
 }
 
 /// Every operation that is declared: the document of the binary has those that are built.
@@ -109,26 +105,16 @@ impl Operation {
 fn is_about_credentials(answer: &TestResponse) -> bool {
     let body = answer.json();
     let kind = body["type"].as_str().unwrap_or_default();
-    ["unsupported-authentication", "oauth1-permissions"]
-        .iter()
-        .any(|name| kind.ends_with(name))
+    ["unsupported-authentication", "oauth1-permissions"].iter().any(|name| kind.ends_with(name))
         || body["detail"] == "Forbidden"
 }
 
 fn shown(answer: &TestResponse) -> String {
-    format!(
-        "{} {}",
-        answer.status,
-        answer.text().chars().take(160).collect::<String>()
-    )
+    format!("{} {}", answer.status, answer.text().chars().take(160).collect::<String>())
 }
 
 fn expect(answer: &TestResponse, status: u16) -> Result<(), String> {
-    if answer.status == status {
-        Ok(())
-    } else {
-        Err(format!("not {status}: {}", shown(answer)))
-    }
+    if answer.status == status { Ok(()) } else { Err(format!("not {status}: {}", shown(answer))) }
 }
 
 /// It has this status and code; ads have codes of their own.
@@ -147,10 +133,7 @@ fn wrong_kind(operation: &Operation, answer: &TestResponse) -> Result<(), String
     expect(answer, 403)?;
     let body = answer.json();
     let said = match operation.accent {
-        Accent::V2 => body["type"]
-            .as_str()
-            .unwrap_or_default()
-            .ends_with("/unsupported-authentication"),
+        Accent::V2 => body["type"].as_str().unwrap_or_default().ends_with("/unsupported-authentication"),
         Accent::Legacy => body["errors"][0]["code"] == 220,
         Accent::Ads => true,
     };
@@ -188,16 +171,7 @@ impl<'s> Cast<'s> {
         let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
         let text = |name: &str| reading[name].as_str().unwrap().to_owned();
         let reading = (text("access_token"), text("access_token_secret"));
-        Self {
-            app: server.default_app().clone(),
-            bare,
-            reading,
-            person,
-            expired,
-            revoked,
-            suspended,
-            orphan,
-        }
+        Self { app: server.default_app().clone(), bare, reading, person, expired, revoked, suspended, orphan }
     }
 
     /// Every case of one operation that did not go as it should.
@@ -211,11 +185,7 @@ impl<'s> Cast<'s> {
         let ask = || operation.ask(&self.person);
         let server = self.person.server;
         note("none", nobody(operation, &server.send(ask())));
-        for (case, token) in [
-            ("garbage", "garbage"),
-            ("expired", &self.expired),
-            ("revoked", &self.revoked),
-        ] {
+        for (case, token) in [("garbage", "garbage"), ("expired", &self.expired), ("revoked", &self.revoked)] {
             note(case, coded(operation, &server.send(ask().bearer(token)), 401, 89));
         }
         note("app", self.as_app(operation));
@@ -225,46 +195,23 @@ impl<'s> Cast<'s> {
             note(case, outcome);
         }
         if operation.oauth1 || operation.scopes.is_some() {
-            note(
-                "suspended",
-                coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64),
-            );
+            note("suspended", coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64));
         }
-        note(
-            "no app",
-            coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89),
-        );
-        note(
-            "no app, its bearer",
-            coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89),
-        );
+        note("no app", coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89));
+        note("no app, its bearer", coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89));
         note("no app, signed", expect(&self.orphan.send_signed(ask()), 401));
-        note(
-            "bad signature",
-            coded(operation, &self.badly_signed(operation), 401, 32),
-        );
+        note("bad signature", coded(operation, &self.badly_signed(operation), 401, 32));
         wrong
     }
 
     fn as_app(&self, operation: &Operation) -> Result<(), String> {
-        let answer = self
-            .person
-            .server
-            .send(operation.ask(&self.person).bearer(&self.app.bearer));
-        if operation.app {
-            operation.served(&answer)
-        } else {
-            wrong_kind(operation, &answer)
-        }
+        let answer = self.person.server.send(operation.ask(&self.person).bearer(&self.app.bearer));
+        if operation.app { operation.served(&answer) } else { wrong_kind(operation, &answer) }
     }
 
     fn as_oauth1(&self, operation: &Operation) -> Result<(), String> {
         let answer = self.person.send_signed(operation.ask(&self.person));
-        if operation.oauth1 {
-            operation.served(&answer)
-        } else {
-            wrong_kind(operation, &answer)
-        }
+        if operation.oauth1 { operation.served(&answer) } else { wrong_kind(operation, &answer) }
     }
 
     fn as_oauth2(&self, operation: &Operation, token: &str) -> Result<(), String> {
@@ -293,11 +240,7 @@ impl<'s> Cast<'s> {
         let answer = self.person.server.send(ask);
         expect(&answer, 403)?;
         let says = answer.json()["detail"] == "Forbidden";
-        if says || operation.accent != Accent::V2 {
-            Ok(())
-        } else {
-            Err(shown(&answer))
-        }
+        if says || operation.accent != Accent::V2 { Ok(()) } else { Err(shown(&answer)) }
     }
 
     /// A token that may read writes nothing.
@@ -307,10 +250,7 @@ impl<'s> Cast<'s> {
             return Ok(());
         }
         let ask = operation.ask(&self.person);
-        let key = OAuth1Credentials {
-            token: (&self.reading.0, &self.reading.1),
-            ..self.person.oauth1_credentials()
-        };
+        let key = OAuth1Credentials { token: (&self.reading.0, &self.reading.1), ..self.person.oauth1_credentials() };
         let header = ask.oauth1_header(&key, &self.person.server.url);
         let answer = self.person.server.send(ask.authorization(header));
         expect(&answer, 403)?;
@@ -361,10 +301,7 @@ fn the_binary_describes_all_that_is_built() {
     let document = shared_server().run_cli(&["openapi"]).json();
     let routes = shared_server().run_cli(&["routes"]).json();
     let routes = routes.as_array().unwrap();
-    assert_eq!(
-        routes.len(),
-        web::operations::ENDPOINTS.iter().map(|some| some.len()).sum::<usize>()
-    );
+    assert_eq!(routes.len(), web::operations::ENDPOINTS.iter().map(|some| some.len()).sum::<usize>());
     // Pages are for people.
     let pages: Vec<_> = web::operations::ENDPOINTS
         .iter()
@@ -378,9 +315,7 @@ fn the_binary_describes_all_that_is_built() {
             continue;
         }
         let method = route["method"].as_str().unwrap().to_lowercase();
-        let described = document["paths"][route["path"].as_str().unwrap()]
-            .get(&method)
-            .is_some();
+        let described = document["paths"][route["path"].as_str().unwrap()].get(&method).is_some();
         assert_eq!(described, route["status"] == "built", "{route}");
     }
 }
@@ -390,20 +325,11 @@ fn every_operation_asks_every_caller_for_what_it_should() {
     let server = shared_server();
     let cast = Cast::of(server);
     let all = operations();
-    assert!(
-        all.iter().filter(|operation| operation.built).count() >= 14,
-        "{}",
-        all.len()
-    );
+    assert!(all.iter().filter(|operation| operation.built).count() >= 14, "{}", all.len());
     let tried = all.iter().filter(|operation| !is_fatal(operation));
     let wrong: Vec<String> = tried.flat_map(|operation| cast.judge(operation)).collect();
     let report = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>().join("\n");
-    assert!(
-        wrong.is_empty(),
-        "{} cases of {} operations:\n{report}",
-        wrong.len(),
-        all.len()
-    );
+    assert!(wrong.is_empty(), "{} cases of {} operations:\n{report}", wrong.len(), all.len());
 }
 
 #[test]
@@ -414,10 +340,7 @@ fn each_scope_of_a_built_operation_is_needed() {
     let all: Vec<&str> = all["scopes"].as_str().unwrap().split(' ').collect();
     let mut wrong = Vec::new();
     let operations = operations();
-    for operation in operations
-        .iter()
-        .filter(|operation| operation.built && !is_fatal(operation))
-    {
+    for operation in operations.iter().filter(|operation| operation.built && !is_fatal(operation)) {
         let Some(scopes) = &operation.scopes else {
             continue;
         };
@@ -450,9 +373,7 @@ fn token_of(person: &TestUser<'_>, scopes: &str) -> String {
     static MADE: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
     let mut made = MADE.lock().unwrap();
     let made = made.get_or_insert_with(HashMap::new);
-    let token = made
-        .entry(scopes.to_owned())
-        .or_insert_with(|| person.new_token(&["--scopes", scopes]));
+    let token = made.entry(scopes.to_owned()).or_insert_with(|| person.new_token(&["--scopes", scopes]));
     token.clone()
 }
 
@@ -461,9 +382,8 @@ fn a_planned_operation_says_that_it_is_not_built() {
     let server = shared_server();
     let person = server.new_user("planner");
     let operations = operations();
-    let planned = operations
-        .iter()
-        .find(|operation| !operation.built && operation.oauth1 && operation.path.starts_with("/2/"));
+    let planned =
+        operations.iter().find(|operation| !operation.built && operation.oauth1 && operation.path.starts_with("/2/"));
     let planned = planned.expect("there is much to do yet");
     let answer = person.send_signed(planned.ask(&person));
     let problem = answer.assert_status(501);
@@ -492,9 +412,7 @@ fn a_deleted_person_leaves_dead_tokens() {
     person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
     server.run_cli(&["user", "delete", &person.id]).assert_success();
     person.get("/2/users/me").assert_legacy_code(401, 89);
-    person
-        .send_signed(TestRequest::get("/2/users/me"))
-        .assert_legacy_code(401, 89);
+    person.send_signed(TestRequest::get("/2/users/me")).assert_legacy_code(401, 89);
 }
 
 #[test]
@@ -502,13 +420,9 @@ fn an_expired_token_is_told_from_a_live_one_at_once() {
     let server = shared_server();
     let person = server.new_user("expiring");
     let short = person.new_token(&["--ttl", "1s"]);
-    server
-        .send(TestRequest::get("/2/users/me").bearer(&short))
-        .assert_status(200);
+    server.send(TestRequest::get("/2/users/me").bearer(&short)).assert_status(200);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
-    server
-        .send(TestRequest::get("/2/users/me").bearer(&short))
-        .assert_legacy_code(401, 89);
+    server.send(TestRequest::get("/2/users/me").bearer(&short)).assert_legacy_code(401, 89);
 }
 
 #[test]
@@ -527,10 +441,7 @@ fn the_account_in_a_path_must_be_the_callers_own() {
 fn a_signature_of_an_app_alone_is_no_user() {
     let server = shared_server();
     let app = server.default_app();
-    let key = OAuth1Credentials {
-        consumer: app.consumer_credentials(),
-        ..OAuth1Credentials::default()
-    };
+    let key = OAuth1Credentials { consumer: app.consumer_credentials(), ..OAuth1Credentials::default() };
     let ask = TestRequest::get("/2/users/me");
     let header = ask.oauth1_header(&key, &server.url);
     server.send(ask.authorization(header)).assert_legacy_code(401, 32);

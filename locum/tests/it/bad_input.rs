@@ -27,32 +27,12 @@ fn refuses(person: &TestUser<'_>, path: &str, sentence: &str, parameter: &str) {
 
 /// Requests, the sentence about each, and the parameter that it names.
 const WRONG: &[(&str, &str, &str)] = &[
-    (
-        "/2/tweets/abc",
-        "The `id` query parameter value [abc] is not valid",
-        "id",
-    ),
-    (
-        "/2/tweets/12345678901234567890",
-        "The `id` query parameter value [12345678901234567890] is not valid",
-        "id",
-    ),
-    (
-        "/2/tweets/9223372036854775808",
-        "The `id` query parameter value [9223372036854775808] is not valid",
-        "id",
-    ),
+    ("/2/tweets/abc", "The `id` query parameter value [abc] is not valid", "id"),
+    ("/2/tweets/12345678901234567890", "The `id` query parameter value [12345678901234567890] is not valid", "id"),
+    ("/2/tweets/9223372036854775808", "The `id` query parameter value [9223372036854775808] is not valid", "id"),
     ("/2/tweets/-1", "The `id` query parameter value [-1] is not valid", "id"),
-    (
-        "/2/tweets?ids=20,x",
-        "The `ids` query parameter value [x] is not valid",
-        "ids",
-    ),
-    (
-        "/2/tweets?ids=20,",
-        "The `ids` query parameter value [] is not valid",
-        "ids",
-    ),
+    ("/2/tweets?ids=20,x", "The `ids` query parameter value [x] is not valid", "ids"),
+    ("/2/tweets?ids=20,", "The `ids` query parameter value [] is not valid", "ids"),
     ("/2/tweets", "The `ids` query parameter can not be empty", "ids"),
     ("/2/tweets?ids=", "The `ids` query parameter can not be empty", "ids"),
     (
@@ -70,11 +50,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "The `username` query parameter value [sixteen_letters_] does not match ^[A-Za-z0-9_]{1,15}$",
         "username",
     ),
-    (
-        "/2/tweets?ids=20&ids=21",
-        "Duplicate parameters are not allowed: the `ids` query parameter",
-        "ids",
-    ),
+    ("/2/tweets?ids=20&ids=21", "Duplicate parameters are not allowed: the `ids` query parameter", "ids"),
 ];
 
 #[test]
@@ -91,21 +67,11 @@ fn a_number_out_of_its_range_is_told_the_range() {
     let posts = format!("/2/users/{}/posts", person.id);
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
         let sentence = format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
-        refuses(
-            &person,
-            &format!("{posts}?max_results={value}"),
-            &sentence,
-            "max_results",
-        );
+        refuses(&person, &format!("{posts}?max_results={value}"), &sentence, "max_results");
     }
     for value in ["ten", "5.0", "1e1", "%205"] {
-        let problem = person
-            .get(format!("{posts}?max_results={value}"))
-            .assert_problem(400, "invalid-request");
-        assert!(
-            problem["errors"][0]["parameters"].get("max_results").is_some(),
-            "{problem}"
-        );
+        let problem = person.get(format!("{posts}?max_results={value}")).assert_problem(400, "invalid-request");
+        assert!(problem["errors"][0]["parameters"].get("max_results").is_some(), "{problem}");
     }
     let many = vec!["20"; 101].join(",");
     let sentence = "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
@@ -128,40 +94,23 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
         "/2/tweets/20?tweet.fields=nonsense",
         "The `tweet.fields` query parameter value [nonsense] is not one of [",
     );
-    assert!(
-        known.contains("created_at") && known.contains("public_metrics"),
-        "{known}"
-    );
-    let known = said(
-        "/2/tweets/20?expansions=nonsense",
-        "The `expansions` query parameter value [nonsense] is not one of [",
-    );
+    assert!(known.contains("created_at") && known.contains("public_metrics"), "{known}");
+    let known =
+        said("/2/tweets/20?expansions=nonsense", "The `expansions` query parameter value [nonsense] is not one of [");
     assert!(known.contains("author_id"), "{known}");
     let known = said(
         "/2/users/me?user.fields=id,nonsense",
         "The `user.fields` query parameter value [nonsense] is not one of [",
     );
     assert!(known.contains("created_at"), "{known}");
-    let known = said(
-        "/2/tweets/20?nonsense=1",
-        "The query parameter [nonsense] is not one of [",
-    );
+    let known = said("/2/tweets/20?nonsense=1", "The query parameter [nonsense] is not one of [");
     assert!(known.contains("expansions"), "{known}");
-    assert!(
-        said(
-            "/2/tweets/20?tweet.fields=",
-            "The `tweet.fields` query parameter can not be empty"
-        )
-        .len()
-            > 1
-    );
+    assert!(said("/2/tweets/20?tweet.fields=", "The `tweet.fields` query parameter can not be empty").len() > 1);
 }
 
 #[test]
 fn all_that_is_wrong_is_told_at_once() {
-    let problem = person()
-        .get("/2/tweets/x?nonsense=1&expansions=y")
-        .assert_problem(400, "invalid-request");
+    let problem = person().get("/2/tweets/x?nonsense=1&expansions=y").assert_problem(400, "invalid-request");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 3, "{problem}");
 }
 
@@ -186,13 +135,9 @@ fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
         id,name,place_type";
     let more = more.replace(' ', "");
     for fields in [tweets, posts] {
-        person
-            .get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', "")))
-            .assert_status(200);
+        person.get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', ""))).assert_status(200);
     }
-    person
-        .get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at"))
-        .assert_status(200);
+    person.get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at")).assert_status(200);
 }
 
 #[test]
@@ -244,21 +189,11 @@ fn a_text_with_a_nul_is_refused() {
     let person = person();
     let answer = person.create_post(&json!({ "text": "a\u{0}b" }));
     answer.assert_problem(400, "invalid-request");
-    for path in [
-        "/2/users/by/username/a%00b",
-        "/2/tweets?ids=%00",
-        "/2/tweets/%00",
-        "/2/tweets?%00=1",
-    ] {
+    for path in ["/2/users/by/username/a%00b", "/2/tweets?ids=%00", "/2/tweets/%00", "/2/tweets?%00=1"] {
         let answer = person.get(path);
         assert_eq!(answer.status, 400, "{path}: {}", answer.text());
     }
-    for path in [
-        "/2/tweets?ids=%ff",
-        "/2/tweets?ids=%zz",
-        "/2/tweets/%ff",
-        "/2/tweets?ids=20%",
-    ] {
+    for path in ["/2/tweets?ids=%ff", "/2/tweets?ids=%zz", "/2/tweets/%ff", "/2/tweets?ids=20%"] {
         let answer = person.get(path);
         assert_eq!(answer.status, 400, "{path}: {}", answer.text());
     }
@@ -296,13 +231,7 @@ fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
         let body = format!("{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}");
         person.send(TestRequest::post("/2/tweets").body("application/json", body))
     };
-    for minutes in [
-        "9223372036854775808",
-        "1e400",
-        "5.5",
-        "-9223372036854775809",
-        "60.0000000001",
-    ] {
+    for minutes in ["9223372036854775808", "1e400", "5.5", "-9223372036854775809", "60.0000000001"] {
         let answer = poll(minutes);
         assert_eq!(answer.status, 400, "{minutes}: {}", answer.text());
     }
@@ -316,22 +245,15 @@ fn another_content_type_is_refused() {
         assert!([400, 415].contains(&answer.status), "{kind}: {}", answer.text());
     }
     let kind = "application/json; charset=utf-8";
-    person
-        .send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#))
-        .assert_status(201);
-    person
-        .send(TestRequest::get("/2/users/me").header("content-type", "application/json"))
-        .assert_status(200);
+    person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#)).assert_status(201);
+    person.send(TestRequest::get("/2/users/me").header("content-type", "application/json")).assert_status(200);
 }
 
 #[test]
 fn paths_that_are_not_there_are_told_apart_from_methods() {
     let person = person();
     let problem = person.get("/2/nothing").assert_status(404);
-    assert_eq!(
-        (&problem["title"], &problem["type"]),
-        (&json!("Not Found"), &json!("about:blank"))
-    );
+    assert_eq!((&problem["title"], &problem["type"]), (&json!("Not Found"), &json!("about:blank")));
     let answer = person.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
     answer.assert_status(405);
     assert!(answer.header("allow").contains("POST"), "{:?}", answer.headers);
@@ -382,22 +304,13 @@ fn a_request_without_a_host_or_with_two_lengths_is_refused() {
     assert_eq!(status(&format!("GET /livez HTTP/1.1\r\n{close}")), "400");
     assert_eq!(status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{close}")), "200");
     let both = "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n";
-    assert_eq!(
-        status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n")),
-        "400"
-    );
+    assert_eq!(status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{both}{close}0\r\n\r\n")), "400");
     let two = "Content-Length: 3\r\nContent-Length: 4\r\n";
-    assert_eq!(
-        status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd")),
-        "400"
-    );
+    assert_eq!(status(&format!("POST /2/tweets HTTP/1.1\r\nHost: a\r\n{two}{close}abcd")), "400");
     let long = "x".repeat(70_000);
     assert_eq!(status(&format!("GET /{long} HTTP/1.1\r\nHost: a\r\n{close}")), "414");
     let many = "X: y\r\n".repeat(150);
-    assert_eq!(
-        status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{many}{close}")),
-        "431"
-    );
+    assert_eq!(status(&format!("GET /livez HTTP/1.1\r\nHost: a\r\n{many}{close}")), "431");
 }
 
 /// A path with an example for each of its parameters, one of which may be given.
@@ -458,11 +371,7 @@ fn no_parameter_of_any_built_operation_breaks_it() {
             .get("get")
             .filter(|_| path.starts_with("/2/"))
             .filter(|facts| facts["security"].to_string().contains("OAuth2UserToken"));
-        for parameter in gets
-            .and_then(|facts| facts["parameters"].as_array())
-            .into_iter()
-            .flatten()
-        {
+        for parameter in gets.and_then(|facts| facts["parameters"].as_array()).into_iter().flatten() {
             let name = parameter["name"].as_str().unwrap();
             for value in STRANGE.iter().copied().chain([long.as_str()]) {
                 let target = if parameter["in"] == "path" {
@@ -488,10 +397,5 @@ fn no_parameter_of_any_built_operation_breaks_it() {
         }
     }
     assert!(tried > 1_000, "{tried}");
-    assert!(
-        wrong.is_empty(),
-        "{} of {tried}:\n{}",
-        wrong.len(),
-        wrong[..wrong.len().min(20)].join("\n")
-    );
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
 }

@@ -9,11 +9,7 @@ use crate::harness::{
 const GRANT: &str = "grant_type=client_credentials";
 
 fn issue(server: &TestServer, app: &TestApp) -> TestResponse {
-    server.send(
-        TestRequest::post("/oauth2/token")
-            .basic(&app.key, &app.secret)
-            .form(GRANT),
-    )
+    server.send(TestRequest::post("/oauth2/token").basic(&app.key, &app.secret).form(GRANT))
 }
 
 fn token(server: &TestServer, app: &TestApp) -> String {
@@ -48,11 +44,8 @@ fn an_app_has_one_bearer_token_until_it_is_invalidated() {
     let first = token(server, &app);
     assert_eq!(first, token(server, &app));
     assert_eq!(first, app.bearer, "the one that was shown when the app was made");
-    let both = std::thread::scope(|scope| {
-        [0, 1]
-            .map(|_| scope.spawn(|| token(server, &app)))
-            .map(|one| one.join().unwrap())
-    });
+    let both =
+        std::thread::scope(|scope| [0, 1].map(|_| scope.spawn(|| token(server, &app))).map(|one| one.join().unwrap()));
     assert_eq!(both, [first.clone(), first]);
 }
 
@@ -81,12 +74,8 @@ fn only_the_right_grant_key_and_secret_are_served() {
         ask().form("grant=client_credentials"),
         TestRequest::post("/oauth2/token").form(GRANT),
         TestRequest::post("/oauth2/token").basic(&app.key, "wrong").form(GRANT),
-        TestRequest::post("/oauth2/token")
-            .basic("nobody", &app.secret)
-            .form(GRANT),
-        TestRequest::post("/oauth2/token")
-            .authorization("Basic !!!")
-            .form(GRANT),
+        TestRequest::post("/oauth2/token").basic("nobody", &app.secret).form(GRANT),
+        TestRequest::post("/oauth2/token").authorization("Basic !!!").form(GRANT),
         TestRequest::post("/oauth2/token").bearer(&app.bearer).form(GRANT),
     ];
     for ask in wrong {
@@ -96,11 +85,7 @@ fn only_the_right_grant_key_and_secret_are_served() {
     server.send(ask().body(kind, GRANT)).assert_status(200);
     // One client library sends the grant in the query and no body.
     server
-        .send(
-            TestRequest::post(format!("/oauth2/token?{GRANT}"))
-                .basic(&app.key, &app.secret)
-                .form(""),
-        )
+        .send(TestRequest::post(format!("/oauth2/token?{GRANT}")).basic(&app.key, &app.secret).form(""))
         .assert_status(200);
 }
 
@@ -108,11 +93,7 @@ fn only_the_right_grant_key_and_secret_are_served() {
 fn the_token_answer_is_not_stored_by_anyone() {
     let server = shared_server();
     let answer = issue(server, &server.new_app("self-serve"));
-    assert!(
-        answer.header("cache-control").contains("no-store"),
-        "{:?}",
-        answer.headers
-    );
+    assert!(answer.header("cache-control").contains("no-store"), "{:?}", answer.headers);
     assert!(answer.header("content-type").starts_with("application/json"));
 }
 
@@ -120,10 +101,7 @@ fn the_token_answer_is_not_stored_by_anyone() {
 fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3] {
     let (url, app) = (&owner.server.url, &owner.app);
     let form = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(token)));
-    let query = TestRequest::post(format!(
-        "/oauth2/invalidate_token?access_token={}",
-        percent_encode(token)
-    ));
+    let query = TestRequest::post(format!("/oauth2/invalidate_token?access_token={}", percent_encode(token)));
     let signed = |ask: TestRequest| {
         let header = ask.oauth1_header(&owner.oauth1_credentials(), url);
         ask.authorization(header)
@@ -142,21 +120,14 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
         assert!(!seen.contains(&live), "given out again");
         assert!(holds(server, &live));
         let ask = invalidations(&owner, &live)[way].clone();
-        assert_eq!(
-            server.send(ask).assert_status(200),
-            json!({ "access_token": live }),
-            "way {way}"
-        );
+        assert_eq!(server.send(ask).assert_status(200), json!({ "access_token": live }), "way {way}");
         assert!(!holds(server, &live), "way {way}");
         for again in invalidations(&owner, &live) {
             refused(&server.send(again));
         }
         seen.push(live);
     }
-    let decoded = token(server, &app)
-        .replace("%2F", "/")
-        .replace("%3D", "=")
-        .replace("%2B", "+");
+    let decoded = token(server, &app).replace("%2F", "/").replace("%3D", "=").replace("%2B", "+");
     // The form decoder strips one level: what reaches the operation is the decoded form.
     let ask = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&decoded)));
     server.send(ask.basic(&app.key, &app.secret)).assert_status(200);
@@ -182,13 +153,7 @@ fn nobody_but_the_owner_ends_a_token() {
     refused(&server.send(form.clone()));
     let unknown = TestRequest::post("/oauth2/invalidate_token").form("access_token=AAAA");
     refused(&server.send(unknown.basic(&app.key, &app.secret)));
-    refused(
-        &server.send(
-            TestRequest::post("/oauth2/invalidate_token")
-                .form("")
-                .basic(&app.key, &app.secret),
-        ),
-    );
+    refused(&server.send(TestRequest::post("/oauth2/invalidate_token").form("").basic(&app.key, &app.secret)));
     assert!(holds(server, &live));
 }
 
@@ -235,10 +200,7 @@ fn a_token_in_the_query_is_no_credential() {
     let server = shared_server();
     let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
     let token = server.env_value("USER_TOKEN");
-    let answer = server.send(TestRequest::get(format!(
-        "{path}?access_token={}",
-        percent_encode(token)
-    )));
+    let answer = server.send(TestRequest::get(format!("{path}?access_token={}", percent_encode(token))));
     assert_eq!(answer.status, 401, "{}", answer.text());
 }
 

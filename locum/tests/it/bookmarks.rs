@@ -83,12 +83,8 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     let signed = owner.send_signed(TestRequest::delete(format!("{path}/{id}")));
     signed.assert_problem(403, "unsupported-authentication");
     owner.send_signed(TestRequest::get(&path)).assert_status(200);
-    owner
-        .post(&path, &json!({ "tweet_id": secret }))
-        .assert_problem(403, "not-authorized-for-resource");
-    owner
-        .post(&path, &json!({ "tweet_id": "1" }))
-        .assert_problem(404, "resource-not-found");
+    owner.post(&path, &json!({ "tweet_id": secret })).assert_problem(403, "not-authorized-for-resource");
+    owner.post(&path, &json!({ "tweet_id": "1" })).assert_problem(404, "resource-not-found");
     owner.import_follows(&[&shy]);
     marks(&owner, &json!({ "tweet_id": secret }));
     marks(&owner, &body);
@@ -107,14 +103,10 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     let unread = shared_server().send(TestRequest::get(&path).bearer(&token));
     assert_eq!(unread.status, 403, "{}", unread.text());
     // What its author hides later is not shown, but stays bookmarked.
-    shared_server()
-        .run_cli(&["user", "delete", &shy.username])
-        .assert_success();
+    shared_server().run_cli(&["user", "delete", &shy.username]).assert_success();
     assert_eq!(ids(&owner.get(&path).assert_status(200)), [&id]);
     for wrong in ["?max_results=0", "?max_results=101", "?pagination_token=zzz", "?x=1"] {
-        owner
-            .get(format!("{path}{wrong}"))
-            .assert_problem(400, "invalid-request");
+        owner.get(format!("{path}{wrong}")).assert_problem(400, "invalid-request");
     }
 }
 
@@ -148,17 +140,13 @@ fn folders_hold_bookmarks_of_their_owner() {
     assert_eq!(held(&reading)["data"], json!([{ "id": second }, { "id": first }]));
     assert_eq!(ids(&held(&recipes)), [&first]);
     assert_eq!(ids(&owner.get(bookmarks(&owner)).assert_status(200)), [&second, &first]);
-    owner
-        .delete(format!("{}/{first}", bookmarks(&owner)))
-        .assert_status(200);
+    owner.delete(format!("{}/{first}", bookmarks(&owner))).assert_status(200);
     assert_eq!(ids(&held(&reading)), [&second]);
     assert!(ids(&held(&recipes)).is_empty());
 
     // Another's folder is as good as none, and nothing is stored half.
     let body = json!({ "tweet_id": second, "folder_id": reading });
-    author
-        .post(bookmarks(&author), &body)
-        .assert_problem(404, "resource-not-found");
+    author.post(bookmarks(&author), &body).assert_problem(404, "resource-not-found");
     assert!(ids(&author.get(bookmarks(&author)).assert_status(200)).is_empty());
     let answer = author.get(format!("{}/folders/{reading}", bookmarks(&author)));
     assert_eq!(answer.assert_status(200)["errors"][0]["title"], "Not Found Error");

@@ -45,9 +45,7 @@ fn a_post_is_tagged_with_a_place() {
     let body = json!({ "text": "Here I am", "geo": { "place_id": place } });
     let post = id(&author.create_post(&body).assert_status(201));
     assert_eq!(author.fetch_post(&post, "geo")["geo"], json!({ "place_id": place }));
-    let plain = author
-        .get(format!("/2/posts/{post}?expansions=geo.place_id"))
-        .assert_status(200);
+    let plain = author.get(format!("/2/posts/{post}?expansions=geo.place_id")).assert_status(200);
     let short = json!([{ "id": place, "full_name": "Berlin, Germany" }]);
     assert_eq!(plain["includes"]["places"], short);
     let fields = "contained_within,country,country_code,geo,name,place_type";
@@ -61,12 +59,7 @@ fn a_post_is_tagged_with_a_place() {
         let body = json!({ "text": "Lost", "geo": { "place_id": wrong } });
         author.create_post(&body).assert_error(400, "Your place ID is invalid.");
     }
-    for geo in [
-        json!({}),
-        json!({ "place_id": "" }),
-        json!({ "place_id": 1 }),
-        json!("x"),
-    ] {
+    for geo in [json!({}), json!({ "place_id": "" }), json!({ "place_id": 1 }), json!("x")] {
         let answer = author.create_post(&json!({ "text": "Lost", "geo": geo }));
         answer.assert_problem(400, "invalid-request");
     }
@@ -80,9 +73,7 @@ fn a_post_is_tagged_with_a_place() {
         &["--id", "x"],
         &["--id", &place],
     ] {
-        server
-            .run_cli(&[&["place", "add", "Wrong"], wrong].concat())
-            .assert_exit_code(1);
+        server.run_cli(&[&["place", "add", "Wrong"], wrong].concat()).assert_exit_code(1);
     }
 }
 
@@ -92,14 +83,10 @@ fn a_withheld_notice_is_shown_and_hides_nothing() {
     let (author, reader) = (person("author"), person("reader"));
     let post = author.publish_text("Not in some places");
     assert!(reader.fetch_post(&post, "withheld").get("withheld").is_none());
-    server
-        .run_cli(&["post", "withhold", &post, "FR", "DE", "DE", "--copyright"])
-        .assert_success();
+    server.run_cli(&["post", "withhold", &post, "FR", "DE", "DE", "--copyright"]).assert_success();
     let notice = json!({ "copyright": true, "country_codes": ["DE", "FR"], "scope": "post" });
     assert_eq!(reader.fetch_post(&post, "withheld")["withheld"], notice);
-    let old = reader
-        .get(format!("/2/tweets/{post}?tweet.fields=withheld"))
-        .assert_status(200);
+    let old = reader.get(format!("/2/tweets/{post}?tweet.fields=withheld")).assert_status(200);
     assert_eq!(old["data"]["withheld"]["scope"], "tweet");
     server.run_cli(&["user", "withhold", &author.id, "TR"]).assert_success();
     let user = format!("/2/users/{}?user.fields=withheld", author.id);
@@ -107,9 +94,7 @@ fn a_withheld_notice_is_shown_and_hides_nothing() {
     assert_eq!(reader.get(&user).assert_status(200)["data"]["withheld"], notice);
     for wrong in ["de", "DEU", "1"] {
         server.run_cli(&["post", "withhold", &post, wrong]).assert_exit_code(1);
-        server
-            .run_cli(&["user", "withhold", &author.id, wrong])
-            .assert_exit_code(1);
+        server.run_cli(&["user", "withhold", &author.id, wrong]).assert_exit_code(1);
     }
     server.run_cli(&["post", "withhold", "1", "DE"]).assert_exit_code(1);
     server.run_cli(&["post", "withhold", &post]).assert_success();
@@ -142,15 +127,10 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
     assert!(mentions(&named).contains(&whole) && mentions(&author).contains(&whole));
     let excluded = json!({ "exclude_reply_user_ids": [named.id] });
     let part = id(&other.create_post(&reply(excluded)).assert_status(201));
-    assert_eq!(
-        other.fetch_post(&part, "text")["text"],
-        format!("@{} And I answer", author.username)
-    );
+    assert_eq!(other.fetch_post(&part, "text")["text"], format!("@{} And I answer", author.username));
     assert!(!mentions(&named).contains(&part));
     let unknown = json!({ "exclude_reply_user_ids": ["1"] });
-    other
-        .create_post(&reply(unknown))
-        .assert_error(400, "Your exclude reply user IDs are invalid.");
+    other.create_post(&reply(unknown)).assert_error(400, "Your exclude reply user IDs are invalid.");
     let mut empty = reply(json!({}));
     empty["text"] = json!("");
     other.create_post(&empty).assert_problem(400, "invalid-request");
@@ -182,22 +162,16 @@ fn only_subscribers_read_and_answer_what_is_theirs() {
     reader.create_post(&reply).assert_legacy_code(403, 433);
     let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
-    server
-        .run_cli(&["user", "subscribe", &reader.id, &author.username])
-        .assert_success();
+    server.run_cli(&["user", "subscribe", &reader.id, &author.username]).assert_success();
     reader.create_post(&reply).assert_status(201);
     assert_eq!(reader.fetch_post(&secret, "scopes")["scopes"]["followers"], true);
     let fields = format!("/2/users/{}?user.fields=subscription", reader.id);
     let user = author.get(fields).assert_status(200)["data"].clone();
     assert_eq!(user["subscription"]["subscribes_to_you"], true);
-    server
-        .run_cli(&["user", "subscribe", &reader.id, &author.id, "--end"])
-        .assert_success();
+    server.run_cli(&["user", "subscribe", &reader.id, &author.id, "--end"]).assert_success();
     let hidden = reader.get(format!("/2/posts/{secret}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
-    server
-        .run_cli(&["user", "subscribe", &author.id, &author.id])
-        .assert_exit_code(1);
+    server.run_cli(&["user", "subscribe", &author.id, &author.id]).assert_exit_code(1);
 }
 
 #[test]
@@ -252,9 +226,7 @@ fn readers_get_an_edited_post_once_and_new() {
     assert_eq!(seen["reply_settings"], "verified");
     assert_eq!(seen["referenced_posts"][0]["id"], other);
     assert_eq!(seen["edit_controls"]["edits_remaining"], 4);
-    let old = reader
-        .get(format!("/2/posts/{first}?expansions=edit_history_post_ids"))
-        .assert_status(200);
+    let old = reader.get(format!("/2/posts/{first}?expansions=edit_history_post_ids")).assert_status(200);
     assert_eq!(old["data"]["text"], "Quoted words");
     assert_eq!(old["includes"]["posts"].as_array().unwrap().len(), 2);
     let quotes = |id: &str| reader.fetch_post(id, "public_metrics")["public_metrics"]["quote_count"].clone();

@@ -17,13 +17,7 @@ fn said(ran: &CommandOutput) -> Value {
 
 #[test]
 fn misuse_ends_with_2() {
-    for args in [
-        &["nonsense"][..],
-        &[],
-        &["dev", "--nonsense"],
-        &["user", "create"],
-        &["dev", "--port", "x"],
-    ] {
+    for args in [&["nonsense"][..], &[], &["dev", "--nonsense"], &["user", "create"], &["dev", "--port", "x"]] {
         locum(args).assert_exit_code(2);
     }
     locum(&["--help"]).assert_success();
@@ -45,15 +39,7 @@ fn what_the_mode_forbids_ends_with_4() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let data = server.data_dir().display().to_string();
-    let serve = [
-        "serve",
-        "--base-url",
-        "https://social.example",
-        "--port",
-        "0",
-        "--data-dir",
-        &data,
-    ];
+    let serve = ["serve", "--base-url", "https://social.example", "--port", "0", "--data-dir", &data];
     run_command(&server.sibling_path(""), &serve).assert_exit_code(4);
 }
 
@@ -82,12 +68,7 @@ fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
 fn the_configuration_shows_where_each_value_came_from() {
     let ran = locum(&["--json", "conf", "show", "--origin", "--set", "core.vocabulary=tweets"]);
     let rows = ran.json();
-    let row = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["key"] == "core.vocabulary")
-        .unwrap();
+    let row = rows.as_array().unwrap().iter().find(|row| row["key"] == "core.vocabulary").unwrap();
     assert_eq!(row["value"], "tweets");
     assert!(!row["origin"].as_str().unwrap().is_empty());
     let ran = locum(&["conf", "show", "--set", "secrets.master_key=canary-of-a-key"]);
@@ -118,10 +99,7 @@ fn people_apps_and_tokens_are_managed_with_and_without_a_server() {
 fn manage_a_person(server: &TestServer, name: &str) {
     let user = |args: &[&str]| server.run_cli(&[&["user"], args].concat());
     let made = user(&["create", name, "--name", "A Person"]).json();
-    assert_eq!(
-        (&made["username"], &made["name"]),
-        (&Value::from(name), &Value::from("A Person"))
-    );
+    assert_eq!((&made["username"], &made["name"]), (&Value::from(name), &Value::from("A Person")));
     assert!(made["password"].as_str().unwrap().len() >= 16, "made up and shown once");
     assert!(user(&["show", name]).json().get("password").is_none());
     for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
@@ -170,28 +148,13 @@ fn the_database_is_looked_at_without_a_server() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let migrations = server.run_cli(&["migrate", "status"]).json();
-    assert!(
-        migrations
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|one| one["applied_at"].is_string()),
-        "{migrations}"
-    );
-    assert_eq!(
-        server.run_cli(&["migrate", "up"]).json()["applied"]
-            .as_array()
-            .map(Vec::len),
-        Some(0)
-    );
+    assert!(migrations.as_array().unwrap().iter().all(|one| one["applied_at"].is_string()), "{migrations}");
+    assert_eq!(server.run_cli(&["migrate", "up"]).json()["applied"].as_array().map(Vec::len), Some(0));
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     // Whatever else runs on this machine may have the usual port.
     let anywhere = ["doctor", "--set", "listen.addr=127.0.0.1:0"];
     let doctor = server.run_cli(&anywhere).json();
-    assert!(
-        doctor.as_array().unwrap().iter().all(|row| row["state"] != "bad"),
-        "{doctor}"
-    );
+    assert!(doctor.as_array().unwrap().iter().all(|row| row["state"] != "bad"), "{doctor}");
 }
 
 #[test]
@@ -207,16 +170,8 @@ fn a_count_that_is_wrong_is_found() {
 
 #[test]
 fn the_version_and_the_completions_are_printed() {
-    assert_eq!(
-        locum(&["--json", "version"]).json()["version"],
-        env!("CARGO_PKG_VERSION")
-    );
-    assert!(
-        locum(&["version"])
-            .assert_success()
-            .stdout
-            .contains(env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(locum(&["--json", "version"]).json()["version"], env!("CARGO_PKG_VERSION"));
+    assert!(locum(&["version"]).assert_success().stdout.contains(env!("CARGO_PKG_VERSION")));
     for shell in ["bash", "zsh", "fish"] {
         assert!(locum(&["completions", shell]).assert_success().stdout.contains("locum"));
     }
@@ -226,27 +181,12 @@ fn the_version_and_the_completions_are_printed() {
 fn init_prints_a_configuration_that_is_valid() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("master.key");
-    let args = [
-        "init",
-        "--base-url",
-        "https://social.example",
-        "--master-key",
-        key.to_str().unwrap(),
-    ];
+    let args = ["init", "--base-url", "https://social.example", "--master-key", key.to_str().unwrap()];
     let text = run_command(folder.path(), &args).assert_success().stdout.clone();
     std::fs::write(folder.path().join("locum.toml"), text).unwrap();
     let data = folder.path().join("data");
-    let shown = run_command(
-        folder.path(),
-        &["--json", "conf", "show", "--data-dir", data.to_str().unwrap()],
-    )
-    .json();
-    let base = shown
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["key"] == "core.base_url")
-        .unwrap();
+    let shown = run_command(folder.path(), &["--json", "conf", "show", "--data-dir", data.to_str().unwrap()]).json();
+    let base = shown.as_array().unwrap().iter().find(|row| row["key"] == "core.base_url").unwrap();
     assert_eq!(base["value"], "https://social.example");
     run_command(folder.path(), &["init", "--base-url", "nonsense"]).assert_exit_code(2);
 }

@@ -17,9 +17,7 @@ fn community(owner: &TestUser<'_>, name: &str, more: &[&str]) -> String {
 }
 
 fn join(community: &str, user: &TestUser<'_>) {
-    shared_server()
-        .run_cli(&["community", "join", community, &user.id])
-        .assert_success();
+    shared_server().run_cli(&["community", "join", community, &user.id]).assert_success();
 }
 
 fn to(community: &str, text: &str) -> Value {
@@ -56,39 +54,25 @@ fn members_post_and_followers_see_what_is_shared() {
     assert_eq!(texts(&home(&member)), ["Shared", "Inside"]);
     let path = format!("/2/users/{}/posts", member.id);
     assert_eq!(texts(&follower.get(path).assert_status(200)), ["Shared", "Inside"]);
-    assert_eq!(
-        member.fetch_post(inside, "edit_controls")["edit_controls"]["is_edit_eligible"],
-        false
-    );
+    assert_eq!(member.fetch_post(inside, "edit_controls")["edit_controls"]["is_edit_eligible"], false);
     let alone = json!({ "text": "x", "share_with_followers": true });
     member.create_post(&alone).assert_problem(400, "invalid-request");
-    server
-        .run_cli(&["community", "leave", &id, &member.id])
-        .assert_success();
+    server.run_cli(&["community", "leave", &id, &member.id]).assert_success();
     member.create_post(&to(&id, "Too late")).assert_error(403, NOT_ALLOWED);
-    server
-        .run_cli(&["community", "leave", &id, &owner.id])
-        .assert_exit_code(1);
+    server.run_cli(&["community", "leave", &id, &owner.id]).assert_exit_code(1);
     server.run_cli(&["fsck"]).assert_success();
 }
 
 #[test]
 fn a_community_is_read_with_its_fields() {
     let (owner, reader) = (person("owner"), person("reader"));
-    let more = [
-        "--description",
-        "All about soil",
-        "--join-policy",
-        "RestrictedJoinRequestsDisabled",
-    ];
+    let more = ["--description", "All about soil", "--join-policy", "RestrictedJoinRequestsDisabled"];
     let id = community(&owner, "Soil", &more);
     let plain = reader.get(format!("/2/communities/{id}")).assert_status(200);
     assert_eq!(plain, json!({ "data": { "id": id, "name": "Soil" } }));
     let refused = shared_server().run_cli(&["community", "join", &id, &reader.id]);
     assert!(refused.assert_exit_code(1).stderr.contains("approved"), "{refused:?}");
-    shared_server()
-        .run_cli(&["community", "join", &id, &reader.id, "--approved"])
-        .assert_success();
+    shared_server().run_cli(&["community", "join", &id, &reader.id, "--approved"]).assert_success();
     join_twice(&id, &reader);
     let fields = "access,created_at,description,join_policy,member_count";
     let path = format!("/2/communities/{id}?community.fields={fields}");
@@ -102,14 +86,10 @@ fn a_community_is_read_with_its_fields() {
     assert!(gone.get("data").is_none());
     assert_eq!(gone["errors"][0]["detail"], "Could not find community with id: [1].");
     reader.get("/2/communities/x").assert_problem(400, "invalid-request");
-    reader
-        .get(format!("/2/communities/{id}?community.fields=owner"))
-        .assert_problem(400, "invalid-request");
+    reader.get(format!("/2/communities/{id}?community.fields=owner")).assert_problem(400, "invalid-request");
     for wrong in [["--access", "Secret"], ["--join-policy", "Nobody"]] {
         let make = ["community", "create", "Wrong", "--owner", &owner.id];
-        shared_server()
-            .run_cli(&[&make[..], &wrong[..]].concat())
-            .assert_exit_code(1);
+        shared_server().run_cli(&[&make[..], &wrong[..]].concat()).assert_exit_code(1);
     }
     let make = ["community", "create", " ", "--owner", &owner.id];
     shared_server().run_cli(&make).assert_exit_code(1);
@@ -126,9 +106,8 @@ fn communities_are_searched_page_by_page() {
     let (owner, reader) = (person("owner"), person("reader"));
     // A word that no other test has.
     let word = format!("Zumba{}", unique_number());
-    let mut made: Vec<String> = (0..12)
-        .map(|number| community(&owner, &format!("{word} number {number}"), &[]))
-        .collect();
+    let mut made: Vec<String> =
+        (0..12).map(|number| community(&owner, &format!("{word} number {number}"), &[])).collect();
     made.reverse();
     let ids = |page: &Value| -> Vec<String> {
         let found = page["data"].as_array().cloned().unwrap_or_default();
@@ -147,22 +126,12 @@ fn communities_are_searched_page_by_page() {
     let whole = reader.get(format!("{path}&max_results=100")).assert_status(200);
     assert_eq!(ids(&whole).len(), 12);
     let one = format!("{} 7", &word[..word.len() - 1]);
-    let one = reader
-        .get(format!("/2/communities/search?query={}", percent_encode(&one)))
-        .assert_status(200);
+    let one = reader.get(format!("/2/communities/search?query={}", percent_encode(&one))).assert_status(200);
     assert_eq!(ids(&one), [made[4].clone()], "beginnings of words, all of them");
     let nothing = reader.get("/2/communities/search?query=%2B%2B").assert_status(200);
     assert_eq!(nothing, json!({}));
-    for wrong in [
-        "",
-        "?query=",
-        "?query=x&max_results=9",
-        "?query=x&max_results=101",
-        "?query=x&next_token=nonsense",
-    ] {
-        reader
-            .get(format!("/2/communities/search{wrong}"))
-            .assert_problem(400, "invalid-request");
+    for wrong in ["", "?query=", "?query=x&max_results=9", "?query=x&max_results=101", "?query=x&next_token=nonsense"] {
+        reader.get(format!("/2/communities/search{wrong}")).assert_problem(400, "invalid-request");
     }
 }
 
@@ -184,16 +153,12 @@ fn what_is_said_in_a_closed_community_stays_there() {
     stranger.create_post(&reply).assert_legacy_code(403, 385);
     let reply = member.create_post(&reply).assert_status(201)["data"]["id"].clone();
     hidden(reply.as_str().unwrap());
-    let quote = member
-        .create_post(&json!({ "text": "Quoted", "quote_tweet_id": said }))
-        .assert_status(201);
+    let quote = member.create_post(&json!({ "text": "Quoted", "quote_tweet_id": said })).assert_status(201);
     let quote = quote["data"]["id"].as_str().unwrap();
     let quotes = format!("/2/posts/{said}/quote_posts");
     assert_eq!(texts(&member.get(&quotes).assert_status(200)), ["Quoted"]);
     assert!(stranger.get(&quotes).assert_status(200).get("data").is_none());
-    let read = stranger
-        .get(format!("/2/posts/{quote}?expansions=referenced_posts"))
-        .assert_status(200);
+    let read = stranger.get(format!("/2/posts/{quote}?expansions=referenced_posts")).assert_status(200);
     assert!(read.get("includes").is_none(), "{read}");
     assert_eq!(read["errors"][0]["section"], "includes");
     let timeline = stranger.get(format!("/2/users/{}/posts", owner.id)).assert_status(200);

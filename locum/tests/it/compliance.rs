@@ -48,9 +48,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let goes = keeper.publish_text("This goes");
     let hides = shy.publish_text("This hides");
     keeper.delete(format!("/2/posts/{goes}")).assert_status(200);
-    shared_server()
-        .run_cli(&["user", "protect", &shy.username])
-        .assert_success();
+    shared_server().run_cli(&["user", "protect", &shy.username]).assert_success();
 
     let body = json!({ "type": "tweets", "name": "all I have", "resumable": true });
     let job = begin(&app, &body).assert_status(200)["data"].clone();
@@ -59,9 +57,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     assert_eq!(job["resumable"], true);
     let times = ["created_at", "upload_expires_at", "download_expires_at"];
     assert!(times.iter().all(|time| job[time].as_str().unwrap().ends_with('Z')));
-    shared_server()
-        .send(TestRequest::get(path(&job["download_url"])))
-        .assert_status(404);
+    shared_server().send(TestRequest::get(path(&job["download_url"]))).assert_status(404);
 
     // One of a type at a time.
     begin(&app, &body).assert_problem(409, "conflict");
@@ -87,10 +83,7 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     if let Some(refused) = shared_server().try_send(huge) {
         assert_eq!(refused.status, 413);
     }
-    assert_eq!(
-        get(&app, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200)["data"]["status"],
-        "created"
-    );
+    assert_eq!(get(&app, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200)["data"]["status"], "created");
 
     let list = format!("{stays}\r\n{goes}\n\n{hides}\n1\n");
     assert_eq!(put(&job["upload_url"], &list).status, 200);
@@ -99,28 +92,17 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let result = shared_server().send(TestRequest::get(path(&done["download_url"])));
     assert_eq!(result.status, 200);
     assert!(result.header("content-type").starts_with("application/x-ndjson"));
-    let lines: Vec<Value> = result
-        .text()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let told: Vec<(&str, &str)> = lines
-        .iter()
-        .map(|line| (line["id"].as_str().unwrap(), line["reason"].as_str().unwrap()))
-        .collect();
+    let lines: Vec<Value> = result.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<(&str, &str)> =
+        lines.iter().map(|line| (line["id"].as_str().unwrap(), line["reason"].as_str().unwrap())).collect();
     assert_eq!(told, [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]);
     assert!(lines[0]["redacted_at"].is_string() && lines[0]["created_at"].is_string());
     assert_eq!(lines[0]["action"], "delete");
 
     // Of users.
-    assert_eq!(
-        put(&users["upload_url"], &format!("{}\n{}", keeper.id, shy.id)).status,
-        200
-    );
+    assert_eq!(put(&users["upload_url"], &format!("{}\n{}", keeper.id, shy.id)).status, 200);
     let done = finished(&app, &users["id"]);
-    let result = shared_server()
-        .send(TestRequest::get(path(&done["download_url"])))
-        .text();
+    let result = shared_server().send(TestRequest::get(path(&done["download_url"]))).text();
     assert_eq!(result.lines().count(), 1);
     assert!(result.contains(&shy.id), "{result}");
 
@@ -132,24 +114,15 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     let complete = get(&app, "?type=tweets&status=complete&compliance_job.fields=id").assert_status(200);
     assert_eq!(complete["data"][0]["id"], job["id"]);
     assert_eq!(complete["meta"]["result_count"], 1);
-    assert_eq!(
-        get(&app, "?type=tweets&status=failed").assert_status(200)["meta"]["result_count"],
-        0
-    );
+    assert_eq!(get(&app, "?type=tweets&status=failed").assert_status(200)["meta"]["result_count"], 0);
 
     // Nobody else sees them.
     let other = shared_server().new_app("self-serve");
-    assert_eq!(
-        get(&other, "?type=tweets").assert_status(200)["meta"]["result_count"],
-        0
-    );
+    assert_eq!(get(&other, "?type=tweets").assert_status(200)["meta"]["result_count"], 0);
     let hidden = get(&other, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200);
     assert_eq!(
         hidden["errors"][0]["detail"],
-        format!(
-            "Could not find compliance_job with id: [{}].",
-            job["id"].as_str().unwrap()
-        )
+        format!("Could not find compliance_job with id: [{}].", job["id"].as_str().unwrap())
     );
     assert!(hidden.get("data").is_none());
 }
@@ -176,10 +149,7 @@ fn what_is_no_job_is_refused() {
         let refused = shared_server().send(TestRequest::new("PUT", path).body("text/plain", "1"));
         assert_eq!(refused.status, status);
     }
-    assert_eq!(
-        shared_server().send(TestRequest::get("/compliance/results/abc")).status,
-        404
-    );
+    assert_eq!(shared_server().send(TestRequest::get("/compliance/results/abc")).status, 404);
     let person = shared_server().new_user("nobody");
     assert_eq!(person.get(format!("{JOBS}?type=tweets")).status, 403);
 }

@@ -68,10 +68,7 @@ fn a_query_that_cannot_be_read_is_shown_with_the_place() {
 fn the_console_is_for_those_who_are_signed_in() {
     let server = shared_server();
     let answer = server.send(TestRequest::get("/developer/search"));
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (303, "/login?next=%2Fdeveloper%2Fsearch")
-    );
+    assert_eq!((answer.status, answer.header("location")), (303, "/login?next=%2Fdeveloper%2Fsearch"));
     let (mut browser, _) = Browser::of_someone(server);
     let forged = TestRequest::post("/developer/search").form("csrf=x&query=tea");
     assert_eq!(browser.send(forged).status, 403);
@@ -118,15 +115,9 @@ fn a_rule_is_tried_added_and_deleted() {
     assert!(text.contains("No matching posts"));
 
     let answer = rule(&mut browser, &path, &value, "add");
-    assert_eq!(
-        (answer.status, answer.header("location")),
-        (303, &*format!("{path}?added"))
-    );
+    assert_eq!((answer.status, answer.header("location")), (303, &*format!("{path}?added")));
     let text = browser.get(format!("{path}?added")).text();
-    assert!(
-        text.contains("The rule was added.") && text.contains("1 of 1000 rules"),
-        "{text}"
-    );
+    assert!(text.contains("The rule was added.") && text.contains("1 of 1000 rules"), "{text}");
     let text = rule(&mut browser, &path, &value, "add").assert_page(400);
     assert!(text.contains("The app already has this rule."));
     let text = rule(&mut browser, &path, "has:links", "add").assert_page(400);

@@ -13,9 +13,7 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
     let copy = server.sibling_path("copy");
     let (before, after) = {
         let person = server.new_user("copied");
-        let before: Vec<String> = (0..20)
-            .map(|number| person.publish_text(&format!("Before {number}")))
-            .collect();
+        let before: Vec<String> = (0..20).map(|number| person.publish_text(&format!("Before {number}"))).collect();
         std::thread::scope(|scope| {
             let writing = scope.spawn(|| {
                 for number in 0..40 {
@@ -40,11 +38,8 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     server.restart();
     let token = server.env_value("USER_TOKEN").to_owned();
-    let read = |ids: &str| {
-        server
-            .send(TestRequest::get(format!("/2/posts?ids={ids}")).bearer(&token))
-            .assert_status(200)
-    };
+    let read =
+        |ids: &str| server.send(TestRequest::get(format!("/2/posts?ids={ids}")).bearer(&token)).assert_status(200);
     assert_eq!(read(&before.join(","))["data"].as_array().unwrap().len(), before.len());
     assert!(read(&after).get("data").is_none(), "written after the copy");
     let person = server.new_user("later");
@@ -66,9 +61,7 @@ fn a_file_that_is_no_copy_is_not_restored() {
         assert_ne!(ran.code, 0, "{ran:?}");
     }
     server.restart();
-    server
-        .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
-        .assert_status(200);
+    server.send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN"))).assert_status(200);
 }
 
 #[test]
@@ -79,10 +72,7 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
     person.import_follows(&[&friend]);
     let root = person.publish_text("A root with #tag & <b> https://example.com/x");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": root } });
-    let reply = friend.create_post(&reply).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let reply = friend.create_post(&reply).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     let act = |kind: &str| {
         let path = format!("/2/users/{}/{kind}", friend.id);
         friend.post(path, &json!({ "tweet_id": root })).assert_status(200)["data"].clone()
@@ -90,24 +80,18 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
     act("likes");
     let repost = act("retweets")["id"].as_str().unwrap().to_owned();
     let file = server.sibling_path("all.jsonl");
-    server
-        .run_cli(&["export", "--jsonl", file.to_str().unwrap()])
-        .assert_success();
+    server.run_cli(&["export", "--jsonl", file.to_str().unwrap()]).assert_success();
 
     let other = TestServer::start(&["--world", "empty"]);
     for _ in 0..2 {
-        other
-            .run_cli(&["import", "jsonl", file.to_str().unwrap()])
-            .assert_success();
+        other.run_cli(&["import", "jsonl", file.to_str().unwrap()]).assert_success();
     }
     let reader = other.new_user("reader");
     let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,text,public_metrics";
     for id in [&root, &reply, &repost] {
         assert_eq!(reader.fetch_post(id, fields), friend.fetch_post(id, fields));
     }
-    let following = reader
-        .get(format!("/2/users/{}/following", person.id))
-        .assert_status(200);
+    let following = reader.get(format!("/2/users/{}/following", person.id)).assert_status(200);
     assert_eq!(following["data"][0]["id"], friend.id);
     let posts = |reader: &crate::harness::TestUser<'_>| {
         let path = format!("/2/users/{}/posts?max_results=100", server.env_value("USER_ID"));
@@ -126,14 +110,11 @@ fn an_archive_is_imported_and_read_through_the_interface() {
     let report = server.run_cli(&["import", "archive", path]).json();
     let again = server.run_cli(&["import", "archive", path]).json();
     let reader = server.new_user("reader");
-    let me = reader
-        .get("/2/users/by/username/archivist?user.fields=description")
-        .assert_status(200);
+    let me = reader.get("/2/users/by/username/archivist?user.fields=description").assert_status(200);
     assert_eq!(me["data"]["id"], "2244994945", "{report}");
     assert_eq!(me["data"]["description"], "Keeps things");
-    let timeline = reader
-        .get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities")
-        .assert_status(200);
+    let timeline =
+        reader.get("/2/users/2244994945/posts?max_results=100&post.fields=created_at,entities").assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 30, "{again}");
     let first = timeline["data"].as_array().unwrap().last().unwrap();
     assert_eq!(first["text"], "Post 0 &amp; more #kept");
@@ -158,10 +139,7 @@ fn write_archive(folder: &Path) {
     });
     file("account", json!([{ "account": account }]));
     let description = json!({ "bio": "Keeps things", "website": "", "location": "" });
-    file(
-        "profile",
-        json!([{ "profile": { "description": description, "avatarMediaUrl": "" } }]),
-    );
+    file("profile", json!([{ "profile": { "description": description, "avatarMediaUrl": "" } }]));
     let post = |number: u64| {
         json!({ "tweet": {
             "id_str": (1_500_000_000_000_000_000 + number).to_string(),
@@ -174,10 +152,7 @@ fn write_archive(folder: &Path) {
     };
     file("tweets", (0..30).map(post).collect());
     let link = "https://twitter.com/intent/user?user_id=12";
-    file(
-        "following",
-        json!([{ "following": { "accountId": "12", "userLink": link } }]),
-    );
+    file("following", json!([{ "following": { "accountId": "12", "userLink": link } }]));
     let kinds = ["account", "profile", "tweets", "following"];
     let mut types = serde_json::Map::new();
     for kind in kinds {
@@ -208,12 +183,8 @@ fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
     assert!([0, 1].contains(&ran.code), "{ran:?}");
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     person.get("/2/users/me").assert_status(200);
-    server
-        .run_cli(&["import", "jsonl", "/nowhere/at/all"])
-        .assert_exit_code(1);
-    server
-        .run_cli(&["import", "archive", "/nowhere/at/all"])
-        .assert_exit_code(1);
+    server.run_cli(&["import", "jsonl", "/nowhere/at/all"]).assert_exit_code(1);
+    server.run_cli(&["import", "archive", "/nowhere/at/all"]).assert_exit_code(1);
 }
 
 #[test]

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-const CRATES: &[&str] = &[
-    "ads", "base", "deliver", "edge", "locum", "network", "pages", "query", "store", "view", "web",
-];
+const CRATES: &[&str] =
+    &["ads", "base", "deliver", "edge", "locum", "network", "pages", "query", "store", "view", "web"];
 
 /// Where a test's code may be: `a::b` in `tests/it/a/b.rs`, `src/a/b.rs`, or the file above it.
 fn places(root: &Path, name: &str, modules: &[&str]) -> Vec<PathBuf> {
@@ -44,16 +43,7 @@ fn every_test_that_the_security_table_names_is_there() {
         found += 1;
     }
     assert!(found > 100, "{found}");
-    for item in [
-        ("A", 14),
-        ("B", 18),
-        ("C", 12),
-        ("D", 16),
-        ("F", 8),
-        ("G", 14),
-        ("I", 14),
-        ("J", 22),
-    ] {
+    for item in [("A", 14), ("B", 18), ("C", 12), ("D", 16), ("F", 8), ("G", 14), ("I", 14), ("J", 22)] {
         for number in 1..=item.1 {
             let row = format!("| {}{number} | ", item.0);
             assert_eq!(text.matches(&row).count(), 1, "{row}");

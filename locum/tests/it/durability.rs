@@ -42,10 +42,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let writers: Vec<Writer> = (0..4)
         .map(|_| {
             let person = server.new_user_with("writer", &["--subscription-type", "Premium"]);
-            Writer {
-                id: person.id.clone(),
-                token: person.token,
-            }
+            Writer { id: person.id.clone(), token: person.token }
         })
         .collect();
     let (mut dice, mut all) = (TestRng(seed), Ledger::default());
@@ -54,35 +51,21 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let ledger = write_until_killed(&server, &writers, instant, dice.0);
         server.crash_and_restart();
         let told = format!("round {round}, seed {seed}, killed after {instant:?}");
-        println!(
-            "{told}: {} posts, {} deletions",
-            ledger.posts.len(),
-            ledger.deleted.len()
-        );
+        println!("{told}: {} posts, {} deletions", ledger.posts.len(), ledger.deleted.len());
         check(&server, &writers, &ledger, &told);
         all.take(ledger, &told);
     }
     check(&server, &writers, &all, &format!("after all, seed {seed}"));
-    assert!(
-        all.posts.len() > 10 * usize::try_from(rounds).unwrap(),
-        "{} posts",
-        all.posts.len()
-    );
+    assert!(all.posts.len() > 10 * usize::try_from(rounds).unwrap(), "{} posts", all.posts.len());
     is_sound(&server);
     let next: u64 = post(&server, &writers[0], &json!({ "text": "The last" })).unwrap();
-    assert!(
-        all.posts.last_key_value().is_none_or(|(last, _)| *last < next),
-        "ids went back"
-    );
+    assert!(all.posts.last_key_value().is_none_or(|(last, _)| *last < next), "ids went back");
 }
 
 impl Ledger {
     fn take(&mut self, other: Self, told: &str) {
         for (id, text) in other.posts {
-            assert!(
-                self.posts.insert(id, text).is_none(),
-                "{told}: {id} was given out twice"
-            );
+            assert!(self.posts.insert(id, text).is_none(), "{told}: {id} was given out twice");
         }
         self.deleted.extend(other.deleted);
         self.doubtful.extend(other.doubtful);
@@ -103,9 +86,7 @@ fn write_until_killed(server: &TestServer, writers: &[Writer], instant: Duration
         }
         scope.spawn(|| follow(server, writers, &ledger, &gone));
         // The instant counts from where something is acknowledged: a loaded machine is slow to begin.
-        wait_until("something to be acknowledged", || {
-            ledger.lock().unwrap().posts.len() > 10
-        });
+        wait_until("something to be acknowledged", || ledger.lock().unwrap().posts.len() > 10);
         std::thread::sleep(instant);
         server.signal(Signal::KILL);
         gone.store(true, Ordering::SeqCst);
@@ -216,14 +197,8 @@ fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
         std::thread::sleep(Duration::from_millis(instant));
         server.kill();
         server.restart();
-        let me = server
-            .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
-            .assert_status(200);
-        assert_eq!(
-            me["data"]["id"],
-            server.env_value("USER_ID"),
-            "killed after {instant} ms"
-        );
+        let me = server.send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN"))).assert_status(200);
+        assert_eq!(me["data"]["id"], server.env_value("USER_ID"), "killed after {instant} ms");
         is_sound(&server);
     }
 }

@@ -40,10 +40,7 @@ const TEXTS: &[&str] = &[
 
 impl Side {
     fn start(engine: DatabaseEngine) -> Self {
-        Self {
-            server: TestServer::start_on_engine(engine, &["--seed", "11"]),
-            posts: Vec::new(),
-        }
+        Self { server: TestServer::start_on_engine(engine, &["--seed", "11"]), posts: Vec::new() }
     }
 
     /// Takes note of the posts that its world came with: some are of the moment of its making.
@@ -92,8 +89,7 @@ impl Side {
         }
         let answer = self.server.send(ask.bearer(self.server.env_value(TOKENS[step.author])));
         if answer.status == 201 {
-            self.posts
-                .push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
+            self.posts.push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
         }
         (answer.status, self.told(&answer))
     }
@@ -143,34 +139,17 @@ fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
         4 => ("DELETE", format!("/2/posts/{post}"), None),
         5 => ("GET", format!("/2/posts/{post}?{fields}"), None),
         6 => ("GET", format!("/2/tweets?ids={post},1,{user}&{fields}"), None),
-        7 => (
-            "GET",
-            format!("/2/users/{user}/posts?max_results={limit}&{fields}"),
-            None,
-        ),
-        8 => (
-            "GET",
-            format!("/2/users/{user}/mentions?max_results={limit}&since_id={post}&{fields}"),
-            None,
-        ),
+        7 => ("GET", format!("/2/users/{user}/posts?max_results={limit}&{fields}"), None),
+        8 => ("GET", format!("/2/users/{user}/mentions?max_results={limit}&since_id={post}&{fields}"), None),
         9 => {
             let own = &users[author];
             let path = format!("/2/users/{own}/timelines/reverse_chronological?max_results={limit}");
             ("GET", format!("{path}&exclude=replies&{fields}"), None)
         }
-        10 => (
-            "GET",
-            format!("/2/users?ids={user},1&user.fields=public_metrics,entities"),
-            None,
-        ),
+        10 => ("GET", format!("/2/users?ids={user},1&user.fields=public_metrics,entities"), None),
         _ => ("GET", format!("/2/users/{user}/followers?max_results={limit}"), None),
     };
-    Step {
-        method,
-        target: target.trim_end_matches(['&', '?']).to_owned(),
-        body,
-        author,
-    }
+    Step { method, target: target.trim_end_matches(['&', '?']).to_owned(), body, author }
 }
 
 fn new_post(dice: &mut TestRng, post: &str) -> Value {
@@ -193,14 +172,8 @@ fn both_engines_answer_a_random_program_alike() {
         return;
     }
     let steps = suite_setting("LOCUM_PROGRAM_STEPS", 600);
-    let seed = suite_setting(
-        "LOCUM_PROGRAM_SEED",
-        u64::try_from(base::clock::wall_time().ms()).unwrap(),
-    );
-    let (mut one, mut other) = (
-        Side::start(DatabaseEngine::Sqlite),
-        Side::start(DatabaseEngine::Postgres),
-    );
+    let seed = suite_setting("LOCUM_PROGRAM_SEED", u64::try_from(base::clock::wall_time().ms()).unwrap());
+    let (mut one, mut other) = (Side::start(DatabaseEngine::Sqlite), Side::start(DatabaseEngine::Postgres));
     let users = one.server.send(
         TestRequest::get("/2/users/by?usernames=ada,bob,carol,grace,nobody").bearer(one.server.env_value("USER_TOKEN")),
     );

@@ -24,19 +24,12 @@ fn ask(endpoint: &Endpoint, person: &TestUser<'_>) -> TestRequest {
 
 /// As whoever may call the operation.
 fn call(endpoint: &Endpoint, person: &TestUser<'_>, app: &TestApp) -> TestResponse {
-    let token = if endpoint.permit.oauth2 {
-        &person.token
-    } else {
-        &app.bearer
-    };
+    let token = if endpoint.permit.oauth2 { &person.token } else { &app.bearer };
     person.server.send(ask(endpoint, person).bearer(token))
 }
 
 fn is_closed(answer: &TestResponse) -> bool {
-    answer.status == 403
-        && answer.json()["type"]
-            .as_str()
-            .is_some_and(|kind| kind.ends_with("/client-forbidden"))
+    answer.status == 403 && answer.json()["type"].as_str().is_some_and(|kind| kind.ends_with("/client-forbidden"))
 }
 
 fn access(app: &TestApp, more: &[&str]) -> Value {
@@ -85,14 +78,8 @@ fn a_tier_brings_its_entitlements() {
     assert_eq!(changed["entitlements"], all);
     let less = access(&app, &["--refuse", "blocks", "--refuse", "full_archive"]);
     assert_eq!(less["entitlements"], json!(["follows_and_likes", "ads"]));
-    let changed = access(
-        &app,
-        &["--level", "self-serve", "--allow", "full_archive", "--refuse", "blocks"],
-    );
-    assert_eq!(
-        changed["entitlements"],
-        json!(["full_archive", "follows_and_likes", "ads"])
-    );
+    let changed = access(&app, &["--level", "self-serve", "--allow", "full_archive", "--refuse", "blocks"]);
+    assert_eq!(changed["entitlements"], json!(["full_archive", "follows_and_likes", "ads"]));
     for wrong in [["--allow", "everything"], ["--level", "royal"]] {
         let command = ["app", "access", &app.id];
         let ran = shared_server().run_cli(&[&command[..], &wrong[..]].concat());
@@ -145,9 +132,7 @@ fn the_caller_is_shown_in_the_older_form() {
     key.consumer.1 = "wrong";
     let header = me().oauth1_header(&key, &server.url);
     refused(server.send(me().authorization(header)), 401, 32);
-    person
-        .send_signed(TestRequest::post("/1.1/oauth/invalidate_token"))
-        .assert_status(200);
+    person.send_signed(TestRequest::post("/1.1/oauth/invalidate_token")).assert_status(200);
     refused(person.send_signed(me()), 401, 89);
 }
 
@@ -157,10 +142,7 @@ fn users_are_found_as_older_clients_look_for_them() {
     let (person, other) = (server.new_user("looker"), server.new_user("lookedup"));
     let show = |query: String| person.send_signed(TestRequest::get(format!("/1.1/users/show.json?{query}")));
     let loud = other.username.to_uppercase();
-    for query in [
-        format!("screen_name={loud}"),
-        format!("user_id={}&screen_name=nobody", other.id),
-    ] {
+    for query in [format!("screen_name={loud}"), format!("user_id={}&screen_name=nobody", other.id)] {
         let user = show(query).assert_status(200);
         assert_eq!(user["id_str"], other.id.as_str());
         assert_eq!(user["screen_name"], other.username.as_str());

@@ -47,21 +47,14 @@ fn the_first_run_writes_down_all_that_a_client_needs() {
     let (id, token) = (server.env_value("USER_ID"), server.env_value("ACCESS_TOKEN"));
     assert!(token.starts_with(&format!("{id}-")), "{token}");
     let text = std::fs::read_to_string(server.data_dir().join("dev.env")).unwrap();
-    assert!(
-        text.lines()
-            .all(|line| line.starts_with('#') || line.starts_with("LOCUM_")),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.starts_with('#') || line.starts_with("LOCUM_")), "{text}");
 }
 
 #[test]
 fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
     let server = shared_server();
     for name in ["dev.env", "master.key"] {
-        let mode = std::fs::metadata(server.data_dir().join(name))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = std::fs::metadata(server.data_dir().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     }
 }
@@ -72,14 +65,10 @@ fn every_key_of_the_first_run_works() {
     let bearers = [("BEARER_TOKEN", "USERNAME"), ("BEARER_TOKEN_2", "USERNAME_2")];
     for (bearer, username) in bearers {
         let path = format!("/2/users/by/username/{}", server.env_value(username));
-        server
-            .send(TestRequest::get(path).bearer(server.env_value(bearer)))
-            .assert_status(200);
+        server.send(TestRequest::get(path).bearer(server.env_value(bearer))).assert_status(200);
     }
     for (token, id) in [("USER_TOKEN", "USER_ID"), ("USER_TOKEN_2", "USER_ID_2")] {
-        let me = server
-            .send(TestRequest::get("/2/users/me").bearer(server.env_value(token)))
-            .assert_status(200);
+        let me = server.send(TestRequest::get("/2/users/me").bearer(server.env_value(token))).assert_status(200);
         assert_eq!(me["data"]["id"], server.env_value(id));
     }
     for suffix in ["", "_2"] {
@@ -103,34 +92,20 @@ fn the_same_seed_makes_the_same_world_and_another_seed_another() {
     let [one, same] = [0, 1].map(|_| TestServer::start(&["--seed", "42"]));
     let other = TestServer::start(&["--seed", "43"]);
     assert_eq!(lasting(&one.env), lasting(&same.env));
-    for secret in [
-        "API_SECRET",
-        "BEARER_TOKEN",
-        "ACCESS_TOKEN_SECRET",
-        "USER_TOKEN",
-        "CLIENT_SECRET",
-    ] {
+    for secret in ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"] {
         assert_ne!(one.env_value(secret), other.env_value(secret), "{secret}");
     }
     let posts = |server: &TestServer| {
         let fields = "post.fields=created_at,public_metrics,referenced_posts&expansions=author_id";
-        let path = format!(
-            "/2/users/{}/posts?max_results=100&{fields}",
-            server.env_value("USER_ID")
-        );
-        server
-            .send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN")))
-            .assert_status(200)["data"]
-            .clone()
+        let path = format!("/2/users/{}/posts?max_results=100&{fields}", server.env_value("USER_ID"));
+        server.send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN"))).assert_status(200)["data"].clone()
     };
     assert_eq!(posts(&one), posts(&same));
     assert!(!posts(&one).as_array().unwrap().is_empty());
 }
 
 fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
-    env.iter()
-        .filter(|(name, _)| !PLACES.contains(&name.as_str()))
-        .collect()
+    env.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())).collect()
 }
 
 #[test]
@@ -144,9 +119,7 @@ fn a_restart_keeps_everything() {
     assert_eq!(lasting(&server.env), lasting(&before));
     let token = server.env_value("USER_TOKEN").to_owned();
     let read = |server: &TestServer| {
-        server
-            .send(TestRequest::get(format!("/2/posts/{id}")).bearer(&token))
-            .assert_status(200)["data"]["text"]
+        server.send(TestRequest::get(format!("/2/posts/{id}")).bearer(&token)).assert_status(200)["data"]["text"]
             .clone()
     };
     assert_eq!(read(&server), "Still here after the restart");
@@ -158,11 +131,8 @@ fn a_restart_keeps_everything() {
 #[test]
 fn the_demo_world_shows_every_kind_of_thing() {
     let server = shared_server();
-    let get = |path: String| {
-        server
-            .send(TestRequest::get(path).bearer(server.env_value("USER_TOKEN")))
-            .assert_status(200)
-    };
+    let get =
+        |path: String| server.send(TestRequest::get(path).bearer(server.env_value("USER_TOKEN"))).assert_status(200);
     let id = server.env_value("USER_ID");
     let fields = "post.fields=referenced_posts,entities,edit_history_post_ids";
     let home = get(format!("/2/users/{id}/timelines/reverse_chronological?{fields}"));
@@ -176,10 +146,7 @@ fn the_demo_world_shows_every_kind_of_thing() {
         assert!(kinds.contains(&kind), "no post of the home timeline is {kind}");
     }
     for entity in ["urls", "hashtags", "mentions", "cashtags"] {
-        assert!(
-            posts.iter().any(|post| post["entities"].get(entity).is_some()),
-            "no {entity}"
-        );
+        assert!(posts.iter().any(|post| post["entities"].get(entity).is_some()), "no {entity}");
     }
     let mentions = get(format!("/2/users/{id}/mentions"));
     assert!(mentions["meta"]["result_count"].as_u64().unwrap() > 0);
@@ -190,11 +157,7 @@ fn the_demo_world_shows_every_kind_of_thing() {
 fn the_demo_world_has_something_in_every_group() {
     let server = TestServer::start(&[]);
     let (id, token) = (server.env_value("USER_ID"), server.env_value("USER_TOKEN"));
-    let get = |path: &str| {
-        server
-            .send(TestRequest::get(path.replace("{id}", id)).bearer(token))
-            .assert_status(200)
-    };
+    let get = |path: &str| server.send(TestRequest::get(path.replace("{id}", id)).bearer(token)).assert_status(200);
     for path in [
         "/2/users/{id}/owned_lists",
         "/2/users/{id}/pinned_lists",
@@ -209,25 +172,13 @@ fn the_demo_world_has_something_in_every_group() {
         "/2/communities/search?query=crab",
     ] {
         let found = get(path);
-        assert!(
-            found["data"].as_array().is_some_and(|data| !data.is_empty()),
-            "{path}: {found}"
-        );
+        assert!(found["data"].as_array().is_some_and(|data| !data.is_empty()), "{path}: {found}");
     }
     let events = get("/2/dm_events?dm_event.fields=dm_conversation_id");
-    let talks: std::collections::BTreeSet<&str> = events["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|event| event["dm_conversation_id"].as_str())
-        .collect();
+    let talks: std::collections::BTreeSet<&str> =
+        events["data"].as_array().unwrap().iter().filter_map(|event| event["dm_conversation_id"].as_str()).collect();
     assert_eq!(talks.len(), 2, "one of two, one of a group: {events}");
-    let user = |name: &str| {
-        get(&format!("/2/users/by/username/{name}"))["data"]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let user = |name: &str| get(&format!("/2/users/by/username/{name}"))["data"]["id"].as_str().unwrap().to_owned();
     let posts = |name: &str| {
         let asked = "post.fields=geo,attachments,public_metrics&expansions=attachments.poll_ids,\
                      attachments.media_keys,geo.place_id&poll.fields=options,voting_status&\
@@ -245,16 +196,8 @@ fn the_demo_world_has_something_in_every_group() {
     let polls = polls.as_array().unwrap();
     assert!(polls.iter().any(|poll| poll["voting_status"] == "open"), "{polls:?}");
     let hello = get("/2/users/{id}/posts?max_results=100&post.fields=public_metrics");
-    let metrics = hello["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|post| &post["public_metrics"]);
-    assert!(
-        metrics
-            .clone()
-            .any(|all| all["like_count"] == 5 && all["repost_count"] == 2)
-    );
+    let metrics = hello["data"].as_array().unwrap().iter().map(|post| &post["public_metrics"]);
+    assert!(metrics.clone().any(|all| all["like_count"] == 5 && all["repost_count"] == 2));
 
     // Someone waits for the protected account's approval.
     let bob = server
@@ -263,19 +206,12 @@ fn the_demo_world_has_something_in_every_group() {
                 .bearer(server.env_value("USER_TOKEN_2")),
         )
         .assert_status(200);
-    assert_eq!(
-        bob["data"]["connection_status"],
-        serde_json::json!(["follow_request_sent"]),
-        "{bob}"
-    );
+    assert_eq!(bob["data"]["connection_status"], serde_json::json!(["follow_request_sent"]), "{bob}");
 
     // What was written lately trends, and is news.
     server.run_cli(&["news", "refresh"]).assert_success();
-    let app = |path: &str| {
-        server
-            .send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN")))
-            .assert_status(200)
-    };
+    let app =
+        |path: &str| server.send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN"))).assert_status(200);
     let trends = app("/2/trends/by/woeid/1");
     assert_eq!(trends["data"][0]["trend_name"], "#HarbourFest", "{trends}");
     let news = app("/2/news/search?query=harbourfest");
@@ -288,9 +224,7 @@ fn an_empty_world_has_no_posts_but_its_keys_work() {
     let server = TestServer::start(&["--world", "empty"]);
     let id = server.new_user("first").id;
     let token = server.default_app().bearer.clone();
-    let posts = server
-        .send(TestRequest::get(format!("/2/users/{id}/posts")).bearer(&token))
-        .assert_status(200);
+    let posts = server.send(TestRequest::get(format!("/2/users/{id}/posts")).bearer(&token)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0);
 }
 

@@ -34,10 +34,7 @@ fn untie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
 fn ids(reader: &TestUser<'_>, path: &str) -> Vec<String> {
     let body = reader.get(path).assert_status(200);
     let users = body["data"].as_array().cloned().unwrap_or_default();
-    users
-        .iter()
-        .map(|user| user["id"].as_str().unwrap().to_owned())
-        .collect()
+    users.iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// What one person is to another, by the words of the interface.
@@ -45,11 +42,7 @@ fn status(viewer: &TestUser<'_>, other: &TestUser<'_>) -> Vec<String> {
     let path = format!("/2/users/{}?user.fields=connection_status", other.id);
     let body = viewer.get(path).assert_status(200);
     let words = body["data"]["connection_status"].as_array().cloned();
-    words
-        .unwrap_or_default()
-        .iter()
-        .map(|word| word.as_str().unwrap().to_owned())
-        .collect()
+    words.unwrap_or_default().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
 }
 
 /// Followers and following, by the counters.
@@ -63,10 +56,7 @@ fn counts(of: &TestUser<'_>) -> (i64, i64) {
 fn requests(of: &TestUser<'_>) -> Vec<String> {
     let listed = shared_server().run_cli(&["follow", "requests", &of.id]).json();
     let listed = listed.as_array().unwrap();
-    listed
-        .iter()
-        .map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect()
+    listed.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -109,9 +99,7 @@ fn a_protected_user_is_asked_and_answers_by_the_platform() {
     approve(&one).assert_exit_code(1);
     assert_eq!(status(&one, &author), ["following"]);
     assert_eq!(one.fetch_post(&post, "text")["text"], "Only for some");
-    server
-        .run_cli(&["follow", "deny", &author.username, &two.username])
-        .assert_success();
+    server.run_cli(&["follow", "deny", &author.username, &two.username]).assert_success();
     assert!(status(&two, &author).is_empty());
     assert!(requests(&author).is_empty());
     assert_eq!(counts(&author), (1, 0));
@@ -141,15 +129,11 @@ fn who_cannot_be_followed_is_told_so() {
     tie(&me, "blocking", &other);
     ask(&other.id).assert_error(403, "You are not permitted to perform this action.");
     untie(&me, "blocking", &other);
-    shared_server()
-        .run_cli(&["user", "suspend", &other.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &other.id]).assert_success();
     let suspended = ask(&other.id);
     suspended.assert_legacy_code(403, 63);
     suspended.assert_error(403, "User has been suspended.");
-    shared_server()
-        .run_cli(&["user", "restore", &other.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "restore", &other.id]).assert_success();
     shared_server().run_cli(&["user", "delete", &other.id]).assert_success();
     ask(&other.id).assert_problem(404, "resource-not-found");
     assert_eq!(counts(&me), (0, 0));
@@ -182,24 +166,14 @@ fn the_path_names_oneself_and_the_body_names_a_user() {
         me.delete(format!("{own}/x")).assert_problem(400, "invalid-request");
         // What is not there is gone already.
         assert_eq!(me.delete(format!("{own}/1")).assert_status(200)["data"][noun], false);
-        me.post(&own, &json!({ "target_user_id": "1" }))
-            .assert_problem(404, "resource-not-found");
+        me.post(&own, &json!({ "target_user_id": "1" })).assert_problem(404, "resource-not-found");
     }
     for noun in ["blocking", "muting"] {
-        me.get(format!("/2/users/{}/{noun}", other.id))
-            .assert_problem(400, "invalid-request");
+        me.get(format!("/2/users/{}/{noun}", other.id)).assert_problem(400, "invalid-request");
     }
     assert!(status(&me, &other).is_empty());
-    me.post(
-        format!("/2/users/{}/muting", me.id),
-        &json!({ "target_user_id": me.id }),
-    )
-    .assert_legacy_code(403, 271);
-    me.post(
-        format!("/2/users/{}/blocking", me.id),
-        &json!({ "target_user_id": me.id }),
-    )
-    .assert_status(403);
+    me.post(format!("/2/users/{}/muting", me.id), &json!({ "target_user_id": me.id })).assert_legacy_code(403, 271);
+    me.post(format!("/2/users/{}/blocking", me.id), &json!({ "target_user_id": me.id })).assert_status(403);
 }
 
 #[test]
@@ -209,11 +183,7 @@ fn a_block_ends_follows_both_ways_and_a_mute_ends_none() {
     follow(&other, &one);
     tie(&one, "muting", &other);
     assert_eq!(status(&one, &other), ["followed_by", "following", "muting"]);
-    assert_eq!(
-        status(&other, &one),
-        ["followed_by", "following"],
-        "a mute is not seen by whom it is about"
-    );
+    assert_eq!(status(&other, &one), ["followed_by", "following"], "a mute is not seen by whom it is about");
     tie(&one, "blocking", &other);
     assert_eq!(status(&one, &other), ["blocking", "muting"]);
     assert!(status(&other, &one).is_empty());
@@ -239,25 +209,17 @@ fn blocks_and_mutes_are_listed_latest_first_and_walked() {
         assert_eq!(ids(&me, &path), wanted);
         let first = me.get(format!("{path}?max_results=2")).assert_status(200);
         let next = first["meta"]["next_token"].as_str().unwrap();
-        let second = me
-            .get(format!("{path}?max_results=2&pagination_token={next}"))
-            .assert_status(200);
+        let second = me.get(format!("{path}?max_results=2&pagination_token={next}")).assert_status(200);
         assert_eq!(second["data"][0]["id"], wanted[2]);
         let back = second["meta"]["previous_token"].as_str().unwrap();
-        let again = me
-            .get(format!("{path}?max_results=2&pagination_token={back}"))
-            .assert_status(200);
+        let again = me.get(format!("{path}?max_results=2&pagination_token={back}")).assert_status(200);
         assert_eq!(again["data"], first["data"]);
         let last = second["meta"]["next_token"].as_str().unwrap();
-        let last = me
-            .get(format!("{path}?max_results=2&pagination_token={last}"))
-            .assert_status(200);
+        let last = me.get(format!("{path}?max_results=2&pagination_token={last}")).assert_status(200);
         assert_eq!(last["meta"]["result_count"], 1, "{last}");
         assert!(last["meta"].get("next_token").is_none());
-        me.get(format!("{path}?max_results=0"))
-            .assert_problem(400, "invalid-request");
-        me.get(format!("{path}?pagination_token=0123456789abcdef"))
-            .assert_problem(400, "invalid-request");
+        me.get(format!("{path}?max_results=0")).assert_problem(400, "invalid-request");
+        me.get(format!("{path}?pagination_token=0123456789abcdef")).assert_problem(400, "invalid-request");
     }
 }
 
@@ -271,16 +233,10 @@ fn direct_messages_are_refused_and_taken_again() {
     let ask = |act: &str, id: &str| me.send(TestRequest::post(format!("/2/users/{id}/dm/{act}")));
     assert_eq!(takes(), true);
     for _ in 0..2 {
-        assert_eq!(
-            ask("block", &other.id).assert_status(200)["data"],
-            json!({ "blocked": true })
-        );
+        assert_eq!(ask("block", &other.id).assert_status(200)["data"], json!({ "blocked": true }));
     }
     assert_eq!(takes(), false);
-    assert_eq!(
-        ask("unblock", &other.id).assert_status(200)["data"],
-        json!({ "blocked": false })
-    );
+    assert_eq!(ask("unblock", &other.id).assert_status(200)["data"], json!({ "blocked": false }));
     assert_eq!(takes(), true);
     ask("unblock", &other.id).assert_error(403, "User is not blocked for DMs");
     ask("block", "1").assert_problem(404, "resource-not-found");
@@ -314,13 +270,7 @@ impl Scene {
         let repost = ids(&third, &format!("/2/users/{}/posts", third.id));
         let repost = repost[0].clone();
         assert_ne!(repost, quote);
-        Self {
-            viewer,
-            author,
-            post,
-            quote,
-            repost,
-        }
+        Self { viewer, author, post, quote, repost }
     }
 
     fn lists(&self, path: &str) -> bool {
@@ -336,11 +286,7 @@ impl Scene {
     fn holds(&self, surface: &str) -> bool {
         let (viewer, author, post) = (&self.viewer, &self.author, &self.post);
         match surface {
-            "lookup" => viewer
-                .get(format!("/2/posts/{post}"))
-                .assert_status(200)
-                .get("data")
-                .is_some(),
+            "lookup" => viewer.get(format!("/2/posts/{post}")).assert_status(200).get("data").is_some(),
             "lookup of several" => self.lists(&format!("/2/posts?ids={post},{}", self.quote)),
             "posts" => self.lists(&format!("/2/users/{}/posts", author.id)),
             "posts by name" => self.lists(&format!("/2/users/by/username/{}/posts", author.username)),
@@ -411,11 +357,7 @@ type Relation = (&'static str, fn(&Scene), &'static [&'static str]);
 
 const RELATIONS: &[Relation] = &[
     ("follows", |_| {}, &[]),
-    (
-        "does not follow",
-        |scene| untie(&scene.viewer, "following", &scene.author),
-        &["home"],
-    ),
+    ("does not follow", |scene| untie(&scene.viewer, "following", &scene.author), &["home"]),
     (
         "blocks the author",
         |scene| tie(&scene.viewer, "blocking", &scene.author),
@@ -446,17 +388,11 @@ const RELATIONS: &[Relation] = &[
         |scene| tie(&scene.viewer, "muting", &scene.author),
         &["home", "reposted to home", "mentions"],
     ),
-    (
-        "is muted by the author",
-        |scene| tie(&scene.author, "muting", &scene.viewer),
-        &[],
-    ),
+    ("is muted by the author", |scene| tie(&scene.author, "muting", &scene.viewer), &[]),
     (
         "follows whom is protected now",
         |scene| {
-            shared_server()
-                .run_cli(&["user", "protect", &scene.author.id])
-                .assert_success();
+            shared_server().run_cli(&["user", "protect", &scene.author.id]).assert_success();
         },
         &["repost"],
     ),
@@ -464,9 +400,7 @@ const RELATIONS: &[Relation] = &[
         "does not follow and the author is protected",
         |scene| {
             untie(&scene.viewer, "following", &scene.author);
-            shared_server()
-                .run_cli(&["user", "protect", &scene.author.id])
-                .assert_success();
+            shared_server().run_cli(&["user", "protect", &scene.author.id]).assert_success();
         },
         &[
             "lookup",
@@ -488,9 +422,7 @@ const RELATIONS: &[Relation] = &[
     (
         "follows whom is suspended",
         |scene| {
-            shared_server()
-                .run_cli(&["user", "suspend", &scene.author.id])
-                .assert_success();
+            shared_server().run_cli(&["user", "suspend", &scene.author.id]).assert_success();
         },
         &[
             "lookup",
@@ -513,12 +445,8 @@ const RELATIONS: &[Relation] = &[
     (
         "followed whom is restored",
         |scene| {
-            shared_server()
-                .run_cli(&["user", "delete", &scene.author.id])
-                .assert_success();
-            shared_server()
-                .run_cli(&["user", "restore", &scene.author.id])
-                .assert_success();
+            shared_server().run_cli(&["user", "delete", &scene.author.id]).assert_success();
+            shared_server().run_cli(&["user", "restore", &scene.author.id]).assert_success();
         },
         &[],
     ),
@@ -549,9 +477,7 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
     let reply = json!({ "text": "Still here", "reply": reply });
     viewer.create_post(&reply).assert_legacy_code(403, 136);
     untie(author, "blocking", viewer);
-    shared_server()
-        .run_cli(&["user", "protect", &author.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "protect", &author.id]).assert_success();
     viewer.create_post(&reply).assert_legacy_code(403, 385);
     let mut refused = vec![];
     for path in [
@@ -567,17 +493,12 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
     for (path, error) in &refused {
         assert_eq!(error["title"], "Authorization Error", "{path}: {error}");
     }
-    let detail = format!(
-        "Sorry, you are not authorized to see the Tweet with id: [{}].",
-        scene.post
-    );
+    let detail = format!("Sorry, you are not authorized to see the Tweet with id: [{}].", scene.post);
     assert_eq!(refused[0].1["detail"], detail);
     // The author's own eyes, and an approved follower's.
     let friend = person("friend");
     follow(&friend, author);
-    shared_server()
-        .run_cli(&["follow", "approve", &author.id, &friend.id])
-        .assert_success();
+    shared_server().run_cli(&["follow", "approve", &author.id, &friend.id]).assert_success();
     for who in [author, &friend] {
         let path = format!("/2/users/{}/followers", author.id);
         assert_eq!(ids(who, &path), [friend.id.as_str()]);
@@ -608,8 +529,6 @@ fn everything_is_counted_right_and_no_row_is_forbidden() {
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
     let people = [&one, &other, &third].map(|who| who.id.clone());
     let ours = found["differences"].as_array().unwrap().iter();
-    let ours: Vec<_> = ours
-        .filter(|one| people.contains(&one["id"].as_str().unwrap().to_owned()))
-        .collect();
+    let ours: Vec<_> = ours.filter(|one| people.contains(&one["id"].as_str().unwrap().to_owned())).collect();
     assert!(ours.is_empty(), "{ours:?}");
 }

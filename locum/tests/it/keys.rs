@@ -117,9 +117,7 @@ fn sealing_anew_goes_on_after_a_crash() {
     let mut sealing = {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_locum"));
         command.args(["keys", "rewrap", "--json"]).args(&place);
-        command
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         command.spawn().unwrap()
     };
     std::thread::sleep(std::time::Duration::from_millis(15));
@@ -146,9 +144,7 @@ fn a_key_that_is_still_needed_is_missed_and_nothing_is_touched() {
     let old = put_aside(&server).remove(0);
     let hidden = server.sibling_path("hidden.key");
     std::fs::rename(&old, &hidden).unwrap();
-    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"]
-        .map(str::to_owned)
-        .to_vec();
+    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"].map(str::to_owned).to_vec();
     args.extend(server.location_args());
     let ran = crate::harness::run_command(&server.sibling_path(""), &args);
     assert_ne!(ran.code, 0);

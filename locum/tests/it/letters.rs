@@ -40,12 +40,7 @@ fn whoever_is_invited_joins_confirms_and_gets_back_in() {
     let (path, token) = link(&server, &letter.text);
     assert!(invited["link"].as_str().unwrap().ends_with(&path));
     let action = format!("/join?token={token}");
-    let fields = [
-        ("username", name),
-        ("name", "Grace"),
-        ("email", address),
-        ("password", NEW),
-    ];
+    let fields = [("username", name), ("name", "Grace"), ("email", address), ("password", NEW)];
     let page = browser.get(path.clone());
     let made = browser.submit(&page, &action, &fields);
     assert_eq!(made.status, 303, "{}", made.text());

@@ -26,10 +26,7 @@ fn counts(reader: &TestUser<'_>, post: &str, user: &TestUser<'_>, wanted: [u64; 
     let post = reader.fetch_post(post, "public_metrics");
     let path = format!("/2/users/{}?user.fields=public_metrics", user.id);
     let user = reader.get(path).assert_status(200);
-    let found = [
-        &post["public_metrics"]["like_count"],
-        &user["data"]["public_metrics"]["like_count"],
-    ];
+    let found = [&post["public_metrics"]["like_count"], &user["data"]["public_metrics"]["like_count"]];
     assert_eq!(found.map(|count| count.as_u64().unwrap()), wanted);
 }
 
@@ -113,8 +110,7 @@ fn what_may_not_be_liked_is_refused_and_leaves_nothing() {
         "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
         author.id, fan.id
     );
-    fan.post(&theirs, &json!({ "tweet_id": secret }))
-        .assert_error(400, &sentence);
+    fan.post(&theirs, &json!({ "tweet_id": secret })).assert_error(400, &sentence);
     fan.delete(format!("{theirs}/{secret}")).assert_error(400, &sentence);
     fan.delete(format!("{path}/x")).assert_problem(400, "invalid-request");
     counts(&fan, &secret, &fan, [1, 1]);
@@ -136,8 +132,7 @@ fn a_like_of_a_repost_is_one_of_its_original_and_an_old_version_is_not_liked() {
     let repost = made["data"]["id"].as_str().unwrap();
     likes(&fan, repost);
     counts(&author, &id, &fan, [1, 1]);
-    fan.delete(format!("/2/users/{}/likes/{repost}", fan.id))
-        .assert_status(200);
+    fan.delete(format!("/2/users/{}/likes/{repost}", fan.id)).assert_status(200);
     counts(&author, &id, &fan, [0, 0]);
 
     let old = writer.publish_text("A typpo");
@@ -150,8 +145,7 @@ fn a_like_of_a_repost_is_one_of_its_original_and_an_old_version_is_not_liked() {
     let refused = author.post(path, &json!({ "tweet_id": old }));
     refused.assert_error(403, "You are not permitted to perform this action.");
     // What was liked before can still be taken back.
-    fan.delete(format!("/2/users/{}/likes/{old}", fan.id))
-        .assert_status(200);
+    fan.delete(format!("/2/users/{}/likes/{old}", fan.id)).assert_status(200);
     likes(&fan, new);
     counts(&author, new, &fan, [1, 1]);
 }

@@ -37,19 +37,12 @@ fn exactly_the_calls_of_the_table_are_served() {
         let refused = person.get("/2/users/me");
         let body = refused.assert_status(429);
         assert_eq!(figures(&refused), (75, 0, resets[0]));
-        assert_eq!(
-            (&body["title"], &body["status"]),
-            (&json!("Too Many Requests"), &json!(429))
-        );
+        assert_eq!((&body["title"], &body["status"]), (&json!("Too Many Requests"), &json!(429)));
         assert_eq!(body["errors"][0]["code"], 88);
     }
     person.get(format!("/2/users/{}", person.id)).assert_status(200);
     let other = server().new_user("counter");
-    assert_eq!(
-        figures(&other.get("/2/users/me")).1,
-        74,
-        "another's calls are their own"
-    );
+    assert_eq!(figures(&other.get("/2/users/me")).1, 74, "another's calls are their own");
 }
 
 #[test]
@@ -71,10 +64,7 @@ fn both_vocabularies_and_both_signatures_share_one_pool() {
     let left = |answer: &TestResponse| figures(answer).1;
     let first = left(&person.get(format!("/2/tweets/{id}")));
     assert_eq!(left(&person.get(format!("/2/posts/{id}"))), first - 1);
-    assert_eq!(
-        left(&person.send_signed(TestRequest::get(format!("/2/tweets/{id}")))),
-        first - 2
-    );
+    assert_eq!(left(&person.send_signed(TestRequest::get(format!("/2/tweets/{id}")))), first - 2);
     let app = server().send(TestRequest::get(format!("/2/tweets/{id}")).bearer(&person.app.bearer));
     assert_eq!(figures(&app).0, 450, "the app has a pool of its own");
     assert_eq!(left(&person.get(format!("/2/tweets/{id}"))), first - 3);

@@ -75,11 +75,7 @@ fn is_missing(answer: &TestResponse, id: &str) {
     let body = answer.assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     let error = &body["errors"][0];
-    assert_eq!(
-        error["detail"],
-        format!("Could not find list with id: [{id}]."),
-        "{body}"
-    );
+    assert_eq!(error["detail"], format!("Could not find list with id: [{id}]."), "{body}");
     assert!(error["type"].as_str().unwrap().ends_with("/resource-not-found"));
     assert_eq!(error["resource_type"], "list");
 }
@@ -106,15 +102,9 @@ fn a_list_is_made_read_changed_and_deleted() {
     // An expansion shows what it goes through.
     let expanded = owner.get(format!("/2/lists/{id}?expansions=owner_id"));
     assert_eq!(expanded.assert_status(200)["data"]["owner_id"], owner.id);
-    assert_eq!(
-        put(&owner, &id, &json!({ "name": "Cats" })).assert_status(200),
-        json!({ "data": { "updated": true } })
-    );
+    assert_eq!(put(&owner, &id, &json!({ "name": "Cats" })).assert_status(200), json!({ "data": { "updated": true } }));
     let seen = owner.get(path.as_str()).assert_status(200);
-    assert_eq!(
-        (&seen["data"]["name"], &seen["data"]["description"]),
-        (&json!("Cats"), &json!("All of them"))
-    );
+    assert_eq!((&seen["data"]["name"], &seen["data"]["description"]), (&json!("Cats"), &json!("All of them")));
     put(&owner, &id, &json!({ "description": "" })).assert_status(200);
     let seen = owner.get(path.as_str()).assert_status(200);
     assert!(seen["data"].get("description").is_none(), "{seen}");
@@ -132,9 +122,7 @@ fn a_list_is_made_read_changed_and_deleted() {
     }
     assert!(ids(&owner, format!("/2/users/{}/owned_lists", owner.id)).is_empty());
     put(&owner, &id, &json!({ "name": "x" })).assert_problem(404, "resource-not-found");
-    owner
-        .delete(format!("/2/lists/{id}"))
-        .assert_problem(404, "resource-not-found");
+    owner.delete(format!("/2/lists/{id}")).assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -165,10 +153,8 @@ fn members_and_followers_are_listed_and_counted() {
     assert_eq!(texts(&back, "id"), [three.id.as_str(), &two.id]);
     // A token serves the walk that gave it.
     let other = list_of(&owner, "Others", false);
-    one.get(format!(
-        "/2/lists/{other}/members?max_results=2&pagination_token={next}"
-    ))
-    .assert_problem(400, "invalid-request");
+    one.get(format!("/2/lists/{other}/members?max_results=2&pagination_token={next}"))
+        .assert_problem(400, "invalid-request");
 
     let memberships = format!("/2/users/{}/list_memberships", one.id);
     add(&owner, &other, &one);
@@ -177,9 +163,7 @@ fn members_and_followers_are_listed_and_counted() {
     assert_eq!(walk(&two, &paged, "id"), [other.as_str(), &id]);
     let removed = owner.delete(format!("/2/lists/{id}/members/{}", one.id));
     assert_eq!(removed.assert_status(200), json!({ "data": { "is_member": false } }));
-    owner
-        .delete(format!("/2/lists/{id}/members/{}", one.id))
-        .assert_status(200);
+    owner.delete(format!("/2/lists/{id}/members/{}", one.id)).assert_status(200);
     assert_eq!(ids(&two, memberships), [other.as_str()]);
     assert_eq!((count("member_count"), listed(&one)), (3, 1));
 
@@ -217,10 +201,7 @@ fn a_private_list_is_there_for_its_owner_only() {
         is_missing(&reader.get(path.as_str()), &id);
         let app = TestRequest::get(path.as_str()).bearer(&owner.app.bearer);
         is_missing(&shared_server().send(app), &id);
-        assert!(
-            owner.get(path.as_str()).assert_status(200).get("errors").is_none(),
-            "{path}"
-        );
+        assert!(owner.get(path.as_str()).assert_status(200).get("errors").is_none(), "{path}");
     }
     let memberships = format!("/2/users/{}/list_memberships", member.id);
     let theirs = format!("/2/users/{}/owned_lists", owner.id);
@@ -245,10 +226,7 @@ fn a_private_list_is_there_for_its_owner_only() {
         let problem = answer.assert_problem(404, "resource-not-found");
         assert_eq!(problem["resource_id"], id, "{problem}");
     }
-    assert_eq!(
-        follow(&owner, &id).assert_problem(403, "about:blank")["title"],
-        "Forbidden"
-    );
+    assert_eq!(follow(&owner, &id).assert_problem(403, "about:blank")["title"], "Forbidden");
     pin(&owner, &id).assert_status(200);
 
     // What was open goes out of sight with all that points to it.
@@ -283,12 +261,8 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
     for answer in acts {
         answer.assert_problem(403, "about:blank");
     }
-    shared_server()
-        .import_lines(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })])
-        .assert_success();
-    owner
-        .post(members.as_str(), &json!({ "user_id": shy.id }))
-        .assert_legacy_code(403, 136);
+    shared_server().import_lines(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })]).assert_success();
+    owner.post(members.as_str(), &json!({ "user_id": shy.id })).assert_legacy_code(403, 136);
     let unknown = owner.post(members.as_str(), &json!({ "user_id": "17" }));
     let problem = unknown.assert_problem(404, "resource-not-found");
     assert_eq!(problem["detail"], "Could not find user with user_id: [17].");
@@ -296,25 +270,15 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
     add(&owner, &id, &other);
     assert_eq!(ids(&shy, members.as_str()), [other.id.as_str()]);
     // Somebody who is suspended is not shown, and their lists are not there.
-    shared_server()
-        .run_cli(&["user", "suspend", &other.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &other.id]).assert_success();
     assert!(ids(&shy, members.as_str()).is_empty());
-    owner
-        .post(members.as_str(), &json!({ "user_id": other.id }))
-        .assert_status(403);
-    shared_server()
-        .run_cli(&["user", "restore", &other.id])
-        .assert_success();
-    shared_server()
-        .run_cli(&["user", "suspend", &owner.id])
-        .assert_success();
+    owner.post(members.as_str(), &json!({ "user_id": other.id })).assert_status(403);
+    shared_server().run_cli(&["user", "restore", &other.id]).assert_success();
+    shared_server().run_cli(&["user", "suspend", &owner.id]).assert_success();
     is_missing(&shy.get(format!("/2/lists/{id}")), &id);
     let memberships = format!("/2/users/{}/list_memberships", other.id);
     assert!(ids(&shy, memberships.as_str()).is_empty());
-    shared_server()
-        .run_cli(&["user", "restore", &owner.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "restore", &owner.id]).assert_success();
     assert_eq!(ids(&shy, memberships), [id.as_str()]);
 }
 
@@ -347,19 +311,11 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
         put(&owner, list, body).assert_problem(400, "invalid-request");
     }
     for body in [json!({}), json!({ "user_id": "x" }), json!({ "user_id": 1 })] {
-        owner
-            .post(format!("/2/lists/{list}/members"), &body)
-            .assert_problem(400, "invalid-request");
+        owner.post(format!("/2/lists/{list}/members"), &body).assert_problem(400, "invalid-request");
     }
-    owner
-        .get("/2/lists/abc")
-        .assert_error(400, "The `id` query parameter value [abc] is not valid");
-    owner
-        .get(format!("/2/lists/{list}?list.fields=age"))
-        .assert_problem(400, "invalid-request");
-    owner
-        .get(format!("/2/lists/{list}/members?max_results=101"))
-        .assert_problem(400, "invalid-request");
+    owner.get("/2/lists/abc").assert_error(400, "The `id` query parameter value [abc] is not valid");
+    owner.get(format!("/2/lists/{list}?list.fields=age")).assert_problem(400, "invalid-request");
+    owner.get(format!("/2/lists/{list}/members?max_results=101")).assert_problem(400, "invalid-request");
     is_missing(&owner.get("/2/lists/9223372036854775807"), "9223372036854775807");
 }
 
@@ -389,9 +345,7 @@ fn one_follows_and_pins_for_oneself_only() {
 #[test]
 fn at_most_five_lists_are_pinned() {
     let (owner, reader) = (person("owner"), person("reader"));
-    let lists: Vec<String> = (0..6)
-        .map(|number| list_of(&owner, &format!("List {number}"), false))
-        .collect();
+    let lists: Vec<String> = (0..6).map(|number| list_of(&owner, &format!("List {number}"), false)).collect();
     for list in &lists[..5] {
         let pinned = pin(&reader, list).assert_status(200);
         assert_eq!(pinned, json!({ "data": { "pinned": true } }));
@@ -402,13 +356,8 @@ fn at_most_five_lists_are_pinned() {
     let unpinned = reader.delete(format!("{path}/{}", lists[1])).assert_status(200);
     assert_eq!(unpinned, json!({ "data": { "pinned": false } }));
     pin(&reader, &lists[5]).assert_status(200);
-    let body = reader
-        .get(format!("{path}?list.fields=owner_id&expansions=owner_id"))
-        .assert_status(200);
-    assert_eq!(
-        texts(&body, "id"),
-        [5, 4, 3, 2, 0].map(|number: usize| lists[number].clone())
-    );
+    let body = reader.get(format!("{path}?list.fields=owner_id&expansions=owner_id")).assert_status(200);
+    assert_eq!(texts(&body, "id"), [5, 4, 3, 2, 0].map(|number: usize| lists[number].clone()));
     assert_eq!(body["meta"]["result_count"], 5);
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
     owner.get(path).assert_problem(400, "invalid-request");
@@ -449,9 +398,7 @@ fn a_list_shows_what_its_members_post() {
     let full = owner.get(full).assert_status(200);
     assert_eq!(full["includes"]["users"].as_array().unwrap().len(), 3);
     assert_eq!(full["data"][0]["author_id"], shy.id);
-    owner
-        .delete(format!("/2/lists/{id}/members/{}", one.id))
-        .assert_status(200);
+    owner.delete(format!("/2/lists/{id}/members/{}", one.id)).assert_status(200);
     assert!(said(&reader).is_empty());
     add(&owner, &id, &one);
     assert_eq!(said(&reader), ["Before"]);

@@ -79,10 +79,7 @@ const ALL: &str = "/2/dm_events";
 fn two_write_to_each_other_and_see_the_same() {
     let [ada, bob] = people(["ada", "bob"]);
     let post = bob.publish_text("Worth a link");
-    let text = format!(
-        "Look & <see> @{} #tag https://example.org/b/status/{post}",
-        bob.username
-    );
+    let text = format!("Look & <see> @{} #tag https://example.org/b/status/{post}", bob.username);
     let (conversation, first) = write(&ada, &to(&bob), &text);
     assert_eq!(conversation, pair(&ada, &bob));
     let (again, second) = write(&bob, &in_(&conversation), "Thanks");
@@ -97,16 +94,12 @@ fn two_write_to_each_other_and_see_the_same() {
         assert_eq!(listed(viewer, &with), newest_first);
     }
     let plain = bob.get(format!("/2/dm_events/{second}")).assert_status(200);
-    assert_eq!(
-        plain,
-        json!({ "data": { "id": second, "event_type": "MessageCreate", "text": "Thanks" } })
-    );
+    assert_eq!(plain, json!({ "data": { "id": second, "event_type": "MessageCreate", "text": "Thanks" } }));
     let fields = "attachments,created_at,dm_conversation_id,entities,event_type,id,\
                   participant_ids,referenced_tweets,sender_id,text";
     let expansions = "sender_id,referenced_tweets.id,participant_ids,attachments.media_keys";
-    let whole = bob.get(format!(
-        "/2/dm_events/{first}?dm_event.fields={fields}&expansions={expansions}&tweet.fields=author_id"
-    ));
+    let whole = bob
+        .get(format!("/2/dm_events/{first}?dm_event.fields={fields}&expansions={expansions}&tweet.fields=author_id"));
     let whole = whole.assert_status(200);
     let data = &whole["data"];
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
@@ -121,9 +114,7 @@ fn two_write_to_each_other_and_see_the_same() {
     assert!(data.get("attachments").is_none(), "{data}");
     assert_eq!(whole["includes"]["users"][0]["id"], ada.id);
     assert_eq!(whole["includes"]["tweets"][0]["author_id"], bob.id);
-    let other = ada.get(format!(
-        "/2/dm_events/{first}?dm_event.fields=referenced_posts&expansions=referenced_posts"
-    ));
+    let other = ada.get(format!("/2/dm_events/{first}?dm_event.fields=referenced_posts&expansions=referenced_posts"));
     let other = other.assert_status(200);
     assert_eq!(other["data"]["referenced_posts"], json!([{ "id": post }]));
     assert_eq!(other["includes"]["posts"][0]["id"], post);
@@ -150,17 +141,11 @@ fn nobody_else_learns_that_there_is_a_conversation() {
         same(id, unknown, &|id| TestRequest::delete(format!("/2/dm_events/{id}")));
     }
     for (real, false_) in [(&two, nobody.as_str()), (&group, unknown)] {
-        same(real, false_, &|name| {
-            TestRequest::get(format!("/2/dm_conversations/{name}/dm_events"))
-        });
-        same(real, false_, &|name| {
-            TestRequest::post(in_(name)).json(&json!({ "text": "Me too" }))
-        });
+        same(real, false_, &|name| TestRequest::get(format!("/2/dm_conversations/{name}/dm_events")));
+        same(real, false_, &|name| TestRequest::post(in_(name)).json(&json!({ "text": "Me too" })));
     }
-    eve.post(in_(&two), &json!({ "text": "x" }))
-        .assert_problem(404, "resource-not-found");
-    eve.delete(format!("/2/dm_events/{event}"))
-        .assert_problem(404, "resource-not-found");
+    eve.post(in_(&two), &json!({ "text": "x" })).assert_problem(404, "resource-not-found");
+    eve.delete(format!("/2/dm_events/{event}")).assert_problem(404, "resource-not-found");
     assert!(listed(&eve, ALL).is_empty());
     // Their own with either is empty, not theirs.
     let with = format!("/2/dm_conversations/with/{}/dm_events", ada.id);
@@ -170,10 +155,7 @@ fn nobody_else_learns_that_there_is_a_conversation() {
     // The other way round it is no name of it.
     let (low, high) = two.split_once('-').unwrap();
     let turned = ada.get(format!("/2/dm_conversations/{high}-{low}/dm_events"));
-    assert_eq!(
-        turned.assert_status(200)["errors"][0]["resource_type"],
-        "dm_conversation"
-    );
+    assert_eq!(turned.assert_status(200)["errors"][0]["resource_type"], "dm_conversation");
     let stranger = eve.get("/2/dm_conversations/with/1/dm_events").assert_status(200);
     assert_eq!(stranger["errors"][0]["resource_type"], "user");
     for app_only in [ALL, &format!("/2/dm_events/{event}")] {
@@ -182,9 +164,7 @@ fn nobody_else_learns_that_there_is_a_conversation() {
             .assert_problem(403, "unsupported-authentication");
     }
     let narrow = ada.new_token(&["--scopes", "tweet.read users.read"]);
-    shared_server()
-        .send(TestRequest::get(ALL).bearer(&narrow))
-        .assert_status(403);
+    shared_server().send(TestRequest::get(ALL).bearer(&narrow)).assert_status(403);
     assert_eq!(listed(&ada, ALL).len(), 3);
 }
 
@@ -213,17 +193,14 @@ fn a_group_is_begun_joined_and_left() {
     assert_eq!(joined["data"][0]["participant_ids"], json!([dan.id]));
     assert_eq!(joined["data"][0]["sender_id"], bob.id);
     assert_eq!(joined["includes"]["users"][0]["id"], dan.id);
-    dan.get(format!("/2/dm_events/{first}")).assert_status(200)["errors"][0]
-        .as_object()
-        .unwrap();
+    dan.get(format!("/2/dm_events/{first}")).assert_status(200)["errors"][0].as_object().unwrap();
     let (_, second) = write(&dan, &in_(&group), "Hello");
     for viewer in [&ada, &bob, &cid, &dan] {
         assert_eq!(listed(viewer, ALL)[0], second);
     }
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], true);
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], false);
-    bob.post(in_(&group), &json!({ "text": "x" }))
-        .assert_problem(404, "resource-not-found");
+    bob.post(in_(&group), &json!({ "text": "x" })).assert_problem(404, "resource-not-found");
     assert!(listed(&bob, ALL).is_empty());
     assert!(bob.get(&list).assert_status(200).get("data").is_none());
     let left = &seen(&cid)[0];
@@ -283,20 +260,16 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
     let [third, fourth] = people(["third", "fourth"]);
     // A group takes in nobody who takes no messages; in one, a block keeps a message from reaching.
     let ids = [third.id.as_str(), other.id.as_str()];
-    me.post("/2/dm_conversations", &group_of(&ids, "Hi"))
-        .assert_legacy_code(403, 349);
+    me.post("/2/dm_conversations", &group_of(&ids, "Hi")).assert_legacy_code(403, 349);
     assert!(listed(&third, ALL).is_empty());
     let (group, _) = begin(&me, &[&third, &fourth], "Hi");
     block(&third, &me);
     let (_, unheard) = write(&me, &in_(&group), "Are you there?");
     assert_eq!(listed(&fourth, ALL)[0], unheard);
     assert!(!listed(&third, ALL).contains(&unheard));
-    shared_server()
-        .run_cli(&["user", "suspend", &fourth.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &fourth.id]).assert_success();
     attempt(&me, &fourth).assert_legacy_code(403, 63);
-    me.post("/2/dm_conversations/with/1/messages", &json!({ "text": "x" }))
-        .assert_problem(404, "resource-not-found");
+    me.post("/2/dm_conversations/with/1/messages", &json!({ "text": "x" })).assert_problem(404, "resource-not-found");
 }
 
 #[test]
@@ -305,10 +278,7 @@ fn what_one_removes_the_others_keep() {
     let (_, first) = write(&ada, &to(&bob), "One");
     let (_, second) = write(&ada, &to(&bob), "Two");
     let target = format!("/2/dm_events/{first}");
-    assert_eq!(
-        ada.delete(&target).assert_status(200),
-        json!({ "data": { "deleted": true } })
-    );
+    assert_eq!(ada.delete(&target).assert_status(200), json!({ "data": { "deleted": true } }));
     ada.delete(&target).assert_problem(404, "resource-not-found");
     assert!(ada.get(&target).assert_status(200).get("data").is_none());
     assert_eq!(listed(&ada, ALL), std::slice::from_ref(&second));
@@ -355,12 +325,9 @@ fn pages_go_both_ways_and_kinds_are_told_apart() {
     // A token goes with its caller, its list and its filter.
     let next = token(&page(""), "next_token").unwrap();
     let foreign = format!("?{kinds}&max_results=3&pagination_token={next}");
-    ada.get(format!("{ALL}{foreign}"))
-        .assert_problem(400, "invalid-request");
-    bob.get(format!("/2/dm_conversations/{group}/dm_events{foreign}"))
-        .assert_problem(400, "invalid-request");
-    bob.get(format!("{ALL}?pagination_token={next}"))
-        .assert_problem(400, "invalid-request");
+    ada.get(format!("{ALL}{foreign}")).assert_problem(400, "invalid-request");
+    bob.get(format!("/2/dm_conversations/{group}/dm_events{foreign}")).assert_problem(400, "invalid-request");
+    bob.get(format!("{ALL}?pagination_token={next}")).assert_problem(400, "invalid-request");
 }
 
 #[test]
@@ -370,8 +337,7 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
     let made = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
     let (id, key) = (made["id"].as_str().unwrap(), made["media_key"].as_str().unwrap());
     let attached = json!({ "attachments": [{ "media_id": id }] });
-    bob.post(to(&ada), &attached)
-        .assert_error(400, "Your media IDs are invalid.");
+    bob.post(to(&ada), &attached).assert_error(400, "Your media IDs are invalid.");
     let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
     let public = path_of(&own["data"]["url"]);
     let (_, event) = sent(&ada.post(to(&bob), &attached));
@@ -385,10 +351,7 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
     let media = &shown["includes"]["media"][0];
     assert_eq!(media["width"], 40);
     let path = path_of(&media["url"]);
-    assert!(
-        path.starts_with(&format!("/2/dm_conversations/media/{event}/{id}/")),
-        "{path}"
-    );
+    assert!(path.starts_with(&format!("/2/dm_conversations/media/{event}/{id}/")), "{path}");
     for reader in [&ada, &bob] {
         let answer = reader.get(&*path);
         assert_eq!((answer.status, &answer.body), (200, &file));
@@ -399,8 +362,7 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
     assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 404);
     let hidden = eve.get(format!("/2/media/{key}")).assert_status(200);
     assert!(hidden.get("data").is_none(), "{hidden}");
-    bob.get(format!("/2/dm_conversations/media/{event}/1/x.png"))
-        .assert_problem(404, "resource-not-found");
+    bob.get(format!("/2/dm_conversations/media/{event}/1/x.png")).assert_problem(404, "resource-not-found");
     ada.delete(format!("/2/dm_events/{event}")).assert_status(200);
     ada.get(&*path).assert_problem(404, "resource-not-found");
     assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
@@ -443,8 +405,7 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
         }
         let group = json!({ "conversation_type": "Group",
                             "participant_ids": [bob.id, cid.id], "message": body });
-        ada.post("/2/dm_conversations", &group)
-            .assert_problem(400, "invalid-request");
+        ada.post("/2/dm_conversations", &group).assert_problem(400, "invalid-request");
     }
     let many: Vec<String> = (1..=50).map(|id: i64| id.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
@@ -457,8 +418,7 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
     for kind in [json!("group"), json!("OneToOne"), json!(null)] {
         let body = json!({ "conversation_type": kind, "participant_ids": [bob_id, cid_id],
                            "message": { "text": "Hi" } });
-        ada.post("/2/dm_conversations", &body)
-            .assert_problem(400, "invalid-request");
+        ada.post("/2/dm_conversations", &body).assert_problem(400, "invalid-request");
     }
     for path in [
         "/2/dm_events/x".to_owned(),

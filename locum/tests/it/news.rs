@@ -23,9 +23,7 @@ const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,discla
 #[track_caller]
 fn search(reader: &TestUser<'_>, query: &str, more: &str) -> Value {
     let query = percent_encode(query);
-    reader
-        .get(format!("/2/news/search?query={query}&{FIELDS}{more}"))
-        .assert_status(200)
+    reader.get(format!("/2/news/search?query={query}&{FIELDS}{more}")).assert_status(200)
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -40,10 +38,8 @@ fn a_story_is_made_from_what_several_write_about() {
     let tag = word("Flood");
     let [one, two, three, reader] = ["one", "two", "three", "reader"].map(person);
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
-    let central = one.publish_text(&format!(
-        "The river has left its bed near the old bridge. #{tag} @{}",
-        two.username
-    ));
+    let central =
+        one.publish_text(&format!("The river has left its bed near the old bridge. #{tag} @{}", two.username));
     refresh();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0], "one is not many");
     let second = two.publish_text(&format!(
@@ -87,9 +83,7 @@ fn a_story_is_made_from_what_several_write_about() {
     // The same story in the older words.
     let id = story["id"].as_str().unwrap();
     let older = reader
-        .get(format!(
-            "/2/news/{id}?news.fields=name,summary,contexts,cluster_posts_results,last_updated_at_ms"
-        ))
+        .get(format!("/2/news/{id}?news.fields=name,summary,contexts,cluster_posts_results,last_updated_at_ms"))
         .assert_status(200);
     assert_eq!(older["data"]["rest_id"], id);
     assert_eq!(older["data"]["last_updated_at_ms"], story["updated_at"]);
@@ -112,10 +106,7 @@ fn a_story_is_made_from_what_several_write_about() {
     shared_server().run_cli(&["user", "suspend", &four.id]).assert_success();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
     let gone = reader.get(format!("/2/news/{id}")).assert_status(200);
-    assert_eq!(
-        gone["errors"][0]["detail"],
-        format!("Could not find news with id: [{id}].")
-    );
+    assert_eq!(gone["errors"][0]["detail"], format!("Could not find news with id: [{id}]."));
 }
 
 #[test]
@@ -142,13 +133,7 @@ fn operators_write_publish_and_delete_stories() {
     let draft = shared_server().run_cli(&[&create[..], &["--draft"]].concat()).json();
     let id = draft["id"].as_str().unwrap();
     assert_eq!(draft["state"], "draft");
-    assert!(
-        reader
-            .get(format!("/2/news/{id}"))
-            .assert_status(200)
-            .get("data")
-            .is_none()
-    );
+    assert!(reader.get(format!("/2/news/{id}")).assert_status(200).get("data").is_none());
     assert_eq!(ids(&search(&reader, &word, "")), [""; 0]);
     let published = shared_server().run_cli(&["news", "publish", id]).json();
     assert_eq!(published["state"], "published");
@@ -163,25 +148,15 @@ fn operators_write_publish_and_delete_stories() {
     let hashtag = format!("sky{}", word.to_lowercase());
     assert_eq!(story["contexts"]["topics"], json!([hashtag]));
     // Later ones first, and so many of them.
-    let later = shared_server()
-        .run_cli(&["news", "create", &format!("{word} again")])
-        .json();
+    let later = shared_server().run_cli(&["news", "create", &format!("{word} again")]).json();
     let later = later["id"].as_str().unwrap();
     assert_eq!(ids(&search(&reader, &word, "")), [later, id]);
     assert_eq!(ids(&search(&reader, &word, "&max_results=1")), [later]);
     shared_server().run_cli(&["news", "delete", id]).assert_success();
     assert_eq!(ids(&search(&reader, &word, "")), [later]);
-    assert!(
-        reader
-            .get(format!("/2/news/{id}"))
-            .assert_status(200)
-            .get("data")
-            .is_none()
-    );
+    assert!(reader.get(format!("/2/news/{id}")).assert_status(200).get("data").is_none());
     shared_server().run_cli(&["news", "delete", id]).assert_exit_code(1);
-    let secret = shared_server()
-        .new_user_with("secret", &["--protected"])
-        .publish_text("Not for you");
+    let secret = shared_server().new_user_with("secret", &["--protected"]).publish_text("Not for you");
     for wrong in [
         &["news", "create", " "][..],
         &["news", "create", "Name", "--post", "17"],

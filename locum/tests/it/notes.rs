@@ -10,9 +10,7 @@ fn person(name: &str) -> TestUser<'static> {
 
 fn writer(name: &str) -> TestUser<'static> {
     let writer = person(name);
-    shared_server()
-        .run_cli(&["user", "note-writer", "on", &writer.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "note-writer", "on", &writer.id]).assert_success();
     writer
 }
 
@@ -49,9 +47,7 @@ const FIELDS: &str = "note.fields=id,info,scoring_status,status,test_result";
 
 #[track_caller]
 fn written(writer: &TestUser<'_>, test_mode: bool) -> Value {
-    writer
-        .get(format!("{WRITTEN}?test_mode={test_mode}&{FIELDS}"))
-        .assert_status(200)
+    writer.get(format!("{WRITTEN}?test_mode={test_mode}&{FIELDS}")).assert_status(200)
 }
 
 #[test]
@@ -61,9 +57,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
     let refusal = "User must be an API Note Writer to access this endpoint.";
     other.post("/2/notes", &draft(&post, true)).assert_error(403, refusal);
     let note = write(&writer, &draft(&post, true));
-    writer
-        .post("/2/notes", &draft(&post, true))
-        .assert_error(403, "User already created a note for this post.");
+    writer.post("/2/notes", &draft(&post, true)).assert_error(403, "User already created a note for this post.");
     let public = write(&writer, &draft(&post, false));
     let page = written(&writer, true);
     assert_eq!(ids(&page), [note.as_str()]);
@@ -98,9 +92,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
     again.assert_problem(404, "resource-not-found");
     assert_eq!(ids(&written(&writer, true)), [""; 0]);
     write(&writer, &draft(&post, true));
-    shared_server()
-        .run_cli(&["user", "note-writer", "off", &writer.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "note-writer", "off", &writer.id]).assert_success();
     let later = draft(&author.publish_text("Another one"), true);
     writer.post("/2/notes", &later).assert_error(403, refusal);
 }
@@ -121,21 +113,16 @@ fn ratings_decide_the_status() {
     let shown = written(&writer, false)["data"][0].clone();
     assert_eq!(shown["info"]["rating_status"], "currently_rated_helpful");
     let counts = &shown["scoring_status"]["rating_counts_per_model"][0]["value"];
-    assert_eq!(
-        counts["neutral_factor_bucket_counts"],
-        json!({ "helpful_count": 5, "not_helpful_count": 0 })
-    );
+    assert_eq!(counts["neutral_factor_bucket_counts"], json!({ "helpful_count": 5, "not_helpful_count": 0 }));
     // Someone who thinks again counts once.
     assert_eq!(rate(&raters[0], "not-helpful"), "currently_rated_helpful");
     assert_eq!(rate(&raters[1], "not-helpful"), "needs_more_ratings");
     for rater in &raters[5..7] {
         rate(rater, "not-helpful");
     }
-    for (rater, wanted) in raters[7..].iter().zip([
-        "needs_more_ratings",
-        "currently_rated_not_helpful",
-        "currently_rated_not_helpful",
-    ]) {
+    for (rater, wanted) in
+        raters[7..].iter().zip(["needs_more_ratings", "currently_rated_not_helpful", "currently_rated_not_helpful"])
+    {
         assert_eq!(rate(rater, "not-helpful"), wanted);
     }
     assert_eq!(rate(&raters[2], "helpful"), "currently_rated_not_helpful");
@@ -146,17 +133,14 @@ fn ratings_decide_the_status() {
     assert_eq!(rate(&raters[0], "not-helpful"), "firm_reject");
     let own = shared_server().run_cli(&["note", "rate", &note, "helpful", "--as", &writer.id]);
     assert!(own.assert_exit_code(1).stderr.contains("of their own"), "{own:?}");
-    shared_server()
-        .run_cli(&["note", "rate", "1", "helpful", "--as", &author.id])
-        .assert_exit_code(1);
+    shared_server().run_cli(&["note", "rate", "1", "helpful", "--as", &author.id]).assert_exit_code(1);
 }
 
 #[test]
 fn notes_are_read_page_by_page() {
     let (author, writer) = (person("author"), writer("writer"));
-    let mut notes: Vec<String> = (0..5)
-        .map(|number| write(&writer, &draft(&author.publish_text(&format!("Part {number}")), true)))
-        .collect();
+    let mut notes: Vec<String> =
+        (0..5).map(|number| write(&writer, &draft(&author.publish_text(&format!("Part {number}")), true))).collect();
     notes.reverse();
     let path = format!("{WRITTEN}?test_mode=true&max_results=2");
     let (mut seen, mut next) = (Vec::new(), String::new());
@@ -290,7 +274,5 @@ fn what_is_not_written_rightly_is_refused() {
     }
     writer.delete("/2/notes/x").assert_problem(400, "invalid-request");
     let app = TestRequest::get(format!("{WRITTEN}?test_mode=true")).bearer(&writer.app.bearer);
-    shared_server()
-        .send(app)
-        .assert_problem(403, "unsupported-authentication");
+    shared_server().send(app).assert_problem(403, "unsupported-authentication");
 }

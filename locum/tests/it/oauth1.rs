@@ -28,9 +28,7 @@ fn a_signature_holds_whatever_the_query_looks_like() {
         "expansions=pinned_post_id&user.fields=created_at",
     ];
     for query in queries {
-        person
-            .send_signed(TestRequest::get(format!("/2/users/me?{query}")))
-            .assert_status(200);
+        person.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_status(200);
     }
     // An operation refuses what it does not know only after the signature held.
     let strange = [
@@ -60,9 +58,7 @@ fn a_signature_holds_whatever_the_query_looks_like() {
         "a=:@",
     ];
     for query in strange {
-        person
-            .send_signed(TestRequest::get(format!("/2/users/me?{query}")))
-            .assert_problem(400, "invalid-request");
+        person.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_problem(400, "invalid-request");
     }
 }
 
@@ -72,13 +68,8 @@ fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
     let ask = TestRequest::get("/2/users/me?user.fields=name&user.fields=username");
     let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
     person.send_signed(ask.clone()).assert_error(400, sentence);
-    let header = ask.oauth1_header(
-        &OAuth1Credentials {
-            token: ("x", "y"),
-            ..person.oauth1_credentials()
-        },
-        &person.server.url,
-    );
+    let header =
+        ask.oauth1_header(&OAuth1Credentials { token: ("x", "y"), ..person.oauth1_credentials() }, &person.server.url);
     send(person.server, &ask, &header).assert_legacy_code(401, 89);
 }
 
@@ -114,11 +105,9 @@ fn port_host(url: &str) -> String {
 fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
     let server = TestServer::start(&["--set", PUBLIC]);
     let person = server.new_user("signer");
-    for (host, origin) in [
-        ("API.X.com", "http://api.x.com"),
-        ("api.x.com:80", "http://api.x.com"),
-        ("api.x.com", "https://api.x.com"),
-    ] {
+    for (host, origin) in
+        [("API.X.com", "http://api.x.com"), ("api.x.com:80", "http://api.x.com"), ("api.x.com", "https://api.x.com")]
+    {
         let header = me().oauth1_header(&person.oauth1_credentials(), origin);
         let answer = send(person.server, &me().header("host", host), &header);
         assert_eq!(answer.status, 200, "{host}: {}", answer.text());
@@ -128,10 +117,8 @@ fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
 #[test]
 fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
     let origin = "https://social.example";
-    let through = |ask: TestRequest| {
-        ask.header("x-forwarded-proto", "https")
-            .header("x-forwarded-host", "social.example")
-    };
+    let through =
+        |ask: TestRequest| ask.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example");
     let person = shared_server().new_user("signer");
     let header = me().oauth1_header(&person.oauth1_credentials(), origin);
     send(person.server, &through(me()), &header).assert_legacy_code(401, 32);
@@ -149,28 +136,16 @@ fn a_form_is_signed_and_a_json_body_is_not() {
     let person = shared_server().new_user("signer");
     let url = &person.server.url;
     let text = json!({ "text": "Signed, but not the body" });
-    person
-        .send_signed(TestRequest::post("/2/tweets").json(&text))
-        .assert_status(201);
+    person.send_signed(TestRequest::post("/2/tweets").json(&text)).assert_status(201);
 
     // The operation wants JSON: it says so once the signature of the form held.
     let form = TestRequest::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
     assert_eq!(person.send_signed(form.clone()).status, 415, "a form is not JSON");
     let mut other = form.clone();
     other.body = b"status=Hello".to_vec();
-    send(
-        person.server,
-        &form,
-        &other.oauth1_header(&person.oauth1_credentials(), url),
-    )
-    .assert_legacy_code(401, 32);
+    send(person.server, &form, &other.oauth1_header(&person.oauth1_credentials(), url)).assert_legacy_code(401, 32);
     other.body.clear();
-    send(
-        person.server,
-        &form,
-        &other.oauth1_header(&person.oauth1_credentials(), url),
-    )
-    .assert_legacy_code(401, 32);
+    send(person.server, &form, &other.oauth1_header(&person.oauth1_credentials(), url)).assert_legacy_code(401, 32);
 }
 
 #[test]
@@ -181,20 +156,12 @@ fn a_signature_stands_in_the_header_the_query_or_the_form() {
         pairs.map(|pair| pair.replace('"', "")).collect::<Vec<_>>().join("&")
     };
     let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
-    person
-        .server
-        .send(TestRequest::get(format!("/2/users/me?{}", as_pairs(&header))))
-        .assert_status(200);
+    person.server.send(TestRequest::get(format!("/2/users/me?{}", as_pairs(&header)))).assert_status(200);
 
     let other = shared_server().new_user("signer");
     let path = "/1.1/oauth/invalidate_token.json";
-    let header = TestRequest::post(path)
-        .form("")
-        .oauth1_header(&other.oauth1_credentials(), &other.server.url);
-    other
-        .server
-        .send(TestRequest::post(path).form(as_pairs(&header)))
-        .assert_status(200);
+    let header = TestRequest::post(path).form("").oauth1_header(&other.oauth1_credentials(), &other.server.url);
+    other.server.send(TestRequest::post(path).form(as_pairs(&header))).assert_status(200);
 }
 
 #[test]
@@ -202,34 +169,16 @@ fn one_changed_part_of_a_signed_request_is_enough() {
     let person = shared_server().new_user("signer");
     let ask = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
     let changed = [
-        TestRequest {
-            method: "HEAD",
-            ..ask.clone()
-        },
-        TestRequest {
-            target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(),
-            ..ask.clone()
-        },
-        TestRequest {
-            target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(),
-            ..ask.clone()
-        },
-        TestRequest {
-            target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(),
-            ..ask.clone()
-        },
-        TestRequest {
-            target: "/2/tweets?ids=20".to_owned(),
-            ..ask.clone()
-        },
+        TestRequest { method: "HEAD", ..ask.clone() },
+        TestRequest { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        TestRequest { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        TestRequest { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..ask.clone() },
+        TestRequest { target: "/2/tweets?ids=20".to_owned(), ..ask.clone() },
         TestRequest {
             target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(),
             ..ask.clone()
         },
-        TestRequest {
-            target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(),
-            ..ask.clone()
-        },
+        TestRequest { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
     ];
     for other in changed {
         let header = ask.oauth1_header(&person.oauth1_credentials(), &person.server.url);
@@ -246,13 +195,7 @@ fn one_changed_part_of_a_signed_request_is_enough() {
 #[test]
 fn one_flipped_letter_of_the_header_is_enough() {
     let person = shared_server().new_user("signer");
-    let names = [
-        "oauth_consumer_key",
-        "oauth_nonce",
-        "oauth_signature",
-        "oauth_timestamp",
-        "oauth_token",
-    ];
+    let names = ["oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token"];
     for name in names {
         let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let at = header.find(&format!("{name}=\"")).unwrap() + name.len() + 5;
@@ -316,11 +259,7 @@ fn one_of_many_replays_at_once_gets_through() {
         let all: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert_eq!(
-        answers.iter().filter(|status| **status == 200).count(),
-        1,
-        "{answers:?}"
-    );
+    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1, "{answers:?}");
     assert!(answers.iter().all(|status| [200, 401].contains(status)), "{answers:?}");
 }
 
@@ -329,32 +268,14 @@ fn the_same_nonce_serves_another_second_and_another_token() {
     let (person, other) = (shared_server().new_user("signer"), shared_server().new_user("signer"));
     let nonce = Some(format!("nonce{}", person.id));
     let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &person.server.url);
+    send(person.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..person.oauth1_credentials() }))
+        .assert_status(200);
+    send(person.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..other.oauth1_credentials() }))
+        .assert_status(200);
     send(
         person.server,
         &me(),
-        &with(OAuth1Credentials {
-            nonce: nonce.clone(),
-            ..person.oauth1_credentials()
-        }),
-    )
-    .assert_status(200);
-    send(
-        person.server,
-        &me(),
-        &with(OAuth1Credentials {
-            nonce: nonce.clone(),
-            ..other.oauth1_credentials()
-        }),
-    )
-    .assert_status(200);
-    send(
-        person.server,
-        &me(),
-        &with(OAuth1Credentials {
-            nonce: nonce.clone(),
-            skew: 9,
-            ..person.oauth1_credentials()
-        }),
+        &with(OAuth1Credentials { nonce: nonce.clone(), skew: 9, ..person.oauth1_credentials() }),
     )
     .assert_status(200);
 }
@@ -362,15 +283,7 @@ fn the_same_nonce_serves_another_second_and_another_token() {
 #[test]
 fn a_timestamp_too_far_off_is_refused() {
     let person = shared_server().new_user("signer");
-    let at = |skew| {
-        me().oauth1_header(
-            &OAuth1Credentials {
-                skew,
-                ..person.oauth1_credentials()
-            },
-            &person.server.url,
-        )
-    };
+    let at = |skew| me().oauth1_header(&OAuth1Credentials { skew, ..person.oauth1_credentials() }, &person.server.url);
     for skew in [-290, 290] {
         send(person.server, &me(), &at(skew)).assert_status(200);
     }
@@ -387,17 +300,8 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
         let other = header().replace("\"HMAC-SHA1\"", &format!("\"{method}\""));
         send(person.server, &me(), &other).assert_legacy_code(401, 32);
     }
-    let plain = format!(
-        "{}&{}",
-        percent_encode(&person.app.secret),
-        percent_encode(person.oauth1_token().1)
-    );
-    let plain = header()
-        .replace("HMAC-SHA1", "PLAINTEXT")
-        .split("oauth_signature=\"")
-        .next()
-        .unwrap()
-        .to_owned()
+    let plain = format!("{}&{}", percent_encode(&person.app.secret), percent_encode(person.oauth1_token().1));
+    let plain = header().replace("HMAC-SHA1", "PLAINTEXT").split("oauth_signature=\"").next().unwrap().to_owned()
         + &format!("oauth_signature=\"{}\"", percent_encode(&plain));
     send(person.server, &me(), &plain).assert_legacy_code(401, 32);
     for version in ["2.0", "1.1", "1", ""] {
@@ -409,13 +313,7 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
 #[test]
 fn a_protocol_parameter_comes_once() {
     let person = shared_server().new_user("signer");
-    for name in [
-        "oauth_nonce",
-        "oauth_timestamp",
-        "oauth_consumer_key",
-        "oauth_signature",
-        "oauth_token",
-    ] {
+    for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
         let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
         let twice = format!("{header}, {name}=\"1\"");
         let answer = send(person.server, &me(), &twice);
@@ -428,10 +326,7 @@ fn strange_headers_are_refused_and_harm_nothing() {
     let person = shared_server().new_user("signer");
     let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     let nonce = |value: &str| {
-        let (head, tail) = header()
-            .split_once("oauth_nonce=\"")
-            .map(|(a, b)| (a.to_owned(), b.to_owned()))
-            .unwrap();
+        let (head, tail) = header().split_once("oauth_nonce=\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
         format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
     };
     let long = "x".repeat(10_000);
@@ -468,9 +363,7 @@ fn raw(server: &TestServer, authorization: &[u8]) -> String {
     let address = server.url.trim_start_matches("http://");
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let head = format!("GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ");
-    stream
-        .write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat())
-        .unwrap();
+    stream.write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.split(' ').nth(1).unwrap_or_default().to_owned()
@@ -479,10 +372,7 @@ fn raw(server: &TestServer, authorization: &[u8]) -> String {
 #[test]
 fn an_empty_token_is_no_token() {
     let person = shared_server().new_user("signer");
-    let key = OAuth1Credentials {
-        token: ("", ""),
-        ..person.oauth1_credentials()
-    };
+    let key = OAuth1Credentials { token: ("", ""), ..person.oauth1_credentials() };
     let header = me().oauth1_header(&key, &person.server.url);
     send(person.server, &me(), &header).assert_legacy_code(401, 32);
     let unsigned = format!("{header}, oauth_token=\"\"");

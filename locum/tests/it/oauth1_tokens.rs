@@ -13,10 +13,7 @@ fn a_token_serves_only_the_app_that_it_was_made_for() {
     let server = shared_server();
     let person = server.new_user("signer");
     let other = server.new_app("enterprise");
-    let key = OAuth1Credentials {
-        consumer: other.consumer_credentials(),
-        ..person.oauth1_credentials()
-    };
+    let key = OAuth1Credentials { consumer: other.consumer_credentials(), ..person.oauth1_credentials() };
     let header = me().oauth1_header(&key, &server.url);
     assert_eq!(server.send(me().authorization(&header)).status, 401);
 }
@@ -26,24 +23,17 @@ fn a_token_that_may_only_read_does_not_write() {
     let person = shared_server().new_user("signer");
     let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
     let text = |name: &str| reading[name].as_str().unwrap();
-    let key = OAuth1Credentials {
-        token: (text("access_token"), text("access_token_secret")),
-        ..person.oauth1_credentials()
-    };
+    let key =
+        OAuth1Credentials { token: (text("access_token"), text("access_token_secret")), ..person.oauth1_credentials() };
     let header = me().oauth1_header(&key, &person.server.url);
     let answer = person.server.send(me().authorization(&header));
     answer.assert_status(200);
     assert_eq!(answer.header("x-access-level"), "read");
-    let writes = [
-        TestRequest::post("/2/tweets").json(&json!({ "text": "May I?" })),
-        TestRequest::delete("/2/tweets/20"),
-    ];
+    let writes =
+        [TestRequest::post("/2/tweets").json(&json!({ "text": "May I?" })), TestRequest::delete("/2/tweets/20")];
     for ask in writes {
         let header = ask.oauth1_header(&key, &person.server.url);
-        let problem = person
-            .server
-            .send(ask.authorization(&header))
-            .assert_problem(403, "oauth1-permissions");
+        let problem = person.server.send(ask.authorization(&header)).assert_problem(403, "oauth1-permissions");
         assert_eq!(
             problem["detail"],
             "Your client app is not configured with the appropriate oauth1 app permissions for this endpoint."
@@ -84,14 +74,7 @@ fn paths_of_the_older_interface_speak_its_own_dialect() {
     let answer = server.send(TestRequest::post(path));
     answer.assert_legacy_code(400, 215);
     assert!(answer.header("content-type").starts_with("application/json"));
-    assert_eq!(
-        answer.json(),
-        json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] })
-    );
-    server
-        .send(TestRequest::post(path).bearer("garbage"))
-        .assert_legacy_code(401, 89);
-    server
-        .send(TestRequest::post(path).bearer(server.env_value("BEARER_TOKEN")))
-        .assert_legacy_code(403, 220);
+    assert_eq!(answer.json(), json!({ "errors": [{ "code": 215, "message": "Bad Authentication data." }] }));
+    server.send(TestRequest::post(path).bearer("garbage")).assert_legacy_code(401, 89);
+    server.send(TestRequest::post(path).bearer(server.env_value("BEARER_TOKEN"))).assert_legacy_code(403, 220);
 }

@@ -20,11 +20,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            found.extend(
-                contents(&path)
-                    .into_iter()
-                    .map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)),
-            );
+            found.extend(contents(&path).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
         } else if path.is_file() {
             found.insert(name, std::fs::read(&path).unwrap());
         }
@@ -34,9 +30,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Tries to start a server on a folder that it must refuse.
 fn try_start(server: &TestServer) -> CommandOutput {
-    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"]
-        .map(str::to_owned)
-        .to_vec();
+    let mut args: Vec<String> = ["dev", "--port", "0", "--control-port", "0"].map(str::to_owned).to_vec();
     args.extend(server.location_args());
     run_command(&server.sibling_path(""), &args)
 }
@@ -50,11 +44,8 @@ fn is_refused(server: &TestServer, code: i32, words: &[&str]) {
         assert!(ran.stderr.contains(word), "{word:?} is not in {}", ran.stderr);
     }
     let after = contents(&server.data_dir());
-    let changed: Vec<&String> = before
-        .keys()
-        .chain(after.keys())
-        .filter(|name| before.get(*name) != after.get(*name))
-        .collect();
+    let changed: Vec<&String> =
+        before.keys().chain(after.keys()).filter(|name| before.get(*name) != after.get(*name)).collect();
     assert!(changed.is_empty(), "touched: {changed:?}");
 }
 
@@ -81,9 +72,7 @@ fn a_wrong_master_key_is_refused_and_touches_nothing() {
     is_refused(&server, 1, &["master key"]);
     std::fs::write(&key, own).unwrap();
     server.restart();
-    server
-        .send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN")))
-        .assert_status(200);
+    server.send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN"))).assert_status(200);
 }
 
 #[test]
@@ -169,10 +158,7 @@ fn a_second_signal_ends_at_once() {
 fn health_tells_life_from_readiness() {
     let server = shared_server();
     for path in ["/livez", "/readyz"] {
-        for answer in [
-            server.send(TestRequest::get(path)),
-            server.send_control(TestRequest::get(path)),
-        ] {
+        for answer in [server.send(TestRequest::get(path)), server.send_control(TestRequest::get(path))] {
             assert_eq!((answer.status, answer.text().as_str()), (200, "ok\n"), "{path}");
         }
     }
@@ -207,18 +193,11 @@ fn background_task_that_panics_is_started_again_beside_the_others() {
     server.restart();
     let person = server.new_user("steady");
     let post = person.publish_text("a panic about lighthouses");
-    let found = || {
-        person
-            .get("/2/tweets/search/recent?query=lighthouses")
-            .assert_status(200)
-    };
+    let found = || person.get("/2/tweets/search/recent?query=lighthouses").assert_status(200);
     wait_until("the post is found", || found()["data"][0]["id"] == post.as_str());
     let metrics = server.send_control(TestRequest::get("/metrics")).text();
     let restarts = |task: &str| format!(r#"locum_background_task_restarts_total{{task="{task}"}}"#);
-    for line in [
-        format!("{} 3", restarts("search_index")),
-        format!("{} 0", restarts("trends")),
-    ] {
+    for line in [format!("{} 3", restarts("search_index")), format!("{} 0", restarts("trends"))] {
         assert!(metrics.contains(&line), "no {line} in {metrics}");
     }
     assert_eq!(server.stderr().matches("a background task panicked").count(), 3);
@@ -239,11 +218,7 @@ fn the_control_interface_wants_its_token() {
     let foreign = server.send_control(known.clone().header("origin", "https://evil.example"));
     assert_eq!(foreign.status, 403);
     assert_eq!(server.send_control(known.header("host", "evil.example")).status, 403);
-    assert_eq!(
-        server.send(TestRequest::post("/_control/command")).status,
-        404,
-        "not on the public address"
-    );
+    assert_eq!(server.send(TestRequest::post("/_control/command")).status, 404, "not on the public address");
 }
 
 #[test]
@@ -256,21 +231,12 @@ fn the_coverage_lists_every_published_operation() {
     let listed: Vec<_> = list.lines().skip(1).map(listed).collect();
     let rows = shared_server().run_cli(&["routes", "--coverage"]).json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let shown = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| (text(&row["method"]), text(&row["path"])));
+    let shown = rows.as_array().unwrap().iter().map(|row| (text(&row["method"]), text(&row["path"])));
     assert_eq!(shown.collect::<Vec<_>>(), listed);
     for row in rows.as_array().unwrap() {
         assert!(["built", "planned"].contains(&row["status"].as_str().unwrap()), "{row}");
     }
-    let built = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|row| row["status"] == "built")
-        .count();
+    let built = rows.as_array().unwrap().iter().filter(|row| row["status"] == "built").count();
     assert!(built >= 14, "{built}");
 }
 
@@ -289,31 +255,14 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect();
-    assert!(
-        lines.iter().any(|line| line.to_string().contains("my-own-name")),
-        "{logged}"
-    );
-    assert!(
-        lines.iter().any(|line| line.to_string().contains("/2/users/me")),
-        "{logged}"
-    );
+    assert!(lines.iter().any(|line| line.to_string().contains("my-own-name")), "{logged}");
+    assert!(lines.iter().any(|line| line.to_string().contains("/2/users/me")), "{logged}");
     let written = logged + &server.stdout();
-    let mut secrets: Vec<&str> = [
-        "API_SECRET",
-        "BEARER_TOKEN",
-        "ACCESS_TOKEN_SECRET",
-        "USER_TOKEN",
-        "CLIENT_SECRET",
-    ]
-    .map(|name| server.env_value(name))
-    .to_vec();
+    let mut secrets: Vec<&str> = ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"]
+        .map(|name| server.env_value(name))
+        .to_vec();
     let control = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
-    secrets.extend([
-        &person.token,
-        person.oauth1_token().1,
-        &person.app.secret,
-        control.trim(),
-    ]);
+    secrets.extend([&person.token, person.oauth1_token().1, &person.app.secret, control.trim()]);
     secrets.extend(["canary1", "canary2", "Not in the log"]);
     for secret in secrets {
         assert!(!written.contains(secret), "{secret} was written");
@@ -327,20 +276,10 @@ fn the_database_holds_no_secret_in_the_clear() {
     }
     let server = TestServer::start(&[]);
     let person = server.new_user("sealed");
-    let mut secrets: Vec<String> = [
-        "API_SECRET",
-        "BEARER_TOKEN",
-        "ACCESS_TOKEN_SECRET",
-        "USER_TOKEN",
-        "CLIENT_SECRET",
-    ]
-    .map(|name| server.env_value(name).to_owned())
-    .to_vec();
-    secrets.extend([
-        person.token.clone(),
-        person.oauth1_token().1.to_owned(),
-        person.app.secret.clone(),
-    ]);
+    let mut secrets: Vec<String> = ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"]
+        .map(|name| server.env_value(name).to_owned())
+        .to_vec();
+    secrets.extend([person.token.clone(), person.oauth1_token().1.to_owned(), person.app.secret.clone()]);
     for (name, bytes) in contents(&server.data_dir()) {
         if name == "dev.env" {
             continue;

@@ -119,10 +119,7 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     let listed = |path: &str| {
         let body = reader.get(path).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
-        users
-            .iter()
-            .map(|user| user["id"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        users.iter().map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(listed(&path), [two.id.as_str(), &one.id]);
     assert_eq!(listed(&format!("{path}?max_results=1")), [two.id.as_str()]);
@@ -137,17 +134,9 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     assert_eq!(body["includes"]["users"][0]["id"], org.id.as_str());
     server.run_cli(&["user", "unaffiliate", &one.id]).assert_success();
     assert_eq!(listed(&path), [two.id.as_str()]);
-    assert!(
-        reader.get(&shown).assert_status(200)["data"]
-            .get("affiliation")
-            .is_none()
-    );
-    server
-        .run_cli(&["user", "affiliate", &org.id, &org.id])
-        .assert_exit_code(1);
-    reader
-        .get("/2/users/x/affiliates")
-        .assert_problem(400, "invalid-request");
+    assert!(reader.get(&shown).assert_status(200)["data"].get("affiliation").is_none());
+    server.run_cli(&["user", "affiliate", &org.id, &org.id]).assert_exit_code(1);
+    reader.get("/2/users/x/affiliates").assert_problem(400, "invalid-request");
     let nobody = reader.get("/2/users/1/affiliates").assert_status(200);
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
 }
@@ -193,31 +182,20 @@ fn an_operator_edits_marks_and_takes_back() {
         ("--description", &"x".repeat(161)),
         ("--website", "javascript:x"),
     ] {
-        shared_server()
-            .run_cli(&["user", "edit", &who.id, flag, value])
-            .assert_exit_code(1);
+        shared_server().run_cli(&["user", "edit", &who.id, flag, value]).assert_exit_code(1);
     }
     assert_eq!(seen(&reader), now, "what is refused changes nothing");
     let server = shared_server();
-    server
-        .run_cli(&["user", "verify", &who.id, "business"])
-        .assert_success();
-    server
-        .run_cli(&["user", "premium", &who.id, "PremiumPlus"])
-        .assert_success();
+    server.run_cli(&["user", "verify", &who.id, "business"]).assert_success();
+    server.run_cli(&["user", "premium", &who.id, "PremiumPlus"]).assert_success();
     server.run_cli(&["user", "protect", &who.id]).assert_success();
     let marked = seen(&reader);
-    assert_eq!(
-        (&marked["verified_type"], &marked["protected"]),
-        (&json!("business"), &json!(true))
-    );
+    assert_eq!((&marked["verified_type"], &marked["protected"]), (&json!("business"), &json!(true)));
     assert_eq!(marked["subscription_type"], "None", "for oneself only");
     assert_eq!(seen(&who)["subscription_type"], "PremiumPlus");
     let long = "word ".repeat(100);
     who.create_post(&json!({ "text": long.trim() })).assert_status(201);
-    server
-        .run_cli(&["user", "premium", &who.id, "Gold"])
-        .assert_exit_code(1);
+    server.run_cli(&["user", "premium", &who.id, "Gold"]).assert_exit_code(1);
     server.run_cli(&["user", "premium", &who.id, "None"]).assert_success();
     server.run_cli(&["user", "verify", &who.id, "none"]).assert_success();
     server.run_cli(&["user", "unprotect", &who.id]).assert_success();
@@ -239,10 +217,7 @@ fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
         format!("/2/users/by/username/{}/mentions", who.username),
     ] {
         let body = reader.get(&path).assert_status(200);
-        assert!(
-            body.get("data").is_none() && body["errors"].is_array(),
-            "{path}: {body}"
-        );
+        assert!(body.get("data").is_none() && body["errors"].is_array(), "{path}: {body}");
     }
     server.run_cli(&["user", "suspend", &who.id]).assert_exit_code(1);
     server.run_cli(&["user", "restore", &who.id]).assert_success();

@@ -42,9 +42,7 @@ fn a_poll_is_read_and_voted_in() {
         { "position": 3, "label": "<Water>", "votes": 0 },
     ]);
     assert_eq!(poll["options"], labels);
-    let plain = voter
-        .get(format!("/2/tweets/{id}?expansions=attachments.poll_ids"))
-        .assert_status(200);
+    let plain = voter.get(format!("/2/tweets/{id}?expansions=attachments.poll_ids")).assert_status(200);
     let plain = plain["includes"]["polls"][0].as_object().unwrap();
     assert_eq!(plain.keys().collect::<Vec<_>>(), ["id", "options"]);
 
@@ -138,11 +136,7 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let (id, name, token) = {
         let author = server.new_user("asker");
-        (
-            asks(&author, &["a", "b"], 5),
-            author.username.clone(),
-            author.token.clone(),
-        )
+        (asks(&author, &["a", "b"], 5), author.username.clone(), author.token.clone())
     };
     server.kill();
     is_told(&server, &id, 0);
@@ -173,9 +167,7 @@ fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
         let account = account["id"].as_str().unwrap();
         let choices = "name=When&first_choice=a&second_choice=b&duration_in_minutes=5";
         let path = format!("/12/accounts/{account}/cards/poll?{choices}");
-        let made = author
-            .send_signed(crate::harness::TestRequest::new("POST", path))
-            .assert_status(200);
+        let made = author.send_signed(crate::harness::TestRequest::new("POST", path)).assert_status(200);
         let uri = &made["data"]["card_uri"];
         ["Which?", "And which?"].map(|text| {
             let body = json!({ "text": text, "card_uri": uri });

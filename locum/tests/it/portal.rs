@@ -8,16 +8,12 @@ use crate::harness::{
 use crate::pages::browser::Browser;
 
 fn between<'t>(text: &'t str, before: &str, after: &str) -> &'t str {
-    let (_, rest) = text
-        .split_once(before)
-        .unwrap_or_else(|| panic!("no {before:?}: {text}"));
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before:?}: {text}"));
     rest.split_once(after).unwrap().0
 }
 
 fn fields(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", percent_encode(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent_encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
@@ -222,15 +218,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
     let mut browser = developer(&server, "mine");
     let mut other = developer(&server, "theirs");
     let (app, _) = make(&mut browser, "Mine");
-    let tails = [
-        "",
-        "/keys",
-        "/callbacks",
-        "/webhooks",
-        "/usage",
-        "/delete",
-        "/keys/api/regenerate",
-    ];
+    let tails = ["", "/keys", "/callbacks", "/webhooks", "/usage", "/delete", "/keys/api/regenerate"];
     for tail in tails {
         let path = format!("{app}{tail}");
         assert_eq!(browser.get(&path).status, 200, "{path}");
@@ -290,10 +278,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
     assert_eq!(send("forged", "GET", &header).status, 403);
 
     assert_eq!(server.send(TestRequest::get("/mailbox")).status, 200);
-    assert_eq!(
-        server.send(TestRequest::get("/mailbox/9223372036854775807")).status,
-        404
-    );
+    assert_eq!(server.send(TestRequest::get("/mailbox/9223372036854775807")).status, 404);
     assert_eq!(server.send(TestRequest::get("/mailbox/x")).status, 404);
 }
 
@@ -302,15 +287,7 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
     let server = shared_server();
     let name = format!("reader{}", unique_number());
     let address = format!("{name}@mail.example");
-    let made = [
-        "user",
-        "create",
-        &name,
-        "--password",
-        "a long secret",
-        "--email",
-        &address,
-    ];
+    let made = ["user", "create", &name, "--password", "a long secret", "--email", &address];
     server.run_cli(&made).assert_success();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
@@ -339,7 +316,5 @@ fn usage_stands_beside_its_limits() {
     assert!(text.contains("3 of 300") && text.contains("the app"), "{text}");
     let page = format!("{app}/keys");
     assert_eq!(browser.get(&page).text().matches("never used").count(), 3);
-    wait_until("the last use is written down", || {
-        browser.get(&page).text().matches("last used").count() == 1
-    });
+    wait_until("the last use is written down", || browser.get(&page).text().matches("last used").count() == 1);
 }

@@ -23,11 +23,7 @@ fn a_post_is_answered_as_it_will_be_read() {
     let id = made["id"].as_str().unwrap();
     assert_eq!(made["text"], "First &amp; &lt;last&gt;");
     assert_eq!(made["edit_history_post_ids"], json!([id]));
-    assert!(
-        answer.header("location").ends_with(&format!("/2/posts/{id}")),
-        "{:?}",
-        answer.headers
-    );
+    assert!(answer.header("location").ends_with(&format!("/2/posts/{id}")), "{:?}", answer.headers);
     let read = author.get(format!("/2/posts/{id}")).assert_status(200);
     assert_eq!(read, json!({ "data": made }));
 }
@@ -35,19 +31,11 @@ fn a_post_is_answered_as_it_will_be_read() {
 #[test]
 fn both_vocabularies_read_the_same_post() {
     let author = person("author");
-    let made = author
-        .post("/2/tweets", &json!({ "text": "Two words for one thing" }))
-        .assert_status(201);
+    let made = author.post("/2/tweets", &json!({ "text": "Two words for one thing" })).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap();
-    let one = author
-        .get(format!("/2/tweets/{id}?tweet.fields=public_metrics"))
-        .assert_status(200);
-    let other = author
-        .get(format!("/2/posts/{id}?post.fields=public_metrics"))
-        .assert_status(200);
-    let mixed = author
-        .get(format!("/2/tweets/{id}?post.fields=public_metrics"))
-        .assert_status(200);
+    let one = author.get(format!("/2/tweets/{id}?tweet.fields=public_metrics")).assert_status(200);
+    let other = author.get(format!("/2/posts/{id}?post.fields=public_metrics")).assert_status(200);
+    let mixed = author.get(format!("/2/tweets/{id}?post.fields=public_metrics")).assert_status(200);
     assert_eq!(one["data"]["edit_history_tweet_ids"], json!([id]));
     assert_eq!(one["data"]["public_metrics"]["retweet_count"], 0);
     assert_eq!(other["data"]["edit_history_post_ids"], json!([id]));
@@ -73,17 +61,11 @@ fn every_field_of_a_plain_post_is_there() {
         assert!(metrics[&format!("{name}_count")].is_u64(), "{name}: {metrics:?}");
     }
     let created = post["created_at"].as_str().unwrap();
-    assert!(
-        created.len() == 24 && created.ends_with('Z') && created.contains('.'),
-        "{created}"
-    );
+    assert!(created.len() == 24 && created.ends_with('Z') && created.contains('.'), "{created}");
     assert_eq!(post["edit_controls"]["edits_remaining"], 5);
     assert_eq!(post["edit_controls"]["is_edit_eligible"], true);
     assert!(post.get("source").is_none(), "never sent");
-    assert!(
-        post.as_object().unwrap().values().all(|value| !value.is_null()),
-        "{post}"
-    );
+    assert!(post.as_object().unwrap().values().all(|value| !value.is_null()), "{post}");
     // Own, recent: in user context one may see these.
     let post = author.fetch_post(&id, "non_public_metrics,organic_metrics");
     assert!(post["non_public_metrics"]["impression_count"].is_u64(), "{post}");
@@ -124,9 +106,7 @@ fn the_length_of_a_text_is_weighed() {
     for text in exact {
         let shown: String = text.chars().take(20).collect();
         assert_eq!(author.create_post(&json!({ "text": text })).status, 201, "{shown}");
-        author
-            .create_post(&json!({ "text": format!("{text}.") }))
-            .assert_error(400, TOO_LONG);
+        author.create_post(&json!({ "text": format!("{text}.") })).assert_error(400, TOO_LONG);
     }
 }
 
@@ -140,14 +120,10 @@ fn a_premium_author_writes_long_posts() {
     assert_eq!(post["note_post"]["entities"]["hashtags"].as_array().unwrap().len(), 20);
     let text = post["text"].as_str().unwrap();
     assert!(text.contains('…') && text.chars().count() <= 320, "{text}");
-    let old = author
-        .get(format!("/2/tweets/{id}?tweet.fields=note_tweet"))
-        .assert_status(200);
+    let old = author.get(format!("/2/tweets/{id}?tweet.fields=note_tweet")).assert_status(200);
     assert_eq!(old["data"]["note_tweet"]["text"], whole);
     author.publish_text(&"x".repeat(25_000));
-    author
-        .create_post(&json!({ "text": "y".repeat(25_001) }))
-        .assert_error(400, TOO_LONG);
+    author.create_post(&json!({ "text": "y".repeat(25_001) })).assert_error(400, TOO_LONG);
     let short = author.publish_text("Short enough");
     assert!(author.fetch_post(&short, "note_post").get("note_post").is_none());
 }
@@ -163,9 +139,7 @@ fn the_same_text_is_refused_the_second_time() {
     author
         .create_post(&json!({ "text": "Once is enough", "reply": { "in_reply_to_post_id": first } }))
         .assert_status(201);
-    author
-        .create_post(&json!({ "text": "Once is enough", "quote_post_id": first }))
-        .assert_status(201);
+    author.create_post(&json!({ "text": "Once is enough", "quote_post_id": first })).assert_status(201);
 }
 
 #[test]
@@ -176,11 +150,7 @@ fn of_many_same_posts_at_once_one_is_taken() {
         let all: Vec<_> = (0..12).map(|_| scope.spawn(post)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    assert_eq!(
-        answers.iter().filter(|status| **status == 201).count(),
-        1,
-        "{answers:?}"
-    );
+    assert_eq!(answers.iter().filter(|status| **status == 201).count(), 1, "{answers:?}");
     assert!(answers.iter().all(|status| [201, 403].contains(status)), "{answers:?}");
 }
 
@@ -189,62 +159,39 @@ fn a_reply_knows_its_conversation() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.publish_text("A root");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_tweet_id": root } });
-    let reply = reader.create_post(&reply).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let reply = reader.create_post(&reply).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     let fields = "conversation_id,in_reply_to_user_id,referenced_posts";
     let post = author.fetch_post(&reply, fields);
     assert_eq!(post["conversation_id"], root);
     assert_eq!(post["in_reply_to_user_id"], author.id);
     assert_eq!(post["referenced_posts"], json!([{ "type": "replied_to", "id": root }]));
-    assert_eq!(
-        author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
-        1
-    );
+    assert_eq!(author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"], 1);
     reader.delete(format!("/2/posts/{reply}")).assert_status(200);
-    assert_eq!(
-        author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"],
-        0
-    );
+    assert_eq!(author.fetch_post(&root, "public_metrics")["public_metrics"]["reply_count"], 0);
 }
 
 #[test]
 fn a_quote_begins_its_own_conversation() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.publish_text("Worth quoting");
-    let quote = reader
-        .create_post(&json!({ "text": "Look", "quote_tweet_id": root }))
-        .assert_status(201);
+    let quote = reader.create_post(&json!({ "text": "Look", "quote_tweet_id": root })).assert_status(201);
     let id = quote["data"]["id"].as_str().unwrap();
     let expansions = "expansions=referenced_posts,author_id&post.fields=conversation_id";
     let read = reader.get(format!("/2/posts/{id}?{expansions}")).assert_status(200);
     assert_eq!(read["data"]["conversation_id"], id);
-    assert_eq!(
-        read["data"]["referenced_posts"],
-        json!([{ "type": "quoted", "id": root }])
-    );
+    assert_eq!(read["data"]["referenced_posts"], json!([{ "type": "quoted", "id": root }]));
     assert_eq!(read["includes"]["posts"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], reader.id);
     let expansions = "expansions=referenced_tweets.id,referenced_tweets.id.author_id";
     let read = reader.get(format!("/2/tweets/{id}?{expansions}")).assert_status(200);
     assert_eq!(read["includes"]["tweets"][0]["id"], root);
     assert_eq!(read["includes"]["users"][0]["id"], author.id);
-    assert_eq!(
-        author.fetch_post(&root, "public_metrics")["public_metrics"]["quote_count"],
-        1
-    );
+    assert_eq!(author.fetch_post(&root, "public_metrics")["public_metrics"]["quote_count"], 1);
 
     author.delete(format!("/2/posts/{root}")).assert_status(200);
-    let read = reader
-        .get(format!("/2/posts/{id}?expansions=referenced_posts"))
-        .assert_status(200);
+    let read = reader.get(format!("/2/posts/{id}?expansions=referenced_posts")).assert_status(200);
     let error = &read["errors"][0];
-    assert_eq!(
-        (&error["section"], &error["value"]),
-        (&json!("includes"), &json!(root)),
-        "{read}"
-    );
+    assert_eq!((&error["section"], &error["value"]), (&json!("includes"), &json!(root)), "{read}");
     assert!(error["type"].as_str().unwrap().ends_with("/resource-not-found"));
 }
 
@@ -253,16 +200,11 @@ fn the_root_says_who_may_reply() {
     let [author, named, followed, stranger] = ["author", "named", "followed", "stranger"].map(person);
     let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);
     author.import_follows(&[&followed]);
-    let cases: [(&str, &[&TestUser<'_>]); 3] = [
-        ("mentionedUsers", &[&named]),
-        ("following", &[&followed]),
-        ("verified", &[&verified]),
-    ];
+    let cases: [(&str, &[&TestUser<'_>]); 3] =
+        [("mentionedUsers", &[&named]), ("following", &[&followed]), ("verified", &[&verified])];
     for (setting, welcome) in cases {
         let text = format!("Only some may reply ({setting}), @{} for one", named.username);
-        let root = author
-            .create_post(&json!({ "text": text, "reply_settings": setting }))
-            .assert_status(201);
+        let root = author.create_post(&json!({ "text": text, "reply_settings": setting })).assert_status(201);
         let root = root["data"]["id"].as_str().unwrap().to_owned();
         assert_eq!(author.fetch_post(&root, "reply_settings")["reply_settings"], setting);
         for who in [&author, &named, &followed, &verified, &stranger] {
@@ -321,21 +263,13 @@ fn a_premium_author_edits_a_post_five_times() {
         assert_eq!(post["edit_history_post_ids"], json!(versions));
     }
     let newest = versions.last().unwrap();
-    assert_eq!(
-        author.fetch_post(newest, "edit_controls")["edit_controls"]["edits_remaining"],
-        0
-    );
+    assert_eq!(author.fetch_post(newest, "edit_controls")["edit_controls"]["edits_remaining"], 0);
     let more = |previous: &str| {
-        author
-            .create_post(&json!({ "text": "One more", "edit_options": { "previous_post_id": previous } }))
-            .status
+        author.create_post(&json!({ "text": "One more", "edit_options": { "previous_post_id": previous } })).status
     };
     assert_eq!((more(newest), more(&first)), (403, 403));
     let timeline = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
-    assert_eq!(
-        timeline["meta"]["result_count"], 1,
-        "only the newest version: {timeline}"
-    );
+    assert_eq!(timeline["meta"]["result_count"], 1, "only the newest version: {timeline}");
     author.delete(format!("/2/posts/{first}")).assert_status(200);
     for id in &versions {
         let gone = author.get(format!("/2/posts/{id}")).assert_status(200);
@@ -362,9 +296,7 @@ fn only_a_premium_author_edits_and_only_their_own() {
 fn a_nullcast_post_is_read_by_id_only() {
     let author = person("advertiser");
     author.publish_text("Seen");
-    let hidden = author
-        .create_post(&json!({ "text": "Not seen", "nullcast": true }))
-        .assert_status(201);
+    let hidden = author.create_post(&json!({ "text": "Not seen", "nullcast": true })).assert_status(201);
     let hidden = hidden["data"]["id"].as_str().unwrap();
     assert_eq!(author.fetch_post(hidden, "text")["text"], "Not seen");
     for path in ["posts", "timelines/reverse_chronological"] {
@@ -377,10 +309,7 @@ fn a_nullcast_post_is_read_by_id_only() {
 fn further_switches_are_kept() {
     let author = person("author");
     let body = json!({ "text": "Marked", "made_with_ai": true, "paid_partnership": true });
-    let id = author.create_post(&body).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let id = author.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(author.fetch_post(&id, "paid_partnership")["paid_partnership"], true);
 }
 
@@ -390,21 +319,9 @@ fn what_a_post_points_at_must_be_there() {
     let gone = author.publish_text("Soon gone");
     author.delete(format!("/2/posts/{gone}")).assert_status(200);
     let cases = [
-        (
-            json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }),
-            400,
-            "Your reply tweet ID is invalid.",
-        ),
-        (
-            json!({ "text": "x", "quote_tweet_id": "1" }),
-            400,
-            "Your quote tweet ID is invalid.",
-        ),
-        (
-            json!({ "text": "x", "media": { "media_ids": ["1"] } }),
-            400,
-            "Your media IDs are invalid.",
-        ),
+        (json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }), 400, "Your reply tweet ID is invalid."),
+        (json!({ "text": "x", "quote_tweet_id": "1" }), 400, "Your quote tweet ID is invalid."),
+        (json!({ "text": "x", "media": { "media_ids": ["1"] } }), 400, "Your media IDs are invalid."),
         (
             json!({ "text": "x", "reply": { "in_reply_to_tweet_id": gone } }),
             403,
@@ -422,10 +339,7 @@ fn what_a_post_points_at_must_be_there() {
     for body in [json!({}), json!({ "text": "" }), json!({ "text": " \n\t" })] {
         author.create_post(&body).assert_problem(400, "invalid-request");
     }
-    assert_eq!(
-        author.get(format!("/2/users/{}/posts", author.id)).assert_status(200)["meta"]["result_count"],
-        0
-    );
+    assert_eq!(author.get(format!("/2/users/{}/posts", author.id)).assert_status(200)["meta"]["result_count"], 0);
 }
 
 #[test]
@@ -433,20 +347,12 @@ fn only_the_author_deletes_a_post_and_only_once() {
     let (author, other) = (person("author"), person("other"));
     let id = author.publish_text("Mine");
     let path = format!("/2/posts/{id}");
-    other
-        .delete(&path)
-        .assert_error(403, "You are not authorized to delete this Tweet.");
-    assert_eq!(
-        author.delete(&path).assert_status(200),
-        json!({ "data": { "deleted": true } })
-    );
+    other.delete(&path).assert_error(403, "You are not authorized to delete this Tweet.");
+    assert_eq!(author.delete(&path).assert_status(200), json!({ "data": { "deleted": true } }));
     author.delete(&path).assert_problem(404, "resource-not-found");
     author.delete("/2/posts/1").assert_problem(404, "resource-not-found");
     let gone = author.get(&path).assert_status(200);
-    assert_eq!(
-        gone["errors"][0]["detail"],
-        format!("Could not find tweet with id: [{id}].")
-    );
+    assert_eq!(gone["errors"][0]["detail"], format!("Could not find tweet with id: [{id}]."));
     author.publish_text("Mine");
 }
 
@@ -459,12 +365,7 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
     author.delete(format!("/2/posts/{gone}")).assert_status(200);
     let path = format!("/2/tweets?ids={two},1,{one},{gone},{secret}&expansions=author_id");
     let read = reader.get(path).assert_status(200);
-    let ids: Vec<&Value> = read["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|post| &post["id"])
-        .collect();
+    let ids: Vec<&Value> = read["data"].as_array().unwrap().iter().map(|post| &post["id"]).collect();
     assert_eq!(ids, [two.as_str(), one.as_str()], "in the order of the request");
     assert_eq!(read["includes"]["users"].as_array().unwrap().len(), 1, "{read}");
     let errors = read["errors"].as_array().unwrap();
@@ -482,14 +383,8 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
         assert_eq!(error["detail"], format!("Could not find tweet with ids: [{missing}]."));
     }
     let error = told(&secret);
-    assert_eq!(
-        error["type"],
-        "https://api.x.com/2/problems/not-authorized-for-resource"
-    );
-    assert_eq!(
-        error["detail"],
-        format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}].")
-    );
+    assert_eq!(error["type"], "https://api.x.com/2/problems/not-authorized-for-resource");
+    assert_eq!(error["detail"], format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}]."));
     assert_eq!(errors.len(), 3);
     let nothing = reader.get("/2/posts?ids=1,2").assert_status(200);
     assert!(nothing.get("data").is_none() && nothing["errors"].as_array().unwrap().len() == 2);
@@ -499,15 +394,9 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
 fn non_public_metrics_are_the_authors_own() {
     let (author, reader) = (person("author"), person("reader"));
     let id = author.publish_text("Counted");
-    let body = reader
-        .get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics"))
-        .assert_status(200);
+    let body = reader.get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics")).assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
-    let details = body["errors"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|error| error["detail"].as_str().unwrap());
+    let details = body["errors"].as_array().unwrap().iter().map(|error| error["detail"].as_str().unwrap());
     let wanted = format!(
         "Sorry, you are not authorized to access 'non_public_metrics.impression_count' on the Tweet with id : [{id}]."
     );

@@ -20,9 +20,7 @@ fn delete(app: &TestApp, body: &Value) -> TestResponse {
 
 #[track_caller]
 fn list(app: &TestApp) -> Value {
-    let body = shared_server()
-        .send(TestRequest::get(RULES).bearer(&app.bearer))
-        .assert_status(200);
+    let body = shared_server().send(TestRequest::get(RULES).bearer(&app.bearer)).assert_status(200);
     body["data"]["rules"].clone()
 }
 
@@ -102,10 +100,7 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
     assert!(text.starts_with("Reference to invalid operator 'filter'."), "{text}");
     assert!(text.ends_with("(at position 1)"), "{text}");
     assert_eq!(errors[1]["value"], long);
-    assert_eq!(
-        errors[2]["details"],
-        json!(["Rules must contain a non-negation term (at position 1)"])
-    );
+    assert_eq!(errors[2]["details"], json!(["Rules must contain a non-negation term (at position 1)"]));
     assert_eq!(errors[3]["value"], "");
     let same = json!({
         "title": "DuplicateRule",
@@ -233,17 +228,12 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
     author.publish_text(&other);
     assert_eq!(stream.next_message()[0]["text"], other.as_str());
     let filtered = TestRequest::get("/2/tweets/search/stream").bearer(&app.bearer);
-    shared_server()
-        .send(filtered)
-        .assert_problem(409, "streaming-connection");
+    shared_server().send(filtered).assert_problem(409, "streaming-connection");
     let listed = TestRequest::get("/2/connections?endpoints=powerstream").bearer(&app.bearer);
     let listed = shared_server().send(listed).assert_status(200);
     assert_eq!(listed["data"][0]["endpoint_name"], "powerstream");
     let kill = TestRequest::delete("/2/connections/powerstream").bearer(&app.bearer);
-    assert_eq!(
-        shared_server().send(kill).assert_status(200)["data"]["successful_kills"],
-        1
-    );
+    assert_eq!(shared_server().send(kill).assert_status(200)["data"]["successful_kills"], 1);
     assert_eq!(stream.disconnect_type(), "ForceDisconnect");
     let missed = author.publish_text(&format!("missed {word}"));
     let mut stream = open("?backfillMinutes=5");
@@ -256,12 +246,7 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
         let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
         shared_server().send(ask).assert_problem(400, "invalid-request");
     };
-    for query in [
-        "backfillMinutes=6",
-        "backfill_minutes=1",
-        "startTime=now",
-        "localDcOnly=2",
-    ] {
+    for query in ["backfillMinutes=6", "backfill_minutes=1", "startTime=now", "localDcOnly=2"] {
         refused(&app, query);
     }
     refused(&app, "startTime=2026-01-01T00:00:00Z");

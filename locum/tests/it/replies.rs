@@ -29,13 +29,7 @@ fn only_who_began_a_conversation_hides_replies_in_it() {
         who.send(TestRequest::new("PUT", format!("/2/tweets/{post}/hidden")).json(body))
     };
     let (yes, no) = (json!({ "hidden": true }), json!({ "hidden": false }));
-    for (post, state) in [
-        (&reply, &yes),
-        (&reply, &yes),
-        (&deeper, &yes),
-        (&reply, &no),
-        (&reply, &no),
-    ] {
+    for (post, state) in [(&reply, &yes), (&reply, &yes), (&deeper, &yes), (&reply, &no), (&reply, &no)] {
         assert_eq!(hide(&root, post, state).assert_status(200), json!({ "data": state }));
     }
     // It stays reachable and counted.

@@ -107,12 +107,7 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
 
     undoes(&fan, &id);
     counts(&reader, &id, "repost_count", 0);
-    for path in [
-        home.as_str(),
-        &timeline,
-        &format!("/2/posts/{id}/reposted_by"),
-        &format!("/2/posts/{id}/reposts"),
-    ] {
+    for path in [home.as_str(), &timeline, &format!("/2/posts/{id}/reposted_by"), &format!("/2/posts/{id}/reposts")] {
         assert!(ids(&reader.get(path).assert_status(200)).is_empty(), "{path}");
     }
     assert!(ids(&author.get("/2/users/reposts_of_me").assert_status(200)).is_empty());
@@ -137,18 +132,11 @@ fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
     reposts(&author, &quiet);
     reposts(&author, &id);
     counts(&other, &id, "repost_count", 3);
-    assert_eq!(
-        ids(&author.get("/2/users/reposts_of_me").assert_status(200)),
-        [id.as_str()]
-    );
-    let page = other
-        .get(format!("/2/posts/{id}/reposted_by?max_results=2"))
-        .assert_status(200);
+    assert_eq!(ids(&author.get("/2/users/reposts_of_me").assert_status(200)), [id.as_str()]);
+    let page = other.get(format!("/2/posts/{id}/reposted_by?max_results=2")).assert_status(200);
     assert_eq!(ids(&page), [&author.id, &other.id]);
     let token = page["meta"]["next_token"].as_str().unwrap();
-    let rest = other.get(format!(
-        "/2/posts/{id}/reposted_by?max_results=2&pagination_token={token}"
-    ));
+    let rest = other.get(format!("/2/posts/{id}/reposted_by?max_results=2&pagination_token={token}"));
     assert_eq!(ids(&rest.assert_status(200)), [&fan.id]);
 
     author.delete(format!("/2/posts/{id}")).assert_status(200);
@@ -195,8 +183,7 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
         "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
         author.id, fan.id
     );
-    fan.post(&other, &json!({ "tweet_id": id }))
-        .assert_error(400, &sentence);
+    fan.post(&other, &json!({ "tweet_id": id })).assert_error(400, &sentence);
     fan.delete(format!("{other}/{id}")).assert_error(400, &sentence);
     counts(&author, &id, "repost_count", 0);
     let bearer = TestRequest::post(&path).json(&json!({ "tweet_id": id }));

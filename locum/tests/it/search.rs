@@ -32,8 +32,6 @@ fn found(reader: &TestUser<'_>, query: &str) -> Vec<String> {
 #[track_caller]
 fn total(server: &TestServer, query: &str) -> i64 {
     let path = format!("/2/tweets/counts/recent?query={}", percent_encode(query));
-    let counts = server
-        .send(TestRequest::get(path).bearer(&server.default_app().bearer))
-        .assert_status(200);
+    let counts = server.send(TestRequest::get(path).bearer(&server.default_app().bearer)).assert_status(200);
     counts["meta"]["total_tweet_count"].as_i64().unwrap()
 }

@@ -17,10 +17,7 @@ fn checks(found: &Value) -> Vec<&str> {
 #[test]
 fn a_signature_is_explained() {
     let person = shared_server().new_user("sig");
-    let (url, key) = (
-        format!("{}/2/users/me?a=b", shared_server().url),
-        person.oauth1_credentials(),
-    );
+    let (url, key) = (format!("{}/2/users/me?a=b", shared_server().url), person.oauth1_credentials());
     let sign =
         |key: &OAuth1Credentials<'_>| TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url);
     let header = sign(&key);
@@ -39,27 +36,15 @@ fn a_signature_is_explained() {
     assert_eq!(found["differs_at"], 0);
     assert_eq!(found["hints"][0], "It was signed for GET.");
 
-    let late = OAuth1Credentials {
-        skew: -1000,
-        ..key.clone()
-    };
+    let late = OAuth1Credentials { skew: -1000, ..key.clone() };
     assert_eq!(checks(&explain(&[&url, &sign(&late)])), ["timestamp"]);
-    let nobody = OAuth1Credentials {
-        consumer: ("nobody", "x"),
-        ..key.clone()
-    };
+    let nobody = OAuth1Credentials { consumer: ("nobody", "x"), ..key.clone() };
     let found = explain(&[&url, &sign(&nobody)]);
     assert_eq!(checks(&found), ["unknown key"]);
     assert_eq!(found["expected_signature"], Value::Null);
-    let lost = OAuth1Credentials {
-        token: ("1-x", "x"),
-        ..key.clone()
-    };
+    let lost = OAuth1Credentials { token: ("1-x", "x"), ..key.clone() };
     assert_eq!(checks(&explain(&[&url, &sign(&lost)])), ["unknown token"]);
-    let bare = OAuth1Credentials {
-        token: (key.token.0, ""),
-        ..key.clone()
-    };
+    let bare = OAuth1Credentials { token: (key.token.0, ""), ..key.clone() };
     let found = explain(&[&url, &sign(&bare)]);
     assert_eq!(found["hints"][0], "It was signed without the token secret.");
     told_in_words(&url, &header);
@@ -73,10 +58,7 @@ fn told_in_words(url: &str, header: &str) {
         run_command(&shared_server().sibling_path(""), &all)
     };
     let said = words(&[url, header, "--base-string", "GET&x"]);
-    assert!(
-        said.assert_success().stdout.contains("The signature is valid."),
-        "{said:?}"
-    );
+    assert!(said.assert_success().stdout.contains("The signature is valid."), "{said:?}");
     assert!(said.stdout.contains("They differ at byte 5"), "{said:?}");
     words(&["nowhere", header]).assert_exit_code(1);
     words(&[url, "Bearer x"]).assert_exit_code(1);

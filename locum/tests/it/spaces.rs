@@ -47,11 +47,7 @@ fn ids(body: &Value) -> Vec<String> {
 fn is_missing(answer: &TestResponse, parameter: &str, id: &str) {
     let body = answer.assert_status(200);
     let error = &body["errors"][0];
-    assert_eq!(
-        error["detail"],
-        format!("Could not find space with {parameter}: [{id}]."),
-        "{body}"
-    );
+    assert_eq!(error["detail"], format!("Could not find space with {parameter}: [{id}]."), "{body}");
     assert_eq!(error["resource_type"], "space");
 }
 
@@ -86,14 +82,8 @@ fn a_space_is_scheduled_opened_and_closed() {
     assert_eq!(data["host_ids"], json!([host.id, second.id]));
     assert_eq!(data["invited_user_ids"], json!([guest.id]));
     assert_eq!(data["topic_ids"].as_array().unwrap().len(), 2);
-    assert_eq!(
-        (&data["participant_count"], &data["subscriber_count"]),
-        (&json!(0), &json!(0))
-    );
-    assert!(
-        data.get("started_at").is_none() && data.get("speaker_ids").is_none(),
-        "{data}"
-    );
+    assert_eq!((&data["participant_count"], &data["subscriber_count"]), (&json!(0), &json!(0)));
+    assert!(data.get("started_at").is_none() && data.get("speaker_ids").is_none(), "{data}");
     for changed in [true, false] {
         assert_eq!(space(&["subscribe", &id, &reader.id])["changed"], changed);
     }
@@ -168,9 +158,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     space(&["close", &over]);
     let find = |query: &str, more: &str| {
         let query = crate::harness::percent_encode(query);
-        ids(&reader
-            .get(format!("/2/spaces/search?query={query}{more}"))
-            .assert_status(200))
+        ids(&reader.get(format!("/2/spaces/search?query={query}{more}")).assert_status(200))
     };
     let lower = word.to_lowercase();
     assert_eq!(find(&lower, ""), [later.as_str(), &live]);
@@ -182,9 +170,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
     assert!(find(&format!("{word} milk"), "").is_empty());
     assert!(find("...", "").is_empty());
     let body = reader
-        .get(format!(
-            "/2/spaces/search?query={lower}&space.fields=title&expansions=creator_id"
-        ))
+        .get(format!("/2/spaces/search?query={lower}&space.fields=title&expansions=creator_id"))
         .assert_status(200);
     assert_eq!(body["meta"], json!({ "result_count": 2 }));
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 2);
@@ -216,16 +202,11 @@ fn tickets_are_told_to_the_creator_only() {
     assert_eq!(ids(&second), [buyer.id.as_str()]);
     assert!(second["meta"].get("next_token").is_none());
     buyer.get(path.as_str()).assert_problem(403, "about:blank");
-    buyer
-        .get(format!("/2/spaces/{free}/buyers"))
-        .assert_problem(403, "about:blank");
-    host.get(format!("/2/spaces/{free}/buyers"))
-        .assert_problem(400, "invalid-request");
+    buyer.get(format!("/2/spaces/{free}/buyers")).assert_problem(403, "about:blank");
+    host.get(format!("/2/spaces/{free}/buyers")).assert_problem(400, "invalid-request");
     is_missing(&host.get("/2/spaces/zzz/buyers"), "id", "zzz");
     let app = TestRequest::get(path.as_str()).bearer(&host.app.bearer);
-    shared_server()
-        .send(app)
-        .assert_problem(403, "unsupported-authentication");
+    shared_server().send(app).assert_problem(403, "unsupported-authentication");
     assert_eq!(seen(&other, &id)["is_ticketed"], true);
     space(&["open", &id]);
     space(&["join", &id, &buyer.id]);
@@ -253,9 +234,7 @@ fn posts_are_shared_in_a_space() {
     let body = reader.get(format!("{path}?expansions=author_id")).assert_status(200);
     assert_eq!(ids(&body), [first.as_str(), &second], "latest share first");
     assert_eq!(body["includes"]["users"].as_array().unwrap().len(), 1);
-    let page = reader
-        .get(format!("/2/spaces/{id}/tweets?max_results=1"))
-        .assert_status(200);
+    let page = reader.get(format!("/2/spaces/{id}/tweets?max_results=1")).assert_status(200);
     assert!(page["data"][0]["edit_history_tweet_ids"].is_array());
     let next = page["meta"]["next_token"].as_str().unwrap();
     let page = reader.get(format!("{path}?max_results=1&pagination_token={next}"));
@@ -283,10 +262,7 @@ fn bounds_hold() {
     refused(&args, "at most 2 hosts");
     let reader = person("reader");
     let by = format!("/2/spaces/by/creator_ids?user_ids={}", host.id);
-    assert!(
-        ids(&reader.get(by).assert_status(200)).is_empty(),
-        "nothing partial is stored"
-    );
+    assert!(ids(&reader.get(by).assert_status(200)).is_empty(), "nothing partial is stored");
     let id = made(&host, &["--title", "Full"]);
     for number in 0..10 {
         let speaker = person(&format!("speaker{number}"));
@@ -295,10 +271,7 @@ fn bounds_hold() {
     refused(&["speak", &id, &reader.id], "at most 10 speakers");
     let data = seen(&reader, &id);
     assert_eq!(data["speaker_ids"].as_array().unwrap().len(), 10);
-    assert_eq!(
-        data["participant_count"], 11,
-        "who may not speak did not come in either"
-    );
+    assert_eq!(data["participant_count"], 11, "who may not speak did not come in either");
     assert_eq!(space(&["speak", &id, &host.id])["changed"], false);
 }
 
@@ -324,9 +297,7 @@ fn what_is_not_asked_rightly_is_refused() {
     is_missing(&reader.get("/2/spaces/1"), "id", "1");
     // Without the scope nothing is told.
     let token = reader.new_token(&["--scopes", "tweet.read,users.read"]);
-    shared_server()
-        .send(TestRequest::get("/2/spaces/1").bearer(&token))
-        .assert_status(403);
+    shared_server().send(TestRequest::get("/2/spaces/1").bearer(&token)).assert_status(403);
     let signed = reader.send_signed(TestRequest::get("/2/spaces/1"));
     signed.assert_problem(403, "unsupported-authentication");
     let app = TestRequest::get("/2/spaces/1").bearer(&reader.app.bearer);

@@ -55,9 +55,7 @@ fn says(server: &TestServer, person: &TestUser<'_>, text: &str) -> Option<String
 /// What they said, newest first, as their timeline tells.
 fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
     let path = format!("/2/users/{}/posts?max_results=100", person.id);
-    let mut page = server
-        .send(TestRequest::get(path.as_str()).bearer(&person.token))
-        .assert_status(200);
+    let mut page = server.send(TestRequest::get(path.as_str()).bearer(&person.token)).assert_status(200);
     let mut all = Vec::new();
     loop {
         let posts = page["data"].as_array().cloned().unwrap_or_default();
@@ -66,9 +64,7 @@ fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
             return all;
         };
         let next = format!("{path}&pagination_token={next}");
-        page = server
-            .send(TestRequest::get(next).bearer(&person.token))
-            .assert_status(200);
+        page = server.send(TestRequest::get(next).bearer(&person.token)).assert_status(200);
     }
 }
 
@@ -102,9 +98,8 @@ fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
 /// Writes until there is no room, frees some and writes again; all that was acknowledged.
 fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
     let person = server.new_user("writer");
-    let mut kept: Vec<String> = (0..20)
-        .filter_map(|number| says(server, &person, &format!("Entry {number}")))
-        .collect();
+    let mut kept: Vec<String> =
+        (0..20).filter_map(|number| says(server, &person, &format!("Entry {number}"))).collect();
     assert_eq!(kept.len(), 20);
     small.fill();
     let long = "room ".repeat(50);

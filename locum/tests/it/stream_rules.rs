@@ -18,9 +18,7 @@ fn post(app: &TestApp, query: &str, body: &Value) -> TestResponse {
 #[track_caller]
 fn list(app: &TestApp, query: &str) -> Value {
     let target = format!("{RULES}{query}");
-    shared_server()
-        .send(TestRequest::get(target).bearer(&app.bearer))
-        .assert_status(200)
+    shared_server().send(TestRequest::get(target).bearer(&app.bearer)).assert_status(200)
 }
 
 fn ids(body: &Value) -> Vec<String> {
@@ -71,10 +69,7 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
 
     let counts = |query: &str| {
         let target = format!("/2/posts/search/stream/rules/counts{query}");
-        shared_server()
-            .send(TestRequest::get(target).bearer(&app.bearer))
-            .assert_status(200)["data"]
-            .clone()
+        shared_server().send(TestRequest::get(target).bearer(&app.bearer)).assert_status(200)["data"].clone()
     };
     let mine = json!({ "client_app_id": app.id, "rule_count": 3 });
     assert_eq!(counts("")["client_app_rules_count"], mine);
@@ -181,10 +176,7 @@ fn an_app_has_so_many_rules_and_no_more() {
     let long = format!("\"{}\"", "é b".repeat(682));
     post(&enterprise, "", &json!({ "add": [{ "value": long }] })).assert_status(201);
     let counts = TestRequest::get("/2/posts/search/stream/rules/counts").bearer(&enterprise.bearer);
-    assert_eq!(
-        shared_server().send(counts).assert_status(200)["data"]["cap_per_client_app"],
-        "25000"
-    );
+    assert_eq!(shared_server().send(counts).assert_status(200)["data"]["cap_per_client_app"], "25000");
 }
 
 #[test]

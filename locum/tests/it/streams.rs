@@ -57,11 +57,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
     let ids = add_rules(shared_server(), &app, &[(&word, "by word"), (&from, "")]);
     let query = "?post.fields=created_at,public_metrics&expansions=author_id&user.fields=verified";
     let mut stream = connect(&app, query);
-    assert!(
-        stream.head.to_lowercase().contains("content-type: application/json"),
-        "{}",
-        stream.head
-    );
+    assert!(stream.head.to_lowercase().contains("content-type: application/json"), "{}", stream.head);
     author.publish_text("nothing that anybody waits for");
     let start = monotonic_now();
     let id = author.publish_text(&format!("Here is {word}, <at last>\nin two lines"));
@@ -73,15 +69,11 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
     let mut rules = message["matching_rules"].clone();
     rules.as_array_mut().unwrap().sort_by_key(|rule| rule["id"].to_string());
     let mut expected = json!([{ "id": ids[0], "tag": "by word" }, { "id": ids[1], "tag": "" }]);
-    expected
-        .as_array_mut()
-        .unwrap()
-        .sort_by_key(|rule| rule["id"].to_string());
+    expected.as_array_mut().unwrap().sort_by_key(|rule| rule["id"].to_string());
     assert_eq!(rules, expected);
     // The same object as a look-up shows.
-    let seen = shared_server()
-        .send(TestRequest::get(format!("/2/posts/{id}{query}")).bearer(&app.bearer))
-        .assert_status(200);
+    let seen =
+        shared_server().send(TestRequest::get(format!("/2/posts/{id}{query}")).bearer(&app.bearer)).assert_status(200);
     assert_eq!(message["data"], seen["data"]);
     assert_eq!(message["includes"], seen["includes"]);
     assert_eq!(message["includes"]["users"][0]["username"], author.username.as_str());
@@ -111,18 +103,13 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     assert_eq!(first["data"]["id"], id.as_str(), "not the protected one: {first}");
     assert_eq!(first["data"]["edit_history_tweet_ids"], json!([id]));
     // What is quoted counts; what is reposted is shown with its own text.
-    other
-        .create_post(&json!({ "text": "look at this", "quote_tweet_id": id }))
-        .assert_status(201);
+    other.create_post(&json!({ "text": "look at this", "quote_tweet_id": id })).assert_status(201);
     let quote = stream.next_message();
     assert_eq!(quote["data"]["referenced_tweets"][0]["type"], "quoted", "{quote}");
     let repost = format!("/2/users/{}/reposts", other.id);
     other.post(repost, &json!({ "post_id": id })).assert_status(200);
     let reposted = stream.next_message();
-    assert_eq!(
-        reposted["data"]["text"],
-        format!("RT @{}: {word} first", author.username)
-    );
+    assert_eq!(reposted["data"]["text"], format!("RT @{}: {word} first", author.username));
     // Each version is an item of its own.
     let edited = author
         .create_post(&json!({
@@ -134,9 +121,7 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
     assert_eq!(message["data"]["id"], edited);
     assert_eq!(message["data"]["edit_history_tweet_ids"], json!([id, edited]));
     // A deletion is not announced, and what was deleted is not sent later.
-    author
-        .delete(format!("/2/posts/{}", edited.as_str().unwrap()))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{}", edited.as_str().unwrap())).assert_status(200);
     stream.assert_silent();
 }
 
@@ -153,9 +138,7 @@ fn rules_take_effect_while_posts_flow() {
     author.publish_text(&format!("{two} c"));
     assert_eq!(stream.next_texts(2), [format!("{one} a"), format!("{two} c")]);
     let body = json!({ "delete": { "ids": first } });
-    shared_server()
-        .send(TestRequest::post(RULES).bearer(&app.bearer).json(&body))
-        .assert_status(200);
+    shared_server().send(TestRequest::post(RULES).bearer(&app.bearer).json(&body)).assert_status(200);
     author.publish_text(&format!("{one} d"));
     author.publish_text(&format!("{two} e"));
     assert_eq!(stream.next_texts(1), [format!("{two} e")]);
@@ -188,11 +171,7 @@ fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
     writer.join().unwrap();
     let gap = ["before", "gap 0", "gap 1", "gap 2"].map(str::to_owned);
     let live = (0..20).map(|number| format!("live {number}"));
-    let expected: Vec<String> = gap
-        .into_iter()
-        .chain(live)
-        .map(|text| format!("{word} {text}"))
-        .collect();
+    let expected: Vec<String> = gap.into_iter().chain(live).map(|text| format!("{word} {text}")).collect();
     assert_eq!(texts, expected);
     author.publish_text(&format!("{word} after"));
     assert_eq!(stream.next_texts(1), [format!("{word} after")]);
@@ -297,10 +276,7 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     let named = json!({ "uuids": [id, "no-such-connection"] });
     // Another app ends nothing of it.
     let answer = delete(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
-    assert_eq!(
-        (&answer["successful_kills"], &answer["failed_kills"]),
-        (&json!(0), &json!(2))
-    );
+    assert_eq!((&answer["successful_kills"], &answer["failed_kills"]), (&json!(0), &json!(2)));
     let answer = delete(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
     assert_eq!(answer["failed_kills"], 1);
@@ -343,24 +319,15 @@ fn a_stream_ends_with_its_token_and_its_app() {
     owner.send_signed(ask).assert_status(200);
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
     author.publish_text(&format!("{word} too late"));
-    assert_eq!(
-        shared_server()
-            .send(TestRequest::get(STREAM).bearer(&app.bearer))
-            .status,
-        401
-    );
+    assert_eq!(shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer)).status, 401);
 
     let (app, _) = watcher("self-serve");
     let mut stream = connect(&app, "");
     // Where people come back to is none of its business, another token is.
-    shared_server()
-        .run_cli(&["app", "callbacks", &app.id, "https://app.example/back"])
-        .assert_success();
+    shared_server().run_cli(&["app", "callbacks", &app.id, "https://app.example/back"]).assert_success();
     stream.assert_silent();
     assert_eq!(connections(&app, "").len(), 1);
-    shared_server()
-        .run_cli(&["app", "rotate", &app.id, "bearer"])
-        .assert_success();
+    shared_server().run_cli(&["app", "rotate", &app.id, "bearer"]).assert_success();
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
 
     let (app, _) = watcher("self-serve");
@@ -373,10 +340,7 @@ fn a_stream_ends_with_its_token_and_its_app() {
 fn what_became_of_posts_users_and_likes_is_told_in_parts() {
     let app = shared_server().new_app("enterprise");
     let open = |target: &str| StreamClient::open(shared_server(), target, &app.bearer);
-    let (mut of_posts, mut of_users) = (
-        compliance_partitions(&app, "posts"),
-        compliance_partitions(&app, "users"),
-    );
+    let (mut of_posts, mut of_users) = (compliance_partitions(&app, "posts"), compliance_partitions(&app, "users"));
     let mut of_likes = open("/2/likes/compliance/stream");
     let mut labels = open("/2/tweets/label/stream");
     let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
@@ -389,20 +353,14 @@ fn what_became_of_posts_users_and_likes_is_told_in_parts() {
         .clone();
     let edit = json!({ "text": "edited", "edit_options": { "previous_post_id": first } });
     let second = author.create_post(&edit).assert_status(201)["data"]["id"].clone();
-    author
-        .delete(format!("/2/posts/{}", quote.as_str().unwrap()))
-        .assert_status(200);
+    author.delete(format!("/2/posts/{}", quote.as_str().unwrap())).assert_status(200);
     let hidden = locked.publish_text("of no concern");
     locked.delete(format!("/2/posts/{hidden}")).assert_status(200);
     let likes = format!("/2/users/{}/likes", author.id);
     author.post(&likes, &json!({ "post_id": quoted })).assert_status(200);
     author.delete(format!("{likes}/{quoted}")).assert_status(200);
-    shared_server()
-        .run_cli(&["user", "suspend", &author.username])
-        .assert_success();
-    shared_server()
-        .run_cli(&["user", "restore", &author.username])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &author.username]).assert_success();
+    shared_server().run_cli(&["user", "restore", &author.username]).assert_success();
 
     let mut told = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
     let at = |told: &mut Value, name: &str| {
@@ -422,10 +380,7 @@ fn what_became_of_posts_users_and_likes_is_told_in_parts() {
     assert_eq!(at(&mut told[1], "delete"), gone);
     let mut told = collected(&mut of_users, 2, &[&author.id]);
     for (event, name) in told.iter_mut().zip(["user_suspend", "user_unsuspend"]) {
-        assert_eq!(
-            at(event, name),
-            json!({ "user": { "id": author.id }, "event_at": null })
-        );
+        assert_eq!(at(event, name), json!({ "user": { "id": author.id }, "event_at": null }));
     }
     let unlike = next_unlike(&mut of_likes, &author.id);
     assert_eq!(unlike, json!({ "id": quoted, "user_id": author.id }));
@@ -479,14 +434,11 @@ fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
     let open = |target: &str| StreamClient::open(shared_server(), target, &app.bearer);
     let mut sample = open("/2/posts/sample/stream");
     let mut tenths = [1, 2].map(|part| open(&format!("/2/posts/sample10/stream?partition={part}")));
-    let mut all: Vec<StreamClient> = (1..=20)
-        .map(|part| open(&format!("/2/posts/firehose/stream?partition={part}")))
-        .collect();
+    let mut all: Vec<StreamClient> =
+        (1..=20).map(|part| open(&format!("/2/posts/firehose/stream?partition={part}"))).collect();
     let word = word();
     let author = shared_server().new_user("author");
-    let ids: Vec<String> = (0..60)
-        .map(|number| author.publish_text(&format!("{word} {number}")))
-        .collect();
+    let ids: Vec<String> = (0..60).map(|number| author.publish_text(&format!("{word} {number}"))).collect();
     let (mut parts, mut came) = (vec![Vec::new(); 20], 0);
     wait_until("every post has come", || {
         for (part, stream) in parts.iter_mut().zip(&mut all) {
@@ -585,12 +537,8 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
         server.send(ask).assert_status(200)["data"].clone()
     };
     wait_until("what was open is in the past", || list("active").is_null());
-    let reasons: Vec<Value> = list("inactive")
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["disconnect_reason"].clone())
-        .collect();
+    let reasons: Vec<Value> =
+        list("inactive").as_array().unwrap().iter().map(|one| one["disconnect_reason"].clone()).collect();
     assert_eq!(reasons, ["server_shutdown", "finished", "server_shutdown"]);
 }
 

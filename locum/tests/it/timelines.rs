@@ -14,10 +14,7 @@ fn person(name: &str) -> TestUser<'static> {
 /// The ids of a page.
 fn ids(page: &Value) -> Vec<String> {
     let posts = page["data"].as_array().cloned().unwrap_or_default();
-    posts
-        .iter()
-        .map(|post| post["id"].as_str().unwrap().to_owned())
-        .collect()
+    posts.iter().map(|post| post["id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Pages from the newest on, by the token that each gives.
@@ -65,10 +62,7 @@ fn is_walked_whole(reader: &TestUser<'_>, path: &str, there: &[String], write: i
     let walked: Vec<String> = pages.iter().flat_map(ids).collect();
     let once: HashSet<&String> = walked.iter().collect();
     assert_eq!(once.len(), walked.len(), "something came twice");
-    assert!(
-        walked.iter().map(|id| number(id)).is_sorted_by(|one, next| one > next),
-        "out of order"
-    );
+    assert!(walked.iter().map(|id| number(id)).is_sorted_by(|one, next| one > next), "out of order");
     let lost: Vec<_> = there.iter().filter(|id| !once.contains(id)).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
     for (place, page) in pages.iter().enumerate() {
@@ -77,18 +71,12 @@ fn is_walked_whole(reader: &TestUser<'_>, path: &str, there: &[String], write: i
         assert_eq!(meta["newest_id"].as_str(), ids(page).first().map(String::as_str));
         assert_eq!(meta["oldest_id"].as_str(), ids(page).last().map(String::as_str));
         assert_eq!(meta.get("previous_token").is_some(), place > 0, "page {place}");
-        assert_eq!(
-            meta.get("next_token").is_some(),
-            place + 1 < pages.len(),
-            "page {place}"
-        );
+        assert_eq!(meta.get("next_token").is_some(), place + 1 < pages.len(), "page {place}");
     }
 }
 
 fn says_many(author: &TestUser<'_>, count: usize, text: &str) -> Vec<String> {
-    (0..count)
-        .map(|number| author.publish_text(&format!("{text} {number}")))
-        .collect()
+    (0..count).map(|number| author.publish_text(&format!("{text} {number}"))).collect()
 }
 
 #[test]
@@ -139,9 +127,7 @@ fn a_walk_goes_back_the_way_it_came() {
     assert_eq!(pages.len(), 5);
     let mut token = pages[4]["meta"]["previous_token"].as_str().unwrap().to_owned();
     for page in pages[..4].iter().rev() {
-        let back = author
-            .get(format!("{path}&pagination_token={token}"))
-            .assert_status(200);
+        let back = author.get(format!("{path}&pagination_token={token}")).assert_status(200);
         assert_eq!(ids(&back), ids(page));
         let next = back["meta"]["next_token"].as_str().expect("one came from there");
         let on = author.get(format!("{path}&pagination_token={next}")).assert_status(200);
@@ -162,9 +148,7 @@ fn a_walk_goes_on_over_deleted_posts() {
         author.delete(format!("/2/posts/{id}")).assert_status(200);
     }
     let token = first["meta"]["next_token"].as_str().unwrap();
-    let second = author
-        .get(format!("{path}&pagination_token={token}"))
-        .assert_status(200);
+    let second = author.get(format!("{path}&pagination_token={token}")).assert_status(200);
     let rest: Vec<&String> = there[..5].iter().rev().collect();
     assert_eq!(ids(&second).iter().collect::<Vec<_>>(), rest);
 }
@@ -176,12 +160,7 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     let mut there = Vec::new();
     for number in 0..4 {
         there.push(author.publish_text(&format!("Post {number}")));
-        times.push(
-            author.fetch_post(&there[number], "created_at")["created_at"]
-                .as_str()
-                .unwrap()
-                .to_owned(),
-        );
+        times.push(author.fetch_post(&there[number], "created_at")["created_at"].as_str().unwrap().to_owned());
         std::thread::sleep(std::time::Duration::from_millis(1_050));
     }
     let path = format!("/2/users/{}/posts?max_results=10", author.id);
@@ -192,17 +171,11 @@ fn a_timeline_is_bounded_by_ids_and_times() {
     };
     assert_eq!(get(&format!("since_id={}", there[1])), there[2..]);
     assert_eq!(get(&format!("until_id={}", there[1])), there[..1]);
-    assert_eq!(
-        get(&format!("since_id={}&until_id={}", there[0], there[3])),
-        there[1..3]
-    );
+    assert_eq!(get(&format!("since_id={}&until_id={}", there[0], there[3])), there[1..3]);
     let second = |place: usize| format!("{}Z", &times[place][..19]);
     assert_eq!(get(&format!("start_time={}", second(2))), there[2..]);
     assert_eq!(get(&format!("end_time={}", second(2))), there[..2]);
-    assert_eq!(
-        get(&format!("start_time={}&end_time={}", second(1), second(3))),
-        there[1..3]
-    );
+    assert_eq!(get(&format!("start_time={}&end_time={}", second(1), second(3))), there[1..3]);
     let none = author.get(format!("{path}&since_id={}", there[3])).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let wrong = [
@@ -215,9 +188,7 @@ fn a_timeline_is_bounded_by_ids_and_times() {
         "until_id=99999999999999999999".to_owned(),
     ];
     for more in wrong {
-        author
-            .get(format!("{path}&{more}"))
-            .assert_problem(400, "invalid-request");
+        author.get(format!("{path}&{more}")).assert_problem(400, "invalid-request");
     }
 }
 
@@ -230,23 +201,11 @@ fn replies_are_left_out_where_asked() {
     for timeline in ["posts", "timelines/reverse_chronological"] {
         let path = format!("/2/users/{}/{timeline}", author.id);
         assert_eq!(ids(&author.get(path.as_str()).assert_status(200)).len(), 2);
-        assert_eq!(
-            ids(&author.get(format!("{path}?exclude=replies")).assert_status(200)),
-            [root.as_str()]
-        );
-        assert_eq!(
-            ids(&author
-                .get(format!("{path}?exclude=replies,retweets"))
-                .assert_status(200)),
-            [root.as_str()]
-        );
-        author
-            .get(format!("{path}?exclude=everything"))
-            .assert_problem(400, "invalid-request");
+        assert_eq!(ids(&author.get(format!("{path}?exclude=replies")).assert_status(200)), [root.as_str()]);
+        assert_eq!(ids(&author.get(format!("{path}?exclude=replies,retweets")).assert_status(200)), [root.as_str()]);
+        author.get(format!("{path}?exclude=everything")).assert_problem(400, "invalid-request");
     }
-    author
-        .get(format!("/2/users/{}/mentions?exclude=replies", author.id))
-        .assert_problem(400, "invalid-request");
+    author.get(format!("/2/users/{}/mentions?exclude=replies", author.id)).assert_problem(400, "invalid-request");
 }
 
 #[test]
@@ -262,9 +221,7 @@ fn a_home_timeline_follows_who_is_followed() {
     assert_eq!(home(), [late.as_str(), &early]);
     author.delete(format!("/2/posts/{late}")).assert_status(200);
     assert_eq!(home(), [early.as_str()]);
-    shared_server()
-        .run_cli(&["user", "suspend", &author.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &author.id]).assert_success();
     assert!(home().is_empty());
 }
 
@@ -276,21 +233,11 @@ fn mentions_show_what_the_reader_may_see() {
     let hidden = shy.publish_text(&format!("@{} but quietly", star.username));
     let path = format!("/2/users/{}/mentions", star.id);
     assert_eq!(ids(&star.get(path.as_str()).assert_status(200)), [open.as_str()]);
-    assert_eq!(
-        ids(&shy.get(path.as_str()).assert_status(200)),
-        [hidden.as_str(), &open]
-    );
+    assert_eq!(ids(&shy.get(path.as_str()).assert_status(200)), [hidden.as_str(), &open]);
     star.publish_text(&format!("I am @{}", star.username));
-    assert_eq!(
-        ids(&star.get(path.as_str()).assert_status(200)),
-        [open.as_str()],
-        "not one's own"
-    );
+    assert_eq!(ids(&star.get(path.as_str()).assert_status(200)), [open.as_str()], "not one's own");
     let reply = json!({ "text": "No name in it", "reply": { "in_reply_to_post_id": star.publish_text("A root") } });
-    let reply = fan.create_post(&reply).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let reply = fan.create_post(&reply).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(ids(&star.get(path).assert_status(200)), [reply.as_str(), &open]);
 }
 
@@ -299,19 +246,13 @@ fn expansions_of_a_page_stand_in_it_once() {
     let (author, reader) = (person("author"), person("reader"));
     says_many(&author, 6, "Post");
     let fields = "expansions=author_id&user.fields=created_at&post.fields=created_at";
-    let page = reader
-        .get(format!("/2/users/{}/posts?{fields}", author.id))
-        .assert_status(200);
+    let page = reader.get(format!("/2/users/{}/posts?{fields}", author.id)).assert_status(200);
     let users = page["includes"]["users"].as_array().unwrap();
     assert_eq!(users.len(), 1);
     assert_eq!(users[0]["username"], author.username);
     assert!(users[0]["created_at"].is_string());
     let posts = page["data"].as_array().unwrap();
-    assert!(
-        posts
-            .iter()
-            .all(|post| post["author_id"] == author.id && post["created_at"].is_string())
-    );
+    assert!(posts.iter().all(|post| post["author_id"] == author.id && post["created_at"].is_string()));
 }
 
 #[test]
@@ -319,10 +260,7 @@ fn a_token_that_was_tampered_with_is_refused() {
     let author = person("author");
     says_many(&author, 12, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
-    let token = walk(&author, &path)[0]["meta"]["next_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
     assert!(token.len() >= 16, "{token}");
     let mut forged: Vec<String> = (0..token.len()).map(|end| token[..end].to_owned()).skip(1).collect();
     for place in 0..token.len() {
@@ -331,13 +269,7 @@ fn a_token_that_was_tampered_with_is_refused() {
         other.replace_range(place..=place, letter);
         forged.push(other);
     }
-    forged.extend([
-        token.to_uppercase(),
-        format!("{token}0"),
-        "x".repeat(5_000),
-        "!".to_owned(),
-        "💥".to_owned(),
-    ]);
+    forged.extend([token.to_uppercase(), format!("{token}0"), "x".repeat(5_000), "!".to_owned(), "💥".to_owned()]);
     for token in forged {
         let shown: String = token.chars().take(256).collect();
         let answer = author.get(format!("{path}&pagination_token={}", percent_encode(&token)));
@@ -346,10 +278,7 @@ fn a_token_that_was_tampered_with_is_refused() {
             let sentence = format!("The `pagination_token` query parameter value [{shown}] is not valid");
             answer.assert_error(400, &sentence);
         }
-        assert!(
-            problem["errors"][0]["parameters"].get("pagination_token").is_some(),
-            "{problem}"
-        );
+        assert!(problem["errors"][0]["parameters"].get("pagination_token").is_some(), "{problem}");
     }
 }
 
@@ -359,10 +288,7 @@ fn a_token_serves_only_the_walk_that_gave_it() {
     says_many(&author, 12, "Post");
     says_many(&other, 12, &format!("@{} post", author.username));
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
-    let token = walk(&author, &path)[0]["meta"]["next_token"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let token = walk(&author, &path)[0]["meta"]["next_token"].as_str().unwrap().to_owned();
     let foreign = [
         format!("/2/users/{}/posts?max_results=5", other.id),
         format!("/2/users/{}/mentions?max_results=5", author.id),
@@ -372,22 +298,14 @@ fn a_token_serves_only_the_walk_that_gave_it() {
     ];
     for path in foreign {
         let answer = author.get(format!("{path}&pagination_token={token}"));
-        answer.assert_error(
-            400,
-            &format!("The `pagination_token` query parameter value [{token}] is not valid"),
-        );
+        answer.assert_error(400, &format!("The `pagination_token` query parameter value [{token}] is not valid"));
     }
     let whole = format!("{path}&pagination_token={token}");
     other.get(whole.as_str()).assert_problem(400, "invalid-request");
     shared_server()
         .send(TestRequest::get(whole.as_str()).bearer(&author.app.bearer))
         .assert_problem(400, "invalid-request");
-    author
-        .get(format!(
-            "/2/users/{}/posts?max_results=7&pagination_token={token}",
-            author.id
-        ))
-        .assert_status(200);
+    author.get(format!("/2/users/{}/posts?max_results=7&pagination_token={token}", author.id)).assert_status(200);
     author.get(format!("{whole}&post.fields=created_at")).assert_status(200);
     author.send_signed(TestRequest::get(whole)).assert_status(200);
 }

@@ -45,11 +45,7 @@ fn nobody_on_the_way_keeps_or_reads_a_token() {
     ] {
         let ask = TestRequest::post(path).form(form).basic(&id, &secret);
         let answer = server.send(ask.header("origin", "https://spa.example"));
-        assert!(
-            answer.header("cache-control").contains("no-store"),
-            "{path}: {:?}",
-            answer.headers
-        );
+        assert!(answer.header("cache-control").contains("no-store"), "{path}: {:?}", answer.headers);
         assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
         let ask = TestRequest::new("OPTIONS", path).header("origin", "https://spa.example");
         let answer = server.send(ask.header("access-control-request-method", "POST"));

@@ -41,18 +41,14 @@ fn what_several_write_about_trends() {
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(6));
     two.delete(format!("/2/posts/{gone}")).assert_status(200);
-    shared_server()
-        .run_cli(&["user", "protect", &three.id])
-        .assert_success();
+    shared_server().run_cli(&["user", "protect", &three.id]).assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(4));
     shared_server().run_cli(&["user", "suspend", &four.id]).assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), None);
     let one_only = TestRequest::get("/2/trends/by/woeid/1?max_trends=1&trend.fields=trend_name");
-    let page = shared_server()
-        .send(one_only.bearer(&one.app.bearer))
-        .assert_status(200);
+    let page = shared_server().send(one_only.bearer(&one.app.bearer)).assert_status(200);
     assert!(page["data"].as_array().is_none_or(|all| all.len() <= 1));
 }
 
@@ -68,10 +64,7 @@ fn trends_come_by_themselves() {
 
 #[test]
 fn a_user_gets_trends_of_those_followed() {
-    let (ours, theirs) = (
-        format!("#Ours{}", unique_number()),
-        format!("#Theirs{}", unique_number()),
-    );
+    let (ours, theirs) = (format!("#Ours{}", unique_number()), format!("#Theirs{}", unique_number()));
     let [friend, stranger, reader] = ["friend", "stranger", "reader"].map(person);
     friend.publish_text(&format!("We like this {ours}"));
     stranger.publish_text(&format!("They like that {theirs}"));
@@ -92,12 +85,8 @@ fn a_user_gets_trends_of_those_followed() {
     reader.publish_text(&format!("Now me {theirs} {ours}"));
     refresh();
     let page = reader.get(path).assert_status(200);
-    let names: Vec<&str> = page["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|trend| trend["trend_name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        page["data"].as_array().unwrap().iter().map(|trend| trend["trend_name"].as_str().unwrap()).collect();
     assert_eq!(names, [ours.as_str(), &theirs], "two of us write about ours");
     let signed = reader.send_signed(TestRequest::get(path));
     signed.assert_status(200);

@@ -39,13 +39,7 @@ fn posts_count_once_a_day_for_an_app() {
     assert_eq!(apps[0]["client_app_id"], app.id);
     assert_eq!(apps[0]["usage_result_count"], 3);
     assert_eq!(apps[0]["usage"], json!(days));
-    assert_eq!(
-        usage(&server, &app, "")["daily_project_usage"]["usage"]
-            .as_array()
-            .unwrap()
-            .len(),
-        7
-    );
+    assert_eq!(usage(&server, &app, "")["daily_project_usage"]["usage"].as_array().unwrap().len(), 7);
     // The same under the older path, and after a restart; another app has its own count.
     let mut server = server;
     let url = format!("/2/posts/{two}");
@@ -53,9 +47,7 @@ fn posts_count_once_a_day_for_an_app() {
     server.restart();
     let ask = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);
     assert_eq!(server.send(ask).assert_status(200)["data"]["project_usage"], "2");
-    server
-        .send(TestRequest::get(url).bearer(&app.bearer))
-        .assert_status(200);
+    server.send(TestRequest::get(url).bearer(&app.bearer)).assert_status(200);
     assert_eq!(usage(&server, &app, "")["project_usage"], "2", "the app had it");
 }
 

@@ -100,10 +100,7 @@ impl ActivityEventKind {
     }
 
     const fn directional(self) -> Self {
-        Self {
-            directional: true,
-            ..self
-        }
+        Self { directional: true, ..self }
     }
 
     const fn access(self, access: EventAccess) -> Self {
@@ -132,9 +129,7 @@ impl ActivityEventKind {
     }
 
     const fn message_event(name: &'static str, about: &'static [(EventParticipant, ActivityDirection)]) -> Self {
-        Self::new(name, about)
-            .directional()
-            .access(EventAccess::Scoped(Scope::DmRead))
+        Self::new(name, about).directional().access(EventAccess::Scoped(Scope::DmRead))
     }
 
     /// Accepted in subscriptions, but never occurs on this platform.
@@ -157,18 +152,12 @@ impl ActivityEventKind {
 }
 
 const ACTOR: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Actor, Outbound)];
-const BOTH: &[(EventParticipant, ActivityDirection)] = &[
-    (EventParticipant::Actor, Outbound),
-    (EventParticipant::Subject, Inbound),
-];
-const LIKED: &[(EventParticipant, ActivityDirection)] = &[
-    (EventParticipant::Actor, Outbound),
-    (EventParticipant::Named("author_id"), Inbound),
-];
-const HOSTS: &[(EventParticipant, ActivityDirection)] = &[
-    (EventParticipant::Actor, Outbound),
-    (EventParticipant::Named("host_ids"), Outbound),
-];
+const BOTH: &[(EventParticipant, ActivityDirection)] =
+    &[(EventParticipant::Actor, Outbound), (EventParticipant::Subject, Inbound)];
+const LIKED: &[(EventParticipant, ActivityDirection)] =
+    &[(EventParticipant::Actor, Outbound), (EventParticipant::Named("author_id"), Inbound)];
+const HOSTS: &[(EventParticipant, ActivityDirection)] =
+    &[(EventParticipant::Actor, Outbound), (EventParticipant::Named("host_ids"), Outbound)];
 const MENTIONED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("mentioned_ids"), Inbound)];
 const REPLIED_TO: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("replied_user_id"), Inbound)];
 const QUOTED: &[(EventParticipant, ActivityDirection)] = &[(EventParticipant::Named("quoted_user_id"), Inbound)];
@@ -203,12 +192,8 @@ pub const EVENT_KINDS: &[ActivityEventKind] = &[
         .directional()
         .access(EventAccess::Scoped(Scope::LikeRead))
         .payload(EventPayloadKind::Like),
-    ActivityEventKind::new("follow.follow", BOTH)
-        .directional()
-        .payload(EventPayloadKind::Relationship),
-    ActivityEventKind::new("follow.unfollow", BOTH)
-        .directional()
-        .payload(EventPayloadKind::Relationship),
+    ActivityEventKind::new("follow.follow", BOTH).directional().payload(EventPayloadKind::Relationship),
+    ActivityEventKind::new("follow.unfollow", BOTH).directional().payload(EventPayloadKind::Relationship),
     ActivityEventKind::relationship_event("mute.mute", Scope::MuteRead),
     ActivityEventKind::relationship_event("mute.unmute", Scope::MuteRead),
     ActivityEventKind::relationship_event("block.block", Scope::BlockRead),
@@ -223,9 +208,7 @@ pub const EVENT_KINDS: &[ActivityEventKind] = &[
         .filter(RequiredFilter::Keyword)
         .access(EventAccess::Enterprise)
         .payload(EventPayloadKind::Story),
-    ActivityEventKind::new("oauth.revoke", &[])
-        .filter(RequiredFilter::Nothing)
-        .payload(EventPayloadKind::Revoke),
+    ActivityEventKind::new("oauth.revoke", &[]).filter(RequiredFilter::Nothing).payload(EventPayloadKind::Revoke),
     ActivityEventKind::unsupported_event("chat.received", CHAT).directional(),
     ActivityEventKind::unsupported_event("chat.sent", CHAT).directional(),
     ActivityEventKind::unsupported_event("chat.conversation.join", CHAT)
@@ -248,9 +231,7 @@ pub fn find_event_kind(name: &str) -> Option<(&'static ActivityEventKind, &'stat
 }
 
 pub fn event_kinds_for_log_kind(log: &str) -> impl Iterator<Item = &'static ActivityEventKind> {
-    EVENT_KINDS
-        .iter()
-        .filter(move |kind| kind.log_kind == log && !log.is_empty())
+    EVENT_KINDS.iter().filter(move |kind| kind.log_kind == log && !log.is_empty())
 }
 
 const EVENT_NAME_COUNT: usize = count_event_names();

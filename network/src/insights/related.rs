@@ -121,10 +121,7 @@ impl KeywordInputs {
             words.collect::<Vec<_>>().join(" ")
         };
         let texts = insights_query.keywords.iter().chain(&insights_query.negatives);
-        Self {
-            texts: texts.map(bare).collect(),
-            blocked: insights_query.blocked.iter().map(bare).collect(),
-        }
+        Self { texts: texts.map(bare).collect(), blocked: insights_query.blocked.iter().map(bare).collect() }
     }
 
     fn is_blocked(&self, term: &str) -> bool {
@@ -135,9 +132,7 @@ impl KeywordInputs {
     /// Whether a term equals, contains or is contained in one of the inputs.
     fn overlaps_term(&self, term: &str) -> bool {
         let term = strip_sigil(term);
-        self.texts
-            .iter()
-            .any(|input| contains_term(input, term) || contains_term(term, input))
+        self.texts.iter().any(|input| contains_term(input, term) || contains_term(term, input))
     }
 }
 
@@ -222,12 +217,7 @@ impl TermTally {
         let author_count = |counts: &TermCounts, text: &str| counts.get(text).map(|(count, _)| *count);
         let mut all = Vec::new();
         let mut add = |kind, text: &String, authors| {
-            all.push(TermCandidate {
-                text: text.clone(),
-                kind,
-                authors,
-                score: 0.0,
-            });
+            all.push(TermCandidate { text: text.clone(), kind, authors, score: 0.0 });
         };
         for (text, (authors, _)) in self.tags.iter().filter(|(_, (count, _))| *count >= min) {
             if Some(*authors) > author_count(&self.words, strip_sigil(text)) {
@@ -263,20 +253,14 @@ fn rank_terms(
     for one in single.into_iter().take(MAX_TERMS) {
         scored.extend(baseline.score_candidate(tx, one, authors.len())?);
     }
-    let words: HashMap<String, f64> = scored
-        .iter()
-        .map(|one: &TermCandidate| (strip_sigil(&one.text).to_owned(), one.score))
-        .collect();
+    let words: HashMap<String, f64> =
+        scored.iter().map(|one: &TermCandidate| (strip_sigil(&one.text).to_owned(), one.score)).collect();
     for one in pairs.into_iter().take(MAX_PAIRS) {
         let Some(one) = baseline.score_candidate(tx, one, authors.len())? else {
             continue;
         };
         let word_score = |word: &str| words.get(word).copied().unwrap_or(0.0);
-        if one
-            .text
-            .split(' ')
-            .all(|word| one.score >= MIN_PAIR_GAIN * word_score(word))
-        {
+        if one.text.split(' ').all(|word| one.score >= MIN_PAIR_GAIN * word_score(word)) {
             scored.push(one);
         }
     }
@@ -304,12 +288,7 @@ struct TermBaseline<'s> {
 impl<'s> TermBaseline<'s> {
     fn new(snapshot: &'s IndexSnapshot, window: SearchWindow, common: &'s CommonTermCache) -> Self {
         let size = snapshot.window_size(&window);
-        Self {
-            snapshot,
-            window,
-            size,
-            common,
-        }
+        Self { snapshot, window, size, common }
     }
 
     /// Posts with a word. Counts of common words are cached, since they are expensive and many queries need them.
@@ -401,9 +380,7 @@ fn find_same_stem_words(
 fn find_rising_terms(tx: &mut Tx<'_>, inputs: &KeywordInputs) -> Result<Vec<String>, Fault> {
     let trends = topics::list_trends(tx, MAX_TRENDS)?.into_iter();
     let texts = trends.map(|trend| trend.topic);
-    Ok(texts
-        .filter(|text| !inputs.overlaps_term(text) && !inputs.is_blocked(text))
-        .collect())
+    Ok(texts.filter(|text| !inputs.overlaps_term(text) && !inputs.is_blocked(text)).collect())
 }
 
 #[cfg(test)]

@@ -108,9 +108,7 @@ fn visit_sign_pairs(word: &str, visit: &mut impl FnMut(TermKind, &str)) {
 }
 
 fn is_link(piece: &str) -> bool {
-    ["http://", "https://", "www."]
-        .iter()
-        .any(|start| piece.starts_with(start))
+    ["http://", "https://", "www."].iter().any(|start| piece.starts_with(start))
 }
 
 #[cfg(test)]

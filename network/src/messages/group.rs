@@ -44,10 +44,7 @@ pub fn create_group(
         require_may_message(tx, sender.user_id, &user)?;
     }
     let message = compose_message(tx, sender.user_id, new)?;
-    let group = DmConversation {
-        id: tx.next_id::<()>().get(),
-        pair: None,
-    };
+    let group = DmConversation { id: tx.next_id::<()>().get(), pair: None };
     messages::insert_conversation(tx, &group)?;
     participants.insert(0, sender.user_id);
     for user in &participants {

@@ -63,8 +63,5 @@ fn require_participant(tx: &mut Tx<'_>, conversation: &DmConversation, user: Use
 
 fn build_recipients_body(tx: &mut Tx<'_>, conversation: &DmConversation, user: UserId) -> Result<String, base::Fault> {
     let others = list_other_participants(tx, conversation.id, user)?;
-    Ok(recipients_body(
-        conversation,
-        &filter_reachable_users(tx, user, &others)?,
-    ))
+    Ok(recipients_body(conversation, &filter_reachable_users(tx, user, &others)?))
 }

@@ -40,10 +40,7 @@ pub struct ClientCredentials {
 }
 
 fn unauthorized_client() -> Refusal {
-    Refusal::OAuth2 {
-        error: "unauthorized_client",
-        description: "Missing valid authorization header".into(),
-    }
+    Refusal::OAuth2 { error: "unauthorized_client", description: "Missing valid authorization header".into() }
 }
 
 /// A confidential client must present its secret; a public one must not present any.
@@ -96,10 +93,7 @@ fn merge_credentials(credentials: &ClientCredentials) -> Result<(&str, Option<&S
     let is_present = |secret: &&Secret| !secret.expose_secret().is_empty();
     let secret = credentials.secret.as_ref().filter(is_present);
     let secret = merge_values(basic_secret.filter(is_present), secret)?;
-    let id = merge_values(
-        Some(basic_id).filter(|id| !id.is_empty()),
-        Some(id).filter(|id| !id.is_empty()),
-    )?;
+    let id = merge_values(Some(basic_id).filter(|id| !id.is_empty()), Some(id).filter(|id| !id.is_empty()))?;
     let id = id.ok_or_else(|| Refusal::OAuth2 {
         error: "invalid_request",
         description: "Missing required parameter [client_id].".into(),

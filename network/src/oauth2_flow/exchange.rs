@@ -43,19 +43,12 @@ struct TokenFamily {
 }
 
 fn invalid_request(description: &'static str) -> Refusal {
-    Refusal::OAuth2 {
-        error: "invalid_request",
-        description: description.into(),
-    }
+    Refusal::OAuth2 { error: "invalid_request", description: description.into() }
 }
 
 fn invalid_grant(config: &OAuth2Config, description: &'static str) -> Refusal {
     Refusal::OAuth2 {
-        error: if config.invalid_grant {
-            "invalid_grant"
-        } else {
-            "invalid_request"
-        },
+        error: if config.invalid_grant { "invalid_grant" } else { "invalid_request" },
         description: description.into(),
     }
 }
@@ -89,11 +82,7 @@ pub fn exchange_code(
     let key = digest(text);
     let code = authorization_codes::find(tx, &key)?.filter(|code| code.app_id == client.app().id);
     let code = code.ok_or_else(|| invalid_code(config))?;
-    let family = TokenFamily {
-        id: code.family,
-        app_id: code.app_id,
-        user_id: code.user_id,
-    };
+    let family = TokenFamily { id: code.family, app_id: code.app_id, user_id: code.user_id };
     lock_grant(tx, family, invalid_code(config))?;
     if code.used_at.is_some() {
         revoke_reused_family(tx, client, family, "code")?;
@@ -166,18 +155,11 @@ fn find_refresh_token(
 }
 
 const fn token_family(token: &OAuth2Token) -> TokenFamily {
-    TokenFamily {
-        id: token.family,
-        app_id: token.app_id,
-        user_id: token.user_id,
-    }
+    TokenFamily { id: token.family, app_id: token.app_id, user_id: token.user_id }
 }
 
 fn narrow_scopes(granted: Scopes, requested: Option<&str>) -> Result<Scopes, Refusal> {
-    let error_with = |description: String| Refusal::OAuth2 {
-        error: "invalid_scope",
-        description: description.into(),
-    };
+    let error_with = |description: String| Refusal::OAuth2 { error: "invalid_scope", description: description.into() };
     let requested = Scopes::parse(requested.unwrap_or_default())
         .map_err(|name| error_with(format!("There is no scope [{name}].")))?;
     if requested == Scopes::NONE {
@@ -194,11 +176,7 @@ fn narrow_scopes(granted: Scopes, requested: Option<&str>) -> Result<Scopes, Ref
 fn lock_grant(tx: &mut Tx<'_>, family: TokenFamily, refusal: Refusal) -> Result<(), Error> {
     let is_granted = store::grants::lock_existing(tx, family.user_id, family.app_id)?;
     let user = users::find_by_id(tx, family.user_id)?;
-    if is_granted && user.is_some_and(|user| user.state == UserState::Active) {
-        Ok(())
-    } else {
-        Err(refusal.into())
-    }
+    if is_granted && user.is_some_and(|user| user.state == UserState::Active) { Ok(()) } else { Err(refusal.into()) }
 }
 
 /// A code or token was used twice, so someone else has it: revokes everything issued for it.
@@ -232,12 +210,7 @@ fn issue_tokens(tx: &mut Tx<'_>, family: TokenFamily, scopes: Scopes, granted: S
     } else {
         None
     };
-    Ok(IssuedTokens {
-        access,
-        refresh,
-        scopes,
-        expires_in: ACCESS_TTL_MS / 1000,
-    })
+    Ok(IssuedTokens { access, refresh, scopes, expires_in: ACCESS_TTL_MS / 1000 })
 }
 
 fn store_token(

@@ -33,11 +33,7 @@ struct ContentLink {
 
 impl PostContent {
     pub(super) fn from_post(post: &Post) -> Self {
-        let mut content = Self {
-            text: post.text.clone(),
-            lang: post.lang.clone(),
-            ..Self::default()
-        };
+        let mut content = Self { text: post.text.clone(), lang: post.lang.clone(), ..Self::default() };
         // The prefix of a media key is its kind.
         for key in post.media_keys.split(',') {
             match key.split_once('_').map(|(prefix, _)| prefix) {
@@ -84,9 +80,7 @@ impl PostContent {
     /// The reposted user according to the text of an imported repost without its original.
     pub(super) fn reposted_username(&self) -> &str {
         let after_prefix = self.text.strip_prefix("RT @");
-        after_prefix
-            .and_then(|text| text.split_once(':'))
-            .map_or("", |(name, _)| name)
+        after_prefix.and_then(|text| text.split_once(':')).map_or("", |(name, _)| name)
     }
 
     /// Borrows the content; the result owns the lists that the query language refers to.
@@ -100,10 +94,7 @@ impl PostContent {
             title: &link.title,
             description: &link.description,
         });
-        let found = self.annotation_names.iter().map(|name| ContextAnnotation {
-            name,
-            ..ContextAnnotation::default()
-        });
+        let found = self.annotation_names.iter().map(|name| ContextAnnotation { name, ..ContextAnnotation::default() });
         BorrowedContent {
             content: self,
             hashtags: tags(&self.hashtags),

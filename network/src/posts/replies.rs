@@ -83,9 +83,7 @@ fn check_visible(tx: &mut Tx<'_>, user: &User, post: &Post) -> Result<(), Error>
 }
 
 fn blocked_refusal(post: &Post) -> Error {
-    AccessDenial::Blocked
-        .to_refusal(ResourceRef::new("tweet", "id", post.id))
-        .into()
+    AccessDenial::Blocked.to_refusal(ResourceRef::new("tweet", "id", post.id)).into()
 }
 
 /// Whether the root's author allows this user to reply.
@@ -145,10 +143,7 @@ pub(super) fn check_excluded_users(tx: &mut Tx<'_>, excluded: &[UserId]) -> Resu
 /// except excluded ones.
 pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<String, Fault> {
     let parent = new.reply_to.filter(|_| new.auto_populate_reply_metadata);
-    let parent = parent
-        .map(|id| post_actions::resolve_original_post(tx, id))
-        .transpose()?
-        .flatten();
+    let parent = parent.map(|id| post_actions::resolve_original_post(tx, id)).transpose()?.flatten();
     let Some(parent) = parent else {
         return Ok(new.text.clone());
     };
@@ -164,9 +159,7 @@ pub(super) fn prepend_mentions(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> R
     let leading = found.leading_mentions(&new.text);
     let mut text = String::new();
     for id in ids {
-        let mentionable = known
-            .iter()
-            .find(|user| user.id == id && user.state == UserState::Active);
+        let mentionable = known.iter().find(|user| user.id == id && user.state == UserState::Active);
         let mentionable = mentionable.filter(|user| {
             let is_mentioned = |name: &str| name.eq_ignore_ascii_case(&user.username);
             !leading.iter().any(|mention| is_mentioned(&mention.text))

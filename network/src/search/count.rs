@@ -65,10 +65,7 @@ fn verify_hits(
     let mut found = Vec::new();
     for batch in hits.chunks(BATCH_SIZE) {
         let posts = filter_matching_hits(tx, &request.query, batch)?;
-        found.extend(posts.iter().map(|post| SearchHit {
-            id: post.id.get(),
-            created_at_ms: post.created_at.ms(),
-        }));
+        found.extend(posts.iter().map(|post| SearchHit { id: post.id.get(), created_at_ms: post.created_at.ms() }));
     }
     Ok(found)
 }

@@ -88,9 +88,7 @@ pub fn find_ranked(
     let hits = snapshot.newest_hits(&plan, &window, MAX_RANKED_POSTS)?;
     let posts = filter_visible_hits(tx, viewer, request, plan.is_exact(), &hits)?;
     // Later posts do not change the ranking of the following pages.
-    let bound = hits.first().map_or(window.before_id, |first| {
-        window.before_id.min(first.id.saturating_add(1))
-    });
+    let bound = hits.first().map_or(window.before_id, |first| window.before_id.min(first.id.saturating_add(1)));
     let mut ranked: Vec<(Reverse<(i64, i64)>, Post)> = posts
         .into_iter()
         .map(|post| (Reverse((ranking_score(&post), post.id.get())), post))
@@ -133,11 +131,7 @@ fn filter_visible_hits(
     is_exact: bool,
     hits: &[SearchHit],
 ) -> Result<Vec<Post>, Fault> {
-    let rows = if is_exact {
-        load_hit_rows(tx, hits)?
-    } else {
-        filter_matching_hits(tx, &request.query, hits)?
-    };
+    let rows = if is_exact { load_hit_rows(tx, hits)? } else { filter_matching_hits(tx, &request.query, hits)? };
     let mut authors: Vec<UserId> = rows.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
@@ -167,11 +161,7 @@ pub(super) fn filter_matching_hits(
 ) -> Result<Vec<Post>, Fault> {
     let minimums = query.minimum_counters();
     let mut rows = load_hit_rows(tx, hits)?;
-    rows.retain(|post| {
-        minimums
-            .iter()
-            .all(|(counter, min)| counter_value(post, *counter) >= *min)
-    });
+    rows.retain(|post| minimums.iter().all(|(counter, min)| counter_value(post, *counter) >= *min));
     let with_lists = !query.list_ids().is_empty();
     let facts = post_facts::load_facts_of_rows(tx, rows, with_lists)?;
     let matches = |facts: &post_facts::StoredPostFacts| {
@@ -204,10 +194,7 @@ pub(crate) fn resolve_query_names(tx: &mut Tx<'_>, query: &ParsedQuery) -> Resul
             user_ids.entry(name.to_owned()).or_default().push(id);
         }
     }
-    let mut lookups = SearchLookups {
-        people: user_ids,
-        ..SearchLookups::default()
-    };
+    let mut lookups = SearchLookups { people: user_ids, ..SearchLookups::default() };
     let list_ids = query.list_ids();
     for list in lists::find_by_ids(tx, &list_ids)? {
         if list.deleted_at.is_none() && !list.private {

@@ -53,10 +53,7 @@ pub(super) fn gather_changes(
         return plan_full_build(tx).map(Some);
     };
     let events = event_log::list_after(tx, seq, EVENT_BATCH)?;
-    let mut changes = IndexChanges {
-        progress: progress.clone(),
-        ..IndexChanges::default()
-    };
+    let mut changes = IndexChanges { progress: progress.clone(), ..IndexChanges::default() };
     if !events.is_empty() {
         collect_event_changes(tx, &mut changes, &events)?;
     } else if let Some(range) = progress.build {
@@ -97,11 +94,7 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
         build: (last > 0).then_some(PostIdRange { above: 0, last }),
         ..IndexProgress::default()
     };
-    Ok(IndexChanges {
-        clear_first: true,
-        progress,
-        ..IndexChanges::default()
-    })
+    Ok(IndexChanges { clear_first: true, progress, ..IndexChanges::default() })
 }
 
 fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[LogEvent]) -> Result<(), Fault> {
@@ -145,10 +138,7 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
 fn parse_import_range(body: &str) -> Option<PostIdRange> {
     let body: Value = serde_json::from_str(body).ok()?;
     let id = |name| body.get(name)?.as_str()?.parse::<i64>().ok();
-    Some(PostIdRange {
-        above: id("first_post_id")?.saturating_sub(1),
-        last: id("last_post_id")?,
-    })
+    Some(PostIdRange { above: id("first_post_id")?.saturating_sub(1), last: id("last_post_id")? })
 }
 
 /// Removes an author's posts and indexes them again if they are public.
@@ -159,11 +149,7 @@ fn reindex_author(tx: &mut Tx<'_>, changes: &mut IndexChanges, author: AuthorRei
     if author.below == i64::MAX {
         changes.author = Some(author.id);
     }
-    let ids = if is_public {
-        posts::list_ids_by_author(tx, id, author.below, POST_BATCH)?
-    } else {
-        Vec::new()
-    };
+    let ids = if is_public { posts::list_ids_by_author(tx, id, author.below, POST_BATCH)? } else { Vec::new() };
     changes.added = load_entries(tx, &ids)?;
     let below = ids.last().map(|last| last.get());
     let more = below.filter(|_| is_full(&ids, POST_BATCH));

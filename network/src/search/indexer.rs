@@ -124,9 +124,7 @@ impl PostSearch {
         self.check_index(store).await?;
         let progress = self.state.lock().progress.clone();
         let snapshot = self.snapshot();
-        let found = store
-            .read(move |tx| Ok(gather_changes(tx, &progress, &snapshot)?))
-            .await?;
+        let found = store.read(move |tx| Ok(gather_changes(tx, &progress, &snapshot)?)).await?;
         match found {
             None => {
                 self.commit_when_due().await?;
@@ -171,11 +169,7 @@ impl PostSearch {
         let should_commit = {
             let mut state = self.state.lock();
             state.pending += count;
-            state.held_steps = if progress.authors.is_empty() {
-                0
-            } else {
-                state.held_steps.saturating_add(1)
-            };
+            state.held_steps = if progress.authors.is_empty() { 0 } else { state.held_steps.saturating_add(1) };
             state.is_writing |= count > 0;
             state.progress = progress;
             let due = state.waiters > 0 || state.committed_at.elapsed() >= MAX_COMMIT_DELAY;
@@ -197,11 +191,7 @@ impl PostSearch {
             let is_building = state.committed_progress.build.is_some() || state.committed_progress.seq.is_none();
             let due = state.pending > 0 && (is_building || state.waiters > 0 || elapsed >= MAX_COMMIT_DELAY);
             let save_progress = state.progress != state.committed_progress && elapsed >= PROGRESS_INTERVAL;
-            (
-                due,
-                save_progress || is_building,
-                state.is_writing && elapsed >= IDLE_TIMEOUT,
-            )
+            (due, save_progress || is_building, state.is_writing && elapsed >= IDLE_TIMEOUT)
         };
         if due || save_progress {
             return self.commit().await;
@@ -238,11 +228,7 @@ impl PostSearch {
     /// Publishes the position up to which everything is searchable.
     fn publish_progress(&self) {
         let state = self.state.lock();
-        let searchable = if state.pending == 0 {
-            &state.progress
-        } else {
-            &state.committed_progress
-        };
+        let searchable = if state.pending == 0 { &state.progress } else { &state.committed_progress };
         // Searches wait until authors with few posts are indexed again, but not for authors with many.
         if !searchable.authors.is_empty() && state.held_steps <= MAX_HELD_STEPS {
             return;

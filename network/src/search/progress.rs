@@ -76,11 +76,7 @@ impl IndexProgress {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(text).ok()?;
         let build = value.get("build")?;
-        let build = if build.is_null() {
-            None
-        } else {
-            Some(parse_range(build)?)
-        };
+        let build = if build.is_null() { None } else { Some(parse_range(build)?) };
         let imported = value.get("imported")?.as_array()?.iter().map(parse_range);
         let authors = value.get("authors")?.as_array()?.iter().map(|author| {
             let (id, below) = parse_pair(author)?;

@@ -71,11 +71,7 @@ fn capitalized_pairs(text: &str) -> Vec<String> {
 
 /// `#hashtag` in lower case, `$CASHTAG` in upper case, `two words` in lower case.
 pub fn extract_topics(text: &str) -> BTreeSet<String> {
-    extract_spelled_topics(text)
-        .into_iter()
-        .map(|(topic, _)| topic)
-        .take(MAX_TOPICS)
-        .collect()
+    extract_spelled_topics(text).into_iter().map(|(topic, _)| topic).take(MAX_TOPICS).collect()
 }
 
 /// A topic as written in a text.
@@ -129,10 +125,7 @@ mod tests {
         let topics: Vec<String> = extract_topics(text).into_iter().collect();
         assert_eq!(topics, ["#runfast", "$ABC", "tokyo marathon", "won today"]);
         assert_eq!(find_topic_spelling(text, "#runfast").as_deref(), Some("#RunFast"));
-        assert_eq!(
-            find_topic_spelling(text, "tokyo marathon").as_deref(),
-            Some("Tokyo Marathon")
-        );
+        assert_eq!(find_topic_spelling(text, "tokyo marathon").as_deref(), Some("Tokyo Marathon"));
         assert_eq!(find_topic_spelling(text, "#other"), None);
         assert!(extract_topics("Hello. World Is wide").is_empty());
     }

@@ -135,15 +135,11 @@ fn what_users_grant_and_take_back_is_written_down_with_it() {
         world.write(deny).await.unwrap();
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
 
-        world
-            .write(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id))
-            .await;
+        world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
         is_by(&newest(&world, "grant.revoke").await.0, Some(ada), id, HOME);
         // What did not happen is not written down.
         let before = count(&world).await;
-        world
-            .refused(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id))
-            .await;
+        world.refused(move |tx| grants::revoke(tx, &AuditActor::user(ada, HOME), id)).await;
         assert_eq!(count(&world).await, before);
     });
 }
@@ -203,24 +199,18 @@ fn every_revocation_is_written_down_once() {
         // By whoever it acts for.
         let level = Permission::Read;
         world.write(move |tx| tokens::mint_oauth1(tx, id, ada, level)).await;
-        world
-            .write(move |tx| tokens::revoke_user_token(tx, &AuditActor::user(ada, HOME), id, level))
-            .await;
+        world.write(move |tx| tokens::revoke_user_token(tx, &AuditActor::user(ada, HOME), id, level)).await;
         is_by(&newest(&world, "token.revoke").await.0, Some(ada), id, HOME);
 
         // By an operator.
         let scopes = tokens::all_scopes();
-        let token = world
-            .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None))
-            .await;
+        let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
         world.write(move |tx| tokens::revoke(tx, token.expose_secret())).await;
         is_by(&newest(&world, "token.revoke").await.0, None, id, "");
 
         // The app's own.
         let bearer = keys.bearer.clone();
-        world
-            .write(move |tx| bearer::invalidate(tx, &app, &AuditActor::anonymous(HOME), bearer.expose_secret()))
-            .await;
+        world.write(move |tx| bearer::invalidate(tx, &app, &AuditActor::anonymous(HOME), bearer.expose_secret())).await;
         is_by(&newest(&world, "token.revoke").await.0, None, id, HOME);
         assert_eq!(count(&world).await, before + 3);
     });
@@ -234,10 +224,7 @@ fn an_apps_wider_permission_does_not_widen_its_tokens() {
         let id = app.id;
         let mint = |level| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, level);
         let (read, _) = world.write(mint(Permission::Read)).await;
-        let wider = apps::AppDetails {
-            permission: Some(Permission::Messages),
-            ..apps::AppDetails::default()
-        };
+        let wider = apps::AppDetails { permission: Some(Permission::Messages), ..apps::AppDetails::default() };
         world.write(move |tx| apps::update_details(tx, id, &wider)).await;
         let (other, _) = world.write(mint(Permission::Messages)).await;
         assert_ne!(read, other);

@@ -46,12 +46,7 @@ fn with_bearer(token: &str) -> AuthRequest {
 }
 
 fn signed(keys: &apps::AppCredentials, token: Option<(&Secret, &Secret)>, origin: &str, nonce: &str) -> AuthRequest {
-    let request = OAuth1Request {
-        method: "GET",
-        path: "/2/users/me",
-        query: "a=1",
-        ..OAuth1Request::default()
-    };
+    let request = OAuth1Request { method: "GET", path: "/2/users/me", query: "a=1", ..OAuth1Request::default() };
     let signer = OAuth1Signer {
         consumer_key: &keys.api_key,
         consumer_secret: &keys.api_secret,
@@ -61,11 +56,7 @@ fn signed(keys: &apps::AppCredentials, token: Option<(&Secret, &Secret)>, origin
         extra_parameters: &[],
     };
     let header = signer.sign(&request, &RequestOrigin::parse(origin).unwrap()).unwrap();
-    AuthRequest {
-        path_and_query: "/2/users/me?a=1".to_owned(),
-        authorization: Some(header),
-        ..with_bearer("")
-    }
+    AuthRequest { path_and_query: "/2/users/me?a=1".to_owned(), authorization: Some(header), ..with_bearer("") }
 }
 
 fn refusal(stop: Error) -> String {
@@ -82,50 +73,29 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
         let ada = world.user("ada").await;
         let auth = authenticator(&world);
         let id = app.id;
-        let caller = auth
-            .authenticate(&with_bearer(keys.bearer.expose_secret()))
-            .await
-            .unwrap()
-            .unwrap();
-        assert_eq!(
-            (caller.app_id, caller.user, caller.credential),
-            (id, None, Credential::App)
-        );
+        let caller = auth.authenticate(&with_bearer(keys.bearer.expose_secret())).await.unwrap().unwrap();
+        assert_eq!((caller.app_id, caller.user, caller.credential), (id, None, Credential::App));
         let decoded = keys.bearer.expose_secret().replace("%2F", "/").replace("%3D", "=");
         assert!(auth.authenticate(&with_bearer(&decoded)).await.unwrap().is_some());
 
         let scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
-        let token = world
-            .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, Some(1000)))
-            .await;
+        let token = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, Some(1000))).await;
         let request = with_bearer(token.expose_secret());
         let caller = auth.authenticate(&request).await.unwrap().unwrap();
         assert_eq!((caller.user, caller.scopes), (Some(ada), scopes));
         world.pass(1001);
         assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
-        let forever = world
-            .write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None))
-            .await;
+        let forever = world.write(move |tx| tokens::mint_oauth2(tx, id, ada, scopes, None)).await;
         let request = with_bearer(forever.expose_secret());
         assert!(auth.authenticate(&request).await.unwrap().is_some());
         world.write(move |tx| tokens::revoke(tx, forever.expose_secret())).await;
         assert!(refusal(auth.authenticate(&request).await.unwrap_err()).contains("Token"));
 
         let bearer = with_bearer(keys.bearer.expose_secret());
-        world
-            .write(move |tx| apps::rotate_credential(tx, id, AppCredentialKind::Bearer))
-            .await;
+        world.write(move |tx| apps::rotate_credential(tx, id, AppCredentialKind::Bearer)).await;
         assert!(refusal(auth.authenticate(&bearer).await.unwrap_err()).contains("Token"));
-        assert!(
-            auth.authenticate(&AuthRequest {
-                authorization: None,
-                ..bearer
-            })
-            .await
-            .unwrap()
-            .is_none()
-        );
+        assert!(auth.authenticate(&AuthRequest { authorization: None, ..bearer }).await.unwrap().is_none());
     });
 }
 
@@ -135,21 +105,15 @@ fn a_signature_holds_once_for_the_address_the_client_knows() {
         let (app, keys) = app(&world).await;
         let ada = world.user("ada").await;
         let id = app.id;
-        let (token, secret) = world
-            .write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write))
-            .await;
+        let (token, secret) = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
         assert!(token.expose_secret().starts_with(&format!("{ada}-")));
-        let again = world
-            .write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write))
-            .await;
+        let again = world.write(move |tx| tokens::mint_oauth1(tx, id, ada, Permission::Write)).await;
         assert_eq!(again.0, token);
         let auth = authenticator(&world);
         let both = Some((&token, &secret));
-        for (origin, holds) in [
-            ("http://127.0.0.1:8080", true),
-            ("https://api.x.com", true),
-            ("https://api.example.com", false),
-        ] {
+        for (origin, holds) in
+            [("http://127.0.0.1:8080", true), ("https://api.x.com", true), ("https://api.example.com", false)]
+        {
             let request = signed(&keys, both, origin, origin);
             let answer = auth.authenticate(&request).await;
             assert_eq!(answer.is_ok(), holds, "{origin}");
@@ -162,11 +126,7 @@ fn a_signature_holds_once_for_the_address_the_client_knows() {
             }
         }
         let wrong = Some((&token, &keys.api_secret));
-        assert!(
-            auth.authenticate(&signed(&keys, wrong, "https://api.x.com", "w"))
-                .await
-                .is_err()
-        );
+        assert!(auth.authenticate(&signed(&keys, wrong, "https://api.x.com", "w")).await.is_err());
         let consumer_only = signed(&keys, None, "https://api.x.com", "c");
         assert!(auth.authenticate(&consumer_only).await.is_err());
         world.write(move |tx| network::users::suspend(tx, ada)).await;

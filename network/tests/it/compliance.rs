@@ -16,10 +16,7 @@ const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
 fn job(kind: &str) -> NewComplianceJob {
-    NewComplianceJob {
-        kind: kind.to_owned(),
-        ..NewComplianceJob::default()
-    }
+    NewComplianceJob { kind: kind.to_owned(), ..NewComplianceJob::default() }
 }
 
 async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<ComplianceJob, Error> {
@@ -31,9 +28,7 @@ async fn begin(world: &World, app: AppId, kind: &'static str) -> Result<Complian
 async fn told(world: &World, app: AppId, kind: &'static str, ids: Vec<i64>) -> Vec<Value> {
     let job = begin(world, app, kind).await.unwrap();
     let token = job.upload_token.clone();
-    world
-        .write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
-        .await;
+    world.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids)).await;
     while world.write(|tx| Ok(compliance::process_next_part(tx)?)).await {}
     let token = job.download_token.clone();
     let read = move |tx: &mut Tx<'_>| {
@@ -70,22 +65,12 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
         let make = |tx: &mut Tx<'_>| {
             let mut all = Vec::new();
             for name in ["plain", "gone", "hung", "shy"] {
-                let new = NewUser {
-                    username: name.to_owned(),
-                    ..NewUser::default()
-                };
+                let new = NewUser { username: name.to_owned(), ..NewUser::default() };
                 let user = users::create(tx, &new)?.id;
-                let author = PostAuthor {
-                    user_id: user,
-                    app_id: None,
-                    self_serve: false,
-                };
+                let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
                 let mut posts = Vec::new();
                 for text in ["one", "two"] {
-                    let new = NewPost {
-                        text: text.to_owned(),
-                        ..NewPost::default()
-                    };
+                    let new = NewPost { text: text.to_owned(), ..NewPost::default() };
                     posts.push(network::posts::create(tx, &author, &new)?.id);
                 }
                 all.push((user, posts));
@@ -104,10 +89,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
         };
         world.write(change).await;
         world.pass(MINUTE);
-        let ids: Vec<i64> = people
-            .iter()
-            .flat_map(|(_, posts)| posts.iter().map(|id| id.get()))
-            .collect();
+        let ids: Vec<i64> = people.iter().flat_map(|(_, posts)| posts.iter().map(|id| id.get())).collect();
         let mut asked = vec![17];
         asked.extend(&ids);
         let lines = told(&world, app, "tweets", asked).await;
@@ -140,12 +122,7 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
         let lines = told(&world, app, "users", users.clone()).await;
         let found: Vec<(String, &str)> = lines
             .iter()
-            .map(|line| {
-                (
-                    line["id"].as_str().unwrap().to_owned(),
-                    line["reason"].as_str().unwrap(),
-                )
-            })
+            .map(|line| (line["id"].as_str().unwrap().to_owned(), line["reason"].as_str().unwrap()))
             .collect();
         let wanted = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
         assert_eq!(found, wanted.map(|(id, why)| (id.to_string(), why)));
@@ -175,9 +152,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         world.pass(1);
         assert_eq!(status(&first).await, "expired");
         let token = first.upload_token.clone();
-        let late = world
-            .store
-            .write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
+        let late = world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
         assert!(late.await.is_err());
 
         // Two at once: one of them is taken. Many ids are looked at in parts, and each once.
@@ -185,9 +160,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         let take = || {
             let token = second.upload_token.clone();
             let ids: Vec<i64> = (1..=2_500).collect();
-            world
-                .store
-                .write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
+            world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
         };
         let (one, other) = tokio::join!(take(), take());
         assert_ne!(one.is_ok(), other.is_ok());
@@ -203,9 +176,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         world.pass(7 * DAY);
         assert_eq!(status(&second).await, "expired");
         let token = second.download_token.clone();
-        let late = world
-            .store
-            .read(move |tx| compliance::find_download_job(tx, &token).map(|_| ()));
+        let late = world.store.read(move |tx| compliance::find_download_job(tx, &token).map(|_| ()));
         assert!(late.await.is_err());
 
         world.pass(7 * DAY + 1);
@@ -215,9 +186,7 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
             deliveries_ms: i64::MAX,
             audit_ms: DAY,
         };
-        network::retention::prune_expired(&world.store, kept, world.clock.now())
-            .await
-            .unwrap();
+        network::retention::prune_expired(&world.store, kept, world.clock.now()).await.unwrap();
         let read = move |tx: &mut Tx<'_>| {
             let jobs = compliance::list(tx, app, "tweets", None)?.len();
             Ok((jobs, compliance::list_results(tx, second.id, 0)?.len()))

@@ -65,16 +65,10 @@ fn another_nodes_connections_count_while_it_lives() {
         let shared = world.store.is_shared();
         let there = open(connection(&world, app, 1)).await;
         let full = Refusal::Connection(StreamConnectionRefusal::TooManyConnections);
-        assert_eq!(
-            matches!(&there, Err(Error::Refused(why)) if *why == full),
-            shared,
-            "{there:?}"
-        );
+        assert_eq!(matches!(&there, Err(Error::Refused(why)) if *why == full), shared, "{there:?}");
         // A node that has gone without a word does not hold its slots for ever.
         let later = base::clock::wall_time().plus_ms(40_000);
-        world
-            .write(move |tx| Ok(connections::record_heartbeat(tx, 7, later)?))
-            .await;
+        world.write(move |tx| Ok(connections::record_heartbeat(tx, 7, later)?)).await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert!(left.await.is_empty());
         open(connection(&world, app, 1)).await.unwrap();
@@ -83,9 +77,7 @@ fn another_nodes_connections_count_while_it_lives() {
         let of_now = connection(&world, app, 1);
         let row = of_now.clone();
         world.write(move |tx| Ok(stored::insert(tx, &row)?)).await;
-        world
-            .write(move |tx| Ok(connections::reset_node_connections(tx, 1, below)?))
-            .await;
+        world.write(move |tx| Ok(connections::reset_node_connections(tx, 1, below)?)).await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert_eq!(left.await, [of_now]);
     });
@@ -101,25 +93,15 @@ fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
         }
         let names = vec![rows[1].uuid.clone(), "another".to_owned()];
         let which = ConnectionSelector::Named(names.clone());
-        let mut ended = world
-            .write(move |tx| Ok(connections::terminate(tx, app, &which, "killed")?))
-            .await;
+        let mut ended = world.write(move |tx| Ok(connections::terminate(tx, app, &which, "killed")?)).await;
         ended.sort_by_key(|one| one.failure.is_some());
-        let said: Vec<(&str, bool)> = ended
-            .iter()
-            .map(|one| (one.uuid.as_str(), one.failure.is_none()))
-            .collect();
+        let said: Vec<(&str, bool)> = ended.iter().map(|one| (one.uuid.as_str(), one.failure.is_none())).collect();
         assert_eq!(said, [(names[0].as_str(), true), ("another", false)]);
-        let all = world
-            .write(move |tx| Ok(connections::terminate(tx, app, &ConnectionSelector::All, "killed")?))
-            .await;
+        let all = world.write(move |tx| Ok(connections::terminate(tx, app, &ConnectionSelector::All, "killed")?)).await;
         assert_eq!(all.len(), 1, "the other one");
         let told = world.log().await;
-        let mut told: Vec<i64> = told
-            .iter()
-            .filter(|event| event.kind == "connection.end")
-            .map(|event| event.subject_id)
-            .collect();
+        let mut told: Vec<i64> =
+            told.iter().filter(|event| event.kind == "connection.end").map(|event| event.subject_id).collect();
         told.sort_unstable();
         assert_eq!(told, rows.map(|row| row.id));
     });

@@ -38,23 +38,15 @@ impl Mailer for Postman {
             return Err(Fault::new("on strike").into());
         }
         if letter.to.starts_with("nobody@") {
-            return Err(EmailSendError {
-                fault: Fault::new("nobody of that name"),
-                is_permanent: true,
-            });
+            return Err(EmailSendError { fault: Fault::new("nobody of that name"), is_permanent: true });
         }
-        self.sent
-            .lock()
-            .push(format!("{} {}", letter.to, letter.text.expose_secret()));
+        self.sent.lock().push(format!("{} {}", letter.to, letter.text.expose_secret()));
         Ok(())
     }
 }
 
 fn postman(strikes: bool) -> (Arc<Postman>, Arc<dyn Mailer>) {
-    let postman = Arc::new(Postman {
-        strikes,
-        ..Postman::default()
-    });
+    let postman = Arc::new(Postman { strikes, ..Postman::default() });
     let mailer: Arc<dyn Mailer> = postman.clone();
     (postman, mailer)
 }
@@ -88,19 +80,14 @@ fn a_letter_is_tried_until_it_is_sent() {
         let round = emails::send_due_emails(&world.store, &mailer, now).await.unwrap();
         assert_eq!(round, emails::EmailBatchResult::default(), "not again at once");
         now = now.plus_ms(10_000);
-        let both = (
-            emails::send_due_emails(&world.store, &mailer, now),
-            emails::send_due_emails(&world.store, &mailer, now),
-        );
+        let both =
+            (emails::send_due_emails(&world.store, &mailer, now), emails::send_due_emails(&world.store, &mailer, now));
         let (one, other) = tokio::join!(both.0, both.1);
         assert_eq!(one.unwrap().sent + other.unwrap().sent, 2, "each by one sender");
         assert_eq!(*postman.sent.lock(), ["ada@example.org the text"; 2]);
         let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
         let stored = world.store.read(list).await.unwrap().remove(0);
-        assert!(
-            stored.text.is_none() && stored.sent_at.is_some(),
-            "its text is forgotten"
-        );
+        assert!(stored.text.is_none() && stored.sent_at.is_some(), "its text is forgotten");
         assert!(!stored.subject.contains('\n'));
     });
 }
@@ -127,16 +114,10 @@ fn a_letter_that_can_not_be_sent_is_given_up() {
 #[test]
 fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
     on_each_engine(async |world| {
-        let misled = EmailMessage {
-            to: "nobody@example.org".to_owned(),
-            ..letter()
-        };
+        let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..letter() };
         world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
         let until = world.clock.now().plus_ms(60_000);
-        let linked = EmailMessage {
-            expires_at: Some(until),
-            ..letter()
-        };
+        let linked = EmailMessage { expires_at: Some(until), ..letter() };
         let queue = move |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &linked)?) };
         world.write(queue.clone()).await;
         let now = base::clock::wall_time().plus_ms(1000);
@@ -159,14 +140,7 @@ fn a_site_is_what_the_configuration_says() {
     for good in ["https://a.org", "http://127.0.0.1:8080/", "https://a.org/social"] {
         assert!(EmailSite::new("A", good).is_ok(), "{good}");
     }
-    for bad in [
-        "",
-        "a.org",
-        "javascript:x",
-        "https://",
-        "https://a.org/?x",
-        "https://b@a.org",
-    ] {
+    for bad in ["", "a.org", "javascript:x", "https://", "https://a.org/?x", "https://b@a.org"] {
         assert!(EmailSite::new("A", bad).is_err(), "{bad}");
     }
 }

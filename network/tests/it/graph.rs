@@ -12,14 +12,8 @@ use store::posts::{NewPostDetails, PageRange, Post};
 
 use crate::world::{World, on_each_engine};
 
-const FOLLOWING: FollowState = FollowState {
-    following: true,
-    pending: false,
-};
-const PENDING: FollowState = FollowState {
-    following: false,
-    pending: true,
-};
+const FOLLOWING: FollowState = FollowState { following: true, pending: false };
+const PENDING: FollowState = FollowState { following: false, pending: true };
 
 async fn follow(world: &World, source: UserId, target: UserId) -> FollowState {
     world.write(move |tx| follows::follow(tx, source, target)).await
@@ -30,9 +24,7 @@ async fn block(world: &World, source: UserId, target: UserId) {
 }
 
 async fn protect(world: &World, user: UserId, protected: bool) {
-    world
-        .write(move |tx| profiles::set_protected(tx, &AuditActor::default(), user, protected))
-        .await;
+    world.write(move |tx| profiles::set_protected(tx, &AuditActor::default(), user, protected)).await;
 }
 
 /// Followers, following and who waits for an approval.
@@ -52,20 +44,13 @@ async fn told(world: &World) -> Vec<String> {
         let group = kind.split('.').next().unwrap();
         ["follow", "block", "mute"].contains(&group)
     };
-    all.into_iter()
-        .filter(|event| tie(&event.kind))
-        .map(|event| event.kind)
-        .collect()
+    all.into_iter().filter(|event| tie(&event.kind)).map(|event| event.kind).collect()
 }
 
 #[test]
 fn a_protected_user_is_followed_by_approval() {
     on_each_engine(async |world| {
-        let (shy, ada, bob) = (
-            world.user("shy").await,
-            world.user("ada").await,
-            world.user("bob").await,
-        );
+        let (shy, ada, bob) = (world.user("shy").await, world.user("ada").await, world.user("bob").await);
         protect(&world, shy, true).await;
         for _ in 0..2 {
             assert_eq!(follow(&world, ada, shy).await, PENDING);
@@ -133,14 +118,7 @@ fn a_block_ends_what_two_people_had_with_each_other() {
         world.recount().await;
         assert_eq!(
             told(&world).await,
-            [
-                "follow.follow",
-                "follow.request",
-                "follow.unfollow",
-                "block.block",
-                "block.unblock",
-                "follow.follow"
-            ]
+            ["follow.follow", "follow.request", "follow.unfollow", "block.block", "block.unblock", "follow.follow"]
         );
         for refused in [
             world.refused(move |tx| follows::follow(tx, ada, ada)).await,
@@ -191,23 +169,13 @@ fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(
 }
 
 fn repost(id: i64, author: UserId, of: &Post) -> Post {
-    Post {
-        id: base::PostId::new(id),
-        author_id: author,
-        repost_of_id: Some(of.id),
-        text: String::new(),
-        ..of.clone()
-    }
+    Post { id: base::PostId::new(id), author_id: author, repost_of_id: Some(of.id), text: String::new(), ..of.clone() }
 }
 
 #[test]
 fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
     on_each_engine(async |world| {
-        let (ada, bob, eve) = (
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("eve").await,
-        );
+        let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         follow(&world, ada, bob).await;
         follow(&world, ada, eve).await;
         let said = world.say(eve, "from eve").await;
@@ -299,9 +267,7 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
         assert_eq!(gone.1[..3], ["missing"; 3]);
         world.write(move |tx| users::restore(tx, author)).await;
         assert_eq!(act("back").await.1, ["ok", "ok", "ok", "closed"]);
-        let read = world
-            .store
-            .read(move |tx| Ok(graph::exists(tx, RelationKind::DmBlock, author, actor)?));
+        let read = world.store.read(move |tx| Ok(graph::exists(tx, RelationKind::DmBlock, author, actor)?));
         assert!(read.await.unwrap());
     });
 }
@@ -309,11 +275,7 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
 #[test]
 fn verified_followers_are_counted_whoever_comes_first() {
     on_each_engine(async |world| {
-        let [ada, bob, cid] = [
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("cid").await,
-        ];
+        let [ada, bob, cid] = [world.user("ada").await, world.user("bob").await, world.user("cid").await];
         let verified = async |user: UserId| {
             let read = move |tx: &mut Tx<'_>| Ok(store::users::find_by_id(tx, user)?.unwrap());
             world.store.read(read).await.unwrap().verified_followers_count

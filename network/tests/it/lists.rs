@@ -12,10 +12,7 @@ use store::users::User;
 use crate::world::{World, by, on_each_engine};
 
 fn named(name: &str) -> NewList {
-    NewList {
-        name: name.to_owned(),
-        ..NewList::default()
-    }
+    NewList { name: name.to_owned(), ..NewList::default() }
 }
 
 async fn list(world: &World, owner: UserId) -> i64 {
@@ -57,13 +54,8 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
         // Who is on it already stays on it.
         let again = move |tx: &mut Tx<'_>| lists::add_member(tx, ada, id, UserId::new(1_000));
         assert!(!world.write(again).await);
-        let change = ListChanges {
-            private: Some(true),
-            ..ListChanges::default()
-        };
-        world
-            .write(move |tx| lists::update(tx, ada, id, &change).map(drop))
-            .await;
+        let change = ListChanges { private: Some(true), ..ListChanges::default() };
+        world.write(move |tx| lists::update(tx, ada, id, &change).map(drop)).await;
         world.recount().await;
         world.write(move |tx| lists::delete(tx, ada, id)).await;
         world.recount().await;
@@ -79,10 +71,7 @@ fn a_lists_timeline_reaches_back_eight_hundred_posts() {
             .write(move |tx| {
                 lists::add_member(tx, ada, id, bob)?;
                 for number in 0..830 {
-                    let new = NewPost {
-                        text: format!("p{number}"),
-                        ..NewPost::default()
-                    };
+                    let new = NewPost { text: format!("p{number}"), ..NewPost::default() };
                     posts::create(tx, &by(bob), &new)?;
                 }
                 Ok(())

@@ -9,23 +9,15 @@ use crate::world::{World, on_each_engine};
 async fn told(world: &World) -> Vec<(String, i64, i64, String)> {
     let all = world.log().await;
     let about = all.into_iter().filter(|event| event.kind.starts_with("dm."));
-    about
-        .map(|event| (event.kind, event.actor_id, event.subject_id, event.body))
-        .collect()
+    about.map(|event| (event.kind, event.actor_id, event.subject_id, event.body)).collect()
 }
 
 fn text(text: &str) -> NewMessage {
-    NewMessage {
-        text: text.to_owned(),
-        media: None,
-    }
+    NewMessage { text: text.to_owned(), media: None }
 }
 
 fn by(user: UserId) -> MessageSender {
-    MessageSender {
-        user_id: user,
-        app_id: None,
-    }
+    MessageSender { user_id: user, app_id: None }
 }
 
 #[test]

@@ -42,9 +42,7 @@ pub(crate) async fn ask(
     level: Option<Permission>,
 ) -> RequestTokenPair {
     let app = app.clone();
-    world
-        .write(move |tx| flow::issue_request_token(tx, &app, callback, level, LoopbackPorts::Exact))
-        .await
+    world.write(move |tx| flow::issue_request_token(tx, &app, callback, level, LoopbackPorts::Exact)).await
 }
 
 fn by(user: UserId) -> AuditActor {
@@ -53,9 +51,7 @@ fn by(user: UserId) -> AuditActor {
 
 async fn approve(world: &World, pair: &RequestTokenPair, user: UserId) -> Result<OAuth1Approval, RequestTokenProblem> {
     let token = pair.token.clone();
-    world
-        .write(move |tx| flow::approve(tx, token.expose_secret(), &by(user)))
-        .await
+    world.write(move |tx| flow::approve(tx, token.expose_secret(), &by(user))).await
 }
 
 async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, RequestTokenProblem> {
@@ -66,9 +62,7 @@ async fn deny(world: &World, pair: &RequestTokenPair) -> Result<Option<String>, 
 
 async fn pending(world: &World, token: &Secret) -> Result<Permission, RequestTokenProblem> {
     let token = token.clone();
-    let found = world
-        .write(move |tx| flow::find_pending_authorization(tx, token.expose_secret()))
-        .await;
+    let found = world.write(move |tx| flow::find_pending_authorization(tx, token.expose_secret())).await;
     found.map(|waiting| waiting.permission)
 }
 
@@ -116,10 +110,8 @@ fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
         let Ok(OAuth1Approval::Redirect(url)) = approve(&world, &pair, ada).await else {
             panic!("no redirect");
         };
-        let head = format!(
-            "https://client.example/cb?id=7&x=%20&oauth_token={}&oauth_verifier=",
-            pair.token.expose_secret()
-        );
+        let head =
+            format!("https://client.example/cb?id=7&x=%20&oauth_token={}&oauth_verifier=", pair.token.expose_secret());
         let code = url.strip_prefix(&head).unwrap();
         assert_eq!(code.len(), 32);
         let access = exchange(&world, &app, &pair, code).await.unwrap();
@@ -129,10 +121,8 @@ fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
         let twice = exchange(&world, &app, &pair, code).await.unwrap_err();
         assert_eq!(twice, OVER);
         let token = pair.token.clone();
-        let kept = world
-            .write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?))
-            .await
-            .unwrap();
+        let kept =
+            world.write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?)).await.unwrap();
         assert_eq!((kept.app_id, kept.secret), (app.id, pair.secret));
 
         // The same live access token, until it is invalidated.
@@ -245,18 +235,12 @@ fn each_state_refuses_what_does_not_follow_from_it() {
 #[test]
 fn only_the_app_that_asked_exchanges_and_nothing_is_missing() {
     on_each_engine(async |world| {
-        let (mine, other) = (
-            app(&world, "mine", &[CALLBACK]).await,
-            app(&world, "other", &[CALLBACK]).await,
-        );
+        let (mine, other) = (app(&world, "mine", &[CALLBACK]).await, app(&world, "other", &[CALLBACK]).await);
         let ada = world.user("ada").await;
         let pair = ask(&world, &mine, CALLBACK, None).await;
         let code = verifier(approve(&world, &pair, ada).await);
         assert_eq!(exchange(&world, &other, &pair, &code).await.unwrap_err(), OVER);
-        let none = RequestTokenPair {
-            token: Secret::new(""),
-            ..pair.clone()
-        };
+        let none = RequestTokenPair { token: Secret::new(""), ..pair.clone() };
         let missing = exchange(&world, &mine, &none, &code).await.unwrap_err();
         assert!(missing.contains("Request token missing"), "{missing}");
         let empty = exchange(&world, &mine, &pair, "").await.unwrap_err();
@@ -272,10 +256,7 @@ fn a_pin_has_seven_digits_and_five_tries() {
         let ada = world.user("ada").await;
         let pair = ask(&world, &app, "oob", None).await;
         let pin = verifier(approve(&world, &pair, ada).await);
-        assert!(
-            pin.len() == 7 && pin.bytes().all(|digit| digit.is_ascii_digit()),
-            "{pin}"
-        );
+        assert!(pin.len() == 7 && pin.bytes().all(|digit| digit.is_ascii_digit()), "{pin}");
         for _ in 1..MAX_VERIFIER_TRIES {
             assert!(exchange(&world, &app, &pair, "0000000").await.is_err());
         }
@@ -317,10 +298,7 @@ fn of_many_exchanges_at_once_one_wins() {
             all.spawn(async move { store.write(work).await });
         }
         let answers = all.join_all().await;
-        let won = answers
-            .iter()
-            .filter(|answer| matches!(answer, Ok(GrantOutcome::Done(_))))
-            .count();
+        let won = answers.iter().filter(|answer| matches!(answer, Ok(GrantOutcome::Done(_)))).count();
         assert_eq!(won, 1);
         let refused = |answer: &&Result<_, Error>| matches!(answer, Err(Error::Refused(_)));
         assert_eq!(answers.iter().filter(refused).count(), 49);

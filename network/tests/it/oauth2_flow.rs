@@ -30,10 +30,7 @@ const OTHER_VERIFIER: &str = "invalid_request: Value passed for the code verifie
 const TOKEN: &str = "invalid_request: Value passed for the token was invalid.";
 
 fn rules() -> OAuth2Config {
-    OAuth2Config {
-        issuer: Some("https://social.example".to_owned()),
-        ..OAuth2Config::default()
-    }
+    OAuth2Config { issuer: Some("https://social.example".to_owned()), ..OAuth2Config::default() }
 }
 
 /// An app and how it presents itself.
@@ -219,15 +216,10 @@ fn a_code_becomes_tokens_once() {
 fn a_code_is_bound_to_all_that_it_was_asked_with() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
-        let (mine, other) = (
-            party(&world, "mine", OAuthClientKind::Web).await,
-            party(&world, "other", OAuthClientKind::Native).await,
-        );
+        let (mine, other) =
+            (party(&world, "mine", OAuthClientKind::Web).await, party(&world, "other", OAuthClientKind::Native).await);
         let code = code(&world, &mine, ada).await;
-        assert_eq!(
-            exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(),
-            CODE
-        );
+        assert_eq!(exchange(&world, &rules(), &other, with_code(&code)).await.unwrap_err(), CODE);
         let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
         let long = "v".repeat(129);
         let (short, wrong) = ("v".repeat(42), "v".repeat(43));
@@ -239,16 +231,8 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
             ("code_verifier", &long, OTHER_VERIFIER),
             ("code_verifier", &challenge, OTHER_VERIFIER),
             ("code", "", "invalid_request: Missing required parameter [code]."),
-            (
-                "redirect_uri",
-                "",
-                "invalid_request: Missing required parameter [redirect_uri].",
-            ),
-            (
-                "code_verifier",
-                "",
-                "invalid_request: Missing required parameter [code_verifier].",
-            ),
+            ("redirect_uri", "", "invalid_request: Missing required parameter [redirect_uri]."),
+            ("code_verifier", "", "invalid_request: Missing required parameter [code_verifier]."),
         ] {
             let mut came = with_code(&code);
             let place = match name {
@@ -277,10 +261,7 @@ fn a_code_lives_for_half_a_minute() {
         world.pass(CODE_TTL_MS);
         let late = with_code(&late);
         assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
-        let strict = OAuth2Config {
-            invalid_grant: true,
-            ..rules()
-        };
+        let strict = OAuth2Config { invalid_grant: true, ..rules() };
         let said = exchange(&world, &strict, &mine, late).await.unwrap_err();
         assert!(said.starts_with("invalid_grant: "), "{said}");
     });

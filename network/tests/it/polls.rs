@@ -10,10 +10,7 @@ const MINUTE: i64 = 60_000;
 fn poll(options: &[&str], duration_minutes: i64) -> NewPost {
     NewPost {
         text: "Which?".to_owned(),
-        poll: Some(NewPoll {
-            options: options.iter().map(ToString::to_string).collect(),
-            duration_minutes,
-        }),
+        poll: Some(NewPoll { options: options.iter().map(ToString::to_string).collect(), duration_minutes }),
         ..NewPost::default()
     }
 }
@@ -35,11 +32,7 @@ async fn told(world: &World) -> Vec<(i64, i64)> {
 #[test]
 fn a_poll_takes_one_vote_of_each_until_it_ends() {
     on_each_engine(async |world| {
-        let [ada, bob, eve] = [
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("eve").await,
-        ];
+        let [ada, bob, eve] = [world.user("ada").await, world.user("bob").await, world.user("eve").await];
         let post = world.post(ada, poll(&["red", "blue"], 5)).await;
         let id = post.id;
         let end = id.created_at().plus_ms(5 * MINUTE);

@@ -37,15 +37,10 @@ fn an_app_has_no_name_that_deceives_the_eye() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
             let who = by.clone();
-            let refused = world
-                .refused(move |tx| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe))
-                .await;
+            let refused = world.refused(move |tx| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
             let who = by.clone();
-            let edit = AppChanges {
-                name: Some(name.to_owned()),
-                ..AppChanges::default()
-            };
+            let edit = AppChanges { name: Some(name.to_owned()), ..AppChanges::default() };
             let refused = world.refused(move |tx| portal::update(tx, &who, id, &edit)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
@@ -114,26 +109,11 @@ fn a_developer_changes_an_app() {
         assert!(app.request_email && !app.sign_in);
         assert_eq!(app.access_level, "self-serve");
         for bad in [
-            AppChanges {
-                name: Some(String::new()),
-                ..AppChanges::default()
-            },
-            AppChanges {
-                website_url: Some("javascript:alert(1)".to_owned()),
-                ..AppChanges::default()
-            },
-            AppChanges {
-                callback_urls: Some(vec!["data:x".to_owned()]),
-                ..AppChanges::default()
-            },
-            AppChanges {
-                callback_urls: Some(vec!["https://a.b".to_owned(); 11]),
-                ..AppChanges::default()
-            },
-            AppChanges {
-                description: Some("x".repeat(201)),
-                ..AppChanges::default()
-            },
+            AppChanges { name: Some(String::new()), ..AppChanges::default() },
+            AppChanges { website_url: Some("javascript:alert(1)".to_owned()), ..AppChanges::default() },
+            AppChanges { callback_urls: Some(vec!["data:x".to_owned()]), ..AppChanges::default() },
+            AppChanges { callback_urls: Some(vec!["https://a.b".to_owned(); 11]), ..AppChanges::default() },
+            AppChanges { description: Some("x".repeat(201)), ..AppChanges::default() },
         ] {
             world.refused(act(bad)).await;
         }
@@ -192,18 +172,12 @@ fn the_record_is_read_page_by_page() {
             let list = move |tx: &mut Tx<'_>| Ok(audit::list(tx, filter, 2)?);
             world.store.read(list).await.unwrap()
         };
-        let of_ada = AuditFilter {
-            actor: Some(ada),
-            ..AuditFilter::default()
-        };
+        let of_ada = AuditFilter { actor: Some(ada), ..AuditFilter::default() };
         let newest = page(of_ada).await;
         assert_eq!(newest.len(), 2);
         let before = newest.last().map(|entry| entry.seq);
         assert_eq!(page(AuditFilter { before, ..of_ada }).await.len(), 1);
-        let both = AuditFilter {
-            app: newest[0].app,
-            ..of_ada
-        };
+        let both = AuditFilter { app: newest[0].app, ..of_ada };
         assert_eq!(page(both).await.len(), 1);
         let all = |tx: &mut Tx<'_>| Ok(audit::list_after(tx, 0, 100)?);
         let all = world.store.read(all).await.unwrap();
@@ -231,11 +205,7 @@ fn usage_is_counted_by_window_and_written_at_once() {
         let used = world.store.read(read).await.unwrap();
         let calls: Vec<_> = used.calls.iter().map(|calls| calls.calls).collect();
         assert_eq!(calls, [6, 1]);
-        let last: Vec<_> = used
-            .last_used
-            .iter()
-            .map(|used| (used.kind.as_str(), used.at))
-            .collect();
+        let last: Vec<_> = used.last_used.iter().map(|used| (used.kind.as_str(), used.at)).collect();
         assert_eq!(last, [("bearer", window.plus_ms(WINDOW_MS)), ("oauth1", window)]);
     });
 }

@@ -18,11 +18,7 @@ async fn repost(world: &World, user: UserId, post: PostId) -> PostId {
 #[test]
 fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
     on_each_engine(async |world| {
-        let users = [
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("eve").await,
-        ];
+        let users = [world.user("ada").await, world.user("bob").await, world.user("eve").await];
         let [ada, bob, eve] = users;
         let mut all = Vec::new();
         for number in 0..4 {
@@ -37,10 +33,7 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
             }
         }
         world.recount().await;
-        let folder = world
-            .write(move |tx| bookmarks::create_folder(tx, bob, "Reading"))
-            .await
-            .id;
+        let folder = world.write(move |tx| bookmarks::create_folder(tx, bob, "Reading")).await.id;
         let post = all[0];
         world.write(move |tx| bookmarks::add(tx, bob, post, Some(folder))).await;
         world.write(move |tx| likes::unlike(tx, bob, post)).await;
@@ -52,12 +45,7 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
         let left = world.store.read(move |tx| {
             let user = store::users::find_by_id(tx, bob)?.unwrap();
             let filed = bookmarks::list_folder_bookmarks(tx, bob, folder, &PageRange::newest(10))?;
-            Ok((
-                user.post_count,
-                user.like_count,
-                user.most_recent_post_id.is_some(),
-                filed,
-            ))
+            Ok((user.post_count, user.like_count, user.most_recent_post_id.is_some(), filed))
         });
         assert_eq!(left.await.unwrap(), (3, 3, true, Vec::new()));
         // A repost is deleted as any post, by its author only.
@@ -79,22 +67,14 @@ fn the_same_act_many_times_at_once_is_done_once() {
             let store = world.store.clone();
             under_way.spawn(async move {
                 store.write(move |tx| likes::like(tx, bob, post)).await.unwrap();
-                store
-                    .write(move |tx| bookmarks::add(tx, bob, post, None))
-                    .await
-                    .unwrap();
-                store
-                    .write(move |tx| reposts::repost(tx, bob, None, post))
-                    .await
-                    .unwrap();
+                store.write(move |tx| bookmarks::add(tx, bob, post, None)).await.unwrap();
+                store.write(move |tx| reposts::repost(tx, bob, None, post)).await.unwrap();
             });
         }
         while let Some(done) = under_way.join_next().await {
             done.unwrap();
         }
-        let found = world
-            .store
-            .read(move |tx| Ok(store::posts::find_by_id(tx, post)?.unwrap()));
+        let found = world.store.read(move |tx| Ok(store::posts::find_by_id(tx, post)?.unwrap()));
         let found = found.await.unwrap();
         assert_eq!((found.like_count, found.bookmark_count, found.repost_count), (1, 1, 1));
         world.recount().await;
@@ -149,10 +129,7 @@ fn eight_hundred_bookmarks_are_listed() {
         world.write(move |tx| bookmarks::add(tx, ada, post, None)).await;
         let all = world.store.read(move |tx| {
             let newest = bookmarks::list_user_bookmarks(tx, ada, &PageRange::newest(1_000))?;
-            let rising = PageRange {
-                ascending: true,
-                ..PageRange::newest(2)
-            };
+            let rising = PageRange { ascending: true, ..PageRange::newest(2) };
             Ok((newest, bookmarks::list_user_bookmarks(tx, ada, &rising)?))
         });
         let (newest, oldest) = all.await.unwrap();
@@ -174,18 +151,10 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
         );
         let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         let root = world.say(ada, "Quote me").await.id;
-        let quote = NewPost {
-            text: "look".to_owned(),
-            quote: Some(root),
-            ..NewPost::default()
-        };
+        let quote = NewPost { text: "look".to_owned(), quote: Some(root), ..NewPost::default() };
         let quote = world.post(zed, quote).await.id;
         world.say(zed, "between").await;
-        let edit = NewPost {
-            text: "looked".to_owned(),
-            edit_of: Some(quote),
-            ..NewPost::default()
-        };
+        let edit = NewPost { text: "looked".to_owned(), edit_of: Some(quote), ..NewPost::default() };
         let edit = world.post(zed, edit).await.id;
         world.recount().await;
         let found = world.store.read(move |tx| {
@@ -194,11 +163,7 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
             Ok((store::posts::find_by_id(tx, root)?.unwrap().quote_count, newest, hidden))
         });
         assert_eq!(found.await.unwrap(), (1, Some(edit), false));
-        let reply = NewPost {
-            text: "me too".to_owned(),
-            reply_to: Some(root),
-            ..NewPost::default()
-        };
+        let reply = NewPost { text: "me too".to_owned(), reply_to: Some(root), ..NewPost::default() };
         let reply = world.post(zed, reply).await.id;
         world.write(move |tx| replies::set_hidden(tx, ada, reply, true)).await;
         let hidden = world.store.read(move |tx| Ok(store::replies::is_hidden(tx, reply)?));
@@ -212,24 +177,14 @@ fn replies_and_quotes_of_a_repost_are_of_its_original() {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let root = world.say(ada, "Root").await.id;
         let again = repost(&world, bob, root).await;
-        let reply = NewPost {
-            text: "me too".to_owned(),
-            reply_to: Some(again),
-            ..NewPost::default()
-        };
+        let reply = NewPost { text: "me too".to_owned(), reply_to: Some(again), ..NewPost::default() };
         let reply = world.post(bob, reply).await;
-        let quote = NewPost {
-            text: "look".to_owned(),
-            quote: Some(again),
-            ..NewPost::default()
-        };
+        let quote = NewPost { text: "look".to_owned(), quote: Some(again), ..NewPost::default() };
         let quote = world.post(bob, quote).await;
         assert_eq!((reply.conversation_id, reply.in_reply_to_post_id), (root, Some(root)));
         assert_eq!(quote.quoted_post_id, Some(root));
         world.write(move |tx| bookmarks::add(tx, bob, again, None)).await;
-        let found = world
-            .store
-            .read(move |tx| Ok(bookmarks::find_post_bookmark(tx, bob, again)?));
+        let found = world.store.read(move |tx| Ok(bookmarks::find_post_bookmark(tx, bob, again)?));
         assert_eq!(found.await.unwrap()[0].0, root.get());
         world.write(move |tx| reposts::undo(tx, bob, again)).await;
         world.recount().await;

@@ -20,10 +20,7 @@ use crate::world::{World, by, on_each_engine};
 type Named = Vec<(&'static str, PostId)>;
 
 fn text(text: &str) -> NewPost {
-    NewPost {
-        text: text.to_owned(),
-        ..NewPost::default()
-    }
+    NewPost { text: text.to_owned(), ..NewPost::default() }
 }
 
 async fn people(world: &World) -> (UserId, UserId, UserId) {
@@ -89,10 +86,7 @@ async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &st
         expires_at: None,
     };
     world.write(move |tx| Ok(store::media::insert(tx, &media)?)).await;
-    NewPost {
-        media_ids: vec![Id::new(number)],
-        ..text(&format!("with {kind}"))
-    }
+    NewPost { media_ids: vec![Id::new(number)], ..text(&format!("with {kind}")) }
 }
 
 /// What an import brings that nobody can write here: coordinates, what stands behind links, what
@@ -132,37 +126,17 @@ async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
 async fn posts(world: &World) -> (Named, i64) {
     let (ada, bob, acme) = people(world).await;
     let app = app(world, ada).await;
-    let plain = NewPost {
-        ..text("Café time @bob #Rust $ACME https://example.com/a?b=1")
-    };
-    let author = PostAuthor {
-        app_id: Some(app),
-        ..by(ada)
-    };
-    let plain = world
-        .write(move |tx| network::posts::create(tx, &author, &plain))
-        .await
-        .id;
+    let plain = NewPost { ..text("Café time @bob #Rust $ACME https://example.com/a?b=1") };
+    let author = PostAuthor { app_id: Some(app), ..by(ada) };
+    let plain = world.write(move |tx| network::posts::create(tx, &author, &plain)).await.id;
     let on = |id: PostId| Some(id);
-    let reply = NewPost {
-        reply_to: on(plain),
-        ..text("yes of course")
-    };
+    let reply = NewPost { reply_to: on(plain), ..text("yes of course") };
     let reply = world.post(bob, reply).await.id;
-    let quote = NewPost {
-        quote: on(plain),
-        ..text("look at this")
-    };
+    let quote = NewPost { quote: on(plain), ..text("look at this") };
     let quote = world.post(bob, quote).await.id;
-    let repost = world
-        .write(move |tx| network::reposts::repost(tx, acme, None, plain))
-        .await
-        .id;
+    let repost = world.write(move |tx| network::reposts::repost(tx, acme, None, plain)).await.id;
     let poll = NewPost {
-        poll: Some(NewPoll {
-            options: vec!["a".to_owned(), "b".to_owned()],
-            duration_minutes: 5,
-        }),
+        poll: Some(NewPoll { options: vec!["a".to_owned(), "b".to_owned()], duration_minutes: 5 }),
         ..text("Which one?")
     };
     let poll = world.post(ada, poll).await.id;
@@ -181,43 +155,22 @@ async fn posts(world: &World) -> (Named, i64) {
         ..NewPlace::default()
     };
     world.write(move |tx| network::places::create(tx, &place)).await;
-    let tagged = NewPost {
-        place_id: "01a9a39529b27f36".to_owned(),
-        ..text("mountains")
-    };
+    let tagged = NewPost { place_id: "01a9a39529b27f36".to_owned(), ..text("mountains") };
     let tagged = world.post(ada, tagged).await.id;
-    let closed = NewCommunity {
-        name: "Back room".to_owned(),
-        access: "Closed".to_owned(),
-        ..NewCommunity::default()
-    };
-    let community = world
-        .write(move |tx| network::communities::create(tx, bob, &closed))
-        .await;
-    let inside = NewPost {
-        community_id: Some(community.id),
-        ..text("between us")
-    };
+    let closed = NewCommunity { name: "Back room".to_owned(), access: "Closed".to_owned(), ..NewCommunity::default() };
+    let community = world.write(move |tx| network::communities::create(tx, bob, &closed)).await;
+    let inside = NewPost { community_id: Some(community.id), ..text("between us") };
     let inside = world.post(bob, inside).await.id;
     let first = world.say(ada, "first version").await.id;
-    let edited = NewPost {
-        edit_of: on(first),
-        ..text("second version")
-    };
+    let edited = NewPost { edit_of: on(first), ..text("second version") };
     let edited = world.post(ada, edited).await.id;
-    let hidden = NewPost {
-        quote: on(inside),
-        ..text("quoting what few may see")
-    };
+    let hidden = NewPost { quote: on(inside), ..text("quoting what few may see") };
     let hidden = world.post(bob, hidden).await.id;
     let (point, echo) = imported(world, bob).await;
     let list = world
         .write(move |tx| {
             network::likes::like(tx, bob, plain)?;
-            let new = NewList {
-                name: "makers".to_owned(),
-                ..NewList::default()
-            };
+            let new = NewList { name: "makers".to_owned(), ..NewList::default() };
             let list = network::lists::create(tx, bob, &new)?;
             network::lists::add_member(tx, bob, list.id, ada)?;
             let hidden = NewList { private: true, ..new };
@@ -248,71 +201,35 @@ async fn posts(world: &World) -> (Named, i64) {
 
 /// A query of a product, and the posts that it finds.
 const ASKED: &[(QueryProduct, &str, &str)] = &[
-    (
-        QueryProduct::RecentSearch,
-        "from:ada",
-        "plain poll image tagged first edited",
-    ),
+    (QueryProduct::RecentSearch, "from:ada", "plain poll image tagged first edited"),
     (QueryProduct::RecentSearch, "from:ada -is:verified", ""),
     (QueryProduct::RecentSearch, "cafe", "plain repost"),
     (QueryProduct::Stream, "café", "plain quote repost"),
     (QueryProduct::Stream, "@bob has:mentions", "plain quote repost"),
     (QueryProduct::RecentSearch, "#rust $acme", "plain repost"),
-    (
-        QueryProduct::RecentSearch,
-        "url:\"example.com\" has:links",
-        "plain repost",
-    ),
+    (QueryProduct::RecentSearch, "url:\"example.com\" has:links", "plain repost"),
     (QueryProduct::RecentSearch, "to:ada is:reply", "reply"),
     (QueryProduct::Stream, "to_affiliate_of:acme", "reply"),
     (QueryProduct::Stream, "from_affiliate_of:acme #rust", "plain"),
-    (
-        QueryProduct::RecentSearch,
-        "(from:bob OR from:acme) is:quote",
-        "quote hidden",
-    ),
-    (
-        QueryProduct::RecentSearch,
-        "retweets_of:ada is:retweet from:acme",
-        "repost",
-    ),
+    (QueryProduct::RecentSearch, "(from:bob OR from:acme) is:quote", "quote hidden"),
+    (QueryProduct::RecentSearch, "retweets_of:ada is:retweet from:acme", "repost"),
     (QueryProduct::RecentSearch, "retweets_of:carol", "echo"),
     (QueryProduct::Stream, "\"between us\"", "inside"),
     (QueryProduct::RecentSearch, "which has:media", ""),
     (QueryProduct::RecentSearch, "photo has:images", "image"),
     (QueryProduct::RecentSearch, "video has:videos", "video"),
-    (
-        QueryProduct::RecentSearch,
-        "animated has:media -has:images -has:videos",
-        "moving",
-    ),
+    (QueryProduct::RecentSearch, "animated has:media -has:images -has:videos", "moving"),
     (QueryProduct::RecentSearch, "place:\"boulder co\"", "tagged"),
     (QueryProduct::RecentSearch, "place_country:us has:geo", "tagged"),
-    (
-        QueryProduct::RecentSearch,
-        "bounding_box:[-105.4 39.9 -105.1 40.1]",
-        "tagged",
-    ),
+    (QueryProduct::RecentSearch, "bounding_box:[-105.4 39.9 -105.1 40.1]", "tagged"),
     (QueryProduct::RecentSearch, "point_radius:[-71.05 42.36 1km]", "point"),
     (QueryProduct::RecentSearch, "url:pier", "point"),
-    (
-        QueryProduct::Stream,
-        "from:bob url_title:ships url_description:arrivals",
-        "point",
-    ),
+    (QueryProduct::Stream, "from:bob url_title:ships url_description:arrivals", "point"),
     (QueryProduct::RecentSearch, "entity:\"boston harbor\"", "point"),
     (QueryProduct::RecentSearch, "version", "first edited"),
-    (
-        QueryProduct::RecentSearch,
-        "cafe min_likes:1 min_replies:1 min_reposts:1",
-        "plain",
-    ),
+    (QueryProduct::RecentSearch, "cafe min_likes:1 min_replies:1 min_reposts:1", "plain"),
     (QueryProduct::Stream, "from:ada source:\"evening desk\"", "plain"),
-    (
-        QueryProduct::Stream,
-        "bio:analytical bio_name:lovelace bio_location:london rust",
-        "plain",
-    ),
+    (QueryProduct::Stream, "bio:analytical bio_name:lovelace bio_location:london rust", "plain"),
     (QueryProduct::Stream, "time followers_count:1 from:ada", "plain"),
 ];
 
@@ -336,9 +253,7 @@ fn stored_posts_are_what_queries_ask_about() {
         let mut ids: Vec<PostId> = named.iter().map(|(_, id)| *id).collect();
         ids.insert(3, PostId::new(4));
         let asked = ids.clone();
-        let with = world
-            .store
-            .read(move |tx| Ok(post_facts::load_post_facts(tx, &asked, true)?));
+        let with = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &asked, true)?));
         let with = with.await.unwrap();
         let order: Vec<PostId> = with.iter().map(|facts| facts.row.id).collect();
         ids.remove(3);
@@ -369,9 +284,7 @@ fn stored_posts_are_what_queries_ask_about() {
         assert_eq!(unseen, [(named[9].1, Visibility::Forbidden)]);
         assert_eq!(with[10].row.state, PostState::Superseded);
         with[0].map_query_post(|post| assert_eq!(post.author.lists, [list]));
-        let without = world
-            .store
-            .read(move |tx| Ok(post_facts::load_post_facts(tx, &ids, false)?));
+        let without = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &ids, false)?));
         without.await.unwrap()[0].map_query_post(|post| assert!(post.author.lists.is_empty()));
     });
 }

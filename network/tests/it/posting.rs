@@ -5,28 +5,21 @@ use store::posts::PostState;
 use crate::world::{by, on_each_engine};
 
 fn text(text: &str) -> NewPost {
-    NewPost {
-        text: text.to_owned(),
-        ..NewPost::default()
-    }
+    NewPost { text: text.to_owned(), ..NewPost::default() }
 }
 
 #[test]
 fn a_post_is_read_for_entities_and_counted() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("Bob").await);
-        let post = world
-            .say(ada, "hello @bob and @nobody #rust $TWTR https://example.com/a")
-            .await;
+        let post = world.say(ada, "hello @bob and @nobody #rust $TWTR https://example.com/a").await;
         assert_eq!(post.conversation_id, post.id);
         assert_eq!(post.created_at.ms() / 1000, world.clock.now().ms() / 1000);
         assert!(post.entities.contains("\"username\":\"Bob\""), "{}", post.entities);
         assert!(!post.entities.contains("nobody"));
         assert!(post.entities.contains("\"tag\":\"rust\""));
         let span = store::posts::PageRange::newest(10);
-        let mentions = world
-            .store
-            .read(move |tx| Ok(store::posts::page_mentioning(tx, bob, &span)?));
+        let mentions = world.store.read(move |tx| Ok(store::posts::page_mentioning(tx, bob, &span)?));
         assert_eq!(mentions.await.unwrap()[0].id, post.id);
         world.recount().await;
     });
@@ -37,9 +30,7 @@ fn the_same_text_is_refused_for_a_day() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         world.say(ada, "hello").await;
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(ada), &text(" hello ")))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(ada), &text(" hello "))).await;
         assert!(refused.contains("187"), "{refused}");
         world.pass(25 * 3600 * 1000);
         world.say(ada, "hello").await;
@@ -52,9 +43,7 @@ fn length_is_weighed_and_premium_authors_write_long() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         world.say(ada, &"a".repeat(280)).await;
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(ada), &text(&"b".repeat(281))))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(ada), &text(&"b".repeat(281)))).await;
         assert!(refused.contains("too long"));
         let refused = world.refused(move |tx| posts::create(tx, &by(ada), &text("  "))).await;
         assert!(refused.contains("text"));
@@ -65,9 +54,7 @@ fn length_is_weighed_and_premium_authors_write_long() {
         };
         let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         world.say(zed, &"long ".repeat(4_999)).await;
-        let refused = world
-            .refused(move |tx| posts::create(tx, &by(zed), &text(&"c".repeat(25_001))))
-            .await;
+        let refused = world.refused(move |tx| posts::create(tx, &by(zed), &text(&"c".repeat(25_001)))).await;
         assert!(refused.contains("too long"));
     });
 }
@@ -77,18 +64,12 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let root = world.say(ada, "root").await;
-        let reply = NewPost {
-            reply_to: Some(root.id),
-            ..text("@ada yes")
-        };
+        let reply = NewPost { reply_to: Some(root.id), ..text("@ada yes") };
         let reply = world.post(bob, reply).await;
         assert_eq!(reply.conversation_id, root.id);
         assert_eq!(reply.in_reply_to_user_id, Some(ada));
         assert_eq!(reply.display_start, 5);
-        let quote = NewPost {
-            quote: Some(root.id),
-            ..text("look")
-        };
+        let quote = NewPost { quote: Some(root.id), ..text("look") };
         let quote = world.post(bob, quote).await;
         let by_id = |id: PostId| move |tx: &mut store::Tx<'_>| Ok(store::posts::find_by_id(tx, id)?.unwrap());
         let root = world.store.read(by_id(root.id)).await.unwrap();
@@ -104,10 +85,7 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
         world.write(move |tx| posts::delete(tx, ada, id)).await;
         let left = world.store.read(by_id(quote.id)).await.unwrap();
         assert_eq!(left.state, PostState::Live);
-        let late = NewPost {
-            reply_to: Some(root.id),
-            ..text("too late")
-        };
+        let late = NewPost { reply_to: Some(root.id), ..text("too late") };
         let refused = world.refused(move |tx| posts::create(tx, &by(bob), &late)).await;
         assert!(refused.contains("385"), "{refused}");
         world.recount().await;
@@ -117,23 +95,13 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
 #[test]
 fn reply_settings_hold_for_the_conversation() {
     on_each_engine(async |world| {
-        let (ada, bob, eve) = (
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("eve").await,
-        );
+        let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         world.write(move |tx| network::follows::follow(tx, ada, eve)).await;
         for (settings, may) in [("mentionedUsers", [bob, ada]), ("following", [eve, ada])] {
-            let root = NewPost {
-                reply_settings: settings.to_owned(),
-                ..text(&format!("@bob {settings}"))
-            };
+            let root = NewPost { reply_settings: settings.to_owned(), ..text(&format!("@bob {settings}")) };
             let root = world.post(ada, root).await.id;
             for user in [ada, bob, eve] {
-                let new = NewPost {
-                    reply_to: Some(root),
-                    ..text(&format!("re {settings}"))
-                };
+                let new = NewPost { reply_to: Some(root), ..text(&format!("re {settings}")) };
                 let answer = world.store.write(move |tx| posts::create(tx, &by(user), &new)).await;
                 assert_eq!(answer.is_ok(), may.contains(&user), "{settings}");
             }
@@ -153,20 +121,14 @@ fn an_edit_is_a_new_version_within_the_hour() {
         let zed = world.write(move |tx| network::users::create(tx, &new)).await.id;
         let first = world.say(zed, "frist").await;
         world.pass(10 * 60 * 1000);
-        let edit = NewPost {
-            edit_of: Some(first.id),
-            ..text("first")
-        };
+        let edit = NewPost { edit_of: Some(first.id), ..text("first") };
         let second = world.post(zed, edit.clone()).await;
         assert_eq!((second.edit_root_id, second.edits_remaining), (Some(first.id), 4));
         assert_eq!(second.conversation_id, first.id);
         let again = world.refused(move |tx| posts::create(tx, &by(zed), &edit)).await;
         assert!(again.contains("newest version"), "{again}");
         world.pass(51 * 60 * 1000);
-        let late = NewPost {
-            edit_of: Some(second.id),
-            ..text("late")
-        };
+        let late = NewPost { edit_of: Some(second.id), ..text("late") };
         let refused = world.refused(move |tx| posts::create(tx, &by(zed), &late)).await;
         assert!(refused.contains("no longer"), "{refused}");
         let root = first.id;
@@ -184,14 +146,8 @@ fn a_self_serve_app_replies_only_when_summoned() {
         let (ada, bot) = (world.user("ada").await, world.user("bot").await);
         let plain = world.say(ada, "nobody called").await.id;
         let called = world.say(ada, "hey @bot").await.id;
-        let author = posts::PostAuthor {
-            self_serve: true,
-            ..by(bot)
-        };
-        let reply = |to, words: &str| NewPost {
-            reply_to: Some(to),
-            ..text(words)
-        };
+        let author = posts::PostAuthor { self_serve: true, ..by(bot) };
+        let reply = |to, words: &str| NewPost { reply_to: Some(to), ..text(words) };
         let (one, other) = (reply(plain, "hi"), reply(called, "hi"));
         let refused = world.refused(move |tx| posts::create(tx, &author, &one)).await;
         assert!(refused.contains("engaged by the author"), "{refused}");
@@ -209,10 +165,7 @@ async fn zed(world: &crate::world::World) -> base::UserId {
 }
 
 fn edit(of: PostId, words: &str) -> NewPost {
-    NewPost {
-        edit_of: Some(of),
-        ..text(words)
-    }
+    NewPost { edit_of: Some(of), ..text(words) }
 }
 
 #[test]
@@ -244,22 +197,13 @@ fn an_edit_keeps_what_the_post_stands_to() {
         };
         let first = world.post(zed, quote).await;
         for wrong in [
-            NewPost {
-                quote: Some(other.id),
-                ..edit(first.id, "x")
-            },
-            NewPost {
-                reply_to: Some(other.id),
-                ..edit(first.id, "x")
-            },
+            NewPost { quote: Some(other.id), ..edit(first.id, "x") },
+            NewPost { reply_to: Some(other.id), ..edit(first.id, "x") },
         ] {
             let refused = world.refused(move |tx| posts::create(tx, &by(zed), &wrong)).await;
             assert!(refused.contains("ID is invalid"), "{refused}");
         }
-        let nullcast = NewPost {
-            nullcast: true,
-            ..edit(first.id, "x")
-        };
+        let nullcast = NewPost { nullcast: true, ..edit(first.id, "x") };
         let refused = world.refused(move |tx| posts::create(tx, &by(zed), &nullcast)).await;
         assert!(refused.contains("cannot be edited"), "{refused}");
         let second = world.post(zed, edit(first.id, "second")).await;
@@ -268,17 +212,11 @@ fn an_edit_keeps_what_the_post_stands_to() {
         assert!(second.paid_partnership);
         world.recount().await;
         // The settings of the newest version hold.
-        let reply = NewPost {
-            reply_to: Some(first.id),
-            ..text("re")
-        };
+        let reply = NewPost { reply_to: Some(first.id), ..text("re") };
         let (one, other) = (reply.clone(), reply);
         let refused = world.refused(move |tx| posts::create(tx, &by(ada), &one)).await;
         assert!(refused.contains("433"), "{refused}");
-        let opened = NewPost {
-            reply_settings: "mentionedUsers".to_owned(),
-            ..edit(second.id, "third @ada")
-        };
+        let opened = NewPost { reply_settings: "mentionedUsers".to_owned(), ..edit(second.id, "third @ada") };
         world.post(zed, opened).await;
         world.post(ada, other).await;
         world.recount().await;
@@ -292,34 +230,18 @@ fn an_edit_keeps_what_the_post_stands_to() {
 fn subscribers_reply_and_read_where_only_they_may() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
-        let root = NewPost {
-            reply_settings: "subscribers".to_owned(),
-            ..text("for subscribers")
-        };
-        let secret = NewPost {
-            followers_only: true,
-            ..text("secret")
-        };
+        let root = NewPost { reply_settings: "subscribers".to_owned(), ..text("for subscribers") };
+        let secret = NewPost { followers_only: true, ..text("secret") };
         let (root, secret) = (world.post(ada, root).await.id, world.post(ada, secret).await.id);
-        let reply = |to| NewPost {
-            reply_to: Some(to),
-            ..text("re")
-        };
+        let reply = |to| NewPost { reply_to: Some(to), ..text("re") };
         let attempt = |to| move |tx: &mut store::Tx<'_>| posts::create(tx, &by(bob), &reply(to));
         assert!(world.refused(attempt(root)).await.contains("433"));
         assert!(world.refused(attempt(secret)).await.contains("385"));
-        world
-            .write(move |tx| network::subscriptions::subscribe(tx, bob, ada))
-            .await;
+        world.write(move |tx| network::subscriptions::subscribe(tx, bob, ada)).await;
         world.write(attempt(root)).await;
         world.write(attempt(secret)).await;
-        world
-            .write(move |tx| network::subscriptions::unsubscribe(tx, bob, ada))
-            .await;
-        let quote = NewPost {
-            quote: Some(secret),
-            ..text("look")
-        };
+        world.write(move |tx| network::subscriptions::unsubscribe(tx, bob, ada)).await;
+        let quote = NewPost { quote: Some(secret), ..text("look") };
         let refused = world.refused(move |tx| posts::create(tx, &by(bob), &quote)).await;
         assert!(refused.contains("385"), "{refused}");
     });

@@ -41,9 +41,7 @@ fn whoever_joins_confirms_the_address_once() {
         let eve = applicant("eve", "eve@example.org");
         let closed = registration::register(&gate, &site, RegistrationPolicy::Closed, &eve).await;
         assert!(refusal(closed).contains("can not be made"));
-        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve)
-            .await
-            .unwrap();
+        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await.unwrap();
         assert!(!user(&world, id).await.email_confirmed);
         let taken = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await;
         assert!(refusal(taken).contains("taken"));
@@ -64,9 +62,7 @@ fn whoever_joins_confirms_the_address_once() {
 
         // The address is taken; whoever comes with it again is told nothing, its owner is.
         let other = applicant("other", "EVE@example.org");
-        let other = registration::register(&gate, &site, RegistrationPolicy::Open, &other)
-            .await
-            .unwrap();
+        let other = registration::register(&gate, &site, RegistrationPolicy::Open, &other).await.unwrap();
         let (text, secret) = newest(&world).await;
         assert!(text.contains("belongs to your account @eve"), "{text}");
         assert!(secret.is_none());
@@ -160,16 +156,10 @@ fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
         let reset = async |secret: &Secret, password: &Secret| {
             email_links::reset_password(&gate, &site, secret, password, true, "192.0.2.1").await
         };
-        assert!(
-            refusal(reset(&first, &new).await).contains("no longer works"),
-            "an older one"
-        );
+        assert!(refusal(reset(&first, &new).await).contains("no longer works"), "an older one");
         assert!(refusal(reset(&second, &Secret::new("short")).await).contains("characters"));
         world.pass(email_links::TTL_MS);
-        assert!(
-            refusal(reset(&second, &new).await).contains("no longer works"),
-            "too late"
-        );
+        assert!(refusal(reset(&second, &new).await).contains("no longer works"), "too late");
 
         assert!(ask("ada", "192.0.2.1").await);
         let third = newest(&world).await.1.unwrap();
@@ -183,11 +173,7 @@ fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
         let over = sessions::resume(&world.store, text.expose_secret(), &from("192.0.2.1")).await;
         assert!(over.unwrap().is_none(), "every session ends");
         assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "wrong");
-        assert!(
-            told(&gate, "ada", new.expose_secret(), "192.0.2.1")
-                .await
-                .contains("accepted")
-        );
+        assert!(told(&gate, "ada", new.expose_secret(), "192.0.2.1").await.contains("accepted"));
         let (text, secret) = newest(&world).await;
         assert!(text.contains("was just changed") && secret.is_none(), "{text}");
         // One address does not send letters without end.
@@ -219,10 +205,7 @@ fn whoever_changes_a_password_or_an_address_knows_the_password() {
         let renewed = renewed.unwrap();
         let open = async |text: &Secret| {
             let facts = from("192.0.2.1");
-            sessions::resume(&world.store, text.expose_secret(), &facts)
-                .await
-                .unwrap()
-                .is_some()
+            sessions::resume(&world.store, text.expose_secret(), &facts).await.unwrap().is_some()
         };
         assert!(open(&renewed).await && !open(&here).await && !open(&there).await);
 
@@ -232,20 +215,14 @@ fn whoever_changes_a_password_or_an_address_knows_the_password() {
             move |tx: &mut Tx<'_>| email_links::request_email_change(tx, &site, &by, "new@example.org")
         };
         world.write(change).await;
-        assert_eq!(
-            user(&world, ada).await.email,
-            "ada@Example.org",
-            "until it is confirmed"
-        );
+        assert_eq!(user(&world, ada).await.email, "ada@Example.org", "until it is confirmed");
         let all = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 2)?);
         let all = world.store.read(all).await.unwrap();
         assert_eq!(all[0].recipient, "ada@Example.org", "the old one is told");
         let text = all[1].text.clone().unwrap();
         let secret = text.expose_secret().split("?token=").nth(1).unwrap();
         let secret = secret.lines().next().unwrap().to_owned();
-        world
-            .write(move |tx| email_links::confirm_email(tx, &secret, "192.0.2.1"))
-            .await;
+        world.write(move |tx| email_links::confirm_email(tx, &secret, "192.0.2.1")).await;
         let after = user(&world, ada).await;
         assert_eq!((after.email.as_str(), after.email_confirmed), ("new@example.org", true));
     });

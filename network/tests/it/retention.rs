@@ -65,22 +65,12 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
         used_at: None,
     };
     authorization_codes::insert(tx, &code, &[7; 32])?;
-    Ok(audit::append(
-        tx,
-        &AuditActor::operator(),
-        AuditAction::USER_CREATE,
-        None,
-        &Value::Null,
-    )?)
+    Ok(audit::append(tx, &AuditActor::operator(), AuditAction::USER_CREATE, None, &Value::Null)?)
 }
 
 async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
-    let kept = RetentionPeriods {
-        session_ttl_ms: 30 * DAY,
-        log_ms: 7 * DAY,
-        deliveries_ms: 5 * DAY,
-        audit_ms: 400 * DAY,
-    };
+    let kept =
+        RetentionPeriods { session_ttl_ms: 30 * DAY, log_ms: 7 * DAY, deliveries_ms: 5 * DAY, audit_ms: 400 * DAY };
     prune_expired(&world.store, kept, wall).await.unwrap()
 }
 

@@ -26,11 +26,7 @@ async fn app(world: &World, owner: &'static str) -> AppId {
 }
 
 fn new(value: &str) -> NewStreamRule {
-    NewStreamRule {
-        value: value.to_owned(),
-        canonical: value.to_owned(),
-        tag: String::new(),
-    }
+    NewStreamRule { value: value.to_owned(), canonical: value.to_owned(), tag: String::new() }
 }
 
 async fn count(world: &World, app: AppId, product: StreamProduct) -> i64 {

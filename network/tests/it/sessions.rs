@@ -8,10 +8,7 @@ use store::Tx;
 use crate::world::{World, on_each_engine};
 
 pub(crate) fn from(address: &str) -> ClientInfo {
-    ClientInfo {
-        address: address.to_owned(),
-        user_agent: format!("Browser/1\r\n{}", "x".repeat(500)),
-    }
+    ClientInfo { address: address.to_owned(), user_agent: format!("Browser/1\r\n{}", "x".repeat(500)) }
 }
 
 async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (String, UserSession) {
@@ -48,11 +45,7 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         let elsewhere = from("192.0.2.9");
         let at = |ms: i64| wall_time().plus_ms(ms);
         let soon = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
-        assert_eq!(
-            soon.await.unwrap().unwrap().address,
-            "192.0.2.1",
-            "not written so often"
-        );
+        assert_eq!(soon.await.unwrap().unwrap().address, "192.0.2.1", "not written so often");
         let later = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
         assert_eq!(later.await.unwrap().unwrap().address, "192.0.2.9");
         let listed = world.store.read(move |tx| Ok(sessions::list(tx, ada)?)).await.unwrap();
@@ -73,10 +66,7 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
         let facts = from("192.0.2.1");
         world.write(move |tx| sessions::sign_out(tx, &session, &facts)).await;
         assert!(open(&world, &text).await.is_none());
-        assert_eq!(
-            kinds(&world).await,
-            ["sign_in.ok", "user.suspend", "user.restore", "sign_out"]
-        );
+        assert_eq!(kinds(&world).await, ["sign_in.ok", "user.suspend", "user.restore", "sign_out"]);
     });
 }
 
@@ -117,9 +107,7 @@ fn sessions_are_ended_from_another_one() {
         world.write(move |tx| sessions::revoke(tx, &who, ada, id)).await;
         assert!(open(&world, &there).await.is_none());
         let who = by.clone();
-        let ended = world
-            .write(move |tx| sessions::revoke_all(tx, &who, ada, Some(mine.id)))
-            .await;
+        let ended = world.write(move |tx| sessions::revoke_all(tx, &who, ada, Some(mine.id))).await;
         assert_eq!(ended, 1);
         assert!(open(&world, &third).await.is_none());
         assert!(open(&world, &here).await.is_some());
@@ -145,16 +133,10 @@ fn a_form_holds_for_its_session_and_its_name_only() {
         assert!(!sessions::verify_form_token(&one, "delete", "").unwrap());
 
         let visitors = VisitorFormTokens::open(&world.store).await.unwrap();
-        let (mine, yours) = (
-            visitors.generate_cookie(&Rng::Os).unwrap(),
-            visitors.generate_cookie(&Rng::Os).unwrap(),
-        );
+        let (mine, yours) = (visitors.generate_cookie(&Rng::Os).unwrap(), visitors.generate_cookie(&Rng::Os).unwrap());
         let token = visitors.form_token(&mine, "sign-in").unwrap();
         let again = VisitorFormTokens::open(&world.store).await.unwrap();
-        assert!(
-            again.verify_form_token(&mine, "sign-in", &token).unwrap(),
-            "the key is kept"
-        );
+        assert!(again.verify_form_token(&mine, "sign-in", &token).unwrap(), "the key is kept");
         assert!(!again.verify_form_token(&yours, "sign-in", &token).unwrap());
         assert!(!again.verify_form_token(&mine, "join", &token).unwrap());
         let empty = base::Secret::new("");

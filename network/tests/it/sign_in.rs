@@ -21,17 +21,8 @@ fn gate(world: &World) -> SignInService {
 
 /// A gate that throttles nobody.
 pub(crate) fn wide(world: &World) -> SignInService {
-    let pace = AttemptRateLimit {
-        burst: 1000,
-        refill_interval_ms: 1,
-    };
-    SignInService {
-        limits: SignInLimits {
-            per_address: pace,
-            per_account: pace,
-        },
-        ..gate(world)
-    }
+    let pace = AttemptRateLimit { burst: 1000, refill_interval_ms: 1 };
+    SignInService { limits: SignInLimits { per_address: pace, per_account: pace }, ..gate(world) }
 }
 
 pub(crate) async fn account(world: &World, username: &'static str, password: &str) -> UserId {
@@ -201,11 +192,7 @@ fn a_restart_forgets_no_attempt() {
         Arc::into_inner(store).unwrap().close();
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
         let store = Store::open(options(file, folder.path(), &clock)).await.unwrap();
-        let world = World {
-            store: Arc::new(store),
-            clock,
-            folder,
-        };
+        let world = World { store: Arc::new(store), clock, folder };
         let other = gate(&world);
         assert_eq!(told(&other, "ada", PASSWORD, "192.0.2.1").await, "throttled");
     });
@@ -220,9 +207,7 @@ fn an_old_hash_is_renewed_when_its_owner_comes() {
         let salt = Salt::new(&[7; 16]).unwrap();
         let weak = weak.hash_password_with_salt(PASSWORD.as_bytes(), salt.as_ref());
         let weak = weak.unwrap().to_string();
-        world
-            .write(move |tx| Ok(store::users::set_password_hash(tx, ada, &weak)?))
-            .await;
+        world.write(move |tx| Ok(store::users::set_password_hash(tx, ada, &weak)?)).await;
         let stored = async || {
             let read = move |tx: &mut Tx<'_>| Ok(store::users::find_password_hash(tx, ada)?);
             world.store.read(read).await.unwrap().unwrap()

@@ -144,9 +144,7 @@ async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing
     let made = server.clone();
     let location = tokio::task::spawn_blocking(move || fresh_database(&made));
     let location = location.await.unwrap();
-    let DatabaseLocation::Server(url) = &location else {
-        panic!("no server")
-    };
+    let DatabaseLocation::Server(url) = &location else { panic!("no server") };
     let name = url.rsplit('/').next().unwrap().to_owned();
     let world = World::open(location, TempDir::new().unwrap()).await;
     let mut writers = tokio::task::JoinSet::new();
@@ -221,8 +219,7 @@ async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
 /// Makes the schema look newer, from outside.
 fn rusqlite_exec(folder: &std::path::Path) -> bool {
     let conn = rusqlite::Connection::open(folder.join("locum.db")).unwrap();
-    conn.execute("INSERT INTO migration VALUES (999, 'later', 'x', 0)", [])
-        .is_ok()
+    conn.execute("INSERT INTO migration VALUES (999, 'later', 'x', 0)", []).is_ok()
 }
 
 #[tokio::test]

@@ -21,11 +21,7 @@ async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: P
 #[test]
 fn a_home_timeline_follows_posts_deletes_and_follows() {
     on_each_engine(async |world| {
-        let (ada, bob, eve) = (
-            world.user("ada").await,
-            world.user("bob").await,
-            world.user("eve").await,
-        );
+        let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         let homes = Arc::new(HomeTimelines::default());
         world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
         world.say(bob, "b1").await;
@@ -39,9 +35,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
         assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "b1"]);
         world.write(move |tx| network::follows::follow(tx, ada, eve)).await;
         assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "e1", "b1"]);
-        world
-            .write(move |tx| Ok(network::follows::unfollow(tx, ada, bob)?))
-            .await;
+        world.write(move |tx| Ok(network::follows::unfollow(tx, ada, bob)?)).await;
         assert_eq!(home(&world, &homes, ada, all).await.0, ["a1", "e1"]);
     });
 }
@@ -73,17 +67,8 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
         }
         let expected: Vec<_> = (0..25).rev().map(|number| format!("p{number}")).collect();
         assert_eq!(walked, expected);
-        let back = PageRange {
-            above: ids[4],
-            below: i64::MAX,
-            ascending: true,
-            limit: 3,
-            ..span
-        };
-        assert_eq!(
-            home(&world, &homes, ada, back).await,
-            (vec!["p7".into(), "p6".into(), "p5".into()], true)
-        );
+        let back = PageRange { above: ids[4], below: i64::MAX, ascending: true, limit: 3, ..span };
+        assert_eq!(home(&world, &homes, ada, back).await, (vec!["p7".into(), "p6".into(), "p5".into()], true));
     });
 }
 
@@ -97,10 +82,7 @@ fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
             .write(move |tx| {
                 for number in 0..900 {
                     let text = format!("p{number}");
-                    let new = NewPost {
-                        text,
-                        ..NewPost::default()
-                    };
+                    let new = NewPost { text, ..NewPost::default() };
                     posts::create(tx, &crate::world::by(bob), &new)?;
                 }
                 Ok(())
@@ -118,9 +100,7 @@ fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
             if !more {
                 break;
             }
-            let found = world
-                .store
-                .read(move |tx| Ok(store::posts::list_ids_by_author(tx, bob, span.below, 100)?));
+            let found = world.store.read(move |tx| Ok(store::posts::list_ids_by_author(tx, bob, span.below, 100)?));
             span.below = found.await.unwrap().last().unwrap().get();
         }
         assert_eq!(walked, 900);

@@ -28,14 +28,7 @@ async fn webhook(world: &World, url: &'static str) -> i64 {
 }
 
 const fn about(webhook_id: i64, event_id: &str) -> NewDelivery<'_> {
-    NewDelivery {
-        webhook_id,
-        event_id,
-        order_key: 1,
-        post_id: None,
-        at: START,
-        body: "{\"a\":1}",
-    }
+    NewDelivery { webhook_id, event_id, order_key: 1, post_id: None, at: START, body: "{\"a\":1}" }
 }
 
 #[test]

@@ -23,10 +23,7 @@ pub(crate) const START: Time = Time::from_seconds(1_780_315_200);
 
 /// Runs a story on every engine that is there.
 pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let folder = TempDir::new().unwrap();
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
@@ -46,9 +43,7 @@ pub(crate) fn fresh_database(server: &str) -> DatabaseLocation {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("it_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
-    client
-        .batch_execute(&format!("DROP DATABASE IF EXISTS {name}"))
-        .unwrap();
+    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name}")).unwrap();
     client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
     let (before, _) = server.rsplit_once('/').unwrap();
     DatabaseLocation::Server(format!("{before}/{name}"))
@@ -92,39 +87,24 @@ impl World {
     }
 
     pub(crate) async fn user(&self, username: &'static str) -> UserId {
-        let new = NewUser {
-            username: username.to_owned(),
-            ..NewUser::default()
-        };
+        let new = NewUser { username: username.to_owned(), ..NewUser::default() };
         self.write(move |tx| network::users::create(tx, &new)).await.id
     }
 
     pub(crate) async fn post(&self, author: UserId, new: NewPost) -> Post {
-        self.write(move |tx| network::posts::create(tx, &by(author), &new))
-            .await
+        self.write(move |tx| network::posts::create(tx, &by(author), &new)).await
     }
 
     pub(crate) async fn say(&self, author: UserId, text: &str) -> Post {
-        self.post(
-            author,
-            NewPost {
-                text: text.to_owned(),
-                ..NewPost::default()
-            },
-        )
-        .await
+        self.post(author, NewPost { text: text.to_owned(), ..NewPost::default() }).await
     }
 
     /// All that is in the log. Other tests' transactions on the same server may keep entries back
     /// for a while.
     pub(crate) async fn log(&self) -> Vec<store::event_log::LogEvent> {
         loop {
-            let read = |tx: &mut Tx<'_>| {
-                Ok((
-                    store::event_log::list_after(tx, 0, 10_000)?,
-                    store::event_log::count(tx)?,
-                ))
-            };
+            let read =
+                |tx: &mut Tx<'_>| Ok((store::event_log::list_after(tx, 0, 10_000)?, store::event_log::count(tx)?));
             let (events, count) = self.store.read(read).await.unwrap();
             if i64::try_from(events.len()).unwrap() >= count {
                 return events;
@@ -141,9 +121,5 @@ impl World {
 }
 
 pub(crate) fn by(author: UserId) -> PostAuthor {
-    PostAuthor {
-        user_id: author,
-        app_id: None,
-        self_serve: false,
-    }
+    PostAuthor { user_id: author, app_id: None, self_serve: false }
 }

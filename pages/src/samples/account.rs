@@ -46,13 +46,7 @@ pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPag
     bad.email.pending = Some(HOSTILE.to_owned());
     bad.email.email = FormField::invalid(HOSTILE, HOSTILE);
     bad.about.born_on = FormField::invalid(HOSTILE, HOSTILE);
-    vec![
-        ("plain", plain()),
-        ("pending", pending),
-        ("refused", refused),
-        ("without-email", without),
-        ("hostile", bad),
-    ]
+    vec![("plain", plain()), ("pending", pending), ("refused", refused), ("without-email", without), ("hostile", bad)]
 }
 
 fn session_item(device: &str, address: &str, current: bool) -> SessionItem {
@@ -82,10 +76,7 @@ pub(crate) fn sessions_states() -> Vec<(&'static str, SessionsPage)> {
     vec![
         ("one", of(signed_in_frame(), vec![here()])),
         ("several", of(signed_in_frame(), several)),
-        (
-            "hostile",
-            of(hostile_frame(), vec![here(), session_item(HOSTILE, HOSTILE, false)]),
-        ),
+        ("hostile", of(hostile_frame(), vec![here(), session_item(HOSTILE, HOSTILE, false)])),
     ]
 }
 
@@ -101,11 +92,7 @@ fn connected_app_item(app: AppSummary, level: PermissionLevel) -> ConnectedAppIt
 }
 
 pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> {
-    let of = |frame, apps| ConnectedAppsPage {
-        frame,
-        apps,
-        revoke: "/settings/apps/revoke".to_owned(),
-    };
+    let of = |frame, apps| ConnectedAppsPage { frame, apps, revoke: "/settings/apps/revoke".to_owned() };
     let other = AppSummary {
         name: "Tidewatch".to_owned(),
         description: String::new(),
@@ -114,19 +101,10 @@ pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> 
     };
     let several = vec![
         connected_app_item(sample_app_summary(), PermissionLevel::Write),
-        ConnectedAppItem {
-            last_used: None,
-            ..connected_app_item(other, PermissionLevel::Read)
-        },
+        ConnectedAppItem { last_used: None, ..connected_app_item(other, PermissionLevel::Read) },
     ];
     vec![
-        (
-            "several",
-            of(
-                with_notice(signed_in_frame(), "Access of Lighthouse was revoked"),
-                several,
-            ),
-        ),
+        ("several", of(with_notice(signed_in_frame(), "Access of Lighthouse was revoked"), several)),
         ("none", of(signed_in_frame(), Vec::new())),
         (
             "hostile",

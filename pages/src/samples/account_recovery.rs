@@ -12,18 +12,9 @@ pub(crate) fn forgot_password_states() -> Vec<(&'static str, ForgotPasswordPage)
     };
     vec![
         ("plain", of(FormField::default(), false)),
-        (
-            "refused",
-            of(FormField::invalid("ada", "Enter an email address"), false),
-        ),
+        ("refused", of(FormField::invalid("ada", "Enter an email address"), false)),
         ("sent", of(FormField::new("ada@example.org"), true)),
-        (
-            "hostile",
-            ForgotPasswordPage {
-                frame: hostile_frame(),
-                ..of(FormField::new(HOSTILE), true)
-            },
-        ),
+        ("hostile", ForgotPasswordPage { frame: hostile_frame(), ..of(FormField::new(HOSTILE), true) }),
     ]
 }
 
@@ -34,26 +25,15 @@ pub(crate) fn reset_password_states() -> Vec<(&'static str, ResetPasswordPage)> 
         state,
         password,
     };
-    let open = |username: &str| PasswordResetState::ValidLink {
-        username: username.to_owned(),
-        token: "r3537".to_owned(),
-    };
+    let open =
+        |username: &str| PasswordResetState::ValidLink { username: username.to_owned(), token: "r3537".to_owned() };
     vec![
         ("open", of(open("ada"), FormField::default())),
-        (
-            "refused",
-            of(
-                open("ada"),
-                FormField::invalid("", "This password is known from leaks. Choose another."),
-            ),
-        ),
+        ("refused", of(open("ada"), FormField::invalid("", "This password is known from leaks. Choose another."))),
         ("dead", of(PasswordResetState::InvalidLink, FormField::default())),
         (
             "hostile",
-            ResetPasswordPage {
-                frame: hostile_frame(),
-                ..of(open(HOSTILE), FormField::invalid(HOSTILE, HOSTILE))
-            },
+            ResetPasswordPage { frame: hostile_frame(), ..of(open(HOSTILE), FormField::invalid(HOSTILE, HOSTILE)) },
         ),
     ]
 }
@@ -66,10 +46,7 @@ pub(crate) fn email_confirmation_states() -> Vec<(&'static str, EmailConfirmatio
         state,
     };
     let email = || "ada@example.org".to_owned();
-    let ask = |email| EmailConfirmationState::LinkOpened {
-        email,
-        token: "c0nf1rm".to_owned(),
-    };
+    let ask = |email| EmailConfirmationState::LinkOpened { email, token: "c0nf1rm".to_owned() };
     vec![
         ("ask", of(ask(email()))),
         ("sent", of(EmailConfirmationState::Sent { email: email() })),
@@ -83,12 +60,6 @@ pub(crate) fn email_confirmation_states() -> Vec<(&'static str, EmailConfirmatio
                 ..of(EmailConfirmationState::InvalidLink)
             },
         ),
-        (
-            "hostile",
-            EmailConfirmationPage {
-                frame: hostile_frame(),
-                ..of(ask(HOSTILE.to_owned()))
-            },
-        ),
+        ("hostile", EmailConfirmationPage { frame: hostile_frame(), ..of(ask(HOSTILE.to_owned())) }),
     ]
 }

@@ -45,43 +45,26 @@ fn all_credential_items(public: bool) -> Vec<CredentialItem> {
 }
 
 fn credential_value(name: &str, value: &str) -> CredentialValue {
-    CredentialValue {
-        name: name.to_owned(),
-        value: value.to_owned(),
-    }
+    CredentialValue { name: name.to_owned(), value: value.to_owned() }
 }
 
 pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
-    let of = |frame, app, keys, shown| AppKeysPage {
-        frame,
-        app,
-        keys,
-        revealed: shown,
-    };
+    let of = |frame, app, keys, shown| AppKeysPage { frame, app, keys, revealed: shown };
     let shown = RevealedCredentials {
         title: "API key and secret".to_owned(),
         values: vec![
             credential_value("API key", "sampleKeyNotReal1234567890"),
-            credential_value(
-                "API key secret",
-                "sampleSecretNotReal1234567890sampleSecretNotReal1234567890",
-            ),
+            credential_value("API key secret", "sampleSecretNotReal1234567890sampleSecretNotReal1234567890"),
         ],
     };
-    let bad = RevealedCredentials {
-        title: HOSTILE.to_owned(),
-        values: vec![credential_value(HOSTILE, HOSTILE)],
-    };
+    let bad = RevealedCredentials { title: HOSTILE.to_owned(), values: vec![credential_value(HOSTILE, HOSTILE)] };
     let bad_key = CredentialItem {
         public: Some(HOSTILE.to_owned()),
         note: Some(HOSTILE.to_owned()),
         ..credential_item(CredentialKind::Client, HOSTILE)
     };
     vec![
-        (
-            "masked",
-            of(signed_in_frame(), sample_app(), all_credential_items(false), None),
-        ),
+        ("masked", of(signed_in_frame(), sample_app(), all_credential_items(false), None)),
         (
             "shown-once",
             of(
@@ -91,10 +74,7 @@ pub(crate) fn app_keys_states() -> Vec<(&'static str, AppKeysPage)> {
                 Some(shown),
             ),
         ),
-        (
-            "public-client",
-            of(signed_in_frame(), sample_app(), all_credential_items(true), None),
-        ),
+        ("public-client", of(signed_in_frame(), sample_app(), all_credential_items(true), None)),
         ("hostile", of(hostile_frame(), hostile_app(), vec![bad_key], Some(bad))),
     ]
 }
@@ -109,28 +89,14 @@ pub(crate) fn regenerate_key_states() -> Vec<(&'static str, RegenerateKeyPage)> 
     };
     vec![
         ("again", of(signed_in_frame(), sample_app(), CredentialKind::Api, true)),
-        (
-            "client",
-            of(signed_in_frame(), sample_app(), CredentialKind::Client, true),
-        ),
-        (
-            "first",
-            of(signed_in_frame(), sample_app(), CredentialKind::Bearer, false),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app(), CredentialKind::Access, true),
-        ),
+        ("client", of(signed_in_frame(), sample_app(), CredentialKind::Client, true)),
+        ("first", of(signed_in_frame(), sample_app(), CredentialKind::Bearer, false)),
+        ("hostile", of(hostile_frame(), hostile_app(), CredentialKind::Access, true)),
     ]
 }
 
 fn callback_comparison(registered: &str, received: &str, oauth1: bool, oauth2: bool) -> CallbackDiff {
-    CallbackDiff {
-        registered: registered.to_owned(),
-        submitted: received.to_owned(),
-        oauth1,
-        oauth2,
-    }
+    CallbackDiff { registered: registered.to_owned(), submitted: received.to_owned(), oauth1, oauth2 }
 }
 
 pub(crate) fn callback_tester_states() -> Vec<(&'static str, CallbackTesterPage)> {
@@ -170,14 +136,8 @@ pub(crate) fn callback_tester_states() -> Vec<(&'static str, CallbackTesterPage)
     vec![
         ("blank", of("", None)),
         ("accepted", found(REGISTERED, true, true)),
-        (
-            "oauth1-only",
-            found("https://harbour-radio.example/callback?from=menu", true, false),
-        ),
-        (
-            "refused",
-            found("https://harbour-radio.example/Callback/", false, false),
-        ),
+        ("oauth1-only", found("https://harbour-radio.example/callback?from=menu", true, false)),
+        ("refused", found("https://harbour-radio.example/Callback/", false, false)),
         ("unfit", of("ftp://files.example", Some(unfit))),
         (
             "hostile",
@@ -203,41 +163,23 @@ fn usage_window(operation: &str, counts: &str, used: u64, limit: u64) -> UsageWi
 }
 
 pub(crate) fn app_usage_states() -> Vec<(&'static str, AppUsagePage)> {
-    let of = |frame, app, windows| AppUsagePage {
-        frame,
-        app,
-        windows,
-        pager: Pager::default(),
-    };
+    let of = |frame, app, windows| AppUsagePage { frame, app, windows, pager: Pager::default() };
     let several = vec![
         usage_window("POST /2/posts", "@ada", 100, 100),
         usage_window("GET /2/posts/search/recent", "the app", 391, 450),
         usage_window("GET /2/users/by/username/:username", "the app", 34, 300),
-        UsageWindow {
-            seconds: 86_400,
-            ..usage_window("GET /2/users/me", "@harbour_at_night", 1, 75)
-        },
+        UsageWindow { seconds: 86_400, ..usage_window("GET /2/users/me", "@harbour_at_night", 1, 75) },
     ];
     vec![
         (
             "several",
             AppUsagePage {
-                pager: Pager {
-                    previous: Some("?page=1".to_owned()),
-                    next: Some("?page=3".to_owned()),
-                },
+                pager: Pager { previous: Some("?page=1".to_owned()), next: Some("?page=3".to_owned()) },
                 ..of(signed_in_frame(), sample_app(), several)
             },
         ),
         ("none", of(signed_in_frame(), sample_app(), Vec::new())),
-        (
-            "hostile",
-            of(
-                hostile_frame(),
-                hostile_app(),
-                vec![usage_window(HOSTILE, HOSTILE, 1, 0)],
-            ),
-        ),
+        ("hostile", of(hostile_frame(), hostile_app(), vec![usage_window(HOSTILE, HOSTILE, 1, 0)])),
     ]
 }
 
@@ -253,16 +195,8 @@ pub(crate) fn delete_app_states() -> Vec<(&'static str, DeleteAppPage)> {
         ("unused", of(signed_in_frame(), sample_app(), 0, FormField::default())),
         (
             "refused",
-            of(
-                signed_in_frame(),
-                sample_app(),
-                214,
-                FormField::invalid("harbour", "This is not the app’s name"),
-            ),
+            of(signed_in_frame(), sample_app(), 214, FormField::invalid("harbour", "This is not the app’s name")),
         ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app(), 1, FormField::invalid(HOSTILE, HOSTILE)),
-        ),
+        ("hostile", of(hostile_frame(), hostile_app(), 1, FormField::invalid(HOSTILE, HOSTILE))),
     ]
 }

@@ -16,11 +16,7 @@ fn app_list_item(app: AppRef, description: &str, kind: AppKind, level: Permissio
 }
 
 pub(crate) fn app_list_states() -> Vec<(&'static str, AppListPage)> {
-    let of = |frame, apps| AppListPage {
-        frame,
-        apps,
-        pager: Pager::default(),
-    };
+    let of = |frame, apps| AppListPage { frame, apps, pager: Pager::default() };
     let other = AppRef {
         id: "1789440129884192769".to_owned(),
         name: "weather_bot".to_owned(),
@@ -44,24 +40,13 @@ pub(crate) fn app_list_states() -> Vec<(&'static str, AppListPage)> {
         (
             "several",
             AppListPage {
-                pager: Pager {
-                    previous: None,
-                    next: Some("/developer/apps?page=2".to_owned()),
-                },
+                pager: Pager { previous: None, next: Some("/developer/apps?page=2".to_owned()) },
                 ..of(with_notice(signed_in_frame(), "Tidewatch was deleted"), several)
             },
         ),
         (
             "hostile",
-            of(
-                hostile_frame(),
-                vec![app_list_item(
-                    hostile_app(),
-                    HOSTILE,
-                    AppKind::Native,
-                    PermissionLevel::Read,
-                )],
-            ),
+            of(hostile_frame(), vec![app_list_item(hostile_app(), HOSTILE, AppKind::Native, PermissionLevel::Read)]),
         ),
     ]
 }
@@ -108,10 +93,7 @@ fn invalid_field() -> AppForm {
 
 pub(crate) fn new_app_states() -> Vec<(&'static str, NewAppPage)> {
     let of = |frame, form| NewAppPage { frame, form };
-    let blank = AppForm {
-        action: "/developer/apps/new".to_owned(),
-        ..AppForm::default()
-    };
+    let blank = AppForm { action: "/developer/apps/new".to_owned(), ..AppForm::default() };
     vec![
         ("blank", of(signed_in_frame(), blank)),
         ("refused", of(signed_in_frame(), invalid_form())),
@@ -131,10 +113,7 @@ pub(crate) fn app_settings_states() -> Vec<(&'static str, AppSettingsPage)> {
         form,
     };
     vec![
-        (
-            "saved",
-            of(with_notice(signed_in_frame(), "Saved"), sample_app(), valid_form()),
-        ),
+        ("saved", of(with_notice(signed_in_frame(), "Saved"), sample_app(), valid_form())),
         ("refused", of(signed_in_frame(), sample_app(), invalid_form())),
         ("hostile", of(hostile_frame(), hostile_app(), invalid_field())),
     ]

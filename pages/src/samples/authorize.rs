@@ -46,11 +46,7 @@ pub(crate) fn authorize_states() -> Vec<(&'static str, OAuth1AuthorizePage)> {
 }
 
 pub(crate) fn pin_states() -> Vec<(&'static str, PinPage)> {
-    let of = |frame, app, pin: &str| PinPage {
-        frame,
-        app,
-        pin: pin.to_owned(),
-    };
+    let of = |frame, app, pin: &str| PinPage { frame, app, pin: pin.to_owned() };
     vec![
         ("plain", of(signed_in_frame(), sample_app_summary(), "0419327")),
         ("hostile", of(hostile_frame(), hostile_app_summary(), HOSTILE)),
@@ -77,10 +73,7 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
         switch: "/sign-in?next=1".to_owned(),
     };
     let small = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
-    let usual = small
-        .with_scope(Scope::TweetWrite)
-        .with_scope(Scope::UsersEmail)
-        .with_scope(Scope::OfflineAccess);
+    let usual = small.with_scope(Scope::TweetWrite).with_scope(Scope::UsersEmail).with_scope(Scope::OfflineAccess);
     vec![
         ("read", of(small)),
         ("usual", of(usual)),
@@ -110,13 +103,7 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
 const HOSTILE_SWITCH: &str = "/sign-in?next=\"><script>alert(1)</script>";
 
 fn error_page(wrong: PageErrorKind) -> ErrorPage {
-    ErrorPage {
-        frame: signed_out_frame(),
-        kind: wrong,
-        app: None,
-        comparisons: Vec::new(),
-        reference: None,
-    }
+    ErrorPage { frame: signed_out_frame(), kind: wrong, app: None, comparisons: Vec::new(), reference: None }
 }
 
 pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
@@ -135,10 +122,7 @@ pub(crate) fn error_states() -> Vec<(&'static str, ErrorPage)> {
         ("not-found", PageErrorKind::NotFound),
         ("forbidden", PageErrorKind::Forbidden),
         ("method", PageErrorKind::MethodNotAllowed),
-        (
-            "refused",
-            PageErrorKind::Refused("The post could not be published.".to_owned()),
-        ),
+        ("refused", PageErrorKind::Refused("The post could not be published.".to_owned())),
         ("busy", PageErrorKind::Overloaded),
         ("broken", PageErrorKind::InternalError),
     ]

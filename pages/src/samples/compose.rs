@@ -3,17 +3,11 @@ use crate::compose::{CardMedia, ConversationChoice, ThankYouMessage};
 use crate::{ComposePage, ConversationCardPage, FormField, PostSentPage};
 
 fn card_media() -> CardMedia {
-    CardMedia {
-        picture: Some("/media/13_1.mp4?name=small".to_owned()),
-        video: Some("/media/13_1.mp4".to_owned()),
-    }
+    CardMedia { picture: Some("/media/13_1.mp4?name=small".to_owned()), video: Some("/media/13_1.mp4".to_owned()) }
 }
 
 fn conversation_choice(hashtag: &str) -> ConversationChoice {
-    ConversationChoice {
-        hashtag: hashtag.to_owned(),
-        path: "/intent/post?text=I%20choose%20%23Coast".to_owned(),
-    }
+    ConversationChoice { hashtag: hashtag.to_owned(), path: "/intent/post?text=I%20choose%20%23Coast".to_owned() }
 }
 
 pub(crate) fn conversation_card_states() -> Vec<(&'static str, ConversationCardPage)> {
@@ -24,22 +18,9 @@ pub(crate) fn conversation_card_states() -> Vec<(&'static str, ConversationCardP
         choices,
     };
     vec![
-        (
-            "one",
-            of(signed_out_frame(), "Sunday ride", vec![conversation_choice("#Coast")]),
-        ),
-        (
-            "several",
-            of(
-                signed_in_frame(),
-                "",
-                vec![conversation_choice("#Coast"), conversation_choice("#Hills")],
-            ),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), HOSTILE, vec![conversation_choice(HOSTILE)]),
-        ),
+        ("one", of(signed_out_frame(), "Sunday ride", vec![conversation_choice("#Coast")])),
+        ("several", of(signed_in_frame(), "", vec![conversation_choice("#Coast"), conversation_choice("#Hills")])),
+        ("hostile", of(hostile_frame(), HOSTILE, vec![conversation_choice(HOSTILE)])),
     ]
 }
 
@@ -53,18 +34,8 @@ pub(crate) fn compose_states() -> Vec<(&'static str, ComposePage)> {
     };
     vec![
         ("plain", of(signed_in_frame(), FormField::default(), false)),
-        (
-            "refused",
-            of(
-                signed_in_frame(),
-                FormField::invalid("…", "The text is too long."),
-                true,
-            ),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE), false),
-        ),
+        ("refused", of(signed_in_frame(), FormField::invalid("…", "The text is too long."), true)),
+        ("hostile", of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE), false)),
     ]
 }
 
@@ -84,15 +55,8 @@ pub(crate) fn post_sent_states() -> Vec<(&'static str, PostSentPage)> {
         ("plain", of(signed_in_frame(), "Hello", None)),
         (
             "unlocked",
-            of(
-                signed_in_frame(),
-                "I choose the coast #Coast",
-                Some(thanks("See you there", "https://bikes.example/")),
-            ),
+            of(signed_in_frame(), "I choose the coast #Coast", Some(thanks("See you there", "https://bikes.example/"))),
         ),
-        (
-            "hostile",
-            of(hostile_frame(), HOSTILE, Some(thanks(HOSTILE, HOSTILE_URL))),
-        ),
+        ("hostile", of(hostile_frame(), HOSTILE, Some(thanks(HOSTILE, HOSTILE_URL)))),
     ]
 }

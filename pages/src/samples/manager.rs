@@ -18,10 +18,7 @@ fn ads_account(name: &str, sandbox: bool) -> AdsAccountSummary {
 
 fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlock>) -> AdsManagerPage {
     let mine = ads_account(text, sandbox);
-    let current = |text: &str, current| NavLink {
-        current,
-        ..NavLink::new(text, "/ads/18ce53un18h")
-    };
+    let current = |text: &str, current| NavLink { current, ..NavLink::new(text, "/ads/18ce53un18h") };
     AdsManagerPage {
         frame,
         accounts: vec![mine.clone()],
@@ -29,10 +26,7 @@ fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlo
         tabs: vec![current("Campaigns", true), current("Creatives", false)],
         trail: vec![NavLink::new(text, "/ads/18ce53un18h")],
         heading: text.to_owned(),
-        badge: Some(StatusBadge {
-            text: text.to_owned(),
-            kind: "good",
-        }),
+        badge: Some(StatusBadge { text: text.to_owned(), kind: "good" }),
         lead: text.to_owned(),
         actions: vec![NavLink::new(text, "/ads/18ce53un18h/campaigns/new").with_kind("primary")],
         blocks,
@@ -40,28 +34,15 @@ fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlo
 }
 
 fn daily_series(text: &str) -> DailySeries {
-    let bar = |value: u64| DailyBar {
-        day: text.to_owned(),
-        value,
-        formatted: value.to_string(),
-    };
-    DailySeries {
-        label: text.to_owned(),
-        total: text.to_owned(),
-        bars: vec![bar(3), bar(0), bar(700)],
-    }
+    let bar = |value: u64| DailyBar { day: text.to_owned(), value, formatted: value.to_string() };
+    DailySeries { label: text.to_owned(), total: text.to_owned(), bars: vec![bar(3), bar(0), bar(700)] }
 }
 
 fn table_cell(text: &str) -> TableCell {
     TableCell {
         at: Some(minutes_ago(5)),
-        badge: Some(StatusBadge {
-            text: text.to_owned(),
-            kind: "bad",
-        }),
-        ..TableCell::from_text(text)
-            .with_subtext(text)
-            .with_link("/ads/18ce53un18h/campaigns/9k1")
+        badge: Some(StatusBadge { text: text.to_owned(), kind: "bad" }),
+        ..TableCell::from_text(text).with_subtext(text).with_link("/ads/18ce53un18h/campaigns/9k1")
     }
 }
 
@@ -81,26 +62,11 @@ fn data_table(text: &str, rows: usize) -> DataTable {
         title: text.to_owned(),
         lead: text.to_owned(),
         actions: vec![NavLink::new(text, "/ads")],
-        columns: vec![
-            TableColumn {
-                name: "Name",
-                is_numeric: false,
-            },
-            TableColumn {
-                name: "Spend",
-                is_numeric: true,
-            },
-        ],
+        columns: vec![TableColumn { name: "Name", is_numeric: false }, TableColumn { name: "Spend", is_numeric: true }],
         rows: vec![row; rows],
         views: vec![(
             "Span",
-            vec![
-                NavLink::new(text, "/ads?days=7"),
-                NavLink {
-                    current: true,
-                    ..NavLink::new(text, "/ads?days=14")
-                },
-            ],
+            vec![NavLink::new(text, "/ads?days=7"), NavLink { current: true, ..NavLink::new(text, "/ads?days=14") }],
         )],
         action_buttons: vec![act(vec![("id", text.to_owned())])],
         empty: empty_state(text),
@@ -109,11 +75,7 @@ fn data_table(text: &str, rows: usize) -> DataTable {
 }
 
 fn empty_state(text: &str) -> EmptyState {
-    EmptyState {
-        title: text.to_owned(),
-        text: text.to_owned(),
-        link: Some(NavLink::new(text, "/ads")),
-    }
+    EmptyState { title: text.to_owned(), text: text.to_owned(), link: Some(NavLink::new(text, "/ads")) }
 }
 
 fn form_block(text: &str, error: Option<&str>) -> FormBlock {
@@ -131,10 +93,7 @@ fn form_block(text: &str, error: Option<&str>) -> FormBlock {
         kind,
         label: text.to_owned(),
         help: text.to_owned(),
-        field: FormField {
-            value: text.to_owned(),
-            error: error.map(str::to_owned),
-        },
+        field: FormField { value: text.to_owned(), error: error.map(str::to_owned) },
     };
     FormBlock {
         action: "/ads/18ce53un18h/campaigns".to_owned(),
@@ -148,11 +107,7 @@ fn form_block(text: &str, error: Option<&str>) -> FormBlock {
 }
 
 fn creative_previews(text: &str, picture: &str) -> CreativePreviews {
-    let said = || EnclosingPost {
-        name: text.to_owned(),
-        username: text.to_owned(),
-        text: text.to_owned(),
-    };
+    let said = || EnclosingPost { name: text.to_owned(), username: text.to_owned(), text: text.to_owned() };
     let act = ActionButton {
         text: "Delete",
         path: "/ads/18ce53un18h/cards/9k1/delete".to_owned(),
@@ -221,14 +176,8 @@ pub(crate) fn ads_manager_states() -> Vec<(&'static str, AdsManagerPage)> {
         ("none", choose),
         ("whole", own(signed_in_frame(), page_blocks("Spring", "/media/a.jpg"))),
         ("empty", own(signed_in_frame(), vec![none])),
-        (
-            "form",
-            own(signed_in_frame(), vec![PageBlock::Form(form_block("Spring", None))]),
-        ),
-        (
-            "wrong",
-            own(with_failure(signed_in_frame(), "The request was refused."), vec![wrong]),
-        ),
+        ("form", own(signed_in_frame(), vec![PageBlock::Form(form_block("Spring", None))])),
+        ("wrong", own(with_failure(signed_in_frame(), "The request was refused."), vec![wrong])),
         ("sandbox", manager_page(signed_in_frame(), "Sandbox", true, Vec::new())),
         ("hostile", manager_page(hostile_frame(), HOSTILE, true, bad)),
     ]

@@ -6,24 +6,14 @@ use crate::{
 };
 
 fn term_step(text: &str, about: &str, met: Option<bool>) -> QueryTreeStep {
-    QueryTreeStep::Term {
-        text: text.to_owned(),
-        description: about.to_owned(),
-        matched: met,
-    }
+    QueryTreeStep::Term { text: text.to_owned(), description: about.to_owned(), matched: met }
 }
 
 pub(super) fn query_steps(met: Option<[bool; 4]>) -> Vec<QueryTreeStep> {
     let at = |place: usize| met.and_then(|met| met.get(place).copied());
     vec![
-        QueryTreeStep::Open {
-            any: false,
-            matched: at(0),
-        },
-        QueryTreeStep::Open {
-            any: true,
-            matched: at(1),
-        },
+        QueryTreeStep::Open { any: false, matched: at(0) },
+        QueryTreeStep::Open { any: true, matched: at(1) },
         term_step("coffee", "a word of the text", at(1)),
         term_step("\"flat white\"", "consecutive words of the text", at(2)),
         QueryTreeStep::Close,
@@ -64,10 +54,7 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
             description: about,
             standalone: alone,
         };
-        vec![
-            line("from:", "the author", true),
-            line("has:media, has:media_link", "a picture or a film", false),
-        ]
+        vec![line("from:", "the author", true), line("has:media, has:media_link", "a picture or a film", false)]
     };
     let of = |frame, query| SearchConsolePage {
         frame,
@@ -83,20 +70,13 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
         search_scope: "Searched the newest 1,000 public posts.".to_owned(),
         operators: operators(),
     };
-    let read = || ParsedQuerySummary {
-        canonical: text.to_owned(),
-        length: 44,
-        max_length: 4_096,
-        steps: query_steps(None),
-    };
+    let read =
+        || ParsedQuerySummary { canonical: text.to_owned(), length: 44, max_length: 4_096, steps: query_steps(None) };
     let hours = (0..168).rev().map(|hour: i64| {
         let count = if hour % 24 < 9 { 0 } else { hour * 37 % 90 };
         (minutes_ago(60 * hour), count.unsigned_abs())
     });
-    let chart = PostCountChart {
-        bars: hours.collect(),
-        bucket_unit: "hour",
-    };
+    let chart = PostCountChart { bars: hours.collect(), bucket_unit: "hour" };
     let found = SearchConsolePage {
         parsed: Some(read()),
         checked_post: Some(matching_post(true)),
@@ -108,10 +88,7 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
     let nothing = SearchConsolePage {
         parsed: Some(read()),
         checked_post: Some(matching_post(false)),
-        chart: Some(PostCountChart {
-            bars: vec![(minutes_ago(60), 0)],
-            bucket_unit: "hour",
-        }),
+        chart: Some(PostCountChart { bars: vec![(minutes_ago(60), 0)], bucket_unit: "hour" }),
         matching_posts: Some(Vec::new()),
         ..of(signed_in_frame(), text)
     };
@@ -120,18 +97,12 @@ pub(crate) fn search_console_states() -> Vec<(&'static str, SearchConsolePage)> 
         query: FormField::invalid("coffee, tea", "The query is invalid."),
         post: FormField::invalid("x", "No post visible to you has this ID."),
         product: ConsoleProduct::Powerstream,
-        query_errors: vec![QueryErrorMessage {
-            text: wrong.to_owned(),
-            position: Some(7),
-        }],
+        query_errors: vec![QueryErrorMessage { text: wrong.to_owned(), position: Some(7) }],
         ..of(signed_in_frame(), "")
     };
     let bad = SearchConsolePage {
         query: FormField::invalid(HOSTILE, HOSTILE),
-        query_errors: vec![QueryErrorMessage {
-            text: HOSTILE.to_owned(),
-            position: Some(2),
-        }],
+        query_errors: vec![QueryErrorMessage { text: HOSTILE.to_owned(), position: Some(2) }],
         parsed: Some(ParsedQuerySummary {
             canonical: HOSTILE.to_owned(),
             steps: vec![term_step(HOSTILE, HOSTILE, None)],
@@ -174,10 +145,7 @@ pub(crate) fn stream_rules_states() -> Vec<(&'static str, StreamRulesPage)> {
         added: days_ago(2),
     };
     let some = StreamRulesPage {
-        rules: vec![
-            rule("(coffee OR \"flat white\") lang:en -is:retweet", "drinks"),
-            rule("from:nkechi", ""),
-        ],
+        rules: vec![rule("(coffee OR \"flat white\") lang:en -is:retweet", "drinks"), rule("from:nkechi", "")],
         count: (2, 1_000),
         ..of(signed_in_frame(), sample_app())
     };
@@ -225,8 +193,5 @@ pub(crate) fn live_stream_states() -> Vec<(&'static str, LiveStreamPage)> {
         app,
         rules: 2,
     };
-    vec![
-        ("open", of(signed_in_frame(), sample_app())),
-        ("hostile", of(hostile_frame(), hostile_app())),
-    ]
+    vec![("open", of(signed_in_frame(), sample_app())), ("hostile", of(hostile_frame(), hostile_app()))]
 }

@@ -67,10 +67,7 @@ fn hostile_sign_in_page() -> SignInPage {
 }
 
 fn cancel_form(action: &str, token: &str) -> CancelForm {
-    CancelForm {
-        action: action.to_owned(),
-        hidden: vec![("oauth_token".to_owned(), token.to_owned())],
-    }
+    CancelForm { action: action.to_owned(), hidden: vec![("oauth_token".to_owned(), token.to_owned())] }
 }
 
 pub(crate) fn landing_states() -> Vec<(&'static str, LandingPage)> {
@@ -85,17 +82,8 @@ pub(crate) fn landing_states() -> Vec<(&'static str, LandingPage)> {
         ("open", of(signed_out_frame(), Some("/sign-up"), false)),
         ("invited-only", of(signed_out_frame(), None, true)),
         ("signed-in", of(signed_in_frame(), Some("/sign-up"), false)),
-        (
-            "dev",
-            of(development_frame(signed_out_frame()), Some("/sign-up"), false),
-        ),
-        (
-            "hostile",
-            LandingPage {
-                api: HOSTILE.to_owned(),
-                ..of(hostile_frame(), Some(HOSTILE), false)
-            },
-        ),
+        ("dev", of(development_frame(signed_out_frame()), Some("/sign-up"), false)),
+        ("hostile", LandingPage { api: HOSTILE.to_owned(), ..of(hostile_frame(), Some(HOSTILE), false) }),
     ]
 }
 
@@ -124,13 +112,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
                 ..plain()
             },
         ),
-        (
-            "closed",
-            SignUpPage {
-                is_open: false,
-                ..plain()
-            },
-        ),
+        ("closed", SignUpPage { is_open: false, ..plain() }),
         (
             "hostile",
             SignUpPage {
@@ -149,10 +131,6 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
 }
 
 pub(crate) fn sign_out_states() -> Vec<(&'static str, SignOutPage)> {
-    let of = |frame| SignOutPage {
-        frame,
-        action: "/sign-out".to_owned(),
-        back: "/".to_owned(),
-    };
+    let of = |frame| SignOutPage { frame, action: "/sign-out".to_owned(), back: "/".to_owned() };
     vec![("plain", of(signed_in_frame())), ("hostile", of(hostile_frame()))]
 }

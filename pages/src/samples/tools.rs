@@ -51,10 +51,7 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
     vec![
         ("refused", blank),
         ("parted", of(development_frame(signed_in_frame()), Some(parted))),
-        (
-            "holds",
-            of(development_frame(signed_in_frame()), Some(explained(None, true))),
-        ),
+        ("holds", of(development_frame(signed_in_frame()), Some(explained(None, true)))),
         ("hostile", of(hostile_frame(), Some(bad))),
     ]
 }
@@ -69,11 +66,7 @@ fn mailbox_item(to: &str, subject: &str, ago: i64) -> MailboxItem {
 }
 
 pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
-    let of = |frame, emails| MailboxPage {
-        frame,
-        emails,
-        pager: Pager::default(),
-    };
+    let of = |frame, emails| MailboxPage { frame, emails, pager: Pager::default() };
     vec![
         (
             "several",
@@ -91,20 +84,11 @@ pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
 }
 
 pub(crate) fn notifications_states() -> Vec<(&'static str, NotificationsPage)> {
-    let one = |text: &str, path: &str| NotificationItem {
-        text: text.to_owned(),
-        path: path.to_owned(),
-        at: minutes_ago(5),
-    };
-    let of = |frame, notifications| NotificationsPage {
-        frame,
-        notifications,
-        pager: Pager::default(),
-    };
-    let notifications = vec![
-        one("A draft post is ready for preview.", "/preview/12?t=sample"),
-        one("Your posts may be promoted.", ""),
-    ];
+    let one =
+        |text: &str, path: &str| NotificationItem { text: text.to_owned(), path: path.to_owned(), at: minutes_ago(5) };
+    let of = |frame, notifications| NotificationsPage { frame, notifications, pager: Pager::default() };
+    let notifications =
+        vec![one("A draft post is ready for preview.", "/preview/12?t=sample"), one("Your posts may be promoted.", "")];
     vec![
         ("several", of(signed_in_frame(), notifications)),
         ("none", of(signed_in_frame(), Vec::new())),
@@ -123,10 +107,7 @@ pub(crate) fn post_preview_states() -> Vec<(&'static str, PostPreviewPage)> {
         notes: vec!["Promoted only".to_owned()],
         link: Some((text.to_owned(), link.to_owned())),
     };
-    vec![
-        ("post", of("Spring ride opens", "https://bikes.example/")),
-        ("hostile", of(HOSTILE, HOSTILE_URL)),
-    ]
+    vec![("post", of("Spring ride opens", "https://bikes.example/")), ("hostile", of(HOSTILE, HOSTILE_URL))]
 }
 
 pub(crate) fn email_states() -> Vec<(&'static str, EmailPage)> {
@@ -141,21 +122,10 @@ pub(crate) fn email_states() -> Vec<(&'static str, EmailPage)> {
     let body = "Hello,\n\nChoose a new password for your account @ada on Locum:\n\nhttps://social.example/account/reset?token=sample-token-that-is-not-real\n\nThe link works once and expires after 30 minutes. If you did not request it, ignore this email: your password stays the same.";
     let bad = format!("{HOSTILE}\n{HOSTILE_URL}\nhttps://a.example/\"><script>alert(1)</script>");
     vec![
-        (
-            "plain",
-            of(
-                development_frame(signed_in_frame()),
-                "Reset your password on Locum",
-                body,
-            ),
-        ),
+        ("plain", of(development_frame(signed_in_frame()), "Reset your password on Locum", body)),
         (
             "hostile",
-            EmailPage {
-                from: HOSTILE.to_owned(),
-                to: HOSTILE.to_owned(),
-                ..of(hostile_frame(), HOSTILE, &bad)
-            },
+            EmailPage { from: HOSTILE.to_owned(), to: HOSTILE.to_owned(), ..of(hostile_frame(), HOSTILE, &bad) },
         ),
     ]
 }

@@ -4,11 +4,7 @@ use crate::webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookI
 fn webhook_item(text: &str, valid: bool) -> WebhookItem {
     WebhookItem {
         id: "1795233906000000001".to_owned(),
-        url: if text.is_empty() {
-            "https://harbour-radio.example/hook".to_owned()
-        } else {
-            text.to_owned()
-        },
+        url: if text.is_empty() { "https://harbour-radio.example/hook".to_owned() } else { text.to_owned() },
         valid,
         problem: text.to_owned(),
         checked: minutes_ago(40),
@@ -56,25 +52,12 @@ pub(crate) fn webhooks_states() -> Vec<(&'static str, WebhooksPage)> {
         webhooks: hooks,
         sink_url: Some("http://127.0.0.1:8080/sink/1".to_owned()),
     };
-    let quiet = WebhookItem {
-        challenge: None,
-        deliveries: Vec::new(),
-        ..webhook_item("", true)
-    };
-    let none = WebhooksPage {
-        sink_url: None,
-        ..of(signed_in_frame(), sample_app(), Vec::new())
-    };
+    let quiet = WebhookItem { challenge: None, deliveries: Vec::new(), ..webhook_item("", true) };
+    let none = WebhooksPage { sink_url: None, ..of(signed_in_frame(), sample_app(), Vec::new()) };
     vec![
         ("none", none),
         ("quiet", of(signed_in_frame(), sample_app(), vec![quiet])),
-        (
-            "busy",
-            of(signed_in_frame(), sample_app(), vec![webhook_item("", true)]),
-        ),
-        (
-            "hostile",
-            of(hostile_frame(), hostile_app(), vec![webhook_item(HOSTILE, false)]),
-        ),
+        ("busy", of(signed_in_frame(), sample_app(), vec![webhook_item("", true)])),
+        ("hostile", of(hostile_frame(), hostile_app(), vec![webhook_item(HOSTILE, false)])),
     ]
 }

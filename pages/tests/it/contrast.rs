@@ -25,13 +25,8 @@ const TEXT: &[(&str, &str)] = &[
     ("mark-ink", "mark"),
 ];
 
-const SHAPES: &[(&str, &str)] = &[
-    ("field", "surface"),
-    ("field", "ground"),
-    ("accent", "surface"),
-    ("bad", "surface"),
-    ("amber", "surface"),
-];
+const SHAPES: &[(&str, &str)] =
+    &[("field", "surface"), ("field", "ground"), ("accent", "surface"), ("bad", "surface"), ("amber", "surface")];
 
 fn colours(block: &str) -> HashMap<&str, [u8; 3]> {
     block
@@ -48,11 +43,7 @@ fn colours(block: &str) -> HashMap<&str, [u8; 3]> {
 fn luminance(colour: [u8; 3]) -> f64 {
     let [red, green, blue] = colour.map(|part| {
         let part = f64::from(part) / 255.0;
-        if part <= 0.040_45 {
-            part / 12.92
-        } else {
-            ((part + 0.055) / 1.055).powf(2.4)
-        }
+        if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
     });
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }

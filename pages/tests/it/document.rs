@@ -21,10 +21,7 @@ pub(crate) struct Element {
 
 impl Element {
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
-        self.attributes
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -39,10 +36,7 @@ pub(crate) struct Document {
 impl Document {
     pub(crate) fn read(html: &str) -> Result<Self, String> {
         let sink = Sink(RefCell::new(Self::default()));
-        let options = TokenizerOpts {
-            exact_errors: true,
-            ..TokenizerOpts::default()
-        };
+        let options = TokenizerOpts { exact_errors: true, ..TokenizerOpts::default() };
         let tokenizer = Tokenizer::new(sink, options);
         let input = BufferQueue::default();
         input.push_back(StrTendril::from_slice(html));
@@ -62,9 +56,7 @@ impl Document {
 
     pub(crate) fn within(&self, outer: &Element) -> impl Iterator<Item = &Element> {
         let place = outer.place;
-        self.elements
-            .iter()
-            .filter(move |element| element.around.contains(&place))
+        self.elements.iter().filter(move |element| element.around.contains(&place))
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -79,11 +71,7 @@ impl Document {
         }
         let place = self.elements.len();
         self.elements.push(Element {
-            attributes: tag
-                .attrs
-                .iter()
-                .map(|found| (found.name.local.to_string(), found.value.to_string()))
-                .collect(),
+            attributes: tag.attrs.iter().map(|found| (found.name.local.to_string(), found.value.to_string())).collect(),
             around: self.open.clone(),
             text: String::new(),
             place,

@@ -1,9 +1,5 @@
 //! Every page in every state: well-formed, accessible, inert.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests fail the test"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail the test")]
 
 mod contrast;
 mod document;
@@ -80,10 +76,7 @@ fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
         for id in document.elements.iter().filter_map(|element| element.attribute("id")) {
             assert!(ids.insert(id), "{name}: id {id} twice");
         }
-        let labelled: HashSet<_> = document
-            .elements("label")
-            .filter_map(|label| label.attribute("for"))
-            .collect();
+        let labelled: HashSet<_> = document.elements("label").filter_map(|label| label.attribute("for")).collect();
         for field in document.elements("input").chain(document.elements("textarea")) {
             if field.attribute("type") != Some("hidden") {
                 let id = field.attribute("id").expect("a field has an id");
@@ -106,10 +99,7 @@ fn every_field_has_a_label_and_every_id_is_one_of_a_kind() {
 fn every_form_posts_with_its_token() {
     each("form", |name, document, form| {
         assert_eq!(form.attribute("method"), Some("post"), "{name}");
-        assert!(
-            form.attribute("action").is_some_and(|action| !action.is_empty()),
-            "{name}"
-        );
+        assert!(form.attribute("action").is_some_and(|action| !action.is_empty()), "{name}");
         let tokens = document
             .within(form)
             .filter(|field| field.attribute("name") == Some("csrf"))
@@ -230,10 +220,7 @@ fn the_stylesheet_loads_nothing_and_has_a_name_of_its_own() {
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
     assert!(STYLE.contains("prefers-color-scheme: dark"));
     assert!(STYLE.contains("prefers-reduced-motion"));
-    let digest = pages::STYLE_PATH
-        .strip_prefix("/assets/")
-        .and_then(|path| path.strip_suffix(".css"))
-        .unwrap();
+    let digest = pages::STYLE_PATH.strip_prefix("/assets/").and_then(|path| path.strip_suffix(".css")).unwrap();
     assert_eq!(digest.len(), 16);
     assert!(digest.bytes().any(|digit| digit != b'0'));
     assert!(digest.bytes().all(|digit| digit.is_ascii_hexdigit()));

@@ -187,10 +187,7 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
         }
         RANGE => {
             let [counter] = read_array(code);
-            let (min, max) = (
-                u64::from_le_bytes(read_array(code)),
-                u64::from_le_bytes(read_array(code)),
-            );
+            let (min, max) = (u64::from_le_bytes(read_array(code)), u64::from_le_bytes(read_array(code)));
             COUNTERS
                 .get(usize::from(counter))
                 .is_some_and(|counter| (min..=max).contains(&facts.counter_value(*counter)))
@@ -202,12 +199,7 @@ fn evaluate_term(kind: u8, code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
         }
         RECTANGLE => {
             let [west, south, east, north] = [(); 4].map(|()| f64::from_le_bytes(read_array(code)));
-            let area = GeoArea {
-                west,
-                south,
-                east,
-                north,
-            };
+            let area = GeoArea { west, south, east, north };
             facts.location_matches(|point| area.contains(point))
         }
         SUBSTRING => {
@@ -230,9 +222,7 @@ fn evaluate_words(code: &mut &[u8], facts: &PostFeatures<'_>) -> bool {
     let (words, _) = words.as_chunks::<8>();
     let mut hashes = words.iter().map(|bytes| u64::from_le_bytes(*bytes));
     // Most posts lack one of the words: the list is only built for the others.
-    hashes
-        .clone()
-        .all(|word| facts.features.contains(word_feature(field, word)))
+    hashes.clone().all(|word| facts.features.contains(word_feature(field, word)))
         && contains_words(facts, field, &hashes.by_ref().collect::<Vec<u64>>(), near)
 }
 

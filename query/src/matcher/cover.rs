@@ -29,15 +29,7 @@ pub(super) struct CoverEntry {
 
 impl CoverEntry {
     const fn new(feature: u64, exact: bool) -> Self {
-        Self {
-            feature,
-            gram: None,
-            companion: NO_COMPANION,
-            required_flags: 0,
-            forbidden_flags: 0,
-            language: 0,
-            exact,
-        }
+        Self { feature, gram: None, companion: NO_COMPANION, required_flags: 0, forbidden_flags: 0, language: 0, exact }
     }
 
     pub(super) const fn build_posting(&self, rule: u32) -> RulePosting {
@@ -58,10 +50,7 @@ pub(super) fn find_cover(node: &QueryNode, frequencies: &FeatureFrequencies) -> 
         QueryNode::Not(_) => None,
         QueryNode::Is(term) => term_cover(term, frequencies),
         QueryNode::Any(parts) => {
-            let mut sum = RuleCover {
-                cost: 0.0,
-                entries: Vec::with_capacity(parts.len()),
-            };
+            let mut sum = RuleCover { cost: 0.0, entries: Vec::with_capacity(parts.len()) };
             for part in parts {
                 let cover = find_cover(part, frequencies)?;
                 sum.cost += cover.cost;
@@ -74,16 +63,9 @@ pub(super) fn find_cover(node: &QueryNode, frequencies: &FeatureFrequencies) -> 
 }
 
 fn conjunction_cover(parts: &[QueryNode], frequencies: &FeatureFrequencies) -> Option<RuleCover> {
-    let covers = parts
-        .iter()
-        .enumerate()
-        .filter_map(|(index, part)| Some((index, find_cover(part, frequencies)?)));
+    let covers = parts.iter().enumerate().filter_map(|(index, part)| Some((index, find_cover(part, frequencies)?)));
     let (chosen, mut best) = covers.min_by(|one, other| one.1.cost.total_cmp(&other.1.cost))?;
-    let others = parts
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != chosen)
-        .map(|(_, part)| part);
+    let others = parts.iter().enumerate().filter(|(index, _)| *index != chosen).map(|(_, part)| part);
     let mut rest = ConjunctionRest::default();
     for part in others {
         rest.add_part(part, frequencies);
@@ -131,10 +113,7 @@ impl ConjunctionRest {
                     }
                 }
             },
-            QueryNode::Not(QueryTerm {
-                value: TermValue::Flag(bit),
-                ..
-            }) => self.forbidden_flags |= bit,
+            QueryNode::Not(QueryTerm { value: TermValue::Flag(bit), .. }) => self.forbidden_flags |= bit,
             _ => self.is_inexact = true,
         }
     }
@@ -172,10 +151,7 @@ fn term_cover(term: &QueryTerm, frequencies: &FeatureFrequencies) -> Option<Rule
             if let Some((_, second)) = rare.get(1) {
                 entry.companion = filter_bit(*second);
             }
-            Some(RuleCover {
-                cost: cost / 2.0,
-                entries: vec![entry],
-            })
+            Some(RuleCover { cost: cost / 2.0, entries: vec![entry] })
         }
         (TermValue::Circle(lon, lat, radius, miles), _) => {
             let area = bounding_area((*lon, *lat), to_metres(*radius, *miles));
@@ -187,10 +163,7 @@ fn term_cover(term: &QueryTerm, frequencies: &FeatureFrequencies) -> Option<Rule
             // Links begin alike, so the last four bytes are more selective.
             let mut entry = CoverEntry::new(gram_features(kind, part).last()?, false);
             entry.gram = Some(kind);
-            Some(RuleCover {
-                cost: expected_share(term),
-                entries: vec![entry],
-            })
+            Some(RuleCover { cost: expected_share(term), entries: vec![entry] })
         }
         _ => None,
     }
@@ -199,10 +172,7 @@ fn term_cover(term: &QueryTerm, frequencies: &FeatureFrequencies) -> Option<Rule
 fn area_cover(area: Option<GeoArea>, frequencies: &FeatureFrequencies) -> RuleCover {
     let cells = area.and_then(grid_cells).unwrap_or_else(|| vec![0]);
     let features = cells.into_iter().map(|cell| number_feature(FeatureKind::Geo, cell));
-    let mut cover = RuleCover {
-        cost: 0.0,
-        entries: Vec::new(),
-    };
+    let mut cover = RuleCover { cost: 0.0, entries: Vec::new() };
     for feature in features {
         cover.cost += frequencies.estimate_share(feature, 1e-3);
         cover.entries.push(CoverEntry::new(feature, false));

@@ -18,15 +18,9 @@ pub(super) struct FeatureFrequencies {
 impl FeatureFrequencies {
     /// Assumes that only stop words are common.
     pub(super) fn new() -> Self {
-        let mut frequencies = Self {
-            first: vec![0; 1 << BITS],
-            second: vec![0; 1 << BITS],
-            posts: 0,
-        };
-        let common: Vec<u64> = STOP_WORDS
-            .iter()
-            .map(|word| word_feature(WordField::Text, hash_text(word, MatchMode::Stream)))
-            .collect();
+        let mut frequencies = Self { first: vec![0; 1 << BITS], second: vec![0; 1 << BITS], posts: 0 };
+        let common: Vec<u64> =
+            STOP_WORDS.iter().map(|word| word_feature(WordField::Text, hash_text(word, MatchMode::Stream))).collect();
         for _ in 0..5 {
             frequencies.record(&common);
         }

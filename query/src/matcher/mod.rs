@@ -131,10 +131,7 @@ impl Matcher {
     /// added; re-adding long-lived rules now and then accounts for words that have become common.
     #[must_use]
     pub fn empty_with_frequencies(&self) -> Self {
-        Self {
-            frequencies: self.frequencies.clone(),
-            ..Self::new()
-        }
+        Self { frequencies: self.frequencies.clone(), ..Self::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -159,14 +156,8 @@ impl Matcher {
             self.index_entries.push(RuleIndexEntry::default());
             next
         });
-        let mut rule = CompiledRule {
-            number,
-            ..CompiledRule::default()
-        };
-        let mut index_entry = RuleIndexEntry {
-            occupied: true,
-            ..RuleIndexEntry::default()
-        };
+        let mut rule = CompiledRule { number, ..CompiledRule::default() };
+        let mut index_entry = RuleIndexEntry { occupied: true, ..RuleIndexEntry::default() };
         if query.match_mode() == MatchMode::Stream {
             self.index_rule(slot, &mut rule, &mut index_entry, &query.root);
         }
@@ -263,11 +254,7 @@ impl Matcher {
         self.evaluate_candidates(&candidates, facts, &mut matches);
         matches.sort_unstable();
         matches.dedup();
-        matches
-            .into_iter()
-            .filter_map(|slot| self.rules.get(slot_index(slot)))
-            .map(|rule| rule.number)
-            .collect()
+        matches.into_iter().filter_map(|slot| self.rules.get(slot_index(slot))).map(|rule| rule.number).collect()
     }
 
     fn evaluate_candidates(&self, candidates: &[u32], facts: &PostFeatures<'_>, matches: &mut Vec<u32>) {
@@ -316,11 +303,7 @@ impl Matcher {
             })
             .sum();
         let code: usize = self.rules.iter().map(|rule| rule.code.len()).sum();
-        let cover: usize = self
-            .index_entries
-            .iter()
-            .map(|index_entry| index_entry.cover.len())
-            .sum();
+        let cover: usize = self.index_entries.iter().map(|index_entry| index_entry.cover.len()).sum();
         rules + lists + postings + code + cover * size_of::<u64>()
     }
 }

@@ -118,22 +118,9 @@ fn rules(dice: &mut Dice, count: usize) -> Vec<ParsedQuery> {
 
 fn post(dice: &mut Dice) -> QueryablePost<'static> {
     let handle = |(id, username)| UserHandle { id, username };
-    let person = |user| QueryablePerson {
-        handle: handle(user),
-        affiliations: &[],
-    };
-    let area = GeoArea {
-        west: 0.95,
-        south: 0.95,
-        east: 1.05,
-        north: 1.05,
-    };
-    let place = QueryablePlace {
-        id: "p9",
-        full_name: "North City",
-        country: "US",
-        area: Some(area),
-    };
+    let person = |user| QueryablePerson { handle: handle(user), affiliations: &[] };
+    let area = GeoArea { west: 0.95, south: 0.95, east: 1.05, north: 1.05 };
+    let place = QueryablePlace { id: "p9", full_name: "North City", country: "US", area: Some(area) };
     let one = |dice: &mut Dice, share: usize| dice.below(share) == 0;
     QueryablePost {
         id: i64::try_from(dice.below(1 << 50)).unwrap(),
@@ -148,13 +135,7 @@ fn post(dice: &mut Dice) -> QueryablePost<'static> {
         lang: dice.of::<&str>(&LANGUAGES),
         source: "The Web",
         hashtags: [&[][..], &["coffee"], &["game", "cafe"]][dice.below(3)],
-        mentions: [
-            &[][..],
-            &[UserHandle {
-                id: 100,
-                username: "Ana",
-            }],
-        ][dice.below(2)],
+        mentions: [&[][..], &[UserHandle { id: 100, username: "Ana" }]][dice.below(2)],
         links: [
             &[][..],
             &[QueryableLink {
@@ -262,22 +243,11 @@ fn rules_filed_anew_match_as_before() {
 
 #[test]
 fn a_query_of_search_matches_nothing() {
-    let query = parse(
-        "tea",
-        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
-    )
-    .unwrap();
+    let query = parse("tea", QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe)).unwrap();
     let mut matcher = Matcher::new();
     let slot = matcher.add_rule(1, &query);
-    let post = QueryablePost {
-        text: "tea",
-        ..QueryablePost::default()
-    };
-    assert!(
-        matcher
-            .matching_rules(&PostFeatures::new(&post, MatchMode::Stream))
-            .is_empty()
-    );
+    let post = QueryablePost { text: "tea", ..QueryablePost::default() };
+    assert!(matcher.matching_rules(&PostFeatures::new(&post, MatchMode::Stream)).is_empty());
     assert_eq!(matcher.remove_rule(slot), Some(1));
 }
 
@@ -290,16 +260,9 @@ fn a_hostile_post_costs_little_at_many_rules() {
         matcher.add_rule(number, &parse(&text, dialect).unwrap());
     }
     let text = "a a a zz c1 c2 b ".repeat(16);
-    let post = QueryablePost {
-        text: &text,
-        ..QueryablePost::default()
-    };
+    let post = QueryablePost { text: &text, ..QueryablePost::default() };
     let before = thread_time();
-    assert!(
-        matcher
-            .matching_rules(&PostFeatures::new(&post, MatchMode::Stream))
-            .is_empty()
-    );
+    assert!(matcher.matching_rules(&PostFeatures::new(&post, MatchMode::Stream)).is_empty());
     let spent = thread_time().saturating_sub(before);
     // A tenth of the rules in a build some ten times as slow.
     assert!(spent.as_millis() < 50, "{spent:?}");

@@ -25,14 +25,8 @@ fn the_print_is_canonical() {
         ("url:\"a.example\"", "url:a.example"),
         ("cat lang:HE lang:zh-TW", "cat lang:iw lang:zh-tw"),
         ("point_radius:[ 1.50  -2 16KM]", "point_radius:[1.5 -2 16km]"),
-        (
-            "bounding_box:[-105.3 40.0 -105.2 40.1]",
-            "bounding_box:[-105.3 40 -105.2 40.1]",
-        ),
-        (
-            "cat followers_count:5 friends_count:1..9",
-            "cat followers_count:5 following_count:1..9",
-        ),
+        ("bounding_box:[-105.3 40.0 -105.2 40.1]", "bounding_box:[-105.3 40 -105.2 40.1]"),
+        ("cat followers_count:5 friends_count:1..9", "cat followers_count:5 following_count:1..9"),
         ("context:46.* sample:20", "context:46.* sample:20"),
         ("E\u{301}cole #É @Ana $AbC", "école #é @ana $abc"),
     ] {
@@ -43,17 +37,9 @@ fn the_print_is_canonical() {
 
 #[test]
 fn positions_are_kept_in_the_tree() {
-    let query = parse(
-        "é -dog OR  from:x",
-        QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe),
-    )
-    .unwrap();
-    let QueryNode::Any(parts) = query.root() else {
-        panic!("{query:?}")
-    };
-    let [QueryNode::All(left), QueryNode::Is(right)] = parts.as_slice() else {
-        panic!("{query:?}")
-    };
+    let query = parse("é -dog OR  from:x", QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe)).unwrap();
+    let QueryNode::Any(parts) = query.root() else { panic!("{query:?}") };
+    let [QueryNode::All(left), QueryNode::Is(right)] = parts.as_slice() else { panic!("{query:?}") };
     let at: Vec<usize> = left
         .iter()
         .map(|node| match node {
@@ -89,11 +75,7 @@ fn every_operator_is_taken_under_each_of_its_names() {
             for product in QueryProduct::ALL {
                 let dialect = QueryDialect::new(product, AccessTier::Enterprise);
                 let parsed = parse(&format!("cat {term}"), dialect);
-                assert_eq!(
-                    parsed.is_ok(),
-                    operator.is_available(dialect),
-                    "{term} {product:?} {parsed:?}"
-                );
+                assert_eq!(parsed.is_ok(), operator.is_available(dialect), "{term} {product:?} {parsed:?}");
                 taken += usize::from(parsed.is_ok());
             }
             assert_eq!(taken == 0, operator.name().starts_with("embedding"), "{term}");

@@ -77,26 +77,17 @@ fn streams_read_the_quoted_post_too_and_keep_accents() {
         assert_eq!(found(QueryProduct::Stream, text), ids, "{text}");
     }
     assert_eq!(found(QueryProduct::Powerstream, "contains:\"offe\" -has:lang"), [0; 0]);
-    assert_eq!(
-        found(QueryProduct::Powerstream, "contains:ced from:ana has:symbols"),
-        [5]
-    );
+    assert_eq!(found(QueryProduct::Powerstream, "contains:ced from:ana has:symbols"), [5]);
 }
 
 #[test]
 fn a_share_is_stable_and_grows() {
     let dialect = QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe);
-    let rules: Vec<_> = [1, 10, 50]
-        .iter()
-        .map(|share| parse(&format!("tea sample:{share}"), dialect).unwrap())
-        .collect();
+    let rules: Vec<_> =
+        [1, 10, 50].iter().map(|share| parse(&format!("tea sample:{share}"), dialect).unwrap()).collect();
     let mut counts = [0; 3];
     for id in 0..10_000 {
-        let post = query::QueryablePost {
-            id: 1 << 22 | id << 40,
-            text: "tea",
-            ..query::QueryablePost::default()
-        };
+        let post = query::QueryablePost { id: 1 << 22 | id << 40, text: "tea", ..query::QueryablePost::default() };
         let facts = PostFeatures::new(&post, MatchMode::Stream);
         let seen: Vec<bool> = rules.iter().map(|rule| matches(rule, &facts)).collect();
         assert!(seen.is_sorted(), "a smaller share is part of a greater");
@@ -111,10 +102,7 @@ fn a_share_is_stable_and_grows() {
 
 #[test]
 fn facts_of_another_reading_match_nothing() {
-    let post = query::QueryablePost {
-        text: "tea",
-        ..query::QueryablePost::default()
-    };
+    let post = query::QueryablePost { text: "tea", ..query::QueryablePost::default() };
     let query = parse("tea", QueryDialect::new(QueryProduct::Stream, AccessTier::SelfServe)).unwrap();
     assert!(matches(&query, &PostFeatures::new(&post, MatchMode::Stream)));
     assert!(!matches(&query, &PostFeatures::new(&post, MatchMode::Search)));
@@ -123,11 +111,7 @@ fn facts_of_another_reading_match_nothing() {
 #[test]
 fn an_explanation_says_which_parts_a_post_meets() {
     let text = "(tea OR coffee) -iced from:bob_b";
-    let query = parse(
-        text,
-        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
-    )
-    .unwrap();
+    let query = parse(text, QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe)).unwrap();
     let posts = posts();
     let of = |id: i64| posts.iter().find(|post| post.id == id).unwrap();
     for post in &posts {
@@ -136,19 +120,8 @@ fn an_explanation_says_which_parts_a_post_meets() {
         assert_eq!(said.matches, Some(matches(&query, &facts)), "{}", post.id);
     }
     let said = query.explain(Some(&PostFeatures::new(of(5), query.match_mode())));
-    let parts: Vec<_> = said
-        .children
-        .iter()
-        .map(|part| (part.text.as_str(), part.position, part.matches))
-        .collect();
-    assert_eq!(
-        parts,
-        [
-            ("tea OR coffee", 2, Some(true)),
-            ("-iced", 17, Some(false)),
-            ("from:bob_b", 23, Some(false)),
-        ]
-    );
+    let parts: Vec<_> = said.children.iter().map(|part| (part.text.as_str(), part.position, part.matches)).collect();
+    assert_eq!(parts, [("tea OR coffee", 2, Some(true)), ("-iced", 17, Some(false)), ("from:bob_b", 23, Some(false)),]);
     assert_eq!((said.kind, said.children[0].kind), (ClauseKind::All, ClauseKind::Any));
     assert_eq!(said.children[2].description, "the author");
     assert_eq!(query.explain(None).children[0].children[1].matches, None);

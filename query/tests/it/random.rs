@@ -97,13 +97,7 @@ fn no_text_is_too_odd_and_what_is_taken_comes_back() {
         };
         taken += 1;
         let print = query.to_string();
-        match parse(
-            &print,
-            QueryDialect {
-                engagement_operators: true,
-                ..dialect
-            },
-        ) {
+        match parse(&print, QueryDialect { engagement_operators: true, ..dialect }) {
             Ok(again) => assert_eq!(again, query, "{text:?} {print:?}"),
             Err(problems) => panic!("{text:?} prints as {print:?}: {problems}"),
         }
@@ -113,9 +107,7 @@ fn no_text_is_too_odd_and_what_is_taken_comes_back() {
 
 /// A letter of any kind: of the language's own signs, of ASCII, or of all there are.
 fn letter(dice: &mut Dice) -> char {
-    let signs = [
-        '(', ')', '-', '"', ':', '[', ']', '~', '#', '@', '$', ' ', '\\', 'O', 'R',
-    ];
+    let signs = ['(', ')', '-', '"', ':', '[', ']', '~', '#', '@', '$', ' ', '\\', 'O', 'R'];
     match dice.below(4) {
         0 => *dice.of(&signs),
         1 | 2 => char::from(u8::try_from(dice.below(128)).unwrap_or(0)),
@@ -172,10 +164,7 @@ fn hostile_queries_are_answered_at_once() {
         let answer = parse(text, dialect).map(|query| query.to_string());
         let spent = thread_time().saturating_sub(before);
         // Five milliseconds in a release build; debug builds run some ten times as long.
-        assert!(
-            spent < Duration::from_millis(50),
-            "{spent:?} for {text:.20} {answer:.40?}"
-        );
+        assert!(spent < Duration::from_millis(50), "{spent:?} for {text:.20} {answer:.40?}");
     }
     let deep = |depth: usize| "(".repeat(depth) + "cat" + &")".repeat(depth);
     assert_eq!(parse(&deep(128), dialect).unwrap().to_string(), "cat");

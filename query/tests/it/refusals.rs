@@ -65,26 +65,10 @@ fn operators_are_known_where_they_are() {
         (QueryProduct::FullArchive, "entity:\"x\"", operator("entity", 1)),
         (QueryProduct::Activity, "from:ana", operator("from", 1)),
         (QueryProduct::Powerstream, "cat context:1.2", operator("context", 5)),
-        (
-            search,
-            "has:h cat",
-            String::from("Reference to invalid field 'h' (at position 1)"),
-        ),
-        (
-            search,
-            "cat is:nullcast",
-            String::from("Reference to invalid field 'nullcast' (at position 5)"),
-        ),
-        (
-            search,
-            "cat has:lang",
-            String::from("Reference to invalid field 'lang' (at position 5)"),
-        ),
-        (
-            stream,
-            "cat -sample:5",
-            String::from("Operator 'sample' cannot be negated (at position 6)"),
-        ),
+        (search, "has:h cat", String::from("Reference to invalid field 'h' (at position 1)")),
+        (search, "cat is:nullcast", String::from("Reference to invalid field 'nullcast' (at position 5)")),
+        (search, "cat has:lang", String::from("Reference to invalid field 'lang' (at position 5)")),
+        (stream, "cat -sample:5", String::from("Operator 'sample' cannot be negated (at position 6)")),
         (
             stream,
             "cat OR (dog sample:5)",
@@ -96,10 +80,7 @@ fn operators_are_known_where_they_are() {
     let mut dialect = QueryDialect::new(search, AccessTier::SelfServe);
     assert!(parse("min_likes:5", dialect).is_ok());
     dialect.engagement_operators = false;
-    assert_eq!(
-        parse("min_likes:5", dialect).unwrap_err().details(),
-        [operator("min_likes", 1)]
-    );
+    assert_eq!(parse("min_likes:5", dialect).unwrap_err().details(), [operator("min_likes", 1)]);
 }
 
 #[test]
@@ -137,10 +118,7 @@ fn values_are_refused_where_they_stand() {
     }
     assert_eq!(
         refused(QueryProduct::Stream, "\"a b\"~7 filter:x"),
-        [
-            String::from("Invalid value '7' for operator '~' (at position 1)"),
-            operator("filter", 9)
-        ],
+        [String::from("Invalid value '7' for operator '~' (at position 1)"), operator("filter", 9)],
     );
 }
 
@@ -168,14 +146,8 @@ fn syntax_ends_the_reading_where_it_is_broken() {
         ("cat)", String::from("missing EOF at ')' (at position 4)")),
         (")", String::from("missing EOF at ')' (at position 1)")),
         ("(cat", String::from("missing ')' at '<EOF>' (at position 5)")),
-        (
-            "cat \"dog",
-            String::from("mismatched character '<EOF>' expecting '\"' (at position 9)"),
-        ),
-        (
-            "point_radius:[1 2",
-            String::from("mismatched character '<EOF>' expecting ']' (at position 18)"),
-        ),
+        ("cat \"dog", String::from("mismatched character '<EOF>' expecting '\"' (at position 9)")),
+        ("point_radius:[1 2", String::from("mismatched character '<EOF>' expecting ']' (at position 18)")),
         (
             "cats AND dogs",
             String::from(
@@ -195,30 +167,16 @@ fn syntax_ends_the_reading_where_it_is_broken() {
 
 #[test]
 fn messages_of_search_join_the_faults() {
-    let say = |text: &str| {
-        parse(
-            text,
-            QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
-        )
-        .unwrap_err()
-    };
-    assert_eq!(
-        say("").to_string(),
-        "Invalid 'query':''. 'query' must be a non-empty string"
-    );
+    let say =
+        |text: &str| parse(text, QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe)).unwrap_err();
+    assert_eq!(say("").to_string(), "Invalid 'query':''. 'query' must be a non-empty string");
     assert_eq!(say(" \n"), QueryError::Empty);
     assert_eq!(
         say("has:h is:i cat").to_string(),
         "There were errors processing your request: Reference to invalid field 'h' (at position 1), \
          Reference to invalid field 'i' (at position 7)"
     );
-    assert_eq!(
-        say(&"é".repeat(513)),
-        QueryError::TooLong {
-            length: 513,
-            limit: 512
-        }
-    );
+    assert_eq!(say(&"é".repeat(513)), QueryError::TooLong { length: 513, limit: 512 });
 }
 
 #[test]
@@ -235,11 +193,7 @@ fn lengths_and_numbers_are_those_of_the_product() {
         (QueryProduct::Activity, SelfServe, 150, 1_500),
     ] {
         let dialect = QueryDialect::new(product, level);
-        assert_eq!(
-            (dialect.max_length(), dialect.max_rules()),
-            (longest, rules),
-            "{product:?}"
-        );
+        assert_eq!((dialect.max_length(), dialect.max_rules()), (longest, rules), "{product:?}");
         assert!(parse(&"ab".repeat(longest / 2), dialect).is_ok());
         assert!(parse(&"ab".repeat(longest / 2 + 1), dialect).is_err());
     }

@@ -10,22 +10,12 @@ const fn handle(id: i64, username: &str) -> UserHandle<'_> {
 }
 
 const fn person<'a>(id: i64, username: &'a str, affiliations: &'a [UserHandle<'a>]) -> QueryablePerson<'a> {
-    QueryablePerson {
-        handle: handle(id, username),
-        affiliations,
-    }
+    QueryablePerson { handle: handle(id, username), affiliations }
 }
 
 fn ana() -> QueryableAuthor<'static> {
     QueryableAuthor {
-        person: person(
-            100,
-            "Ana",
-            &[UserHandle {
-                id: 900,
-                username: "AcmeCorp",
-            }],
-        ),
+        person: person(100, "Ana", &[UserHandle { id: 900, username: "AcmeCorp" }]),
         name: "Ana Lima",
         bio: "Coffee roaster. Runs on café",
         location: "Recife, Brasil",
@@ -83,12 +73,7 @@ fn linked() -> QueryablePost<'static> {
 pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
     let quoted: &'static QueryablePost<'static> = Box::leak(Box::new(linked()));
     let to_ana = ana().person;
-    let box_of = |west, south, east, north| GeoArea {
-        west,
-        south,
-        east,
-        north,
-    };
+    let box_of = |west, south, east, north| GeoArea { west, south, east, north };
     vec![
         post(1, ana(), "The coffee at the Café is great"),
         QueryablePost {
@@ -99,48 +84,23 @@ pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
             ..post(2, bob(), "Good #Coffee, good #morning")
         },
         QueryablePost {
-            mentions: &[UserHandle {
-                id: 100,
-                username: "Ana",
-            }],
+            mentions: &[UserHandle { id: 100, username: "Ana" }],
             reply_to: Some((1, to_ana)),
             conversation: 1,
             ..post(3, bob(), "@Ana I prefer tea to coffee")
         },
         linked(),
-        QueryablePost {
-            cashtags: &["ACME"],
-            ..post(5, ana(), "Buy $ACME, sell iced coffee")
-        },
-        QueryablePost {
-            lang: "pt",
-            ..post(6, ana(), "O cafe da manhã")
-        },
-        QueryablePost {
-            lang: "ja",
-            ..post(7, bob(), "東京タワーへ行く")
-        },
+        QueryablePost { cashtags: &["ACME"], ..post(5, ana(), "Buy $ACME, sell iced coffee") },
+        QueryablePost { lang: "pt", ..post(6, ana(), "O cafe da manhã") },
+        QueryablePost { lang: "ja", ..post(7, bob(), "東京タワーへ行く") },
         post(8, bob(), "Coca-Cola 👍🏽 or Pepsi 😀?"),
         QueryablePost {
             repost_of: Some((1, handle(100, "Ana"))),
-            place: Some(QueryablePlace {
-                id: "p1",
-                full_name: "Recife, Brasil",
-                country: "BR",
-                area: None,
-            }),
+            place: Some(QueryablePlace { id: "p1", full_name: "Recife, Brasil", country: "BR", area: None }),
             ..post(9, bob(), "The coffee at the Café is great")
         },
-        QueryablePost {
-            quote_of: Some(4),
-            quoted: Some(quoted),
-            ..post(10, ana(), "Worth your time")
-        },
-        QueryablePost {
-            images: true,
-            point: Some((-105.27, 40.01)),
-            ..post(11, bob(), "View from the hill")
-        },
+        QueryablePost { quote_of: Some(4), quoted: Some(quoted), ..post(10, ana(), "Worth your time") },
+        QueryablePost { images: true, point: Some((-105.27, 40.01)), ..post(11, bob(), "View from the hill") },
         QueryablePost {
             video: true,
             place: Some(QueryablePlace {
@@ -153,29 +113,14 @@ pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
         },
         QueryablePost {
             annotations: &[
-                ContextAnnotation {
-                    domain: Some(10),
-                    entity: 799,
-                    name: "Michael Jordan",
-                },
-                ContextAnnotation {
-                    domain: Some(46),
-                    entity: 15,
-                    name: "Sports",
-                },
+                ContextAnnotation { domain: Some(10), entity: 799, name: "Michael Jordan" },
+                ContextAnnotation { domain: Some(46), entity: 15, name: "Sports" },
             ],
             ..post(13, bob(), "What a game")
         },
-        QueryablePost {
-            nullcast: true,
-            ..post(14, ana(), "coffee for you, sponsored")
-        },
+        QueryablePost { nullcast: true, ..post(14, ana(), "coffee for you, sponsored") },
         post(15, bob(), "great and small, coffee or not; it's the best"),
-        QueryablePost {
-            lang: "und",
-            animation: true,
-            ..post(16, bob(), "")
-        },
+        QueryablePost { lang: "und", animation: true, ..post(16, bob(), "") },
         QueryablePost {
             lang: "pt",
             reply_to: Some((6, person(200, "bob_b", &[]))),
@@ -188,21 +133,9 @@ pub(crate) fn posts() -> Vec<QueryablePost<'static>> {
             reposts: 25,
             ..post(18, ana(), "tea is great. Coffee is great! so great")
         },
+        QueryablePost { lang: "th", ..post(19, bob(), "ภาษาไทย") },
         QueryablePost {
-            lang: "th",
-            ..post(19, bob(), "ภาษาไทย")
-        },
-        QueryablePost {
-            mentions: &[
-                UserHandle {
-                    id: 200,
-                    username: "bob_b",
-                },
-                UserHandle {
-                    id: 12345,
-                    username: "digits",
-                },
-            ],
+            mentions: &[UserHandle { id: 200, username: "bob_b" }, UserHandle { id: 12345, username: "digits" }],
             ..post(20, ana(), "thanks @bob_b and @digits")
         },
     ]

@@ -96,10 +96,7 @@ fn sixty_queries_find_the_same_posts_whoever_is_asked() {
     let (_folder, snapshot) = indexed(&posts);
     let people = [(100, "Ana"), (200, "bob_b"), (12_345, "digits")];
     let table = world::BOTH;
-    let rules: Vec<ParsedQuery> = table
-        .iter()
-        .map(|(text, _)| parsed(QueryProduct::Stream, text).unwrap())
-        .collect();
+    let rules: Vec<ParsedQuery> = table.iter().map(|(text, _)| parsed(QueryProduct::Stream, text).unwrap()).collect();
     let matched = matched(&rules, &read);
     for (((text, ids), rule), matched) in table.iter().zip(&rules).zip(&matched) {
         let expected: BTreeSet<i64> = ids.iter().copied().collect();
@@ -193,8 +190,5 @@ fn a_million_pairs_by_chance_are_judged_alike_by_the_index_the_evaluator_and_the
         assert_eq!(matched, *expected, "the matcher: {text}");
     }
     assert!(judged >= pairs(), "{judged} pairs");
-    assert!(
-        found > judged / 200 && only_search > 50,
-        "{found} found, {only_search} of search alone"
-    );
+    assert!(found > judged / 200 && only_search > 50, "{found} found, {only_search} of search alone");
 }

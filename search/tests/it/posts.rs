@@ -59,11 +59,8 @@ pub(crate) const TAGS: [&str; 5] = ["Rain", "café", "news", "東京", "x1"];
 pub(crate) const PEOPLE: [(i64, &str); 5] = [(100, "Ana"), (200, "bob_b"), (300, "cy"), (400, "500"), (500, "dee")];
 pub(crate) const LISTED: [(i64, &[i64]); 2] = [(77, &[100, 300]), (78, &[])];
 const LANGUAGES: [&str; 6] = ["en", "pt", "zh", "zh-CN", "und", "ja"];
-const LINKS: [&str; 3] = [
-    "https://news.example.com/solar-power?utm=1",
-    "https://tea.example/rain",
-    "https://example.com/",
-];
+const LINKS: [&str; 3] =
+    ["https://news.example.com/solar-power?utm=1", "https://tea.example/rain", "https://example.com/"];
 
 /// When the posts begin; one a minute.
 pub(crate) const START: i64 = 1_790_000_000_000;
@@ -74,10 +71,7 @@ fn handle((id, username): (i64, &'static str)) -> UserHandle<'static> {
 }
 
 fn person(who: (i64, &'static str)) -> QueryablePerson<'static> {
-    QueryablePerson {
-        handle: handle(who),
-        affiliations: &[],
-    }
+    QueryablePerson { handle: handle(who), affiliations: &[] }
 }
 
 fn leak<T>(list: Vec<T>) -> &'static [T] {
@@ -100,19 +94,9 @@ fn place(dice: &mut Dice) -> QueryablePlace<'static> {
         id: "01a9a39529b27f36",
         full_name: "Boulder, CO",
         country: "US",
-        area: Some(GeoArea {
-            west: -105.30,
-            south: 39.96,
-            east: -105.18,
-            north: 40.09,
-        }),
+        area: Some(GeoArea { west: -105.30, south: 39.96, east: -105.18, north: 40.09 }),
     };
-    let york = QueryablePlace {
-        id: "ny1",
-        full_name: "New York, NY",
-        country: "us",
-        area: None,
-    };
+    let york = QueryablePlace { id: "ny1", full_name: "New York, NY", country: "us", area: None };
     dice.of(&[boulder, york])
 }
 
@@ -128,11 +112,7 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
         author: author(dice),
         text: text(dice),
         lang: dice.of(&LANGUAGES),
-        conversation: if dice.one_in(4) {
-            1 + i64::try_from(dice.below(9)).unwrap()
-        } else {
-            id
-        },
+        conversation: if dice.one_in(4) { 1 + i64::try_from(dice.below(9)).unwrap() } else { id },
         likes: u64::try_from(dice.below(4)).unwrap(),
         images: dice.one_in(6),
         video: dice.one_in(9),
@@ -149,11 +129,7 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
     }
     if dice.one_in(4) {
         let expanded = dice.of(&LINKS);
-        post.links = leak(vec![QueryableLink {
-            url: "https://t.co/abc",
-            expanded,
-            ..QueryableLink::default()
-        }]);
+        post.links = leak(vec![QueryableLink { url: "https://t.co/abc", expanded, ..QueryableLink::default() }]);
     }
     if dice.one_in(3) {
         let answered = 1 + i64::try_from(dice.below(9)).unwrap();
@@ -170,16 +146,8 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
     }
     if dice.one_in(9) {
         post.annotations = &[
-            ContextAnnotation {
-                domain: Some(10),
-                entity: 799,
-                name: "Tea Party",
-            },
-            ContextAnnotation {
-                domain: None,
-                entity: 3,
-                name: "New York",
-            },
+            ContextAnnotation { domain: Some(10), entity: 799, name: "Tea Party" },
+            ContextAnnotation { domain: None, entity: 3, name: "New York" },
         ];
     }
     post
@@ -189,9 +157,8 @@ pub(crate) fn post(dice: &mut Dice, id: i64) -> QueryablePost<'static> {
 pub(crate) fn known(query: &ParsedQuery, people: &[(i64, &str)]) -> SearchLookups {
     let mut known = SearchLookups::default();
     for name in query.user_names() {
-        let called = people
-            .iter()
-            .filter(|(id, username)| username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id));
+        let called =
+            people.iter().filter(|(id, username)| username.eq_ignore_ascii_case(name) || name.parse() == Ok(*id));
         let ids: Vec<i64> = called.map(|(id, _)| *id).collect();
         known.people.insert(name.to_owned(), ids);
     }
@@ -293,11 +260,7 @@ pub(crate) fn query(dice: &mut Dice) -> String {
             3 => format!("{} OR {}", dice.of(&ATOMS), dice.of(&ATOMS)),
             _ => dice.of(&ATOMS).to_owned(),
         };
-        parts.push(if part.contains(" OR ") && !part.starts_with('(') {
-            part
-        } else {
-            format!("{minus}{part}")
-        });
+        parts.push(if part.contains(" OR ") && !part.starts_with('(') { part } else { format!("{minus}{part}") });
     }
     parts.join(" ")
 }

@@ -46,9 +46,7 @@ impl World {
         let plan = QueryPlan::new(query, &known(query, &PEOPLE));
         let expected = self.matching(query, window);
         let mut every = Vec::new();
-        self.snapshot
-            .visit_hits(&plan, window, |hit| every.push(hit.id))
-            .unwrap();
+        self.snapshot.visit_hits(&plan, window, |hit| every.push(hit.id)).unwrap();
         // Counted by five hours, those of a part of the time only.
         let place = |at: i64| usize::try_from((at - START).div_euclid(300 * STEP) - 2).ok();
         let mut figures = [0_u64; 9];
@@ -109,10 +107,7 @@ fn the_index_finds_what_the_evaluator_matches() {
         let post: &QueryablePost<'_> = Box::leak(Box::new(post));
         (id, PostFeatures::new(post, MatchMode::Search))
     });
-    let world = World {
-        facts: facts.collect(),
-        snapshot,
-    };
+    let world = World { facts: facts.collect(), snapshot };
 
     let (mut read, mut found) = (0, 0);
     for _ in 0..1_500 {

@@ -6,11 +6,7 @@ use search::{IndexDocument, PostIndex, QueryPlan, SearchHit, SearchLookups, Sear
 use crate::posts::{Dice, START, STEP, entry, post};
 
 fn all(index: &PostIndex) -> Vec<i64> {
-    let query = parse(
-        "all",
-        QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe),
-    )
-    .unwrap();
+    let query = parse("all", QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe)).unwrap();
     let plan = QueryPlan::new(&query, &SearchLookups::default());
     let hits = index.snapshot().newest_hits(&plan, &SearchWindow::ALL, 100).unwrap();
     for SearchHit { id, created_at_ms: at } in &hits {
@@ -45,10 +41,7 @@ fn an_index_is_what_was_committed_and_keeps_its_mark() {
     index.remove_posts(&[2]).unwrap();
     index.add_documents(&[some(3), some(4)], false).unwrap();
     index.commit("b\nc").unwrap();
-    assert_eq!(
-        (index.checkpoint().as_deref(), all(&index)),
-        (Some("b\nc"), vec![4, 3, 1])
-    );
+    assert_eq!((index.checkpoint().as_deref(), all(&index)), (Some("b\nc"), vec![4, 3, 1]));
     index.remove_author_posts(1).unwrap();
     index.commit("d").unwrap();
     assert_eq!(all(&index), [4]);

@@ -114,18 +114,13 @@ pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberCha
 
 fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(), Fault> {
     static DELETES: LazyLock<[&'static str; 3]> = LazyLock::new(|| {
-        [
-            ("audience_key", "member"),
-            ("audience_user", "member"),
-            ("audience_member", "number"),
-        ]
-        .map(|(table, column)| {
-            let text = format!(
-                "DELETE FROM {table} WHERE audience_id = $1 AND {column} IN ({})",
-                placeholder_list(2)
-            );
-            &*String::leak(text)
-        })
+        [("audience_key", "member"), ("audience_user", "member"), ("audience_member", "number")].map(
+            |(table, column)| {
+                let text =
+                    format!("DELETE FROM {table} WHERE audience_id = $1 AND {column} IN ({})", placeholder_list(2));
+                &*String::leak(text)
+            },
+        )
     });
     for batch in members.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];

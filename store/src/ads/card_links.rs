@@ -54,12 +54,7 @@ pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestinat
         let known = tx.query_row(known, &[card.into(), destination.url.into()], |row| row.int(0))?;
         if let Some(id) = known {
             let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
-            let args = [
-                destination.title.into(),
-                destination.media_key.into(),
-                position.into(),
-                id.into(),
-            ];
+            let args = [destination.title.into(), destination.media_key.into(), position.into(), id.into()];
             tx.execute(sql, &args)?;
             continue;
         }

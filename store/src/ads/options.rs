@@ -16,24 +16,14 @@ pub struct TargetingOption {
 }
 
 fn option_from_row(row: &SqlRow<'_, '_>) -> Result<TargetingOption, Fault> {
-    Ok(TargetingOption {
-        kind: row.text(0)?,
-        value: row.text(1)?,
-        name: row.text(2)?,
-        details: row.text(3)?,
-    })
+    Ok(TargetingOption { kind: row.text(0)?, value: row.text(1)?, name: row.text(2)?, details: row.text(3)? })
 }
 
 pub fn upsert(tx: &mut Tx<'_>, option: &TargetingOption) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_option (kind, value, name, details) VALUES ($1, $2, $3, $4) \
                ON CONFLICT (kind, value) \
                DO UPDATE SET name = excluded.name, details = excluded.details";
-    let args = [
-        (&option.kind).into(),
-        (&option.value).into(),
-        (&option.name).into(),
-        (&option.details).into(),
-    ];
+    let args = [(&option.kind).into(), (&option.value).into(), (&option.name).into(), (&option.details).into()];
     tx.execute(sql, &args).map(|_| ())
 }
 

@@ -30,12 +30,7 @@ pub fn filter_engaged_users(tx: &mut Tx<'_>, users: &[i64], since: Time) -> Resu
 }
 
 pub fn filter_active_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, Fault> {
-    tx.query_by_keys(
-        "SELECT id FROM users WHERE id = $1 AND state = 0",
-        users,
-        &[],
-        id_from_row,
-    )
+    tx.query_by_keys("SELECT id FROM users WHERE id = $1 AND state = 0", users, &[], id_from_row)
 }
 
 /// Users on whose behalf apps have acted since a time; may contain duplicates.
@@ -91,9 +86,7 @@ pub fn post_engagers(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, i64)>, 
 pub fn list_locations(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT id, location FROM users WHERE id > $1 AND state = 0 AND location <> '' \
                ORDER BY id LIMIT $2";
-    tx.query_rows(sql, &[after.into(), limit.into()], |row| {
-        Ok((row.int(0)?, row.text(1)?))
-    })
+    tx.query_rows(sql, &[after.into(), limit.into()], |row| Ok((row.int(0)?, row.text(1)?)))
 }
 
 pub fn user_locations(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, String)>, Fault> {

@@ -18,10 +18,7 @@ pub(crate) fn to_postgres(script: &str) -> String {
         .replace("SERIAL_KEY", "BIGSERIAL NOT NULL PRIMARY KEY")
         .replace("BYTES", "BYTEA")
         // The writing transaction, so that a reader never passes one that has not committed.
-        .replace(
-            "COMMIT_ORDER",
-            ", xid BIGINT NOT NULL DEFAULT (CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))",
-        )
+        .replace("COMMIT_ORDER", ", xid BIGINT NOT NULL DEFAULT (CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))")
         .replace("CREATE VOLATILE TABLE", "CREATE UNLOGGED TABLE")
         .replace("DOCUMENT", "JSON")
         .replace(") EDGE;", ");")

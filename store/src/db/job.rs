@@ -33,12 +33,7 @@ pub(crate) struct PendingJob<F, T> {
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
     pub(crate) fn new_boxed(work: F, reply: oneshot::Sender<Result<T, Error>>, is_write: bool) -> Box<dyn DatabaseJob> {
-        Box::new(Self {
-            work,
-            is_write,
-            outcome: None,
-            reply,
-        })
+        Box::new(Self { work, is_write, outcome: None, reply })
     }
 }
 

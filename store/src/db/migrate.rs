@@ -11,10 +11,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("oauth_flows", include_str!("../../migrations/0002_oauth_flows.sql")),
     ("sessions", include_str!("../../migrations/0003_sessions.sql")),
     ("social_graph", include_str!("../../migrations/0004_social_graph.sql")),
-    (
-        "polls_communities_places",
-        include_str!("../../migrations/0005_polls_communities_places.sql"),
-    ),
+    ("polls_communities_places", include_str!("../../migrations/0005_polls_communities_places.sql")),
     ("lists_spaces", include_str!("../../migrations/0006_lists_spaces.sql")),
     ("bookmarks", include_str!("../../migrations/0007_bookmarks.sql")),
     ("media", include_str!("../../migrations/0008_media.sql")),
@@ -24,25 +21,16 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("news_notes", include_str!("../../migrations/0012_news_notes.sql")),
     ("rules", include_str!("../../migrations/0013_rules.sql")),
     ("webhooks", include_str!("../../migrations/0014_webhooks.sql")),
-    (
-        "verified_followers",
-        include_str!("../../migrations/0015_verified_followers.sql"),
-    ),
+    ("verified_followers", include_str!("../../migrations/0015_verified_followers.sql")),
     ("activity", include_str!("../../migrations/0016_activity.sql")),
     ("connections", include_str!("../../migrations/0017_connections.sql")),
     ("compliance", include_str!("../../migrations/0018_compliance.sql")),
-    (
-        "deliveries_about",
-        include_str!("../../migrations/0019_deliveries_about.sql"),
-    ),
+    ("deliveries_about", include_str!("../../migrations/0019_deliveries_about.sql")),
     ("ads", include_str!("../../migrations/0020_ads.sql")),
     ("audiences", include_str!("../../migrations/0021_audiences.sql")),
     ("ledger", include_str!("../../migrations/0022_ledger.sql")),
     ("ads_options", include_str!("../../migrations/0023_ads_options.sql")),
-    (
-        "promoted_posts",
-        include_str!("../../migrations/0024_promoted_posts.sql"),
-    ),
+    ("promoted_posts", include_str!("../../migrations/0024_promoted_posts.sql")),
     ("auctions", include_str!("../../migrations/0025_auctions.sql")),
     ("card_links", include_str!("../../migrations/0026_card_links.sql")),
     ("segments", include_str!("../../migrations/0027_segments.sql")),
@@ -82,12 +70,7 @@ pub(crate) struct MigrationRow {
 
 impl MigrationRow {
     pub(crate) fn from_row(row: &value::SqlRow<'_, '_>) -> Result<Self, Fault> {
-        Ok(Self {
-            version: row.int(0)?,
-            name: row.text(1)?,
-            checksum: row.text(2)?,
-            applied_at: row.time(3)?,
-        })
+        Ok(Self { version: row.int(0)?, name: row.text(1)?, checksum: row.text(2)?, applied_at: row.time(3)? })
     }
 }
 
@@ -109,10 +92,7 @@ pub(crate) fn apply_missing(target: &mut impl MigrationTarget, now_ms: i64) -> R
             "BEGIN; {CREATE_TABLE_SQL} {script} INSERT INTO migration (version, name, checksum, applied_at) \
              VALUES ({version}, '{name}', '{checksum}', {now_ms}); COMMIT;"
         ))?;
-        done.push(AppliedMigration {
-            version,
-            name: (*name).to_owned(),
-        });
+        done.push(AppliedMigration { version, name: (*name).to_owned() });
     }
     Ok(done)
 }
@@ -130,11 +110,7 @@ pub(crate) fn list_status(target: &mut impl MigrationTarget) -> Result<Vec<Migra
 pub(crate) fn all_missing() -> Vec<MigrationStatus> {
     let scripts = (1..).zip(SCRIPTS);
     scripts
-        .map(|(version, (name, _))| MigrationStatus {
-            version,
-            name: (*name).to_owned(),
-            applied_at: None,
-        })
+        .map(|(version, (name, _))| MigrationStatus { version, name: (*name).to_owned(), applied_at: None })
         .collect()
 }
 

@@ -126,14 +126,7 @@ impl Database {
 
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
-        let Self {
-            write_queue: writes,
-            read_queue: reads,
-            threads,
-            sqlite_path: file,
-            node_lock: node,
-            ..
-        } = self;
+        let Self { write_queue: writes, read_queue: reads, threads, sqlite_path: file, node_lock: node, .. } = self;
         drop((writes, reads, node));
         for thread in threads {
             // A panic has already been logged.
@@ -149,7 +142,5 @@ async fn run_job<T: Send + 'static>(queue: &JobQueue, work: impl TransactionWork
     let (reply, answer) = oneshot::channel();
     let job = PendingJob::new_boxed(work, reply, writes);
     queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
-    answer
-        .await
-        .unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
+    answer.await.unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
 }

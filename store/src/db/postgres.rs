@@ -52,11 +52,7 @@ impl PostgresConnection {
         client
             .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
             .map_err(Fault::context("setting up a connection"))?;
-        Ok(Self {
-            client,
-            statements: LruCache::new(STATEMENT_CACHE_SIZE),
-            had_conflict: false,
-        })
+        Ok(Self { client, statements: LruCache::new(STATEMENT_CACHE_SIZE), had_conflict: false })
     }
 
     fn statement_fault(&mut self, sql: &str, error: postgres::Error) -> Fault {
@@ -71,10 +67,7 @@ impl PostgresConnection {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self
-            .client
-            .prepare(sql)
-            .map_err(|error| self.statement_fault(sql, error))?;
+        let statement = self.client.prepare(sql).map_err(|error| self.statement_fault(sql, error))?;
         self.statements.put(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -124,9 +117,7 @@ impl PostgresConnection {
     pub(crate) fn exec(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
         let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
-        self.client
-            .execute(&statement, &args)
-            .map_err(|error| self.statement_fault(sql, error))
+        self.client.execute(&statement, &args).map_err(|error| self.statement_fault(sql, error))
     }
 
     fn lock_node(&mut self, node: u16) -> Result<bool, Fault> {
@@ -151,9 +142,7 @@ impl PostgresConnection {
     }
 
     fn batch_execute(&mut self, sql: &str) -> Result<(), Fault> {
-        self.client
-            .batch_execute(sql)
-            .map_err(|error| self.statement_fault(sql, error))
+        self.client.batch_execute(sql).map_err(|error| self.statement_fault(sql, error))
     }
 }
 
@@ -161,14 +150,10 @@ impl PostgresConnection {
 /// (connection), 53 (resources) or 57P (shutdown).
 fn is_transient(error: &postgres::Error) -> bool {
     let classes = ["08", "53", "57P"];
-    let broken = error
-        .source()
-        .is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
+    let broken = error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
     broken
         || error.is_closed()
-        || error
-            .code()
-            .is_some_and(|state| classes.iter().any(|class| state.code().starts_with(class)))
+        || error.code().is_some_and(|state| classes.iter().any(|class| state.code().starts_with(class)))
 }
 
 fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
@@ -207,9 +192,7 @@ fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fau
         // The server takes a moment to notice that a killed process is gone.
         thread::sleep(Duration::from_millis(100));
     }
-    Err(Fault::new(format!(
-        "another process is at work on this database as node {node}"
-    )))
+    Err(Fault::new(format!("another process is at work on this database as node {node}")))
 }
 
 /// Starts `count` threads on one queue. The first connection is opened at once, so that a wrong address fails at
@@ -308,10 +291,7 @@ impl migrate::MigrationTarget for PostgresMigrator {
 
     fn run_script(&mut self, script: &str) -> Result<(), Fault> {
         let script = dialect::to_postgres(script);
-        self.0
-            .client
-            .batch_execute(&script)
-            .map_err(Fault::context("running a migration"))
+        self.0.client.batch_execute(&script).map_err(Fault::context("running a migration"))
     }
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {

@@ -33,11 +33,9 @@ const WRITER_CACHE_KIB: u32 = 64 * 1024;
 fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
     let conn = Connection::open(path).map_err(Fault::context("opening the database file"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(Fault::context("fixing query plans"))?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(Fault::context("fixing query plans"))?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
-    conn.busy_timeout(Duration::from_secs(10))
-        .map_err(Fault::context("the busy time-out"))?;
+    conn.busy_timeout(Duration::from_secs(10)).map_err(Fault::context("the busy time-out"))?;
     // The file is not mapped: each connection would count its pages again, for little gain.
     conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
@@ -55,9 +53,7 @@ pub(crate) fn for_each_row(
     mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
-    let mut rows = statement
-        .query(params_from_iter(args))
-        .map_err(|error| statement_fault(sql, error))?;
+    let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
     while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
         if !read(&SqlRow::Sqlite(row))? {
             break;
@@ -76,9 +72,7 @@ pub(crate) fn for_each_key(
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     for key in keys {
         let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
-        let mut rows = statement
-            .query(params_from_iter(args))
-            .map_err(|error| statement_fault(sql, error))?;
+        let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
         while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
             if !read(&SqlRow::Sqlite(row))? {
                 return Ok(());
@@ -90,9 +84,7 @@ pub(crate) fn for_each_key(
 
 pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
-    let changed = statement
-        .execute(params_from_iter(args))
-        .map_err(|error| statement_fault(sql, error))?;
+    let changed = statement.execute(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
     Ok(u64::try_from(changed).unwrap_or(u64::MAX))
 }
 
@@ -252,8 +244,7 @@ pub(crate) fn spawn_readers(
     let (queue, jobs) = unbounded::<Box<dyn DatabaseJob>>();
     let threads = (0..count.max(1)).map(|_| {
         let conn = open_connection(path, CACHE_KIB)?;
-        conn.execute_batch("PRAGMA query_only = ON;")
-            .map_err(Fault::context("a reader"))?;
+        conn.execute_batch("PRAGMA query_only = ON;").map_err(Fault::context("a reader"))?;
         let (jobs, context) = (jobs.clone(), Arc::clone(context));
         spawn_thread("store-reader", move || {
             while let Ok(job) = jobs.recv() {
@@ -274,10 +265,7 @@ fn run_read_job(conn: &Connection, mut job: Box<dyn DatabaseJob>, context: &Stor
 }
 
 fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Fault> {
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(run)
-        .map_err(Fault::context("starting a thread"))
+    thread::Builder::new().name(name.to_owned()).spawn(run).map_err(Fault::context("starting a thread"))
 }
 
 /// Copies a snapshot of a database into a new file; returns its size in bytes.
@@ -301,15 +289,10 @@ pub(crate) fn truncate_wal(path: &Path) {
 /// Returns the problems that SQLite's integrity check reports.
 pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
-    for_each_row(
-        &open_connection(path, CACHE_KIB)?,
-        "PRAGMA integrity_check",
-        &[],
-        |row| {
-            found.push(row.text(0)?);
-            Ok(true)
-        },
-    )?;
+    for_each_row(&open_connection(path, CACHE_KIB)?, "PRAGMA integrity_check", &[], |row| {
+        found.push(row.text(0)?);
+        Ok(true)
+    })?;
     found.retain(|line| line != "ok");
     Ok(found)
 }
@@ -330,16 +313,11 @@ impl migrate::MigrationTarget for SqliteMigrator {
 
     fn run_script(&mut self, script: &str) -> Result<(), Fault> {
         let script = dialect::to_sqlite(script);
-        self.0
-            .execute_batch(&script)
-            .map_err(Fault::context("running a migration"))
+        self.0.execute_batch(&script).map_err(Fault::context("running a migration"))
     }
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
-        let exists = self
-            .0
-            .table_exists(None, "migration")
-            .map_err(Fault::context("the schema"))?;
+        let exists = self.0.table_exists(None, "migration").map_err(Fault::context("the schema"))?;
         if !exists {
             return Ok(Vec::new());
         }
@@ -365,10 +343,7 @@ mod tests {
         let conn = open_connection(&folder.path().join("locum.db"), 64).unwrap();
         let sql = |number: usize| format!("PRAGMA user_version = {number}");
         let runs_before = |number: usize| {
-            let runs = conn
-                .prepare_cached(&sql(number))
-                .unwrap()
-                .get_status(StatementStatus::Run);
+            let runs = conn.prepare_cached(&sql(number)).unwrap().get_status(StatementStatus::Run);
             exec(&conn, &sql(number), &[]).unwrap();
             runs
         };

@@ -54,12 +54,7 @@ pub(crate) enum EngineConnection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: EngineConnection<'c>, context: &'c StoreContext) -> Self {
-        Self {
-            conn,
-            context,
-            now: context.clock.now(),
-            effects: CommitEffects::default(),
-        }
+        Self { conn, context, now: context.clock.now(), effects: CommitEffects::default() }
     }
 
     /// The clock's time when the transaction started.
@@ -107,9 +102,7 @@ impl<'c> Tx<'c> {
             .keyring
             .decrypt(cell, encrypted)
             .map_err(|error| Fault::new(format!("failed to decrypt {cell}: {error}")))?;
-        String::from_utf8(plain)
-            .map(base::Secret::new)
-            .map_err(Fault::context("decoding a decrypted secret"))
+        String::from_utf8(plain).map(base::Secret::new).map_err(Fault::context("decoding a decrypted secret"))
     }
 
     pub(crate) fn encrypt_bytes(&self, cell: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {

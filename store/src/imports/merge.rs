@@ -24,8 +24,7 @@ pub fn absorb_placeholder(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(
 fn delete_placeholder(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     tx.execute("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
     user_search::remove_user(tx, user)?;
-    tx.execute("DELETE FROM users WHERE id = $1", &[user.into()])
-        .map(|_| ())
+    tx.execute("DELETE FROM users WHERE id = $1", &[user.into()]).map(|_| ())
 }
 
 /// Resolves rows that both accounts have and that other rows depend on, before those of `from` are deleted.
@@ -126,11 +125,7 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
         tx.execute(reference.move_sql, &[to.into(), from.into()])?;
     }
     rename_badges(tx, from, to)?;
-    for sql in DELETE_SELF_RELATIONS
-        .iter()
-        .chain(DELETE_BLOCKED_FOLLOWS)
-        .chain(RECOUNT_SQL)
-    {
+    for sql in DELETE_SELF_RELATIONS.iter().chain(DELETE_BLOCKED_FOLLOWS).chain(RECOUNT_SQL) {
         tx.execute(sql, &[to.into()])?;
     }
     if verified.contains(&to) {

@@ -108,13 +108,7 @@ pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> 
                THEN imported_repost_count - $3 ELSE 0 END, \
                imported_like_count = CASE WHEN imported_like_count > $4 \
                THEN imported_like_count - $4 ELSE 0 END WHERE id = $5";
-    let args = [
-        by.replies.into(),
-        by.quotes.into(),
-        by.reposts.into(),
-        by.likes.into(),
-        post.into(),
-    ];
+    let args = [by.replies.into(), by.quotes.into(), by.reposts.into(), by.likes.into(), post.into()];
     tx.execute(sql, &args).map(|_| ())
 }
 

@@ -17,11 +17,7 @@ pub struct ImportProgress {
 pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgress>, Fault> {
     let sql = "SELECT position, report, finished FROM import_progress WHERE source = $1";
     tx.query_row(sql, &[source.into()], |row| {
-        Ok(ImportProgress {
-            position: row.text(0)?,
-            report: row.text(1)?,
-            finished: row.bool(2)?,
-        })
+        Ok(ImportProgress { position: row.text(0)?, report: row.text(1)?, finished: row.bool(2)? })
     })
 }
 
@@ -31,12 +27,7 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) ->
                VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET \
                position = excluded.position, report = excluded.report, \
                finished = excluded.finished";
-    let args = [
-        source.into(),
-        (&progress.position).into(),
-        (&progress.report).into(),
-        progress.finished.into(),
-    ];
+    let args = [source.into(), (&progress.position).into(), (&progress.report).into(), progress.finished.into()];
     tx.execute(sql, &args).map(|_| ())
 }
 

@@ -49,10 +49,7 @@ fn insert_sql(rows: usize) -> String {
         format!("({})", placeholders.collect::<Vec<_>>().join(", "))
     };
     let all: Vec<String> = (0..rows).map(marks).collect();
-    format!(
-        "INSERT INTO ad_event ({EVENT_COLUMNS}) VALUES {} ON CONFLICT DO NOTHING RETURNING id",
-        all.join(", ")
-    )
+    format!("INSERT INTO ad_event ({EVENT_COLUMNS}) VALUES {} ON CONFLICT DO NOTHING RETURNING id", all.join(", "))
 }
 
 fn event_to_values(event: &AdEvent, now: base::Time) -> [SqlValue<'_>; COLUMN_COUNT] {
@@ -109,10 +106,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     let now = tx.now().ms();
     for event in events {
         let (at, group) = (event.at.ms(), event.placement.group().to_number());
-        let (hour, recorded) = (
-            hour_start(at, event.hour_offset_ms),
-            hour_start(now, event.hour_offset_ms),
-        );
+        let (hour, recorded) = (hour_start(at, event.hour_offset_ms), hour_start(now, event.hour_offset_ms));
         let billed = i64::from(event.billed);
         for (entity, id) in counted_entities(event) {
             let entity = entity.to_number();
@@ -150,10 +144,8 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
 fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> String {
     let columns = metric_columns!().trim_end_matches(", ");
     let marks: Vec<String> = (1..=count + METRIC_COUNT).map(|n| format!("${n}")).collect();
-    let sums: Vec<String> = Metric::ALL
-        .iter()
-        .map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name()))
-        .collect();
+    let sums: Vec<String> =
+        Metric::ALL.iter().map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name())).collect();
     let conflict = keys.trim_end_matches(", owed");
     format!(
         "INSERT INTO {table} ({keys}, {columns}) VALUES ({}) ON CONFLICT ({conflict}) \
@@ -195,10 +187,6 @@ fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityT
 /// Sets the uncharged fraction of a line item's impressions, in thousandths of a micro.
 pub fn set_owed(tx: &mut Tx<'_>, line_item: i64, thousandths: i64) -> Result<(), Fault> {
     let sql = "UPDATE ad_total SET owed = $1 WHERE entity = $2 AND entity_id = $3";
-    let args = [
-        thousandths.into(),
-        AdEntity::LineItem.to_number().into(),
-        line_item.into(),
-    ];
+    let args = [thousandths.into(), AdEntity::LineItem.to_number().into(), line_item.into()];
     tx.execute(sql, &args).map(|_| ())
 }

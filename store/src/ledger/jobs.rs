@@ -54,11 +54,7 @@ pub struct AnalyticsJob {
 
 macro_rules! columns {
     ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "id, account_id, state, asked, token, created_at, updated_at, expires_at",
-            $after
-        )
+        concat!($before, "id, account_id, state, asked, token, created_at, updated_at, expires_at", $after)
     };
 }
 
@@ -98,10 +94,7 @@ pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<AnalyticsJob>, Fault>
 
 /// Newest first, with an id below `below`.
 pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Result<Vec<AnalyticsJob>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM ad_job WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3"
-    );
+    let sql = columns!("SELECT ", " FROM ad_job WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3");
     tx.query_rows(sql, &[account.into(), below.into(), limit.into()], job_from_row)
 }
 
@@ -117,15 +110,9 @@ pub fn list_open_jobs(
     until: Time,
     limit: i64,
 ) -> Result<Vec<AnalyticsJob>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM ad_job WHERE state = $1 AND state < 3 AND created_at <= $2 ORDER BY id LIMIT $3"
-    );
-    tx.query_rows(
-        sql,
-        &[state.to_number().into(), until.into(), limit.into()],
-        job_from_row,
-    )
+    let sql =
+        columns!("SELECT ", " FROM ad_job WHERE state = $1 AND state < 3 AND created_at <= $2 ORDER BY id LIMIT $3");
+    tx.query_rows(sql, &[state.to_number().into(), until.into(), limit.into()], job_from_row)
 }
 
 /// Changes a job's state and file; returns false if the job is not in the expected state.

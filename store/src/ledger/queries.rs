@@ -29,18 +29,9 @@ pub fn hourly_sums(
         "entity_id, hour FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 \
          AND hour < $4 AND placement = $5"
     );
-    let more = [
-        entity.to_number().into(),
-        from.into(),
-        to.into(),
-        group.to_number().into(),
-    ];
+    let more = [entity.to_number().into(), from.into(), to.into(), group.to_number().into()];
     tx.query_by_keys(sql, ids, &more, |row| {
-        Ok((
-            row.int(METRIC_COUNT)?,
-            row.int(METRIC_COUNT + 1)?,
-            sums_from_row(row, 0)?,
-        ))
+        Ok((row.int(METRIC_COUNT)?, row.int(METRIC_COUNT + 1)?, sums_from_row(row, 0)?))
     })
 }
 
@@ -50,17 +41,10 @@ pub fn total_sums_by_entity(
     entity: AdEntity,
     ids: &[i64],
 ) -> Result<Vec<(i64, MetricSums, i64)>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        metric_columns!(),
-        "entity_id, owed FROM ad_total WHERE entity_id = $1 AND entity = $2"
-    );
+    let sql =
+        concat!("SELECT ", metric_columns!(), "entity_id, owed FROM ad_total WHERE entity_id = $1 AND entity = $2");
     tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
-        Ok((
-            row.int(METRIC_COUNT)?,
-            sums_from_row(row, 0)?,
-            row.int(METRIC_COUNT + 1)?,
-        ))
+        Ok((row.int(METRIC_COUNT)?, sums_from_row(row, 0)?, row.int(METRIC_COUNT + 1)?))
     })
 }
 
@@ -72,9 +56,7 @@ pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSu
 /// Micros per entity; entities without events are omitted.
 pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";
-    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
-        Ok((row.int(0)?, row.int(1)?))
-    })
+    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| Ok((row.int(0)?, row.int(1)?)))
 }
 
 /// Micros per entity between the starts of two hours.
@@ -135,9 +117,7 @@ pub fn event_kinds_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Resul
     let sql = "SELECT once, kind FROM ad_event WHERE once = $1";
     let rows = tx.query_by_keys(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let kinds_by_id = rows.into_iter();
-    Ok(kinds_by_id
-        .filter_map(|(once, kind)| Some((once, AdEventKind::from_number(kind)?)))
-        .collect())
+    Ok(kinds_by_id.filter_map(|(once, kind)| Some((once, AdEventKind::from_number(kind)?))).collect())
 }
 
 /// Latest first, at most 1000.
@@ -155,9 +135,7 @@ pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> 
 pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT line_item_id, event_time FROM ad_event \
                WHERE viewer = $1 AND event_time > $2 AND kind = 0";
-    tx.query_rows(sql, &[viewer.into(), since.into()], |row| {
-        Ok((row.int(0)?, row.time(1)?))
-    })
+    tx.query_rows(sql, &[viewer.into(), since.into()], |row| Ok((row.int(0)?, row.time(1)?)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,11 +154,7 @@ pub fn count_viewer_impressions(
                AND event_time >= $2 AND event_time < $3 AND kind = 0 \
                GROUP BY line_item_id, viewer";
     tx.query_by_keys(sql, line_items, &[from.into(), to.into()], |row| {
-        Ok(ViewerImpressions {
-            line_item_id: row.int(0)?,
-            viewer: row.int(1)?,
-            impressions: row.int(2)?,
-        })
+        Ok(ViewerImpressions { line_item_id: row.int(0)?, viewer: row.int(1)?, impressions: row.int(2)? })
     })
 }
 
@@ -195,11 +169,8 @@ pub fn list_viewers(
                AND event_time >= $2 AND viewer > 0";
     let rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;
     let wanted = |kind: i64| kinds.iter().any(|one| one.to_number() == kind);
-    let mut all: Vec<UserId> = rows
-        .into_iter()
-        .filter(|(_, kind)| wanted(*kind))
-        .map(|(viewer, _)| UserId::new(viewer))
-        .collect();
+    let mut all: Vec<UserId> =
+        rows.into_iter().filter(|(_, kind)| wanted(*kind)).map(|(viewer, _)| UserId::new(viewer)).collect();
     all.sort_unstable();
     all.dedup();
     Ok(all)
@@ -254,16 +225,8 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
         ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
     };
     // Statements are cached by their text: segments times the two filters.
-    let country = if filter.country.is_empty() {
-        "country >= $6"
-    } else {
-        "country = $6"
-    };
-    let platform = if filter.platform.is_some() {
-        "platform = $7"
-    } else {
-        "CAST(0 AS BIGINT) > $7"
-    };
+    let country = if filter.country.is_empty() { "country >= $6" } else { "country = $6" };
+    let platform = if filter.platform.is_some() { "platform = $7" } else { "CAST(0 AS BIGINT) > $7" };
     let sql = format!(
         "WITH own AS (SELECT * FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
          AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}) \
@@ -316,9 +279,7 @@ pub fn list_active_entities(
     let sql = "SELECT entity_id, first_at, last_at, placements FROM ad_active \
                WHERE account_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4";
     let args = [account.into(), entity.to_number().into(), from.into(), to.into()];
-    let rows = tx.query_rows(sql, &args, |row| {
-        Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?))
-    })?;
+    let rows = tx.query_rows(sql, &args, |row| Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?)))?;
     // Rows are in the order of hours, so those of one entity are not adjacent.
     let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> = std::collections::BTreeMap::new();
     for (id, first, last, mask) in rows {
@@ -328,8 +289,7 @@ pub fn list_active_entities(
     let groups = |mask: i64| {
         let all = Placement::ALL.iter().copied();
         let own = all.filter(|one| one.group() == *one);
-        own.filter(|one| mask >> (one.to_number() / PLACEMENT_GROUP_SIZE) & 1 == 1)
-            .collect()
+        own.filter(|one| mask >> (one.to_number() / PLACEMENT_GROUP_SIZE) & 1 == 1).collect()
     };
     let active = all.into_iter().map(|(entity_id, (first, last, mask))| ActiveEntity {
         entity_id,

@@ -14,12 +14,7 @@ pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[Us
     let sql = "INSERT INTO dm_inbox (user_id, kind, event_id, conversation_id) \
                VALUES ($1, $2, $3, $4)";
     readers.iter().try_for_each(|reader| {
-        let args = [
-            (*reader).into(),
-            event.kind.to_number().into(),
-            event.id.into(),
-            event.conversation.id.into(),
-        ];
+        let args = [(*reader).into(), event.kind.to_number().into(), event.id.into(), event.conversation.id.into()];
         tx.execute(sql, &args).map(|_| ())
     })
 }
@@ -116,8 +111,5 @@ pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> R
     let unreferenced = tx.query_rows(sql, &args, |row| row.int(0))?;
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2";
     tx.execute(sql, &args)?;
-    unreferenced
-        .into_iter()
-        .try_for_each(|event| delete_if_unreferenced(tx, event))
-        .map(|()| true)
+    unreferenced.into_iter().try_for_each(|event| delete_if_unreferenced(tx, event)).map(|()| true)
 }

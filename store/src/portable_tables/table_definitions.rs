@@ -142,46 +142,27 @@ const COMMUNITY: TableDefinition = define_table(
     },
 );
 
-const COMMUNITY_MEMBER: TableDefinition = define_table(
-    "community_member",
-    2,
-    columns! { community_id: Reference("community"), user_id: User, id: Stamp },
-)
-.updating(&[(
-    "UPDATE community SET member_count = member_count + 1 WHERE id = $1",
-    &["community_id"],
-)]);
+const COMMUNITY_MEMBER: TableDefinition =
+    define_table("community_member", 2, columns! { community_id: Reference("community"), user_id: User, id: Stamp })
+        .updating(&[("UPDATE community SET member_count = member_count + 1 WHERE id = $1", &["community_id"])]);
 
-const SUBSCRIPTION: TableDefinition = define_table(
-    "subscription",
-    2,
-    columns! { subscriber_id: User, author_id: User, id: Stamp },
-)
-.requiring("$1 <> $2");
+const SUBSCRIPTION: TableDefinition =
+    define_table("subscription", 2, columns! { subscriber_id: User, author_id: User, id: Stamp }).requiring("$1 <> $2");
 
-const AFFILIATE: TableDefinition = define_table(
-    "affiliate",
-    2,
-    columns! { organization_id: User, user_id: User, id: Stamp },
-)
-.requiring("$1 <> $2 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')");
+const AFFILIATE: TableDefinition =
+    define_table("affiliate", 2, columns! { organization_id: User, user_id: User, id: Stamp })
+        .requiring("$1 <> $2 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')");
 
-const PARTICULARS: TableDefinition = define_table(
-    "particulars",
-    1,
-    columns! { user_id: User, born_on: Text, gender: InRange(0, 2), phone: Text },
-)
-.requiring("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
-.updating(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
+const PARTICULARS: TableDefinition =
+    define_table("particulars", 1, columns! { user_id: User, born_on: Text, gender: InRange(0, 2), phone: Text })
+        .requiring("LENGTH($2) IN (0, 10) AND LENGTH($4) IN (0, 64)")
+        .updating(&[("UPDATE users SET keyed = 0 WHERE id = $1", &["user_id"])]);
 
 const BOOKMARK_FOLDER: TableDefinition =
     define_table("bookmark_folder", 1, columns! { id: Id, user_id: User, name: Text });
 
 const BOOKMARK: TableDefinition = define_table("bookmark", 2, columns! { user_id: User, post_id: Post, id: Stamp })
-    .updating(&[(
-        "UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1",
-        &["post_id"],
-    )]);
+    .updating(&[("UPDATE post SET bookmark_count = bookmark_count + 1 WHERE id = $1", &["post_id"])]);
 
 const BOOKMARK_FILING: TableDefinition = define_table(
     "bookmark_filing",
@@ -195,11 +176,8 @@ const BOOKMARK_FILING: TableDefinition = define_table(
 
 const HIDDEN_REPLY: TableDefinition = define_table("hidden_reply", 1, columns! { post_id: Post, hidden_at: Time });
 
-const MEDIA_SHARE: TableDefinition = define_table(
-    "media_share",
-    2,
-    columns! { media_id: Reference("media"), user_id: User },
-);
+const MEDIA_SHARE: TableDefinition =
+    define_table("media_share", 2, columns! { media_id: Reference("media"), user_id: User });
 
 const MEDIA_TAG: TableDefinition = define_table("media_tag", 2, columns! { post_id: Post, user_id: User });
 
@@ -218,43 +196,27 @@ const POLL: TableDefinition = define_table(
 )
 .updating(&[("UPDATE post SET poll_id = $1 WHERE id = $2", &["id", "post_id"])]);
 
-const POLL_OPTION: TableDefinition = define_table(
-    "poll_option",
-    2,
-    columns! { poll_id: Reference("poll"), choice: Number, label: Text },
-);
+const POLL_OPTION: TableDefinition =
+    define_table("poll_option", 2, columns! { poll_id: Reference("poll"), choice: Number, label: Text });
 
-const POLL_VOTE: TableDefinition = define_table(
-    "poll_vote",
-    2,
-    columns! { poll_id: Reference("poll"), user_id: User, choice: Number, at: Time },
-)
-.requiring("EXISTS (SELECT 1 FROM poll_option WHERE poll_id = $1 AND choice = $3)")
-.updating(&[(
-    "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2",
-    &["poll_id", "choice"],
-)]);
+const POLL_VOTE: TableDefinition =
+    define_table("poll_vote", 2, columns! { poll_id: Reference("poll"), user_id: User, choice: Number, at: Time })
+        .requiring("EXISTS (SELECT 1 FROM poll_option WHERE poll_id = $1 AND choice = $3)")
+        .updating(&[(
+            "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2",
+            &["poll_id", "choice"],
+        )]);
 
-const LIST_FOLLOW: TableDefinition = define_table(
-    "list_follow",
-    2,
-    columns! { list_id: Reference("list"), user_id: User, id: Stamp },
-)
-.requiring("EXISTS (SELECT 1 FROM list WHERE id = $1 AND private = 0 AND deleted_at IS NULL)")
-.updating(&[(
-    "UPDATE list SET follower_count = follower_count + 1 WHERE id = $1",
-    &["list_id"],
-)]);
+const LIST_FOLLOW: TableDefinition =
+    define_table("list_follow", 2, columns! { list_id: Reference("list"), user_id: User, id: Stamp })
+        .requiring("EXISTS (SELECT 1 FROM list WHERE id = $1 AND private = 0 AND deleted_at IS NULL)")
+        .updating(&[("UPDATE list SET follower_count = follower_count + 1 WHERE id = $1", &["list_id"])]);
 
-const LIST_PIN: TableDefinition = define_table(
-    "list_pin",
-    2,
-    columns! { user_id: User, list_id: Reference("list"), id: Stamp },
-)
-.requiring(
-    "EXISTS (SELECT 1 FROM list WHERE id = $2 AND (private = 0 OR owner_id = $1) \
+const LIST_PIN: TableDefinition =
+    define_table("list_pin", 2, columns! { user_id: User, list_id: Reference("list"), id: Stamp }).requiring(
+        "EXISTS (SELECT 1 FROM list WHERE id = $2 AND (private = 0 OR owner_id = $1) \
      AND deleted_at IS NULL)",
-);
+    );
 
 const SPACE_TOPIC: TableDefinition = define_table("space_topic", 1, columns! { id: Id, name: Text, description: Text });
 
@@ -286,24 +248,15 @@ const SPACE_PART: TableDefinition = define_table(
     ),
 ]);
 
-const SPACE_SUBJECT: TableDefinition = define_table(
-    "space_subject",
-    2,
-    columns! { space_id: Reference("space"), topic_id: Reference("space_topic") },
-);
+const SPACE_SUBJECT: TableDefinition =
+    define_table("space_subject", 2, columns! { space_id: Reference("space"), topic_id: Reference("space_topic") });
 
-const SPACE_POST: TableDefinition = define_table(
-    "space_post",
-    2,
-    columns! { space_id: Reference("space"), post_id: Post, id: Stamp },
-);
+const SPACE_POST: TableDefinition =
+    define_table("space_post", 2, columns! { space_id: Reference("space"), post_id: Post, id: Stamp });
 
-const DM_CONVERSATION: TableDefinition = define_table(
-    "dm_conversation",
-    1,
-    columns! { id: Id, lower_id: UserOrNone, higher_id: UserOrNone },
-)
-.requiring("$2 <= $3");
+const DM_CONVERSATION: TableDefinition =
+    define_table("dm_conversation", 1, columns! { id: Id, lower_id: UserOrNone, higher_id: UserOrNone })
+        .requiring("$2 <= $3");
 
 const DM_PARTICIPANT: TableDefinition = define_table(
     "dm_participant",
@@ -325,10 +278,7 @@ const DM_EVENT: TableDefinition = define_table(
     },
 )
 .starting_with(", copies", ", 0")
-.updating(&[(
-    "UPDATE media SET message_uses = message_uses + 1 WHERE id = $1",
-    &["media_id"],
-)]);
+.updating(&[("UPDATE media SET message_uses = message_uses + 1 WHERE id = $1", &["media_id"])]);
 
 const DM_INBOX: TableDefinition = define_table(
     "dm_inbox",
@@ -357,16 +307,13 @@ const NOTE: TableDefinition = define_table(
     },
 );
 
-const NOTE_RATING: TableDefinition = define_table(
-    "note_rating",
-    2,
-    columns! { note_id: Reference("note"), user_id: User, helpful: Switch, at: Time },
-)
-.updating(&[(
-    "UPDATE note SET helpful = helpful + CAST($1 AS BIGINT), \
+const NOTE_RATING: TableDefinition =
+    define_table("note_rating", 2, columns! { note_id: Reference("note"), user_id: User, helpful: Switch, at: Time })
+        .updating(&[(
+            "UPDATE note SET helpful = helpful + CAST($1 AS BIGINT), \
      not_helpful = not_helpful + 1 - CAST($1 AS BIGINT) WHERE id = $2",
-    &["helpful", "note_id"],
-)]);
+            &["helpful", "note_id"],
+        )]);
 
 const NOTE_REQUEST: TableDefinition =
     define_table("note_request", 2, columns! { post_id: Post, user_id: User, at: Time });

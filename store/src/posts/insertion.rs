@@ -139,21 +139,14 @@ pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
                most_recent_post_id = CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 \
                ELSE most_recent_post_id END WHERE id = $4";
-    tx.execute(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()])
-        .map(|_| ())
+    tx.execute(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()]).map(|_| ())
 }
 
 /// Updates the counters of the posts it replies to, quotes or reposts.
 pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let targets = [
-        (
-            post.in_reply_to_post_id,
-            "UPDATE post SET reply_count = reply_count + $1 WHERE id = $2",
-        ),
-        (
-            post.quoted_post_id,
-            "UPDATE post SET quote_count = quote_count + $1 WHERE id = $2",
-        ),
+        (post.in_reply_to_post_id, "UPDATE post SET reply_count = reply_count + $1 WHERE id = $2"),
+        (post.quoted_post_id, "UPDATE post SET quote_count = quote_count + $1 WHERE id = $2"),
         (
             // Nullcast reposts are not counted.
             post.repost_of_id.filter(|_| !post.nullcast),

@@ -22,14 +22,7 @@ pub struct PageRange {
 
 impl PageRange {
     pub const fn newest(limit: i64) -> Self {
-        Self {
-            above: 0,
-            below: i64::MAX,
-            ascending: false,
-            limit,
-            without_replies: false,
-            without_reposts: false,
-        }
+        Self { above: 0, below: i64::MAX, ascending: false, limit, without_replies: false, without_reposts: false }
     }
 }
 
@@ -46,11 +39,7 @@ pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Res
     );
     query_page(
         tx,
-        &[
-            author.into(),
-            range.without_replies.into(),
-            range.without_reposts.into(),
-        ],
+        &[author.into(), range.without_replies.into(), range.without_reposts.into()],
         range,
         sql,
         post_from_row,
@@ -78,11 +67,7 @@ pub fn list_own_posts(
             )
         };
     }
-    let sql = if nullcast {
-        own_posts_sql!("1")
-    } else {
-        own_posts_sql!("0")
-    };
+    let sql = if nullcast { own_posts_sql!("1") } else { own_posts_sql!("0") };
     let args = [user.into(), below.into(), replies.into(), limit.into()];
     tx.query_rows(sql, &args, post_from_row)
 }
@@ -124,9 +109,7 @@ pub fn list_recent_by_authors(
 ) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
                AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
-    tx.query_by_ids(sql, authors, &[above.into(), limit.into()], |row| {
-        Ok((row.id(0)?, row.id(1)?))
-    })
+    tx.query_by_ids(sql, authors, &[above.into(), limit.into()], |row| Ok((row.id(0)?, row.id(1)?)))
 }
 
 /// Live posts below an id, newest first.
@@ -165,11 +148,6 @@ pub fn find_texts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<PostText>, Fault> 
     let sql = "SELECT id, author_id, text, lang FROM post WHERE id = $1 AND state = 0 \
                AND nullcast = 0 AND repost_of_id IS NULL";
     tx.query_by_keys(sql, ids, &[], |row| {
-        Ok(PostText {
-            id: row.int(0)?,
-            author_id: row.int(1)?,
-            text: row.text(2)?,
-            lang: row.text(3)?,
-        })
+        Ok(PostText { id: row.int(0)?, author_id: row.int(1)?, text: row.text(2)?, lang: row.text(3)? })
     })
 }

@@ -24,10 +24,8 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
     );
     seen.push(of("promoted_account", &open));
     seen.push(of("media_creative", ""));
-    let sql = format!(
-        "SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})",
-        seen.join(" OR ")
-    );
+    let sql =
+        format!("SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})", seen.join(" OR "));
     tx.query_by_keys(&sql, items, &[], |row| row.int(0))
 }
 

@@ -31,10 +31,7 @@ pub struct RecordOrder {
 }
 
 impl RecordOrder {
-    pub const NEWEST: Self = Self {
-        key: RecordOrderKey::Created,
-        descending: true,
-    };
+    pub const NEWEST: Self = Self { key: RecordOrderKey::Created, descending: true };
 
     const fn sql_direction(self) -> &'static str {
         if self.descending { "DESC" } else { "ASC" }
@@ -204,17 +201,12 @@ fn page_by_filters<'a>(
     if let Some(place) = &listing.after {
         push_after_cursor(&mut query, orders, &keys, place);
     }
-    let ways = keys
-        .iter()
-        .zip(orders)
-        .map(|(key, order)| format!("{key} {}", order.sql_direction()));
+    let ways = keys.iter().zip(orders).map(|(key, order)| format!("{key} {}", order.sql_direction()));
     let ways = ways.collect::<Vec<_>>().join(", ");
     let last = orders.last().map_or("ASC", |order| order.sql_direction());
     let limit = query.bind_value(listing.limit);
     query.push_sql(&format!(" ORDER BY {ways}, id {last} LIMIT {limit}"));
-    tx.query_rows(&query.sql, &query.args, |row| {
-        Ok((order_values(row, orders, 8)?, record_from_row(row)?))
-    })
+    tx.query_rows(&query.sql, &query.args, |row| Ok((order_values(row, orders, 8)?, record_from_row(row)?)))
 }
 
 /// The order values in a row's columns from `first` on.
@@ -272,10 +264,8 @@ fn filtered_query<'a>(
     upper: &'a mut Vec<u8>,
 ) -> SqlQueryBuilder<'a> {
     let kind = listing.kind;
-    let mut query = SqlQueryBuilder {
-        sql: format!("SELECT {columns} FROM ads_record WHERE kind = '{kind}'"),
-        args: Vec::new(),
-    };
+    let mut query =
+        SqlQueryBuilder { sql: format!("SELECT {columns} FROM ads_record WHERE kind = '{kind}'"), args: Vec::new() };
     let account = query.bind_value(listing.account);
     query.push_sql(&format!(" AND account_id = {account}"));
     query.push_sql(match (listing.include_deleted, listing.include_drafts) {
@@ -289,11 +279,7 @@ fn filtered_query<'a>(
         *upper = prefix_upper_bound(listing.name_prefix.as_bytes());
         // Where another order holds, names are looked at on the way: sorting all that begin alike
         // costs more.
-        let name = if by_name {
-            "name_key"
-        } else {
-            "COALESCE(name_key, name_key)"
-        };
+        let name = if by_name { "name_key" } else { "COALESCE(name_key, name_key)" };
         query.push_name_range(name, listing.name_prefix, upper);
     }
     query

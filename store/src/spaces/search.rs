@@ -42,9 +42,7 @@ pub fn search_titles(tx: &mut Tx<'_>, state: SpaceState, words: &[String], limit
         let last = batch.last().copied();
         let is_full = i64::try_from(batch.len()).unwrap_or(0) == BATCH_SIZE;
         for word in words.iter().filter(|word| *word != first) {
-            batch = tx.query_by_keys(filter_sql, &batch, &[word.into(), state.to_number().into()], |row| {
-                row.int(0)
-            })?;
+            batch = tx.query_by_keys(filter_sql, &batch, &[word.into(), state.to_number().into()], |row| row.int(0))?;
         }
         batch.sort_unstable_by(|one, other| other.cmp(one));
         all.extend(batch);

@@ -15,11 +15,7 @@ pub struct SpaceTopic {
 }
 
 fn topic_from_row(row: &SqlRow<'_, '_>) -> Result<SpaceTopic, Fault> {
-    Ok(SpaceTopic {
-        id: row.int(0)?,
-        name: row.text(1)?,
-        description: row.text(2)?,
-    })
+    Ok(SpaceTopic { id: row.int(0)?, name: row.text(1)?, description: row.text(2)? })
 }
 
 pub fn find_or_insert_topic(tx: &mut Tx<'_>, name: &str) -> Result<SpaceTopic, Fault> {

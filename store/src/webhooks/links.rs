@@ -15,12 +15,7 @@ pub struct StreamLink {
 }
 
 fn link_from_row(row: &SqlRow<'_, '_>) -> Result<StreamLink, Fault> {
-    Ok(StreamLink {
-        webhook_id: row.int(0)?,
-        app_id: row.id(1)?,
-        fields: row.text(2)?,
-        created_at: row.time(3)?,
-    })
+    Ok(StreamLink { webhook_id: row.int(0)?, app_id: row.id(1)?, fields: row.text(2)?, created_at: row.time(3)? })
 }
 
 /// Inserts a link or replaces its fields.

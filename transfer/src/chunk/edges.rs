@@ -65,16 +65,12 @@ fn store_edge(
 ) -> Result<(), Fault> {
     let name = edge_name(kind);
     if from == to {
-        batch
-            .report
-            .skip(name, "from an account to itself", || format!("user {from}"));
+        batch.report.skip(name, "from an account to itself", || format!("user {from}"));
         return Ok(());
     }
     if !imports::insert_edge(tx, kind, from, to, id)? {
         if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
-            batch.report.skip(name, "one of the two users blocks the other", || {
-                format!("from {from} to {to}")
-            });
+            batch.report.skip(name, "one of the two users blocks the other", || format!("from {from} to {to}"));
         } else {
             batch.report.count_known(name);
         }
@@ -120,9 +116,7 @@ fn store_like(tx: &mut Tx<'_>, batch: &mut ImportBatchState, prepared: &Prepared
     let post = PostId::new(like.post);
     let summary = placeholders::ensure(tx, batch, post, UNKNOWN_USER, prepared.draft.as_ref())?;
     if summary.state == PostState::Deleted {
-        batch
-            .report
-            .skip("like", "the post was deleted here", || format!("post {post}"));
+        batch.report.skip("like", "the post was deleted here", || format!("post {post}"));
         return Ok(());
     }
     if imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))? {

@@ -16,9 +16,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
             PreparedRecord::List(imported) => store_list(tx, batch, imported)?,
             PreparedRecord::Member(imported) => {
                 let Some(list) = lists::find_by_id(tx, imported.list)? else {
-                    batch.report.skip("list_member", "the list is unknown", || {
-                        format!("list {}", imported.list)
-                    });
+                    batch.report.skip("list_member", "the list is unknown", || format!("list {}", imported.list));
                     continue;
                 };
                 if let Some(user) = batch.find_user(Some(imported.user)) {
@@ -120,9 +118,7 @@ fn store_list_follow(tx: &mut Tx<'_>, batch: &mut ImportBatchState, list: &List,
     if list.deleted_at.is_some() {
         skip_deleted_list(batch, kind, list);
     } else if list.private {
-        batch
-            .report
-            .skip(kind, "the list is private here", || format!("list {}", list.id));
+        batch.report.skip(kind, "the list is private here", || format!("list {}", list.id));
     } else if lists::follow(tx, list.id, user)? {
         batch.report.count_stored(kind);
     } else {
@@ -132,7 +128,5 @@ fn store_list_follow(tx: &mut Tx<'_>, batch: &mut ImportBatchState, list: &List,
 }
 
 fn skip_deleted_list(batch: &mut ImportBatchState, kind: &str, list: &List) {
-    batch
-        .report
-        .skip(kind, "the list was deleted here", || format!("list {}", list.id));
+    batch.report.skip(kind, "the list was deleted here", || format!("list {}", list.id));
 }

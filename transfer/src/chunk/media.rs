@@ -23,9 +23,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
         };
         match owner {
             Some(owner) => store_attachment(tx, batch, &file.media, path, owner)?,
-            None => batch
-                .report
-                .skip("media", "its owner is unknown", || format!("media {}", file.media.id)),
+            None => batch.report.skip("media", "its owner is unknown", || format!("media {}", file.media.id)),
         }
     }
     Ok(())

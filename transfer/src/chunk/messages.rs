@@ -24,9 +24,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
     messages.sort_by_key(|prepared| prepared.message.at_ms);
     for prepared in messages {
         let Some(owner) = batch.owner else {
-            batch
-                .report
-                .skip("message", "the owner of the archive is unknown", String::new);
+            batch.report.skip("message", "the owner of the archive is unknown", String::new);
             continue;
         };
         match store_message(tx, batch, owner, prepared)? {
@@ -50,11 +48,7 @@ fn store_message(
 ) -> Result<InsertOutcome, Fault> {
     let message = &prepared.message;
     let sender = batch.find_user(message.sender).unwrap_or(owner);
-    let people: Vec<UserId> = message
-        .people
-        .iter()
-        .filter_map(|id| batch.find_user(Some(*id)))
-        .collect();
+    let people: Vec<UserId> = message.people.iter().filter_map(|id| batch.find_user(Some(*id))).collect();
     let Some(conversation) = find_or_create_conversation(tx, batch, owner, &message.conversation)? else {
         return Ok(InsertOutcome::Refused);
     };
@@ -74,9 +68,7 @@ fn store_message(
             }
         }
     }
-    let id = message
-        .id
-        .unwrap_or_else(|| membership_event_id(message, conversation.id));
+    let id = message.id.unwrap_or_else(|| membership_event_id(message, conversation.id));
     let kind = match message.happening {
         ConversationEventKind::Said => 0,
         ConversationEventKind::Join => 1,
@@ -147,10 +139,7 @@ fn find_or_create_conversation(
         messages::add_participant(tx, known.id, owner)?;
         return Ok(Some(known));
     }
-    let conversation = DmConversation {
-        id: tx.next_id::<()>().get(),
-        pair: Some((one.min(other), one.max(other))),
-    };
+    let conversation = DmConversation { id: tx.next_id::<()>().get(), pair: Some((one.min(other), one.max(other))) };
     messages::insert_conversation(tx, &conversation)?;
     for user in [one, other] {
         messages::add_participant(tx, conversation.id, user)?;
@@ -166,9 +155,6 @@ pub(crate) fn parse_pair(name: &str) -> Option<[i64; 2]> {
 /// Changes of participants have no id in an archive: the id is the time, and the low bits
 /// distinguish it from others in the same millisecond.
 fn membership_event_id(imported: &ArchivedMessage, conversation: i64) -> i64 {
-    let hash = imported
-        .people
-        .iter()
-        .fold(conversation, |hash, id| (hash ^ id).wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let hash = imported.people.iter().fold(conversation, |hash, id| (hash ^ id).wrapping_mul(0x2545_f491_4f6c_dd1d));
     first_snowflake_at(Time::from_ms(imported.at_ms)) | ((hash >> 20) & ID_LOW_BITS)
 }

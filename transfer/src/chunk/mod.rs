@@ -56,11 +56,8 @@ pub(crate) fn store(
     let mut report = so_far.clone();
     report.merge(batch.report);
     report.merge(chunk.report.clone());
-    let progress = ImportProgress {
-        position: chunk.next_position.clone(),
-        report: report.to_json_text(),
-        finished: false,
-    };
+    let progress =
+        ImportProgress { position: chunk.next_position.clone(), report: report.to_json_text(), finished: false };
     imports::set_progress(tx, &context.key, &progress)?;
     Ok(ChunkOutcome::Stored(Box::new(report)))
 }

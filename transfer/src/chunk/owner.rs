@@ -58,10 +58,7 @@ fn find_local_user(tx: &mut Tx<'_>, account: &ArchivedAccount, known: Option<Use
         return users::find_by_id(tx, known);
     }
     let same_id = users::find_by_id(tx, UserId::new(account.id))?;
-    if same_id
-        .as_ref()
-        .is_some_and(|user| user.state != UserState::Placeholder)
-    {
+    if same_id.as_ref().is_some_and(|user| user.state != UserState::Placeholder) {
         return Ok(same_id);
     }
     let same_handle = users::find_by_username(tx, &account.handle)?;
@@ -97,10 +94,7 @@ fn link_account(
     if target.id.get() != account.id {
         match users::find_by_id(tx, UserId::new(account.id))? {
             Some(other) if other.state != UserState::Placeholder => {
-                return Ok(Err(format!(
-                    "the archive's account already exists here as @{}",
-                    other.username
-                )));
+                return Ok(Err(format!("the archive's account already exists here as @{}", other.username)));
             }
             Some(other) => imports::merge_accounts(tx, other.id, target.id)?,
             None => {}

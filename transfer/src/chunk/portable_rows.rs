@@ -30,8 +30,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
     unknown.dedup();
     posts::load_known_posts(tx, batch, unknown)?;
     let mut cache = RowExistenceCache::new();
-    rows.into_iter()
-        .try_for_each(|row| store_row(tx, batch, &mut cache, row))
+    rows.into_iter().try_for_each(|row| store_row(tx, batch, &mut cache, row))
 }
 
 fn store_row(
@@ -51,10 +50,7 @@ fn store_row(
             }
         }
     }
-    let row = PortableRow {
-        table: row.table,
-        cells: sort_conversation_pair(kind, cells),
-    };
+    let row = PortableRow { table: row.table, cells: sort_conversation_pair(kind, cells) };
     match insert_row(tx, &row)? {
         InsertOutcome::Added => {}
         InsertOutcome::AlreadyExists => {
@@ -151,11 +147,7 @@ fn app_from_row(row: &PortableRow) -> App {
         description: text("description"),
         website_url: text("website_url"),
         created_at: Time::from_ms(number("created_at")),
-        state: if number("state") == 0 {
-            apps::AppStatus::Active
-        } else {
-            apps::AppStatus::Suspended
-        },
+        state: if number("state") == 0 { apps::AppStatus::Active } else { apps::AppStatus::Suspended },
         api_key: String::new(),
         api_secret: Secret::new(""),
         client_id: String::new(),

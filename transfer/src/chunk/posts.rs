@@ -31,9 +31,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, all: &[&Prepa
 
 pub(super) fn load_known_posts(tx: &mut Tx<'_>, batch: &mut ImportBatchState, ids: Vec<i64>) -> Result<(), Fault> {
     let summary = imports::find_posts(tx, &ids)?;
-    batch
-        .known_posts
-        .extend(summary.into_iter().map(|summary| (summary.id.get(), summary)));
+    batch.known_posts.extend(summary.into_iter().map(|summary| (summary.id.get(), summary)));
     Ok(())
 }
 
@@ -159,10 +157,7 @@ fn resolve_versions(
     };
     let root = PostId::new(root);
     references.root = Some(root);
-    let conversation = batch
-        .known_posts
-        .get(&root.get())
-        .map(|summary| summary.conversation_id);
+    let conversation = batch.known_posts.get(&root.get()).map(|summary| summary.conversation_id);
     references.root_conversation = conversation;
     for version in &post.edit_history {
         let Some(summary) = batch.known_posts.get(version).copied() else {
@@ -192,13 +187,7 @@ fn supersede_version(
     };
     imports::mark_superseded(tx, summary.id, root)?;
     batch.count_post(&old, -1);
-    batch.known_posts.insert(
-        summary.id.get(),
-        ImportedPostSummary {
-            state: PostState::Superseded,
-            ..summary
-        },
-    );
+    batch.known_posts.insert(summary.id.get(), ImportedPostSummary { state: PostState::Superseded, ..summary });
     Ok(())
 }
 

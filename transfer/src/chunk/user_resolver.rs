@@ -37,10 +37,7 @@ pub(crate) fn resolve(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Pr
     let unknown = hints.keys().filter(|id| !batch.users_by_source_id.contains_key(id));
     let ids: Vec<i64> = unknown.copied().collect();
     batch.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
-    let ids: Vec<i64> = ids
-        .into_iter()
-        .filter(|id| !batch.users_by_source_id.contains_key(id))
-        .collect();
+    let ids: Vec<i64> = ids.into_iter().filter(|id| !batch.users_by_source_id.contains_key(id)).collect();
     let known = imports::find_users(tx, &ids)?;
     let mut known: HashMap<i64, ImportedUserSummary> = known.into_iter().map(|user| (user.id.get(), user)).collect();
     for id in ids {
@@ -84,13 +81,9 @@ fn collect_hints<'a>(item: &'a PreparedRecord, hints: &mut UserHints<'a>) {
             let message = &prepared.message;
             let pair = messages::parse_pair(&message.conversation).unwrap_or_default();
             let all = pair.iter().chain(&message.people).chain(&message.sender);
-            all.filter(|id| **id > 0)
-                .for_each(|id| add_hint(hints, Some(*id), "", ""));
+            all.filter(|id| **id > 0).for_each(|id| add_hint(hints, Some(*id), "", ""));
         }
-        PreparedRecord::Row(row) => row
-            .user_ids()
-            .into_iter()
-            .for_each(|id| add_hint(hints, Some(id), "", "")),
+        PreparedRecord::Row(row) => row.user_ids().into_iter().for_each(|id| add_hint(hints, Some(id), "", "")),
         PreparedRecord::Profile(_) | PreparedRecord::User(_) => {}
     }
 }
@@ -140,11 +133,7 @@ fn complete_placeholder(
         user.username.clone()
     };
     let is_nameless = user.name == user.username;
-    let name = if is_nameless {
-        sanitize::sanitize_display_name(hint.name, &username)
-    } else {
-        user.name.clone()
-    };
+    let name = if is_nameless { sanitize::sanitize_display_name(hint.name, &username) } else { user.name.clone() };
     if username != user.username || name != user.name {
         imports::rename_placeholder(tx, user.id, &username, &name)?;
         batch.users_by_handle.remove(&username.to_ascii_lowercase());

@@ -85,11 +85,7 @@ fn claim_user_handle(
 }
 
 fn created_at(id: UserId, imported: &ArchivedUser) -> Time {
-    if imported.created_at_ms > 0 {
-        Time::from_ms(imported.created_at_ms)
-    } else {
-        sanitize::time_from_id(id.get())
-    }
+    if imported.created_at_ms > 0 { Time::from_ms(imported.created_at_ms) } else { sanitize::time_from_id(id.get()) }
 }
 
 fn fill_user(user: &mut User, imported: &ArchivedUser) {
@@ -98,9 +94,7 @@ fn fill_user(user: &mut User, imported: &ArchivedUser) {
     user.verified = imported.verified;
     let default_type = if imported.verified { "blue" } else { "none" };
     let verified_type = find_word(&imported.verified_type, &["blue", "business", "government", "none"]);
-    verified_type
-        .unwrap_or(default_type)
-        .clone_into(&mut user.verified_type);
+    verified_type.unwrap_or(default_type).clone_into(&mut user.verified_type);
     let level = find_word(&imported.subscription_type, &["Basic", "Premium", "PremiumPlus"]);
     level.unwrap_or("None").clone_into(&mut user.subscription_type);
     user.parody = imported.parody;
@@ -189,9 +183,6 @@ fn enrich_profile(
         return Ok(());
     }
     users::update(tx, &user)?;
-    batch.report.remark(format!(
-        "@{} already existed: empty profile fields were filled",
-        user.username
-    ));
+    batch.report.remark(format!("@{} already existed: empty profile fields were filled", user.username));
     Ok(())
 }

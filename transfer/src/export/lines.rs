@@ -35,11 +35,7 @@ pub(super) fn load_lists(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
 pub(super) fn load_list_members(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<IdPair>, Error> {
     let members = lists::list_all_members(tx, after, PAGE_SIZE)?;
     let records = members.iter().map(|((list, user), id)| {
-        ArchiveRecord::ListMember(ArchivedListMember {
-            list: *list,
-            user: *user,
-            id: Some(*id),
-        })
+        ArchiveRecord::ListMember(ArchivedListMember { list: *list, user: *user, id: Some(*id) })
     });
     Ok(build_page(&members, |(pair, _)| *pair, records))
 }
@@ -53,13 +49,8 @@ pub(super) fn load_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair) -> Resu
         EdgeKind::Request => ArchiveRecord::FollowRequest,
         EdgeKind::DmBlock => ArchiveRecord::DmBlock,
     };
-    let records = edges.iter().map(|((from, to), id)| {
-        line(UserRelation {
-            from: Some(*from),
-            to: Some(*to),
-            id: Some(*id),
-        })
-    });
+    let records =
+        edges.iter().map(|((from, to), id)| line(UserRelation { from: Some(*from), to: Some(*to), id: Some(*id) }));
     Ok(build_page(&edges, |(pair, _)| *pair, records))
 }
 
@@ -73,11 +64,7 @@ pub(super) fn load_likes(tx: &mut Tx<'_>, after: IdPair) -> Result<ExportPage<Id
             at_ms: Some(snowflake_time(like.id).ms()),
         })
     });
-    Ok(build_page(
-        &likes,
-        |like| (like.user_id.get(), like.post_id.get()),
-        records,
-    ))
+    Ok(build_page(&likes, |like| (like.user_id.get(), like.post_id.get()), records))
 }
 
 pub(super) fn load_media(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>, Error> {
@@ -110,18 +97,11 @@ pub(super) fn attachment_from_media(medium: &Media) -> ArchivedMedia {
         "subtitles" => ArchivedMediaKind::Subtitles,
         _ => ArchivedMediaKind::Photo,
     };
-    let url = if kind == ArchivedMediaKind::Photo {
-        &medium.url
-    } else {
-        &medium.preview_image_url
-    };
+    let url = if kind == ArchivedMediaKind::Photo { &medium.url } else { &medium.preview_image_url };
     ArchivedMedia {
         id: medium.id.get(),
         kind,
-        files: Some(file_name(&medium.path).to_owned())
-            .filter(|name| !name.is_empty())
-            .into_iter()
-            .collect(),
+        files: Some(file_name(&medium.path).to_owned()).filter(|name| !name.is_empty()).into_iter().collect(),
         url: url.clone(),
         alt: Some(medium.alt_text.clone()).filter(|alt| !alt.is_empty()),
         width: pixels(medium.width),

@@ -59,10 +59,7 @@ impl PostLineContext {
             users: users.into_iter().map(|user| (user.id, user)).collect(),
             sources: sources.into_iter().map(|post| (post.id, post)).collect(),
             mentions,
-            media: media
-                .into_iter()
-                .map(|medium| (medium.media_key.clone(), medium))
-                .collect(),
+            media: media.into_iter().map(|medium| (medium.media_key.clone(), medium)).collect(),
             versions,
             links: exports::message_links(tx, &ids)?.into_iter().collect(),
         })
@@ -120,9 +117,7 @@ impl PostLineContext {
         let known = author.filter(|author| author.get() != 0);
         let placeholder = source.filter(|post| post.state == PostState::Placeholder);
         ArchivedRepost {
-            handle: handle
-                .filter(|_| known.is_some())
-                .map_or_else(String::new, |user| user.username.clone()),
+            handle: handle.filter(|_| known.is_some()).map_or_else(String::new, |user| user.username.clone()),
             text: placeholder.map_or_else(String::new, |post| post.text.clone()),
             id: Some(id.get()),
             author: known.map(UserId::get),

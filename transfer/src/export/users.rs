@@ -33,9 +33,7 @@ fn user_to_line(user: &User) -> ArchivedUser {
         avatar_url: user.profile_image_url.clone(),
         banner_url: user.profile_banner_url.clone(),
         verified_type: user.verified_type.clone(),
-        subscription_type: Some(user.subscription_type.clone())
-            .filter(|level| level != "None")
-            .unwrap_or_default(),
+        subscription_type: Some(user.subscription_type.clone()).filter(|level| level != "None").unwrap_or_default(),
         parody: user.parody,
         identity_verified: user.is_identity_verified,
         refuses_messages: !user.receives_dm,

@@ -106,9 +106,7 @@ fn safe_extension(name: &str) -> String {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     let plain =
         |extension: &&str| extension.len() <= 5 && extension.bytes().all(|letter| letter.is_ascii_alphanumeric());
-    extension
-        .filter(plain)
-        .map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
+    extension.filter(plain).map_or_else(|| "bin".to_owned(), str::to_ascii_lowercase)
 }
 
 /// Copies to a temporary file, which is renamed once it is synced to disk.

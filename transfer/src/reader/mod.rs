@@ -109,11 +109,7 @@ fn read_chunks(job: &ReadJob, out: &Sender<ReaderMessage>) -> Result<(), Archive
 
 impl ImportChunk {
     fn starting_at(at: &str) -> Self {
-        Self {
-            start_position: at.to_owned(),
-            next_position: at.to_owned(),
-            ..Self::default()
-        }
+        Self { start_position: at.to_owned(), next_position: at.to_owned(), ..Self::default() }
     }
 
     fn add_record(&mut self, record: ArchiveRecord, media: &MediaFolder<'_>, max_id: i64) {
@@ -141,8 +137,7 @@ impl ImportChunk {
         if skipped.why != SkipReason::Absent {
             self.report.count_seen(&skipped.kind, skipped.count);
         }
-        self.report
-            .add_skipped(&skipped.kind, &reason, skipped.count, || example);
+        self.report.add_skipped(&skipped.kind, &reason, skipped.count, || example);
     }
 
     fn add_refused(&mut self, error: &ArchiveError) {

@@ -181,10 +181,7 @@ fn prepare_edge(
     max_id: i64,
     report: &mut ImportReport,
 ) -> Option<PreparedRecord> {
-    let invalid_id = [relation.from, relation.to]
-        .into_iter()
-        .flatten()
-        .find(|id| *id <= 0 || *id > max_id);
+    let invalid_id = [relation.from, relation.to].into_iter().flatten().find(|id| *id <= 0 || *id > max_id);
     if let Some(id) = invalid_id {
         return skip_invalid_id(edge_name(kind), id, report);
     }

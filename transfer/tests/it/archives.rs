@@ -33,10 +33,7 @@ fn an_archive_is_taken_whole() {
         ];
         assert_eq!(kinds.map(taken), [1, 1, 8, 4, 2, 1, 1, 4, 2, 1, 2]);
         assert_eq!(report.manifest_mismatches(), []);
-        assert_eq!(
-            (report.media.copied, report.media.bytes, report.media.missing),
-            (1, 6, 1)
-        );
+        assert_eq!((report.media.copied, report.media.bytes, report.media.missing), (1, 6, 1));
         let why: Vec<_> = report
             .skipped
             .iter()
@@ -60,15 +57,9 @@ fn its_people_are_there() {
         let world = World::new(engine).await;
         world.import(folder(&ada()).source()).await;
         let owner = world.user(12).await.unwrap();
-        assert_eq!(
-            (owner.username.as_str(), owner.state),
-            ("ada", users::UserState::Active)
-        );
+        assert_eq!((owner.username.as_str(), owner.state), ("ada", users::UserState::Active));
         assert_eq!((owner.post_count, owner.media_count, owner.like_count), (7, 2, 2));
-        assert_eq!(
-            (owner.followers_count, owner.following_count, owner.listed_count),
-            (2, 2, 2)
-        );
+        assert_eq!((owner.followers_count, owner.following_count, owner.listed_count), (2, 2, 2));
         assert_eq!((owner.description.as_str(), owner.email.as_str()), ("a & b", ""));
         assert_eq!(owner.most_recent_post_id.unwrap().get(), at(90));
         assert_eq!(world.user(77).await.unwrap().username, "Grace_H");
@@ -84,19 +75,10 @@ fn posts_keep_their_places() {
         world.import(zipped(&ada()).source()).await;
         let film = world.post(at(0)).await.unwrap();
         assert_eq!(film.text, "Fish & <chips> with @Grace_H");
-        assert_eq!(
-            film.entities,
-            r#"{"mentions":[{"end":28,"id":"77","start":20,"username":"Grace_H"}]}"#
-        );
+        assert_eq!(film.entities, r#"{"mentions":[{"end":28,"id":"77","start":20,"username":"Grace_H"}]}"#);
         // Five and two are told; Ada's own like is one of the five, the reply is counted.
-        assert_eq!(
-            (film.like_count, film.repost_count, film.media_keys.as_str()),
-            (5, 2, "7_99")
-        );
-        assert_eq!(
-            fs::read(world.folder.path().join("media/99/7_99.mp4")).unwrap(),
-            b"a film"
-        );
+        assert_eq!((film.like_count, film.repost_count, film.media_keys.as_str()), (5, 2, "7_99"));
+        assert_eq!(fs::read(world.folder.path().join("media/99/7_99.mp4")).unwrap(), b"a film");
 
         let repost = world.post(at(10)).await.unwrap();
         let source = world.post(repost.repost_of_id.unwrap().get()).await.unwrap();
@@ -114,10 +96,7 @@ fn posts_keep_their_places() {
         assert_eq!(new.conversation_id.get(), at(50));
 
         let likes = world.post(at(5)).await.unwrap();
-        assert_eq!(
-            (likes.state, likes.text.as_str(), likes.author_id.get()),
-            (PostState::Placeholder, "a > b", 0)
-        );
+        assert_eq!((likes.state, likes.text.as_str(), likes.author_id.get()), (PostState::Placeholder, "a > b", 0));
         assert_eq!(world.log().await, ["import.batch", "import.end"]);
     });
 }
@@ -127,19 +106,12 @@ fn a_thread_is_one_conversation_in_whatever_chunks_it_comes() {
     on_each_engine(async |engine| {
         for batch in [1, 2, 1_000] {
             let world = World::new(engine).await;
-            let options = ImportOptions {
-                batch,
-                ..world.options()
-            };
+            let options = ImportOptions { batch, ..world.options() };
             world.try_import(folder(&ada()).source(), options).await.unwrap();
             world.recount().await;
             for seconds in [70, 80, 90] {
                 let post = world.post(at(seconds)).await.unwrap();
-                assert_eq!(
-                    (post.state, post.conversation_id.get()),
-                    (PostState::Live, at(70)),
-                    "{batch}"
-                );
+                assert_eq!((post.state, post.conversation_id.get()), (PostState::Live, at(70)), "{batch}");
             }
             let (old, new) = (world.post(at(50)).await, world.post(at(60)).await);
             let states = (old.unwrap().state, new.unwrap().state);
@@ -173,24 +145,12 @@ fn what_a_placeholder_waited_for_takes_its_place() {
         let world = World::new(engine).await;
         world.import(folder(&ada()).source()).await;
         let report = world.import(folder(&grace()).source()).await;
-        assert_eq!(
-            (report.placeholders.completed_users, report.placeholders.completed_posts),
-            (1, 1)
-        );
+        assert_eq!((report.placeholders.completed_users, report.placeholders.completed_posts), (1, 1));
         let grace = world.user(77).await.unwrap();
-        assert_eq!(
-            (grace.name.as_str(), grace.state),
-            ("Grace Hopper", users::UserState::Active)
-        );
-        assert_eq!(
-            (grace.followers_count, grace.following_count, grace.post_count),
-            (1, 1, 2)
-        );
+        assert_eq!((grace.name.as_str(), grace.state), ("Grace Hopper", users::UserState::Active));
+        assert_eq!((grace.followers_count, grace.following_count, grace.post_count), (1, 1, 2));
         let liked = world.post(at(5)).await.unwrap();
-        assert_eq!(
-            (liked.state, liked.author_id.get(), liked.like_count),
-            (PostState::Live, 77, 3)
-        );
+        assert_eq!((liked.state, liked.author_id.get(), liked.like_count), (PostState::Live, 77, 3));
         assert_eq!(liked.text, "a > b, and more");
         let answered = world.post(at(0)).await.unwrap();
         assert_eq!((answered.reply_count, answered.like_count), (1, 5));
@@ -215,10 +175,7 @@ fn a_broken_source_leaves_nothing() {
         let mut files = parts("12", "ada", "Ada");
         let tweets = array("tweets", &[post(at(0), "one", ""), post(at(1), "two", "")]);
         files.push(text("data/tweets.js", tweets.split_at(tweets.len() - 20).0));
-        let error = world
-            .try_import(folder(&files).source(), world.options())
-            .await
-            .unwrap_err();
+        let error = world.try_import(folder(&files).source(), world.options()).await.unwrap_err();
         assert!(matches!(error, TransferError::Source(_)), "{error}");
         assert!(error.to_string().contains("data/tweets.js"), "{error}");
         assert_eq!((world.lines().await, world.log().await), empty);
@@ -255,10 +212,7 @@ fn readers_find_what_came_in_their_home_timeline() {
             world.store.read(page).await.unwrap().0.len()
         };
         assert_eq!(page().await, 0);
-        let options = ImportOptions {
-            batch: 2,
-            ..world.options()
-        };
+        let options = ImportOptions { batch: 2, ..world.options() };
         let archive = folder(&ada());
         world.try_import(archive.source(), options).await.unwrap();
         assert_eq!(page().await, 7);

@@ -36,19 +36,12 @@ struct People {
 }
 
 fn say(tx: &mut Tx<'_>, by: UserId, new: NewPost) -> Result<base::PostId, Error> {
-    let author = PostAuthor {
-        user_id: by,
-        app_id: None,
-        self_serve: false,
-    };
+    let author = PostAuthor { user_id: by, app_id: None, self_serve: false };
     Ok(network::posts::create(tx, &author, &new)?.id)
 }
 
 fn text(text: &str) -> NewPost {
-    NewPost {
-        text: text.to_owned(),
-        ..NewPost::default()
-    }
+    NewPost { text: text.to_owned(), ..NewPost::default() }
 }
 
 /// Something of everything.
@@ -62,12 +55,7 @@ fn fill(tx: &mut Tx<'_>) -> Result<People, Error> {
         };
         Ok::<_, Error>(network::users::create(tx, &new)?.id)
     };
-    let people = People {
-        ada: join("ada")?,
-        bea: join("bea")?,
-        cas: join("cas")?,
-        dan: join("dan")?,
-    };
+    let people = People { ada: join("ada")?, bea: join("bea")?, cas: join("cas")?, dan: join("dan")? };
     posts(tx, people)?;
     groups(tx, people)?;
     spaces(tx, people)?;
@@ -98,24 +86,15 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
         },
     )?;
     let poll = NewPost {
-        poll: Some(NewPoll {
-            options: vec!["tea".to_owned(), "coffee".to_owned()],
-            duration_minutes: 60,
-        }),
+        poll: Some(NewPoll { options: vec!["tea".to_owned(), "coffee".to_owned()], duration_minutes: 60 }),
         ..text("Which?")
     };
     let poll = say(tx, ada, poll)?;
     network::polls::vote(tx, bea, poll, 1)?;
     network::polls::vote(tx, cas, poll, 2)?;
-    let placed = NewPost {
-        place_id: network::places::format_place_id(place.id),
-        ..text("Here")
-    };
+    let placed = NewPost { place_id: network::places::format_place_id(place.id), ..text("Here") };
     let placed = say(tx, bea, placed)?;
-    let reply = NewPost {
-        reply_to: Some(placed),
-        ..text("Rude")
-    };
+    let reply = NewPost { reply_to: Some(placed), ..text("Rude") };
     let reply = say(tx, cas, reply)?;
     network::replies::set_hidden(tx, bea, reply, true)?;
     for user in [bea, cas] {
@@ -126,10 +105,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     }
     network::subscriptions::subscribe(tx, cas, bea)?;
     let by = AuditActor::operator();
-    let badge = AffiliateBadge {
-        badge_url: "https://example.com/badge.png".to_owned(),
-        ..AffiliateBadge::default()
-    };
+    let badge = AffiliateBadge { badge_url: "https://example.com/badge.png".to_owned(), ..AffiliateBadge::default() };
     network::profiles::set_affiliation(tx, &by, cas, Some((bea, &badge)))?;
     network::profiles::set_affiliation(tx, &by, bea, Some((ada, &badge)))?;
     network::profiles::set_parody(tx, &by, cas, true)?;
@@ -139,11 +115,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     store::media::share(tx, video, cas)?;
     store::media::share(tx, video, ada)?;
     store::media::set_subtitles(tx, video, "en", words, "English")?;
-    let shown = NewPost {
-        media_ids: vec![video],
-        tagged_user_ids: vec![ada],
-        ..text("Look")
-    };
+    let shown = NewPost { media_ids: vec![video], tagged_user_ids: vec![ada], ..text("Look") };
     let shown = say(tx, bea, shown)?;
     store::media::tag_users(tx, shown, &[bea])?;
     Ok(())
@@ -178,10 +150,7 @@ fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<Id<
 
 fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
-    let list = NewList {
-        name: "Boats".to_owned(),
-        ..NewList::default()
-    };
+    let list = NewList { name: "Boats".to_owned(), ..NewList::default() };
     for owner in [ada, bea] {
         let list = network::lists::create(tx, owner, &list)?;
         for user in [cas, bea, dan] {
@@ -199,10 +168,7 @@ fn groups(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     for user in [ada, cas] {
         network::communities::join(tx, community.id, user, true)?;
     }
-    let inside = NewPost {
-        community_id: Some(community.id),
-        ..text("For us alone")
-    };
+    let inside = NewPost { community_id: Some(community.id), ..text("For us alone") };
     let inside = say(tx, bea, inside)?;
     let story = NewNewsStory {
         name: "A boat arrives".to_owned(),
@@ -253,11 +219,8 @@ fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     }
     let post = say(tx, cas, text("Listen to this"))?;
     network::spaces::share_post(tx, live.id, cas, post)?;
-    let later = NewSpace {
-        title: "Later talk".to_owned(),
-        start: Some(tx.now().plus_ms(3_600_000)),
-        ..NewSpace::default()
-    };
+    let later =
+        NewSpace { title: "Later talk".to_owned(), start: Some(tx.now().plus_ms(3_600_000)), ..NewSpace::default() };
     let later = network::spaces::create(tx, cas, &later)?;
     network::spaces::set_reminder(tx, later.id, bea, true)?;
     network::spaces::set_reminder(tx, later.id, ada, true)?;
@@ -269,18 +232,12 @@ fn spaces(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
 fn talks(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     let People { ada, bea, cas, dan } = people;
     let from = |user_id| MessageSender { user_id, app_id: None };
-    let says = |text: &str| NewMessage {
-        text: text.to_owned(),
-        media: None,
-    };
+    let says = |text: &str| NewMessage { text: text.to_owned(), media: None };
     network::messages::send_to_user(tx, &from(ada), bea, &says("Between us"))?;
     network::messages::send_to_user(tx, &from(bea), ada, &says("Quite"))?;
     network::messages::send_to_user(tx, &from(ada), dan, &says("You too"))?;
     let picture = media(tx, "photo", bea, "3")?;
-    let carried = NewMessage {
-        media: Some(picture),
-        ..says("See")
-    };
+    let carried = NewMessage { media: Some(picture), ..says("See") };
     network::messages::send_to_user(tx, &from(bea), cas, &carried)?;
     let group = network::messages::create_group(tx, &from(ada), &[bea, cas, dan], &says("All"))?;
     network::messages::leave_group(tx, &group.conversation, cas)?;
@@ -425,10 +382,7 @@ fn an_account_that_turns_out_to_be_another_brings_everything_along() {
         assert!(named(&copy.lines().await, bea).len() > 20);
 
         // Dan turns out to be Bea: what both have is there once.
-        let owner = ImportOptions {
-            owner: Some(ArchiveOwner::Id(people.dan)),
-            ..copy.options()
-        };
+        let owner = ImportOptions { owner: Some(ArchiveOwner::Id(people.dan)), ..copy.options() };
         let archive = folder(&parts(&bea.to_string(), "bea", "Bea"));
         copy.try_import(archive.source(), owner).await.unwrap();
         copy.recount().await;

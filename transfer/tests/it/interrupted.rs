@@ -73,12 +73,7 @@ fn a_killed_import_ends_like_one_that_was_not() {
     on_each_engine(async |engine| {
         let archive = folder(&many());
         let world = World::new(engine).await;
-        let options = || ImportOptions {
-            messages: false,
-            batch: 25,
-            media_dir: None,
-            owner: None,
-        };
+        let options = || ImportOptions { messages: false, batch: 25, media_dir: None, owner: None };
         let whole = world.try_import(archive.source(), options()).await.unwrap();
         let wanted = without_own_ids(world.lines().await);
         for chunks in [2, 3, 5, 9, 13] {
@@ -90,14 +85,7 @@ fn a_killed_import_ends_like_one_that_was_not() {
             world.recount().await;
             assert_eq!(without_own_ids(world.lines().await), wanted, "{chunks}");
             assert!(report.resumed_from.is_some(), "{chunks}");
-            assert_eq!(
-                transfer::ImportReport {
-                    resumed_from: None,
-                    ..report
-                },
-                whole,
-                "{chunks}"
-            );
+            assert_eq!(transfer::ImportReport { resumed_from: None, ..report }, whole, "{chunks}");
         }
     });
 }
@@ -109,12 +97,7 @@ fn an_import_can_be_killed_again_and_again() {
         let whole = World::new(engine).await;
         whole.import(archive.source()).await;
         let mut world = World::new(engine).await;
-        let options = || ImportOptions {
-            messages: false,
-            batch: 15,
-            media_dir: None,
-            owner: None,
-        };
+        let options = || ImportOptions { messages: false, batch: 15, media_dir: None, owner: None };
         let mut rounds = 0;
         while kill(&world, archive.source(), options(), 2).await {
             world = world.restart().await;
@@ -136,11 +119,7 @@ fn two_imports_of_one_source_do_not_mix() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
         let archive = folder(&many());
-        let options = || ImportOptions {
-            messages: false,
-            batch: 20,
-            ..world.options()
-        };
+        let options = || ImportOptions { messages: false, batch: 20, ..world.options() };
         let one = world.try_import(archive.source(), options());
         let other = world.try_import(archive.source(), options());
         let (one, other) = tokio::join!(one, other);

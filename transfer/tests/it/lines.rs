@@ -14,11 +14,7 @@ fn what_was_exported_comes_back_the_same() {
         let world = World::new(engine).await;
         world.import(folder(&ada()).source()).await;
         world.import(folder(&grace()).source()).await;
-        let author = PostAuthor {
-            user_id: base::UserId::new(77),
-            app_id: None,
-            self_serve: false,
-        };
+        let author = PostAuthor { user_id: base::UserId::new(77), app_id: None, self_serve: false };
         let work = move |tx: &mut Tx<'_>| {
             for (text, nullcast) in [("for promotion @ada", true), ("see https://locum.example", false)] {
                 let new = NewPost {
@@ -29,11 +25,7 @@ fn what_was_exported_comes_back_the_same() {
                 };
                 network::posts::create(tx, &author, &new)?;
             }
-            let person = |name: &str, protected| NewUser {
-                username: name.to_owned(),
-                protected,
-                ..NewUser::default()
-            };
+            let person = |name: &str, protected| NewUser { username: name.to_owned(), protected, ..NewUser::default() };
             let shy = network::users::create(tx, &person("shy", true))?;
             let asker = network::users::create(tx, &person("asker", false))?;
             network::follows::follow(tx, asker.id, shy.id)?;
@@ -54,12 +46,7 @@ fn what_was_exported_comes_back_the_same() {
         assert_eq!(report.skipped, []);
         // The film is in the other folder, and so is not found.
         let back = copy.lines().await;
-        let plain = |lines: &[String]| {
-            lines
-                .iter()
-                .map(|line| line.replace("\"7_99.mp4\"", ""))
-                .collect::<Vec<_>>()
-        };
+        let plain = |lines: &[String]| lines.iter().map(|line| line.replace("\"7_99.mp4\"", "")).collect::<Vec<_>>();
         assert_eq!(plain(&back), plain(&exported));
         copy.import(source).await;
         assert_eq!(copy.lines().await, back);
@@ -86,16 +73,10 @@ fn lines_of_the_old_interface_are_taken() {
         let same = shared.replace("\"51\"", "\"52\"");
         let orphan = r#"{"id_str":"53","full_text":"whose?","created_at":"Thu Jan 01 00:00:02 +0000 2009"}"#;
         let tie = r#"{"kind":"follow","to":"3"}"#;
-        let (_folder, source) = lines(
-            "old.jsonl",
-            &[shared, same, orphan.to_owned(), tie.to_owned(), "{".to_owned()],
-        );
+        let (_folder, source) = lines("old.jsonl", &[shared, same, orphan.to_owned(), tie.to_owned(), "{".to_owned()]);
         let report = world.import(source).await;
         let source = world.post(50).await.unwrap();
-        assert_eq!(
-            (source.like_count, source.repost_count, source.state),
-            (7, 3, PostState::Live)
-        );
+        assert_eq!((source.like_count, source.repost_count, source.state), (7, 3, PostState::Live));
         assert_eq!(world.post(51).await.unwrap().repost_of_id, Some(source.id));
         assert!(world.post(52).await.is_none());
         assert_eq!(world.post(53).await.unwrap().state, PostState::Placeholder);

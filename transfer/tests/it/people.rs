@@ -13,16 +13,10 @@ fn an_account_with_the_same_handle_is_completed_and_told() {
         let world = World::new(engine).await;
         let here = world.join("Ada").await;
         let report = world.import(folder(&ada()).source()).await;
-        assert!(
-            report.remarks.iter().any(|remark| remark.contains("@ada (12)")),
-            "{report:?}"
-        );
+        assert!(report.remarks.iter().any(|remark| remark.contains("@ada (12)")), "{report:?}");
         assert!(world.user(12).await.is_none());
         let user = world.user(here.get()).await.unwrap();
-        assert_eq!(
-            (user.username.as_str(), user.post_count, user.location.as_str()),
-            ("Ada", 7, "here")
-        );
+        assert_eq!((user.username.as_str(), user.post_count, user.location.as_str()), ("Ada", 7, "here"));
         assert_eq!(world.post(at(90)).await.unwrap().in_reply_to_user_id, Some(here));
         // Later sources mean the same person by the same id.
         world.import(folder(&crate::sample::grace()).source()).await;
@@ -41,25 +35,16 @@ fn an_archive_can_be_given_to_somebody() {
         world.import(folder(&crate::sample::grace()).source()).await;
         assert_eq!(world.user(12).await.unwrap().state, UserState::Placeholder);
         let bea = world.join("bea").await;
-        let options = ImportOptions {
-            owner: Some(ArchiveOwner::Username("bea".to_owned())),
-            ..world.options()
-        };
+        let options = ImportOptions { owner: Some(ArchiveOwner::Username("bea".to_owned())), ..world.options() };
         world.try_import(folder(&ada()).source(), options).await.unwrap();
         world.recount().await;
         assert!(world.user(12).await.is_none());
         let user = world.user(bea.get()).await.unwrap();
         assert_eq!((user.post_count, user.followers_count), (7, 3));
-        let missing = ImportOptions {
-            owner: Some(ArchiveOwner::Id(UserId::new(4))),
-            ..world.options()
-        };
+        let missing = ImportOptions { owner: Some(ArchiveOwner::Id(UserId::new(4))), ..world.options() };
         let error = world.try_import(folder(&ada()).source(), missing).await.unwrap_err();
         assert!(matches!(error, TransferError::Owner(_)), "{error}");
-        let named = ImportOptions {
-            owner: Some(ArchiveOwner::Username("newcomer".to_owned())),
-            ..world.options()
-        };
+        let named = ImportOptions { owner: Some(ArchiveOwner::Username("newcomer".to_owned())), ..world.options() };
         let files = parts("500", "somebody", "Somebody");
         world.try_import(folder(&files).source(), named).await.unwrap();
         assert_eq!(world.user(500).await.unwrap().username, "newcomer");
@@ -71,10 +56,7 @@ fn a_handle_alone_waits_for_its_id() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
         let mut files = parts("12", "ada", "Ada");
-        files.push(text(
-            "data/tweets.js",
-            &array("tweets", &[post(at(1), "RT @carol: so it is", "")]),
-        ));
+        files.push(text("data/tweets.js", &array("tweets", &[post(at(1), "RT @carol: so it is", "")])));
         world.import(folder(&files).source()).await;
         let carol = world.named("carol").await.unwrap();
         let source = world.post(at(1)).await.unwrap().repost_of_id.unwrap();
@@ -100,10 +82,8 @@ fn a_placeholder_makes_room_for_whoever_has_the_handle() {
         world.import(source).await;
         assert_eq!(world.user(2).await.unwrap().username, "dora");
         assert_eq!(world.user(3).await.unwrap().username, "u3");
-        let (_folder, source) = lines(
-            "b.jsonl",
-            &[user("4", "dora"), user("5", "Dora"), user("6", "u3"), user("3", "eve")],
-        );
+        let (_folder, source) =
+            lines("b.jsonl", &[user("4", "dora"), user("5", "Dora"), user("6", "u3"), user("3", "eve")]);
         let report = world.import(source).await;
         let mut names = Vec::new();
         for id in 2..7 {

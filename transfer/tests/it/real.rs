@@ -11,10 +11,7 @@ use crate::world::{World, on_each_engine};
 /// The bodies of all recorded answers, one a line.
 fn bodies(folder: &str) -> Vec<String> {
     let mut all = Vec::new();
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     for path in paths {
         let bytes = fs::read(&path).unwrap();
@@ -69,12 +66,7 @@ fn recorded_posts_are_imported() {
         copy.import(source).await;
         let back: BTreeSet<String> = copy.lines().await.into_iter().collect();
         let lost: Vec<_> = exported.iter().filter(|line| !back.contains(*line)).collect();
-        assert!(
-            lost.is_empty(),
-            "{} lines differ, the first: {:#?}",
-            lost.len(),
-            lost.first()
-        );
+        assert!(lost.is_empty(), "{} lines differ, the first: {:#?}", lost.len(), lost.first());
         assert_eq!(back.len(), exported.len());
     });
 }

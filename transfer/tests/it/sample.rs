@@ -58,11 +58,7 @@ fn ada_tweets() -> Vec<String> {
       "video_info":{"duration_millis":"1500","variants":[{"bitrate":"2176000","content_type":"video/mp4","url":"https://video.twimg.com/v/high.mp4"}]}}]}"#;
     let picture = r#""extended_entities":{"media":[{"url":"https://t.co/nnnnnnnnnn","type":"photo","id_str":"98",
       "media_url_https":"https://pbs.twimg.com/media/gone.jpg","sizes":{"large":{"w":"10","h":"20"}}}]}"#;
-    let edits = format!(
-        r#""edit_info":{{"initial":{{"editTweetIds":["{}","{}"]}}}}"#,
-        at(50),
-        at(60)
-    );
+    let edits = format!(r#""edit_info":{{"initial":{{"editTweetIds":["{}","{}"]}}}}"#, at(50), at(60));
     vec![
         post(
             at(90),
@@ -80,11 +76,7 @@ fn ada_tweets() -> Vec<String> {
                 at(70)
             ),
         ),
-        post(
-            at(70),
-            "first of three, and one picture https://t.co/nnnnnnnnnn",
-            picture,
-        ),
+        post(at(70), "first of three, and one picture https://t.co/nnnnnnnnnn", picture),
         post(at(60), "a better word", &edits),
         post(at(50), "a bettr word", &edits),
         post(
@@ -126,10 +118,7 @@ pub(crate) fn grace() -> Files {
     files.extend([
         text("data/tweets.js", &array("tweets", &tweets)),
         text("data/following.js", &ties("following", "following", &[12])),
-        text(
-            "data/like.js",
-            &array("like", &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))]),
-        ),
+        text("data/like.js", &array("like", &[format!(r#"{{"like":{{"tweetId":"{}"}}}}"#, at(0))])),
     ]);
     files
 }

@@ -22,11 +22,7 @@ const POSTS: i64 = 200_000;
 fn one(number: i64) -> String {
     let id = at(number * 60);
     let friend = number % 997;
-    let link = if number % 5 == 0 {
-        " https://t.co/abcdefghij"
-    } else {
-        ""
-    };
+    let link = if number % 5 == 0 { " https://t.co/abcdefghij" } else { "" };
     let urls = if number % 5 == 0 {
         format!(
             r#"{{"url":"https://t.co/abcdefghij","expanded_url":"https://example.org/{number}","display_url":"example.org/{number}"}}"#
@@ -35,10 +31,7 @@ fn one(number: i64) -> String {
         String::new()
     };
     let tag = if number % 8 == 0 { " #weather" } else { "" };
-    let mention = format!(
-        r#"{{"name":"Friend","screen_name":"friend{friend}","id_str":"{}"}}"#,
-        1_000 + friend
-    );
+    let mention = format!(r#"{{"name":"Friend","screen_name":"friend{friend}","id_str":"{}"}}"#, 1_000 + friend);
     let (words, mentions, more) = match number % 30 {
         0 | 3 | 9 => (
             format!("RT @friend{friend}: This is what a post of a usual length says to everybody {number}"),
@@ -125,20 +118,14 @@ fn measure_parts(source: &ImportSource) {
     let count = u64::try_from(posts.len()).unwrap();
     report("parsing alone", begun, count);
     let begun = Instant::now();
-    let drafts: Vec<_> = posts
-        .iter()
-        .map(|post| network::compose::PostTextDraft::parse(&post.text))
-        .collect();
+    let drafts: Vec<_> = posts.iter().map(|post| network::compose::PostTextDraft::parse(&post.text)).collect();
     report("entities alone", begun, count);
     let begun = Instant::now();
     let languages = drafts.iter().filter(|draft| draft.language() == "en").count();
     report("language alone", begun, count);
     let begun = Instant::now();
     let known = [("friend1".to_owned(), base::UserId::new(1))];
-    let texts: usize = drafts
-        .iter()
-        .map(|draft| draft.compose(&known, false, "und").entities.len())
-        .sum();
+    let texts: usize = drafts.iter().map(|draft| draft.compose(&known, false, "und").entities.len()).sum();
     report("entities as JSON alone", begun, count);
     assert!(languages > 0 && texts > 0);
 }

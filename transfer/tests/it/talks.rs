@@ -31,18 +31,12 @@ fn ada() -> Files {
         at(70)
     );
     let mut files = parts("12", "ada", "Ada");
-    files.extend([
-        text("data/direct-messages.js", &talk),
-        text("data/direct-messages-group.js", &group),
-    ]);
+    files.extend([text("data/direct-messages.js", &talk), text("data/direct-messages-group.js", &group)]);
     files
 }
 
 async fn take(world: &World, files: &Files) -> ImportReport {
-    let options = ImportOptions {
-        messages: true,
-        ..world.options()
-    };
+    let options = ImportOptions { messages: true, ..world.options() };
     let report = world.try_import(folder(files).source(), options).await.unwrap();
     world.recount().await;
     report
@@ -51,13 +45,8 @@ async fn take(world: &World, files: &Files) -> ImportReport {
 /// What a user has, newest first.
 async fn inbox(world: &World, user: i64) -> Vec<MessageEvent> {
     let read = move |tx: &mut Tx<'_>| {
-        let ids = store::messages::inbox_page(
-            tx,
-            UserId::new(user),
-            None,
-            &MessageEventKind::ALL,
-            &PageRange::newest(50),
-        )?;
+        let ids =
+            store::messages::inbox_page(tx, UserId::new(user), None, &MessageEventKind::ALL, &PageRange::newest(50))?;
         let mut found = store::messages::find_events(tx, &ids)?;
         found.sort_by_key(|event| std::cmp::Reverse(event.id));
         Ok(found)
@@ -79,10 +68,8 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
         let skipped: Vec<_> = report.skipped.iter().map(|skip| skip.example.as_str()).collect();
         assert_eq!(skipped, ["5-6"], "she has no part in it");
         let found = inbox(&world, 12).await;
-        let told: Vec<(&str, String, i64)> = found
-            .iter()
-            .map(|event| (event.kind.name(), event.text.clone(), event.sender_id.get()))
-            .collect();
+        let told: Vec<(&str, String, i64)> =
+            found.iter().map(|event| (event.kind.name(), event.text.clone(), event.sender_id.get())).collect();
         assert_eq!(
             told,
             [
@@ -123,14 +110,8 @@ fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
 
         // And they go on talking.
         let send = |tx: &mut Tx<'_>| {
-            let sender = MessageSender {
-                user_id: UserId::new(77),
-                app_id: None,
-            };
-            let new = NewMessage {
-                text: "still here".to_owned(),
-                media: None,
-            };
+            let sender = MessageSender { user_id: UserId::new(77), app_id: None };
+            let new = NewMessage { text: "still here".to_owned(), media: None };
             let event = network::messages::send_to_user(tx, &sender, UserId::new(12), &new)?;
             Ok::<_, Error>(event.conversation.to_string())
         };

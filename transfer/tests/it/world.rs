@@ -31,10 +31,7 @@ pub(crate) enum Engine {
 
 /// Runs a story on every engine that is there.
 pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(Engine) -> F) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         story(Engine::Lite).await;
         if std::env::var_os("LOCUM_TEST_POSTGRES").is_some() {
@@ -84,30 +81,15 @@ impl World {
             Engine::Postgres => tokio::task::spawn_blocking(fresh_database).await.unwrap(),
         };
         let store = Store::open(options(location.clone(), folder.path(), &clock));
-        Self {
-            store: store.await.unwrap(),
-            folder,
-            location,
-            clock,
-        }
+        Self { store: store.await.unwrap(), folder, location, clock }
     }
 
     /// Closes the store, as the end of a process does, and opens it again.
     pub(crate) async fn restart(self) -> Self {
-        let Self {
-            store,
-            folder,
-            location,
-            clock,
-        } = self;
+        let Self { store, folder, location, clock } = self;
         tokio::task::spawn_blocking(|| store.close()).await.unwrap();
         let store = Store::open(options(location.clone(), folder.path(), &clock));
-        Self {
-            store: store.await.unwrap(),
-            folder,
-            location,
-            clock,
-        }
+        Self { store: store.await.unwrap(), folder, location, clock }
     }
 
     /// The engines that are there.
@@ -120,10 +102,7 @@ impl World {
     }
 
     pub(crate) fn options(&self) -> ImportOptions {
-        ImportOptions {
-            media_dir: Some(self.folder.path().join("media")),
-            ..ImportOptions::default()
-        }
+        ImportOptions { media_dir: Some(self.folder.path().join("media")), ..ImportOptions::default() }
     }
 
     pub(crate) async fn try_import(
@@ -181,10 +160,7 @@ impl World {
 
     /// Somebody who signed up here.
     pub(crate) async fn join(&self, username: &'static str) -> UserId {
-        let new = NewUser {
-            username: username.to_owned(),
-            ..NewUser::default()
-        };
+        let new = NewUser { username: username.to_owned(), ..NewUser::default() };
         let work = move |tx: &mut Tx<'_>| network::users::create(tx, &new);
         self.store.write(work).await.unwrap().id
     }
@@ -193,12 +169,8 @@ impl World {
     /// the same server may keep them back for a while.
     pub(crate) async fn log(&self) -> Vec<String> {
         loop {
-            let work = |tx: &mut Tx<'_>| {
-                Ok((
-                    store::event_log::list_after(tx, 0, 10_000)?,
-                    store::event_log::count(tx)?,
-                ))
-            };
+            let work =
+                |tx: &mut Tx<'_>| Ok((store::event_log::list_after(tx, 0, 10_000)?, store::event_log::count(tx)?));
             let (events, count) = self.store.read(work).await.unwrap();
             if i64::try_from(events.len()).unwrap() >= count {
                 return events.into_iter().map(|event| event.kind).collect();

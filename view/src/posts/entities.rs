@@ -42,11 +42,7 @@ fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
     // `RT @`, the handle, a colon and a space.
     let before = handle + 6;
     let length = original.post.text.chars().count() + before;
-    let end = if length > REPOST_LENGTH {
-        REPOST_LENGTH - 1
-    } else {
-        length
-    };
+    let end = if length > REPOST_LENGTH { REPOST_LENGTH - 1 } else { length };
     let parsed = serde_json::from_str(&original.post.entities).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();
     for list in all.values_mut().filter_map(Value::as_array_mut) {
@@ -82,10 +78,7 @@ const DISPLAY_URL_LENGTH: usize = 30;
 
 /// The display form of a URL.
 fn display_url(address: &str) -> String {
-    let plain = address
-        .split_once("://")
-        .map_or(address, |(_, rest)| rest)
-        .trim_end_matches('/');
+    let plain = address.split_once("://").map_or(address, |(_, rest)| rest).trim_end_matches('/');
     if plain.chars().count() <= DISPLAY_URL_LENGTH {
         return plain.to_owned();
     }

@@ -21,21 +21,13 @@ pub(super) fn push_mentions<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<Ex
         targets.extend(mentioned.map(ExpansionTarget::User));
         return;
     }
-    targets.extend(
-        mentioned_users(&sent_entities(ctx))
-            .into_iter()
-            .map(ExpansionTarget::User),
-    );
+    targets.extend(mentioned_users(&sent_entities(ctx)).into_iter().map(ExpansionTarget::User));
 }
 
 /// Users mentioned in the full text of a long post.
 pub(super) fn push_note_mentions<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
     if ctx.is_long() {
-        targets.extend(
-            mentioned_users(&ctx.post.entities)
-                .into_iter()
-                .map(ExpansionTarget::User),
-        );
+        targets.extend(mentioned_users(&ctx.post.entities).into_iter().map(ExpansionTarget::User));
     }
 }
 

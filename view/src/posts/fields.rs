@@ -143,8 +143,7 @@ pub(super) fn write_scopes(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
 pub(super) fn write_media_metadata(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let media = || {
         let ids = media_keys(ctx.post).filter_map(id_from_media_key);
-        ids.filter_map(|id| ctx.objects.media.get(id))
-            .filter(|media| !media.alt_text.is_empty())
+        ids.filter_map(|id| ctx.objects.media.get(id)).filter(|media| !media.alt_text.is_empty())
     };
     if media().next().is_none() {
         return;

@@ -61,9 +61,7 @@ pub(crate) fn sent_text(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
 /// The link to the media of a post; imported texts contain their own.
 pub(super) fn media_link(ctx: PostRenderContext<'_>) -> Option<String> {
     let objects = ctx.objects;
-    let first = media_keys(ctx.post)
-        .next()
-        .filter(|_| ctx.post.repost_of_id.is_none())?;
+    let first = media_keys(ctx.post).next().filter(|_| ctx.post.repost_of_id.is_none())?;
     let media = objects.media.get(id_from_media_key(first)?)?;
     media.uses?;
     media_url(media, objects.site)

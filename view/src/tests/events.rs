@@ -47,14 +47,8 @@ fn scene(tx: &mut Tx<'_>) {
         app_id: Some(AppId::new(99)),
         ..post(post_id(8), 1, &text)
     };
-    let quote = Post {
-        quoted_post_id: Some(his.id),
-        ..post(post_id(7), 1, "So he says")
-    };
-    let repost = Post {
-        repost_of_id: Some(his.id),
-        ..post(post_id(6), 1, "")
-    };
+    let quote = Post { quoted_post_id: Some(his.id), ..post(post_id(7), 1, "So he says") };
+    let repost = Post { repost_of_id: Some(his.id), ..post(post_id(6), 1, "") };
     for one in [&his, &reply, &quote, &repost] {
         assert!(store::posts::insert(tx, one, &NewPostDetails::default()).unwrap());
     }
@@ -71,9 +65,7 @@ async fn read_scene<T: Send + 'static>(read: fn(&mut Tx<'_>) -> T) -> T {
 
 fn older(tx: &mut Tx<'_>, minutes: i64) -> Value {
     let found = store::posts::find_by_id(tx, post_id(minutes)).unwrap().unwrap();
-    legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE)
-        .unwrap()
-        .unwrap()
+    legacy_post_json(tx, Viewer::user(UserId::new(1)), found, SITE).unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -111,19 +103,10 @@ async fn events_speak_the_words_of_their_app() {
     let both = read_scene(|tx| {
         [POSTS, TWEETS].map(|options| {
             let shared = EventRenderer { options, site: SITE };
-            let like = LikeEvent {
-                id: 5,
-                user: UserId::new(1),
-                post: post_id(9),
-                author: UserId::new(2),
-                at: NOW,
-            };
+            let like = LikeEvent { id: 5, user: UserId::new(1), post: post_id(9), author: UserId::new(2), at: NOW };
             let like = shared.render_like(tx, like).unwrap().unwrap();
             let reply = shared.render_post(tx, post_id(8)).unwrap().unwrap();
-            let tie = shared
-                .render_relation(tx, UserId::new(1), UserId::new(2))
-                .unwrap()
-                .unwrap();
+            let tie = shared.render_relation(tx, UserId::new(1), UserId::new(2)).unwrap().unwrap();
             let gone = shared.render_post(tx, post_id(1)).unwrap();
             assert_eq!(gone, None);
             [like, reply, tie].map(|told| parts(&told))

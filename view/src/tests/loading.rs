@@ -59,10 +59,7 @@ fn texts(answer: &ResponsePayload) -> Vec<String> {
 
 fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], selection: &FieldSelection) -> ResponsePayload {
     let found = store::posts::find_by_ids(tx, ids).unwrap();
-    let asked = LookupKeys {
-        parameter: "ids",
-        values: ids,
-    };
+    let asked = LookupKeys { parameter: "ids", values: ids };
     crate::render_post_lookup(tx, viewer, found, selection, POSTS, asked).unwrap()
 }
 
@@ -78,10 +75,7 @@ async fn a_viewers_ties_decide_what_is_seen() {
         let selection = FieldSelection::defaults(ObjectKind::Post);
         let ana = Viewer::user(UserId::new(1));
         assert_eq!(texts(&look(tx, ana, &ids, &selection)), ["by 1", "by 2"]);
-        assert_eq!(
-            texts(&look(tx, Viewer::anonymous(), &ids, &selection)),
-            ["by 1", "by 3"]
-        );
+        assert_eq!(texts(&look(tx, Viewer::anonymous(), &ids, &selection)), ["by 1", "by 3"]);
         let own = look(tx, Viewer::user(UserId::new(5)), &ids, &selection);
         assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
         assert_eq!(own.errors.len(), 2);
@@ -104,13 +98,7 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
         let mut known_by_id = post(post_id(7), 3, "");
         known_by_id.state = PostState::Placeholder;
         put(tx, &known_by_id);
-        for (minutes, of, text) in [
-            (1, 9, ""),
-            (2, 8, ""),
-            (3, 7, ""),
-            (4, 7, "RT @carol: imported"),
-            (5, 6, ""),
-        ] {
+        for (minutes, of, text) in [(1, 9, ""), (2, 8, ""), (3, 7, ""), (4, 7, "RT @carol: imported"), (5, 6, "")] {
             let mut repost = post(post_id(minutes), 1, text);
             repost.repost_of_id = Some(post_id(of));
             repost.author_id = UserId::new(if minutes == 4 { 2 } else { 1 });
@@ -141,21 +129,15 @@ async fn versions_references_and_ties_come_along() {
         first.id = post_id(29);
         first.text = "after".to_owned();
         first.edit_root_id = Some(post_id(30));
-        let beside = NewPostDetails {
-            replaces: Some(post_id(30)),
-            ..NewPostDetails::default()
-        };
+        let beside = NewPostDetails { replaces: Some(post_id(30)), ..NewPostDetails::default() };
         store::posts::insert(tx, &first, &beside).unwrap();
         let mut quote = post(post_id(1), 1, "quote");
         quote.quoted_post_id = Some(post_id(29));
         put(tx, &quote);
 
         let asked = [(ObjectKind::User, "connection_status,receives_your_dm")];
-        let selection = field_selection(
-            ObjectKind::Post,
-            &asked,
-            "referenced_tweets.id,referenced_tweets.id.author_id",
-        );
+        let selection =
+            field_selection(ObjectKind::Post, &asked, "referenced_tweets.id,referenced_tweets.id.author_id");
         let ana = Viewer::user(UserId::new(1));
         let answer = look(tx, ana, &[post_id(1)], &selection);
         assert_eq!(answer.errors, []);
@@ -171,10 +153,7 @@ async fn versions_references_and_ties_come_along() {
         let selection = field_selection(ObjectKind::User, &[], "most_recent_post_id");
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
-        let asked = LookupKeys {
-            parameter: "username",
-            values: &names,
-        };
+        let asked = LookupKeys { parameter: "username", values: &names };
         let answer = crate::render_user(tx, ana, bob, &selection, POSTS, asked).unwrap();
         assert_eq!(data(&answer)["most_recent_post_id"], post_id(29).to_string());
         assert_eq!(json(&answer.includes)["posts"][0]["text"], "after");

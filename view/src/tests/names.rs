@@ -23,18 +23,9 @@ const OFFICIAL: &[(ObjectKind, &str)] = &[
         ObjectKind::Media,
         "alt_text duration_ms height media_key non_public_metrics organic_metrics preview_image_url promoted_metrics public_metrics type url variants width",
     ),
-    (
-        ObjectKind::Poll,
-        "duration_minutes end_datetime id options voting_status",
-    ),
-    (
-        ObjectKind::Place,
-        "contained_within country country_code full_name geo id name place_type",
-    ),
-    (
-        ObjectKind::List,
-        "created_at description follower_count id member_count name owner_id private",
-    ),
+    (ObjectKind::Poll, "duration_minutes end_datetime id options voting_status"),
+    (ObjectKind::Place, "contained_within country country_code full_name geo id name place_type"),
+    (ObjectKind::List, "created_at description follower_count id member_count name owner_id private"),
     (
         ObjectKind::Space,
         "created_at creator_id ended_at host_ids id invited_user_ids is_ticketed lang participant_count scheduled_start speaker_ids started_at state subscriber_count title topic_ids updated_at",
@@ -44,28 +35,19 @@ const OFFICIAL: &[(ObjectKind, &str)] = &[
         ObjectKind::DmEvent,
         "attachments created_at dm_conversation_id entities event_type id participant_ids referenced_tweets sender_id text",
     ),
-    (
-        ObjectKind::Community,
-        "access created_at description id join_policy member_count name",
-    ),
+    (ObjectKind::Community, "access created_at description id join_policy member_count name"),
     (
         ObjectKind::News,
         "category cluster_posts_results contexts disclaimer hook id keywords name summary updated_at rest_id last_updated_at_ms",
     ),
     (ObjectKind::Note, "id info scoring_status status test_result"),
     (ObjectKind::Trend, "trend_name tweet_count"),
-    (
-        ObjectKind::PersonalizedTrend,
-        "category post_count trend_name trending_since",
-    ),
+    (ObjectKind::PersonalizedTrend, "category post_count trend_name trending_since"),
     (
         ObjectKind::Usage,
         "cap_reset_day daily_client_app_usage daily_project_usage project_cap project_id project_usage",
     ),
-    (
-        ObjectKind::Connection,
-        "client_ip connected_at disconnect_reason disconnected_at endpoint_name id",
-    ),
+    (ObjectKind::Connection, "client_ip connected_at disconnect_reason disconnected_at endpoint_name id"),
     (
         ObjectKind::ComplianceJob,
         "created_at download_expires_at download_url id name resumable status type upload_expires_at upload_url",
@@ -92,18 +74,9 @@ const OFFICIAL_EXPANSIONS: &[(ObjectKind, &str)] = &[
         "affiliation most_recent_post_id pinned_post_id affiliation.user_id most_recent_tweet_id pinned_tweet_id",
     ),
     (ObjectKind::List, "owner_id"),
-    (
-        ObjectKind::Space,
-        "creator_id host_ids invited_user_ids speaker_ids topic_ids",
-    ),
-    (
-        ObjectKind::DmEvent,
-        "attachments.media_keys participant_ids referenced_posts referenced_tweets.id sender_id",
-    ),
-    (
-        ObjectKind::Like,
-        "attachments.media_keys liked_tweet_author_id liked_tweet_id",
-    ),
+    (ObjectKind::Space, "creator_id host_ids invited_user_ids speaker_ids topic_ids"),
+    (ObjectKind::DmEvent, "attachments.media_keys participant_ids referenced_posts referenced_tweets.id sender_id"),
+    (ObjectKind::Like, "attachments.media_keys liked_tweet_author_id liked_tweet_id"),
 ];
 
 /// Renamed counterparts of names that one generation lacks: accepted, but in neither list.
@@ -123,10 +96,7 @@ const OURS: &[&str] = &[
 #[test]
 fn every_official_name_is_taken_and_hardly_any_other() {
     for object in ObjectKind::ALL {
-        for (official, names) in [
-            (OFFICIAL, object.field_names()),
-            (OFFICIAL_EXPANSIONS, object.expansion_names()),
-        ] {
+        for (official, names) in [(OFFICIAL, object.field_names()), (OFFICIAL_EXPANSIONS, object.expansion_names())] {
             let lists = official.iter().filter(|(of, _)| *of == object);
             let listed: Vec<&str> = lists.flat_map(|(_, list)| list.split(' ')).collect();
             for name in &listed {
@@ -154,26 +124,12 @@ fn a_table_fits_its_bits_and_has_no_name_twice() {
         }
         for expansion in object.expansions() {
             let start = if expansion.nested { ObjectKind::Post } else { object };
-            assert_ne!(
-                crate::field_selection::field_bit(start, expansion.field),
-                0,
-                "{}",
-                expansion.field
-            );
+            assert_ne!(crate::field_selection::field_bit(start, expansion.field), 0, "{}", expansion.field);
         }
-        assert!(
-            object
-                .fields()
-                .iter()
-                .any(|field| field.inclusion == FieldInclusion::Always)
-        );
+        assert!(object.fields().iter().any(|field| field.inclusion == FieldInclusion::Always));
         for field in object.fields() {
             assert!(field.description.ends_with('.'), "{}", field.description);
-            assert!(
-                !matches!(field.json_type, JsonFieldType::OneOf([])),
-                "{}",
-                field.name.post
-            );
+            assert!(!matches!(field.json_type, JsonFieldType::OneOf([])), "{}", field.name.post);
         }
     }
 }
@@ -183,26 +139,18 @@ fn refusal(result: Result<(), Refusal>) -> Vec<(String, String)> {
         panic!("{result:?}");
     };
     let wrongs = wrongs.into_iter();
-    wrongs
-        .map(|wrong| (format!("{} {:?}", wrong.parameter, wrong.values), wrong.message))
-        .collect()
+    wrongs.map(|wrong| (format!("{} {:?}", wrong.parameter, wrong.values), wrong.message)).collect()
 }
 
 #[test]
 fn unknown_names_are_refused_with_the_list() {
     let topics = "The `topic.fields` query parameter value [{}] is not one of [description,id,name]";
-    for (value, wrong) in [
-        ("x", vec!["x"]),
-        ("", vec![""]),
-        ("id,Name,x", vec!["Name", "x"]),
-        ("id,", vec![""]),
-        (" id", vec![" id"]),
-    ] {
+    for (value, wrong) in
+        [("x", vec!["x"]), ("", vec![""]), ("id,Name,x", vec!["Name", "x"]), ("id,", vec![""]), (" id", vec![" id"])]
+    {
         let mut selection = FieldSelection::defaults(ObjectKind::Space);
         let result = refusal(selection.add_fields_param(ObjectKind::Topic, "topic.fields", value));
-        let expected = wrong
-            .iter()
-            .map(|name| (format!("topic.fields {:?}", [name]), topics.replace("{}", name)));
+        let expected = wrong.iter().map(|name| (format!("topic.fields {:?}", [name]), topics.replace("{}", name)));
         assert_eq!(result, expected.collect::<Vec<_>>(), "{value}");
     }
     let mut selection = FieldSelection::defaults(ObjectKind::User);
@@ -217,11 +165,7 @@ fn unknown_names_are_refused_with_the_list() {
     let (_, message) = refusal(selection.add_fields_param(ObjectKind::Post, "tweet.fields", "username")).remove(0);
     assert!(message.starts_with("The `tweet.fields` query parameter value [username] is not one of [article,"));
     // The only expansion of a list is its owner; polls have none.
-    assert!(
-        FieldSelection::defaults(ObjectKind::Poll)
-            .add_expansions_param("expansions", "id")
-            .is_err()
-    );
+    assert!(FieldSelection::defaults(ObjectKind::Poll).add_expansions_param("expansions", "id").is_err());
 }
 
 #[test]
@@ -237,50 +181,22 @@ fn names_give_their_vocabulary_away() {
         selection.detected_vocabulary()
     };
     assert_eq!(told(ObjectKind::Post, &[], ""), None);
+    assert_eq!(told(ObjectKind::Post, &[(ObjectKind::Post, "post.fields", "lang")], ""), Some(Vocabulary::Post));
+    assert_eq!(told(ObjectKind::Post, &[(ObjectKind::Post, "tweet.fields", "lang")], ""), Some(Vocabulary::Tweet));
+    assert_eq!(told(ObjectKind::Post, &[(ObjectKind::Media, "media.fields", "url")], "author_id"), None);
     assert_eq!(
-        told(ObjectKind::Post, &[(ObjectKind::Post, "post.fields", "lang")], ""),
-        Some(Vocabulary::Post)
-    );
-    assert_eq!(
-        told(ObjectKind::Post, &[(ObjectKind::Post, "tweet.fields", "lang")], ""),
+        told(ObjectKind::User, &[(ObjectKind::User, "user.fields", "url")], "pinned_tweet_id"),
         Some(Vocabulary::Tweet)
     );
     assert_eq!(
-        told(
-            ObjectKind::Post,
-            &[(ObjectKind::Media, "media.fields", "url")],
-            "author_id"
-        ),
-        None
-    );
-    assert_eq!(
-        told(
-            ObjectKind::User,
-            &[(ObjectKind::User, "user.fields", "url")],
-            "pinned_tweet_id"
-        ),
-        Some(Vocabulary::Tweet)
-    );
-    assert_eq!(
-        told(
-            ObjectKind::User,
-            &[(ObjectKind::User, "user.fields", "pinned_post_id")],
-            ""
-        ),
+        told(ObjectKind::User, &[(ObjectKind::User, "user.fields", "pinned_post_id")], ""),
         Some(Vocabulary::Post)
     );
     assert_eq!(told(ObjectKind::User, &[], "affiliation"), Some(Vocabulary::Post));
     assert_eq!(told(ObjectKind::Post, &[], "username"), Some(Vocabulary::Post));
-    assert_eq!(
-        told(ObjectKind::Post, &[], "entities.note.mentions.username"),
-        Some(Vocabulary::Tweet)
-    );
+    assert_eq!(told(ObjectKind::Post, &[], "entities.note.mentions.username"), Some(Vocabulary::Tweet));
     // Generated clients of the newer API generation still send `tweet.fields` on streams.
-    let stream = told(
-        ObjectKind::Post,
-        &[(ObjectKind::Post, "tweet.fields", "note_tweet")],
-        "referenced_posts",
-    );
+    let stream = told(ObjectKind::Post, &[(ObjectKind::Post, "tweet.fields", "note_tweet")], "referenced_posts");
     assert_eq!(stream, Some(Vocabulary::Post));
 }
 

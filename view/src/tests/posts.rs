@@ -59,11 +59,7 @@ fn addresses_decide_what_is_long_and_leading_mentions_do_not() {
         (format!("@bob {}", "x".repeat(280)), 5, false),
         (format!("@bob {}", "x".repeat(281)), 5, true),
         ("word ".repeat(5_000), 0, true),
-        (
-            format!("{} {}", "https://e.co/yyyy".repeat(80), "z".repeat(300)),
-            0,
-            true,
-        ),
+        (format!("{} {}", "https://e.co/yyyy".repeat(80), "z".repeat(300)), 0, true),
     ] {
         let mut subject = post(post_id(1), 1, &text);
         subject.display_start = start;
@@ -74,13 +70,7 @@ fn addresses_decide_what_is_long_and_leading_mentions_do_not() {
 
 #[test]
 fn the_first_part_is_found_in_the_beginning() {
-    for text in [
-        "word ",
-        "日本語。",
-        "👩‍🚀",
-        "https://example.com/some/long/path ",
-        "e\u{301} a.co #tag ",
-    ] {
+    for text in ["word ", "日本語。", "👩‍🚀", "https://example.com/some/long/path ", "e\u{301} a.co #tag "] {
         let text = base::text::normalize(&text.repeat(300)).into_owned();
         let part = crate::posts::short_text(&post(post_id(1), 1, &text));
         assert_eq!(part, base::text::truncate_with_ellipsis(&text), "{text}");
@@ -92,14 +82,7 @@ fn repost_of(text: &str, stored: &str) -> serde_json::Value {
     let mut repost = post(post_id(1), 1, stored);
     repost.repost_of_id = Some(post_id(9));
     let posts = vec![repost, post(post_id(9), 2, text)];
-    let objects = loaded_objects(
-        ANYONE,
-        &selection,
-        1,
-        posts,
-        vec![user(1, "ana"), user(2, "bob")],
-        Vec::new(),
-    );
+    let objects = loaded_objects(ANYONE, &selection, 1, posts, vec![user(1, "ana"), user(2, "bob")], Vec::new());
     data(&render_post_page(&objects, &selection, POSTS))[0]["text"].take()
 }
 
@@ -124,39 +107,16 @@ fn edits_are_told_by_the_first_version() {
     let wanted = value!({"edits_remaining": 4, "is_edit_eligible": true, "editable_until": until});
     assert_eq!(shown(edited.clone(), "edit_controls")["edit_controls"], wanted);
     edited.in_reply_to_user_id = Some(UserId::new(2));
-    assert_eq!(
-        shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"],
-        false
-    );
+    assert_eq!(shown(edited, "edit_controls")["edit_controls"]["is_edit_eligible"], false);
 }
 
-const PRIVATE: &[&str] = &[
-    "impression_count",
-    "url_link_clicks",
-    "user_profile_clicks",
-    "engagements",
-];
+const PRIVATE: &[&str] = &["impression_count", "url_link_clicks", "user_profile_clicks", "engagements"];
 
 fn private_figures(viewer: Viewer, minutes: i64) -> ResponsePayload {
     let selection = field_selection(ObjectKind::Post, &[(ObjectKind::Post, "non_public_metrics")], "");
     let id = post_id(minutes);
-    let objects = loaded_objects(
-        viewer,
-        &selection,
-        1,
-        vec![post(id, 1, "x")],
-        vec![user(1, "ana")],
-        Vec::new(),
-    );
-    render_requested_posts(
-        &objects,
-        &selection,
-        POSTS,
-        LookupKeys {
-            parameter: "ids",
-            values: &[id],
-        },
-    )
+    let objects = loaded_objects(viewer, &selection, 1, vec![post(id, 1, "x")], vec![user(1, "ana")], Vec::new());
+    render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &[id] })
 }
 
 #[test]
@@ -199,26 +159,10 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
     let selection = FieldSelection::defaults(ObjectKind::Post);
     let objects = mixed(&selection);
     let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
-    let answer = render_requested_posts(
-        &objects,
-        &selection,
-        POSTS,
-        LookupKeys {
-            parameter: "ids",
-            values: &ids,
-        },
-    );
-    let texts: Vec<_> = data(&answer)
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|post| post["text"].clone())
-        .collect();
+    let answer = render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &ids });
+    let texts: Vec<_> = data(&answer).as_array().unwrap().iter().map(|post| post["text"].clone()).collect();
     assert_eq!(texts, ["two", "one"]);
-    assert_eq!(
-        (answer.count, answer.newest_id, answer.oldest_id),
-        (2, Some(post_id(1)), Some(post_id(2)))
-    );
+    assert_eq!((answer.count, answer.newest_id, answer.oldest_id), (2, Some(post_id(1)), Some(post_id(2))));
     let subject = |minutes| ResourceRef::new("tweet", "ids", post_id(minutes));
     assert_eq!(
         answer.errors,
@@ -245,23 +189,12 @@ fn a_page_leaves_out_what_may_not_be_seen() {
 fn one_thing_is_an_object() {
     let selection = FieldSelection::defaults(ObjectKind::Post);
     let values = [post_id(1)];
-    let asked = LookupKeys {
-        parameter: "id",
-        values: &values,
-    };
+    let asked = LookupKeys { parameter: "id", values: &values };
     let single = render_requested_posts(&mixed(&selection), &selection, POSTS, asked).into_single();
     assert_eq!(data(&single)["text"], "one");
     let values = [post_id(3)];
-    let none = render_requested_posts(
-        &mixed(&selection),
-        &selection,
-        POSTS,
-        LookupKeys {
-            values: &values,
-            ..asked
-        },
-    )
-    .into_single();
+    let none = render_requested_posts(&mixed(&selection), &selection, POSTS, LookupKeys { values: &values, ..asked })
+        .into_single();
     assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
 }
 
@@ -282,12 +215,7 @@ fn leading_on() -> ResponsePayload {
     second.id = post_id(2);
     second.entities = r#"{"mentions":[{"username":"x","id":"5"},{"username":"y"}]}"#.to_owned();
     second.quoted_post_id = Some(post_id(7));
-    let posts = vec![
-        first,
-        second,
-        post(post_id(8), 3, "eight"),
-        post(post_id(7), 2, "seven"),
-    ];
+    let posts = vec![first, second, post(post_id(8), 3, "eight"), post(post_id(7), 2, "seven")];
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
     let mut objects = loaded_objects(ANYONE, &selection, 2, posts, users, vec![media(70, "photo", 1)]);
     objects.hidden_posts.insert(post_id(7), Visibility::Forbidden);
@@ -300,8 +228,7 @@ fn expansions_lead_to_each_thing_once() {
     let includes = json(&answer.includes);
     let ids = |list: &str, key: &str| {
         let list = includes[list].as_array().unwrap().iter();
-        list.map(|thing| thing[key].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        list.map(|thing| thing[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(ids("users", "username"), ["ana", "bob", "carol"]);
     assert_eq!(ids("tweets", "text"), ["eight"]);

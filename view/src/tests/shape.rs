@@ -33,11 +33,7 @@ fn full_user(number: i64, username: &str) -> User {
 }
 
 fn poll() -> store::polls::Poll {
-    let option = |choice, label: &str| store::polls::PollChoice {
-        number: choice,
-        label: label.to_owned(),
-        votes: 3,
-    };
+    let option = |choice, label: &str| store::polls::PollChoice { number: choice, label: label.to_owned(), votes: 3 };
     store::polls::Poll {
         id: 9,
         post_id: post_id(1),
@@ -90,19 +86,10 @@ fn full_world(selection: &FieldSelection) -> LoadedObjects {
     photo.url = "https://x/i".to_owned();
     let users = vec![full_user(1, "ana"), full_user(2, "bob")];
     let viewer = Viewer::user(base::UserId::new(1));
-    let mut objects = loaded_objects(
-        viewer,
-        selection,
-        2,
-        vec![first, repost, other],
-        users,
-        vec![video, photo],
-    );
+    let mut objects = loaded_objects(viewer, selection, 2, vec![first, repost, other], users, vec![video, photo]);
     objects.edit_versions.insert(post_id(3), vec![post_id(3), post_id(1)]);
     objects.relations.following.insert(base::UserId::new(2));
-    objects
-        .promoted_totals
-        .insert(post_id(1), store::ledger::MetricSums::default());
+    objects.promoted_totals.insert(post_id(1), store::ledger::MetricSums::default());
     objects.polls.extend_distinct(vec![poll()], |poll| poll.id);
     objects.places.extend_distinct(vec![place()], |place| place.id);
     objects
@@ -111,17 +98,12 @@ fn full_world(selection: &FieldSelection) -> LoadedObjects {
 fn full_answers(options: RenderOptions) -> [ResponsePayload; 2] {
     let selection = full_field_selection(ObjectKind::Post);
     let mut posts = full_world(&selection);
-    posts
-        .posts
-        .extend_distinct(vec![post(post_id(3), 1, "before")], |post| post.id);
+    posts.posts.extend_distinct(vec![post(post_id(3), 1, "before")], |post| post.id);
     let users = full_field_selection(ObjectKind::User);
     let mut objects = full_world(&users);
     objects.root_count = 2;
     // Private metrics of posts by others would remove them from `includes`.
-    [
-        render_post_page(&posts, &selection, options),
-        render_user_page(&objects, &users, options),
-    ]
+    [render_post_page(&posts, &selection, options), render_user_page(&objects, &users, options)]
 }
 
 fn members(json: &JsonFieldType, words: &mut Vec<VocabularyWord>) {
@@ -136,10 +118,7 @@ fn members(json: &JsonFieldType, words: &mut Vec<VocabularyWord>) {
 }
 
 fn all_words() -> Vec<VocabularyWord> {
-    let mut words: Vec<_> = ObjectKind::ALL
-        .into_iter()
-        .filter_map(ObjectKind::include_key)
-        .collect();
+    let mut words: Vec<_> = ObjectKind::ALL.into_iter().filter_map(ObjectKind::include_key).collect();
     for field in ObjectKind::ALL.iter().flat_map(|object| object.fields()) {
         words.push(field.name);
         members(&field.json_type, &mut words);
@@ -175,23 +154,15 @@ fn the_vocabularies_are_images_of_each_other() {
             let text = text.replace("media_source_tweet", "").replace("retweeted", "");
             assert!(!text.contains(&format!("{other}_")), "{text}");
         }
-        assert!(
-            !tweet.data.contains("post_") && !tweet.data.contains("_post"),
-            "{}",
-            tweet.data
-        );
+        assert!(!tweet.data.contains("post_") && !tweet.data.contains("_post"), "{}", tweet.data);
     }
 }
 
 fn matches_schema(value: &Value, json: &JsonFieldType, vocabulary: Vocabulary, path: &str) {
     let fits = match json {
         JsonFieldType::Text => value.is_string(),
-        JsonFieldType::Id => value
-            .as_str()
-            .is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
-        JsonFieldType::Time => value
-            .as_str()
-            .is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
+        JsonFieldType::Id => value.as_str().is_some_and(|id| id.bytes().all(|byte| byte.is_ascii_digit())),
+        JsonFieldType::Time => value.as_str().is_some_and(|time| base::Time::parse(time).is_some() && time.len() == 24),
         JsonFieldType::Int => value.is_i64(),
         JsonFieldType::Real => value.is_number(),
         JsonFieldType::Bool => value.is_boolean(),
@@ -216,12 +187,7 @@ fn has_members(value: &Value, members: &[JsonMember], vocabulary: Vocabulary, pa
     for (key, value) in value.as_object().unwrap_or_else(|| panic!("{path}")) {
         let path = format!("{path}.{key}");
         let member = members.iter().find(|member| member.name.name_in(vocabulary) == key);
-        matches_schema(
-            value,
-            &member.unwrap_or_else(|| panic!("{path}")).json_type,
-            vocabulary,
-            &path,
-        );
+        matches_schema(value, &member.unwrap_or_else(|| panic!("{path}")).json_type, vocabulary, &path);
     }
 }
 
@@ -247,11 +213,7 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
         let mut user = check_records(&data(&users), ObjectKind::User, speech);
         let (included, more) = (json(&posts.includes), json(&users.includes));
         let key = |object: ObjectKind| object.include_key().unwrap().name_in(speech);
-        post.extend(check_records(
-            &included[key(ObjectKind::Post)],
-            ObjectKind::Post,
-            speech,
-        ));
+        post.extend(check_records(&included[key(ObjectKind::Post)], ObjectKind::Post, speech));
         post.extend(check_records(&more[key(ObjectKind::Post)], ObjectKind::Post, speech));
         user.extend(check_records(&included["users"], ObjectKind::User, speech));
         user.extend(check_records(&more["users"], ObjectKind::User, speech));
@@ -290,9 +252,7 @@ fn what_is_not_there_is_left_out() {
             }
             Value::Object(inside) => {
                 assert!(!inside.is_empty() || path.ends_with(".properties"), "{path}");
-                inside
-                    .iter()
-                    .for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));
+                inside.iter().for_each(|(key, value)| no_blanks(value, &format!("{path}.{key}")));
             }
             Value::String(text) => assert!(!text.is_empty(), "{path}"),
             Value::Bool(_) | Value::Number(_) => {}
@@ -303,14 +263,8 @@ fn what_is_not_there_is_left_out() {
         let mut bare = post(post_id(1), 1, "x");
         bare.lang = String::new();
         let viewer = Viewer::user(base::UserId::new(1));
-        let objects = loaded_objects(
-            viewer,
-            &selection,
-            1,
-            vec![bare],
-            vec![user(1, "ana")],
-            vec![media(3, "photo", 1)],
-        );
+        let objects =
+            loaded_objects(viewer, &selection, 1, vec![bare], vec![user(1, "ana")], vec![media(3, "photo", 1)]);
         let answer = render_post_page(&objects, &selection, options);
         no_blanks(&data(&answer), "");
         no_blanks(&json(&answer.includes), "");
@@ -324,16 +278,10 @@ fn what_is_not_there_is_left_out() {
 #[test]
 fn figures_come_under_both_names_when_the_request_did_not_tell() {
     for options in [POSTS, TWEETS] {
-        let [posts, users] = full_answers(RenderOptions {
-            both_metric_names: true,
-            ..options
-        });
+        let [posts, users] = full_answers(RenderOptions { both_metric_names: true, ..options });
         for name in ["public_metrics", "organic_metrics"] {
             let figures = &data(&posts)[0][name];
-            assert_eq!(
-                (&figures["repost_count"], &figures["retweet_count"]),
-                (&3.into(), &3.into())
-            );
+            assert_eq!((&figures["repost_count"], &figures["retweet_count"]), (&3.into(), &3.into()));
         }
         let figures = &data(&users)[0]["public_metrics"];
         assert!(figures["post_count"].is_i64() && figures["tweet_count"].is_i64());

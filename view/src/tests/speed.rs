@@ -33,30 +33,19 @@ fn measured(what: &str, mut work: impl FnMut() -> usize) {
 fn without_a_store() {
     let ids: Vec<PostId> = (1..=100).map(post_id).collect();
     let posts = |count: usize| -> Vec<_> {
-        ids.iter()
-            .take(count)
-            .zip(1..)
-            .map(|(id, place)| post(*id, place % 20, TEXT))
-            .collect()
+        ids.iter().take(count).zip(1..).map(|(id, place)| post(*id, place % 20, TEXT)).collect()
     };
     let people = || (0..20).map(|number| user(number, "somebody")).collect::<Vec<_>>();
     let anyone = Viewer::anonymous();
     let plain = FieldSelection::defaults(ObjectKind::Post);
     let hundred = loaded_objects(anyone, &plain, 100, posts(100), people(), Vec::new());
-    measured("100 posts, default fields, spoken", || {
-        render_post_page(&hundred, &plain, POSTS).data.len()
-    });
+    measured("100 posts, default fields, spoken", || render_post_page(&hundred, &plain, POSTS).data.len());
     let fields = "created_at,public_metrics,lang,author_id,conversation_id,referenced_posts";
     let rich = field_selection(ObjectKind::Post, &[(ObjectKind::Post, fields)], "author_id");
     let hundred = loaded_objects(anyone, &rich, 100, posts(100), people(), Vec::new());
-    measured("100 posts, six more fields, authors, spoken", || {
-        render_post_page(&hundred, &rich, POSTS).data.len()
-    });
+    measured("100 posts, six more fields, authors, spoken", || render_post_page(&hundred, &rich, POSTS).data.len());
     let one = loaded_objects(anyone, &rich, 1, posts(1), people(), Vec::new());
-    let asked = LookupKeys {
-        parameter: "ids",
-        values: &ids[..1],
-    };
+    let asked = LookupKeys { parameter: "ids", values: &ids[..1] };
     measured("1 post, six more fields, author, spoken", || {
         render_requested_posts(&one, &rich, POSTS, asked).data.len()
     });
@@ -65,18 +54,12 @@ fn without_a_store() {
     });
     measured("records of 100 posts cloned", || posts(100).len());
     let long = post(post_id(1), 1, &"A long text with many words. ".repeat(800));
-    measured("the first part of a long post", || {
-        crate::posts::short_text(&long).map_or(0, |part| part.len())
-    });
+    measured("the first part of a long post", || crate::posts::short_text(&long).map_or(0, |part| part.len()));
     let near = post(post_id(1), 1, TEXT.repeat(3).get(..280).unwrap());
-    measured("a look whether a post is long", || {
-        crate::posts::short_text(&near).map_or(0, |part| part.len())
-    });
+    measured("a look whether a post is long", || crate::posts::short_text(&near).map_or(0, |part| part.len()));
     measured("wants parsed", || {
         let mut selection = FieldSelection::defaults(ObjectKind::Post);
-        selection
-            .add_fields_param(ObjectKind::Post, "tweet.fields", fields)
-            .unwrap();
+        selection.add_fields_param(ObjectKind::Post, "tweet.fields", fields).unwrap();
         selection.add_expansions_param("expansions", "author_id").unwrap();
         usize::from(selection.detected_vocabulary().is_some())
     });
@@ -104,20 +87,11 @@ async fn out_of_a_store() {
             let ids: Vec<PostId> = (1..=100).map(post_id).collect();
             let plain = FieldSelection::defaults(ObjectKind::Post);
             let expanded = field_selection(ObjectKind::Post, &[], "author_id");
-            for (who, viewer) in [
-                ("anyone", Viewer::anonymous()),
-                ("a user", Viewer::user(UserId::new(3))),
-            ] {
+            for (who, viewer) in [("anyone", Viewer::anonymous()), ("a user", Viewer::user(UserId::new(3)))] {
                 measured(&format!("1 post and author by {who}, read and spoken"), || {
                     let found = store::posts::find_by_id(tx, ids[0]).unwrap();
-                    let asked = LookupKeys {
-                        parameter: "id",
-                        values: &ids[..1],
-                    };
-                    crate::render_post(tx, viewer, found, &expanded, POSTS, asked)
-                        .unwrap()
-                        .data
-                        .len()
+                    let asked = LookupKeys { parameter: "id", values: &ids[..1] };
+                    crate::render_post(tx, viewer, found, &expanded, POSTS, asked).unwrap().data.len()
                 });
                 measured(&format!("100 posts by {who}, read and spoken"), || {
                     let page = store::posts::find_by_ids(tx, &ids).unwrap();
@@ -125,13 +99,9 @@ async fn out_of_a_store() {
                 });
             }
             measured("1 post, read only", || {
-                store::posts::find_by_id(tx, ids[0])
-                    .unwrap()
-                    .map_or(0, |post| post.text.len())
+                store::posts::find_by_id(tx, ids[0]).unwrap().map_or(0, |post| post.text.len())
             });
-            measured("100 posts, read only", || {
-                store::posts::find_by_ids(tx, &ids).unwrap().len()
-            });
+            measured("100 posts, read only", || store::posts::find_by_ids(tx, &ids).unwrap().len());
             Ok(())
         })
         .await

@@ -52,13 +52,7 @@ fn ties_are_for_users_and_email_for_oneself() {
     assert_eq!(other["subscription"]["subscribes_to_you"], false);
 
     let app = seen_by(Viewer::anonymous(), &selection, |_| {});
-    for name in [
-        "confirmed_email",
-        "connection_status",
-        "receives_your_dm",
-        "subscription",
-        "subscribes_to_you",
-    ] {
+    for name in ["confirmed_email", "connection_status", "receives_your_dm", "subscription", "subscribes_to_you"] {
         assert!(app.get(name).is_none(), "{name}");
     }
     let scopeless = field_selection(ObjectKind::User, &[(ObjectKind::User, "confirmed_email")], "");
@@ -76,18 +70,9 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
         (false, true, false, true),
         (true, true, true, false),
     ] {
-        let subject = User {
-            receives_dm: open,
-            ..ana()
-        };
-        let mut objects = loaded_objects(
-            Viewer::user(UserId::new(2)),
-            &selection,
-            1,
-            Vec::new(),
-            vec![subject],
-            Vec::new(),
-        );
+        let subject = User { receives_dm: open, ..ana() };
+        let mut objects =
+            loaded_objects(Viewer::user(UserId::new(2)), &selection, 1, Vec::new(), vec![subject], Vec::new());
         objects.relations.followed_by.extend(follows.then_some(id));
         objects.relations.blocked_by.extend(blocks.then_some(id));
         let answer = render_user_page(&objects, &selection, POSTS);
@@ -105,15 +90,8 @@ fn users_come_in_the_order_of_asking() {
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
     let objects = loaded_objects(Viewer::anonymous(), &selection, 4, Vec::new(), users, Vec::new());
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
-    let answer = render_requested_users(
-        &objects,
-        &selection,
-        POSTS,
-        LookupKeys {
-            parameter: "usernames",
-            values: &names,
-        },
-    );
+    let answer =
+        render_requested_users(&objects, &selection, POSTS, LookupKeys { parameter: "usernames", values: &names });
     assert_eq!(data(&answer)[0]["username"], "Bob");
     assert_eq!((&data(&answer)[1]["username"], answer.count), (&value!("ana"), 2));
     let subject = |name: &str| ResourceRef::new("user", "usernames", name);
@@ -126,15 +104,7 @@ fn users_come_in_the_order_of_asking() {
         ]
     );
     let ids = [UserId::new(2), UserId::new(9)];
-    let answer = render_requested_users(
-        &objects,
-        &selection,
-        POSTS,
-        LookupKeys {
-            parameter: "ids",
-            values: &ids,
-        },
-    );
+    let answer = render_requested_users(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &ids });
     assert_eq!((answer.count, answer.errors.len()), (1, 1));
     assert_eq!(render_user_page(&objects, &selection, POSTS).count, 2);
 }

@@ -51,10 +51,7 @@ fn load_preview(
     let Some(content) = preview.load(tx)? else {
         return Ok(None);
     };
-    let form = StatusForm {
-        extended: true,
-        trim_user: false,
-    };
+    let form = StatusForm { extended: true, trim_user: false };
     let (viewer, post) = (Viewer::user(content.viewer), content.post.clone());
     let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, site)?;
     let status = shown.into_iter().next();

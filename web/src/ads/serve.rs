@@ -16,9 +16,7 @@ pub(crate) fn request_ads(call: RequestContext) -> HandlerFuture {
         let key = call.state.page_context.config.page_key;
         let evaluator = Arc::clone(&call.state.evaluator);
         let config = call.state.ads_config.clone();
-        let served = call
-            .read(move |tx| serving::serve_ads(tx, (&evaluator, &config), &key, &request))
-            .await?;
+        let served = call.read(move |tx| serving::serve_ads(tx, (&evaluator, &config), &key, &request)).await?;
         // Auctions run concurrently; only their outcomes need the write transaction.
         let bids = Arc::new(served.bid_outcomes);
         if !bids.is_empty() {

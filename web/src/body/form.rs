@@ -20,9 +20,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
         }
         if form.contains_key(&name) {
             let name = truncate_for_echo(&name);
-            return Err(invalid_body(format!(
-                "The parameter [{name}] must not be included twice."
-            )));
+            return Err(invalid_body(format!("The parameter [{name}] must not be included twice.")));
         }
         form.insert(name, Value::String(value));
     }
@@ -47,10 +45,7 @@ pub(super) fn check_form(
     let mut invalid = Vec::new();
     for member in members {
         let name = member.name;
-        let value = form
-            .get(name.post)
-            .or_else(|| form.get(name.tweet))
-            .and_then(Value::as_str);
+        let value = form.get(name.post).or_else(|| form.get(name.tweet)).and_then(Value::as_str);
         match value {
             None | Some("") if member.required => invalid.push(missing_parameter(name.name_in(vocabulary))),
             Some(text) if !text.is_empty() && !matches_shape(member.shape, text) => {
@@ -59,14 +54,7 @@ pub(super) fn check_form(
             _ => {}
         }
     }
-    if invalid.is_empty() {
-        Ok(ParsedBody {
-            members: form,
-            vocabulary_hint: None,
-        })
-    } else {
-        Err(invalid)
-    }
+    if invalid.is_empty() { Ok(ParsedBody { members: form, vocabulary_hint: None }) } else { Err(invalid) }
 }
 
 fn matches_shape(shape: MemberShape, text: &str) -> bool {
@@ -91,9 +79,5 @@ fn invalid_parameter(name: &'static str) -> InvalidParameter {
 
 /// Without the value, which may be a secret.
 fn parameter_problem(name: &'static str, message: String) -> InvalidParameter {
-    InvalidParameter {
-        parameter: name.into(),
-        values: Vec::new(),
-        message,
-    }
+    InvalidParameter { parameter: name.into(), values: Vec::new(), message }
 }

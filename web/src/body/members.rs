@@ -40,11 +40,7 @@ impl<'b> BodyMembers<'b> {
 
     pub fn name_used(&self, name: impl MemberName) -> &'static str {
         let word = name.word();
-        if self.0.contains_key(word.post) {
-            word.post
-        } else {
-            word.tweet
-        }
+        if self.0.contains_key(word.post) { word.post } else { word.tweet }
     }
 
     pub fn required_id<K>(&self, name: impl MemberName) -> Result<Id<K>, Error> {
@@ -91,10 +87,7 @@ impl<'b> BodyMembers<'b> {
 
     /// Empty if the member is absent.
     pub fn value_array(&self, name: impl MemberName) -> &'b [Value] {
-        self.get(name)
-            .and_then(Value::as_array)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub fn id_array<K>(&self, name: impl MemberName) -> Vec<Id<K>> {
@@ -106,10 +99,7 @@ impl<'b> BodyMembers<'b> {
     }
 
     pub fn object_array<N: MemberName>(&self, name: N) -> impl Iterator<Item = BodyMembers<'b>> + use<'b, N> {
-        self.value_array(name)
-            .iter()
-            .filter_map(Value::as_object)
-            .map(BodyMembers)
+        self.value_array(name).iter().filter_map(Value::as_object).map(BodyMembers)
     }
 
     pub const fn as_map(&self) -> &'b Map<String, Value> {

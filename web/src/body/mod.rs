@@ -74,14 +74,10 @@ pub fn parse_body(
             shape::check_object(members, json::parse_object(bytes)?, vocabulary)
         }
         (BodySpec::Multipart(_), BodyContentType::Absent) => {
-            return Err(Refusal::UnsupportedMediaType {
-                expected: "multipart/form-data or application/json",
-            });
+            return Err(Refusal::UnsupportedMediaType { expected: "multipart/form-data or application/json" });
         }
         (BodySpec::Json(_), _) => {
-            return Err(Refusal::UnsupportedMediaType {
-                expected: "application/json",
-            });
+            return Err(Refusal::UnsupportedMediaType { expected: "application/json" });
         }
         (BodySpec::Form(members), BodyContentType::Json) if !bytes.is_empty() => {
             form::check_form(members, form::flatten_json(json::parse_object(bytes)?)?, vocabulary)
@@ -99,11 +95,7 @@ pub fn parse_body(
 
 /// A refusal of the body as a whole, not of one parameter.
 pub(crate) fn invalid_body(message: impl Into<String>) -> Refusal {
-    let invalid = InvalidParameter {
-        parameter: "".into(),
-        values: Vec::new(),
-        message: message.into(),
-    };
+    let invalid = InvalidParameter { parameter: "".into(), values: Vec::new(), message: message.into() };
     Refusal::InvalidParameters(vec![invalid])
 }
 

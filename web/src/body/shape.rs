@@ -15,24 +15,10 @@ pub(super) fn check_object(
     object: Map<String, Value>,
     vocabulary: Vocabulary,
 ) -> Result<ParsedBody, Vec<InvalidParameter>> {
-    let mut check = ShapeChecker {
-        vocabulary,
-        vocabulary_hint: None,
-        invalid: Vec::new(),
-    };
-    check.check_members(
-        members,
-        &object,
-        MemberPath {
-            parent: None,
-            step: MemberPathStep::Root,
-        },
-    );
+    let mut check = ShapeChecker { vocabulary, vocabulary_hint: None, invalid: Vec::new() };
+    check.check_members(members, &object, MemberPath { parent: None, step: MemberPathStep::Root });
     if check.invalid.is_empty() {
-        Ok(ParsedBody {
-            members: object,
-            vocabulary_hint: check.vocabulary_hint,
-        })
+        Ok(ParsedBody { members: object, vocabulary_hint: check.vocabulary_hint })
     } else {
         Err(check.invalid)
     }
@@ -87,10 +73,7 @@ impl ShapeChecker {
 
     fn check_members(&mut self, members: &[BodyMember], object: &Map<String, Value>, at: MemberPath<'_>) {
         for (name, value) in object {
-            let path = MemberPath {
-                parent: Some(&at),
-                step: MemberPathStep::Name(name),
-            };
+            let path = MemberPath { parent: Some(&at), step: MemberPathStep::Name(name) };
             match members.iter().find(|member| member.name.matches(name)) {
                 Some(member) if is_duplicate_spelling(member.name, name, object) => {
                     self.report_problem(path, Some(value), format_args!("`{}` says the same", member.name.post));
@@ -110,10 +93,7 @@ impl ShapeChecker {
         for member in members.iter().filter(|member| member.required) {
             if !object.keys().any(|name| member.name.matches(name)) {
                 let name = member.name.name_in(self.vocabulary);
-                let path = MemberPath {
-                    parent: Some(&at),
-                    step: MemberPathStep::Name(name),
-                };
+                let path = MemberPath { parent: Some(&at), step: MemberPathStep::Name(name) };
                 self.report_problem(path, None, "is missing but it is required");
             }
         }
@@ -152,10 +132,7 @@ impl ShapeChecker {
             (MemberShape::Array(shape, min, max), Value::Array(items)) => {
                 self.check_bounds(items.len(), min, max, (at, value), "item");
                 for (index, item) in items.iter().enumerate().take(max) {
-                    let path = MemberPath {
-                        parent: Some(&at),
-                        step: MemberPathStep::Index(index),
-                    };
+                    let path = MemberPath { parent: Some(&at), step: MemberPathStep::Index(index) };
                     self.check_value(*shape, item, path);
                 }
             }

@@ -10,39 +10,19 @@ const fn member(name: VocabularyWord, required: bool, shape: MemberShape) -> Bod
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 const POLL: &[BodyMember] = &[
-    member(
-        VocabularyWord::same_in_both("options"),
-        true,
-        MemberShape::Array(&MemberShape::Text(1, 25), 2, 4),
-    ),
-    member(
-        VocabularyWord::same_in_both("duration_minutes"),
-        true,
-        MemberShape::Int(5, 10_080),
-    ),
+    member(VocabularyWord::same_in_both("options"), true, MemberShape::Array(&MemberShape::Text(1, 25), 2, 4)),
+    member(VocabularyWord::same_in_both("duration_minutes"), true, MemberShape::Int(5, 10_080)),
 ];
 static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(BodySpec::Json(&[
     member(POST_ID, true, MemberShape::Id),
     member(VocabularyWord::same_in_both("text"), false, MemberShape::Text(1, 10)),
     member(VocabularyWord::same_in_both("hidden"), false, MemberShape::Bool),
     member(VocabularyWord::same_in_both("poll"), false, MemberShape::Object(POLL)),
-    member(
-        VocabularyWord::same_in_both("settings"),
-        false,
-        MemberShape::OneOf(&["a", "b"]),
-    ),
+    member(VocabularyWord::same_in_both("settings"), false, MemberShape::OneOf(&["a", "b"])),
 ]));
 static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(BodySpec::Form(&[
-    member(
-        VocabularyWord::same_in_both("grant_type"),
-        true,
-        MemberShape::Text(1, 100),
-    ),
-    member(
-        VocabularyWord::same_in_both("client_id"),
-        false,
-        MemberShape::Text(1, 20),
-    ),
+    member(VocabularyWord::same_in_both("grant_type"), true, MemberShape::Text(1, 100)),
+    member(VocabularyWord::same_in_both("client_id"), false, MemberShape::Text(1, 20)),
 ]));
 static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(BodySpec::Json(&[member(
     VocabularyWord::same_in_both("text"),
@@ -70,34 +50,15 @@ fn messages(text: impl Into<Bytes>) -> String {
 fn a_good_body_is_read_in_either_vocabulary() {
     let body = json(r#"{"tweet_id":"20","text":"é","hidden":true}"#).unwrap();
     assert_eq!(body.members().required_id::<()>(POST_ID).unwrap().get(), 20);
-    assert_eq!(
-        body.members()
-            .required_text(VocabularyWord::same_in_both("text"))
-            .unwrap(),
-        "é"
-    );
-    assert_eq!(
-        body.members().optional_bool(VocabularyWord::same_in_both("hidden")),
-        Some(true)
-    );
+    assert_eq!(body.members().required_text(VocabularyWord::same_in_both("text")).unwrap(), "é");
+    assert_eq!(body.members().optional_bool(VocabularyWord::same_in_both("hidden")), Some(true));
     assert_eq!(body.members().name_used(POST_ID), "tweet_id");
     assert_eq!(body.vocabulary_hint, Some(Vocabulary::Tweet));
     let body = json(r#"{"post_id":"21","poll":{"options":["x","y"],"duration_minutes":5}}"#).unwrap();
     assert_eq!(body.vocabulary_hint, Some(Vocabulary::Post));
-    let poll = body
-        .members()
-        .optional_object(VocabularyWord::same_in_both("poll"))
-        .unwrap();
-    assert_eq!(
-        poll.text_array(VocabularyWord::same_in_both("options"))
-            .collect::<Vec<_>>(),
-        ["x", "y"]
-    );
-    assert_eq!(
-        poll.required_int(VocabularyWord::same_in_both("duration_minutes"))
-            .unwrap(),
-        5
-    );
+    let poll = body.members().optional_object(VocabularyWord::same_in_both("poll")).unwrap();
+    assert_eq!(poll.text_array(VocabularyWord::same_in_both("options")).collect::<Vec<_>>(), ["x", "y"]);
+    assert_eq!(poll.required_int(VocabularyWord::same_in_both("duration_minutes")).unwrap(), 5);
 }
 
 #[test]
@@ -134,16 +95,10 @@ fn json_is_read_strictly() {
     let cases: &[(Vec<u8>, &str)] = &[
         (b"[]".to_vec(), "Request body must be a JSON object."),
         (b"null".to_vec(), "Request body must be a JSON object."),
-        (
-            b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(),
-            "the member `text` stands twice",
-        ),
+        (b"{\"text\":\"a\",\"text\":\"b\"}".to_vec(), "the member `text` stands twice"),
         (b"{\"a\":9223372036854775808}".to_vec(), "larger than 64 bits"),
         (b"{\"a\":-9223372036854775809}".to_vec(), "larger than 64 bits"),
-        (
-            b"{\"a\":123456789012345678901234567890}".to_vec(),
-            "larger than 64 bits",
-        ),
+        (b"{\"a\":123456789012345678901234567890}".to_vec(), "larger than 64 bits"),
         (b"{\"a\":1e400}".to_vec(), "not valid JSON"),
         (b"\xef\xbb\xbf{}".to_vec(), "not valid JSON"),
         (b"{} {}".to_vec(), "not valid JSON"),
@@ -166,12 +121,7 @@ fn json_is_read_strictly() {
 
 #[test]
 fn an_empty_body_is_an_empty_object() {
-    for kind in [
-        BodyContentType::Absent,
-        BodyContentType::Json,
-        BodyContentType::Form,
-        BodyContentType::Other,
-    ] {
+    for kind in [BodyContentType::Absent, BodyContentType::Json, BodyContentType::Form, BodyContentType::Other] {
         assert!(parse_body(&FREE, kind, &Bytes::new(), Vocabulary::Post).is_ok());
     }
     assert_eq!(messages(""), "[tweet_id] [] $.tweet_id: is missing but it is required");
@@ -182,31 +132,18 @@ fn another_content_type_is_not_read() {
     let body = Bytes::from_static(b"{}");
     for kind in [BodyContentType::Absent, BodyContentType::Form, BodyContentType::Other] {
         let refused = parse_body(&FREE, kind, &body, Vocabulary::Post).unwrap_err();
-        assert_eq!(
-            refused,
-            Refusal::UnsupportedMediaType {
-                expected: "application/json"
-            }
-        );
+        assert_eq!(refused, Refusal::UnsupportedMediaType { expected: "application/json" });
     }
 }
 
 #[test]
 fn a_form_may_hold_more_but_nothing_twice() {
     let form = |text: &'static str| {
-        parse_body(
-            &TOKEN,
-            BodyContentType::Form,
-            &Bytes::from_static(text.as_bytes()),
-            Vocabulary::Post,
-        )
+        parse_body(&TOKEN, BodyContentType::Form, &Bytes::from_static(text.as_bytes()), Vocabulary::Post)
     };
     let read_form = form("grant_type=client_credentials&more=1").unwrap();
     assert_eq!(
-        read_form
-            .members()
-            .required_text(VocabularyWord::same_in_both("grant_type"))
-            .unwrap(),
+        read_form.members().required_text(VocabularyWord::same_in_both("grant_type")).unwrap(),
         "client_credentials"
     );
     let told = |text| format!("{:?}", form(text).unwrap_err());

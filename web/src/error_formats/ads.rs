@@ -65,11 +65,7 @@ fn parameter_error_json(invalid: &InvalidParameter) -> Value {
     if invalid.parameter.is_empty() {
         return json!({ "code": "INVALID_PARAMETER", "message": invalid.message });
     }
-    let code = if invalid.values.is_empty() {
-        "MISSING_PARAMETER"
-    } else {
-        "INVALID_PARAMETER"
-    };
+    let code = if invalid.values.is_empty() { "MISSING_PARAMETER" } else { "INVALID_PARAMETER" };
     json!({ "code": code, "message": invalid.message, "parameter": invalid.parameter })
 }
 
@@ -118,10 +114,7 @@ fn refusal_message(refusal: &Refusal, status: u16) -> String {
                                 this interface is 12"
             .to_owned(),
         Refusal::NotFound(subject) => {
-            format!(
-                "Could not find {} with {}: [{}].",
-                subject.resource, subject.parameter, subject.value
-            )
+            format!("Could not find {} with {}: [{}].", subject.resource, subject.parameter, subject.value)
         }
         _ => super::status_reason(status).to_owned(),
     }

@@ -18,11 +18,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
         let body = json!({ "errors": [{ "code": code, "label": label, "message": message }] });
         return HttpReply::bytes(403, JSON_UTF8, body.to_string());
     }
-    if let Refusal::Legacy {
-        code: PLAIN_TEXT,
-        message,
-    } = refusal
-    {
+    if let Refusal::Legacy { code: PLAIN_TEXT, message } = refusal {
         return HttpReply::bytes(401, TEXT_UTF8, message.as_bytes().to_vec());
     }
     let (code, message) = code_and_message(refusal);

@@ -49,13 +49,7 @@ pub fn render_internal_error(format: ErrorFormat, context: ErrorContext<'_>) -> 
 
 /// An item of `errors` in a response that otherwise succeeded (contract core §3.4).
 pub fn render_partial_error(refusal: &Refusal, problem_base: &str) -> Value {
-    v2::render_partial_error(
-        refusal,
-        ErrorContext {
-            problem_base,
-            app: None,
-        },
-    )
+    v2::render_partial_error(refusal, ErrorContext { problem_base, app: None })
 }
 
 fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -> HttpReply {

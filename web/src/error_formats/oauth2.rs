@@ -8,10 +8,7 @@ use crate::reply::{HttpReply, JSON_UTF8};
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
     let status = super::refusal_status(refusal);
     match refusal {
-        Refusal::OAuth2 {
-            error: name,
-            description,
-        } => render_error(error_status(name), name, description),
+        Refusal::OAuth2 { error: name, description } => render_error(error_status(name), name, description),
         Refusal::InvalidParameters(parameters) => {
             let first = parameters.first().map_or("", |invalid| invalid.message.as_str());
             render_error(400, "invalid_request", first)
@@ -23,11 +20,9 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
             render_error(status, "temporarily_unavailable", super::status_reason(status))
         }
         Refusal::NotImplemented { .. } => render_error(status, "server_error", super::status_reason(status)),
-        Refusal::UnsupportedMediaType { expected } => render_error(
-            status,
-            "invalid_request",
-            &format!("The request body must be {expected}."),
-        ),
+        Refusal::UnsupportedMediaType { expected } => {
+            render_error(status, "invalid_request", &format!("The request body must be {expected}."))
+        }
         Refusal::Forbidden { detail, .. } => render_error(status, "access_denied", detail),
         Refusal::Legacy { message, .. } => render_error(status, "invalid_request", message),
         _ => render_error(status, "invalid_request", super::status_reason(status)),

@@ -6,10 +6,7 @@ use base::{AppId, Refusal};
 use super::{ErrorContext, render, render_internal_error, render_partial_error};
 use crate::endpoint::ErrorFormat;
 
-const VOICE: ErrorContext<'_> = ErrorContext {
-    problem_base: "https://api.x.com",
-    app: Some(AppId::new(7)),
-};
+const VOICE: ErrorContext<'_> = ErrorContext { problem_base: "https://api.x.com", app: Some(AppId::new(7)) };
 
 /// One of each.
 fn all() -> Vec<Refusal> {
@@ -35,10 +32,7 @@ fn of_the_request() -> Vec<Refusal> {
         Refusal::NotFound(subject()),
         Refusal::NotVisible(subject()),
         Refusal::Suspended(ResourceRef::new("user", "id", 12)),
-        Refusal::FieldNotVisible {
-            field: "non_public_metrics.impression_count".into(),
-            subject: subject(),
-        },
+        Refusal::FieldNotVisible { field: "non_public_metrics.impression_count".into(), subject: subject() },
         Refusal::forbidden("You are not allowed to update this List."),
         Refusal::forbidden_with_code(187, "You are not allowed to create a Tweet with duplicate content."),
     ]
@@ -66,53 +60,21 @@ fn of_the_credential() -> Vec<Refusal> {
 
 fn of_the_protocol() -> Vec<Refusal> {
     vec![
-        Refusal::Legacy {
-            code: 355,
-            message: "Subscription already exists.".into(),
-        },
-        Refusal::OAuth2 {
-            error: "invalid_client",
-            description: "Missing valid authorization header".into(),
-        },
+        Refusal::Legacy { code: 355, message: "Subscription already exists.".into() },
+        Refusal::OAuth2 { error: "invalid_client", description: "Missing valid authorization header".into() },
         Refusal::RuleLimitReached { limit: 1000 },
         Refusal::Connection(StreamConnectionRefusal::TooManyConnections),
         Refusal::Connection(StreamConnectionRefusal::NoRules),
-        Refusal::named_reason(
-            RefusalKind::Invalid,
-            "url",
-            "https://example.org",
-            "DuplicateUrlFailed: It is there.",
-        ),
-        Refusal::named_reason(
-            RefusalKind::Forbidden,
-            "webhook_id",
-            7,
-            "SubscriptionLimitExceeded: No more.",
-        ),
-        Refusal::named_reason(
-            RefusalKind::NotFound,
-            "webhook_id",
-            7,
-            "WebhookIdInvalid: There is none.",
-        ),
-        Refusal::named_reason(
-            RefusalKind::Conflict,
-            "webhook_id",
-            7,
-            "ReplayConflictError: One is under way.",
-        ),
+        Refusal::named_reason(RefusalKind::Invalid, "url", "https://example.org", "DuplicateUrlFailed: It is there."),
+        Refusal::named_reason(RefusalKind::Forbidden, "webhook_id", 7, "SubscriptionLimitExceeded: No more."),
+        Refusal::named_reason(RefusalKind::NotFound, "webhook_id", 7, "WebhookIdInvalid: There is none."),
+        Refusal::named_reason(RefusalKind::Conflict, "webhook_id", 7, "ReplayConflictError: One is under way."),
         Refusal::RouteNotFound,
-        Refusal::MethodNotAllowed {
-            allowed: "GET, HEAD".to_owned(),
-        },
-        Refusal::NotImplemented {
-            operation: "GET /2/spaces".to_owned(),
-        },
+        Refusal::MethodNotAllowed { allowed: "GET, HEAD".to_owned() },
+        Refusal::NotImplemented { operation: "GET /2/spaces".to_owned() },
         Refusal::BodyTooLarge { limit: 1024 },
         Refusal::BodyTimeout,
-        Refusal::UnsupportedMediaType {
-            expected: "application/json",
-        },
+        Refusal::UnsupportedMediaType { expected: "application/json" },
         Refusal::Unavailable,
         AdsProblem::invalid_attribute("objective", "The objective does not suit the campaign").into(),
     ]
@@ -124,28 +86,14 @@ fn line(refusal: &Refusal, accent: ErrorFormat) -> String {
     let kind = kind.strip_suffix("; charset=utf-8").unwrap();
     let more: Vec<String> = ["allow", "retry-after", "connection", "www-authenticate"]
         .iter()
-        .filter_map(|name| {
-            reply
-                .headers
-                .get(*name)
-                .map(|value| format!(" {name}: {}", value.to_str().unwrap()))
-        })
+        .filter_map(|name| reply.headers.get(*name).map(|value| format!(" {name}: {}", value.to_str().unwrap())))
         .collect();
     let body = std::str::from_utf8(reply.body.as_bytes().unwrap()).unwrap();
-    format!(
-        "{} {kind}{}\n{}\n",
-        reply.status,
-        more.concat(),
-        body.replace('\n', " ").trim()
-    )
+    format!("{} {kind}{}\n{}\n", reply.status, more.concat(), body.replace('\n', " ").trim())
 }
 
 fn every(accent: ErrorFormat) -> String {
-    all()
-        .iter()
-        .map(|refusal| line(refusal, accent))
-        .collect::<Vec<_>>()
-        .join("\n")
+    all().iter().map(|refusal| line(refusal, accent)).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -181,10 +129,7 @@ fn every_partial_error() {
             details: vec!["missing ')' at '<EOF>' (at position 5)".to_owned()],
             too_long: false,
         },
-        Refusal::DuplicateRule {
-            value: "cat".to_owned(),
-            id: 12,
-        },
+        Refusal::DuplicateRule { value: "cat".to_owned(), id: 12 },
         Refusal::NotFound(ResourceRef::new("user", "usernames", "nobody")),
         Refusal::NotVisible(ResourceRef::from_expansion("tweet", "pinned_tweet_id", 20)),
         Refusal::Suspended(ResourceRef::new("user", "ids", 12)),
@@ -193,21 +138,13 @@ fn every_partial_error() {
             subject: ResourceRef::new("tweet", "ids", 20),
         },
     ];
-    let lines = subjects
-        .iter()
-        .map(|refusal| render_partial_error(refusal, "https://api.x.com").to_string());
+    let lines = subjects.iter().map(|refusal| render_partial_error(refusal, "https://api.x.com").to_string());
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
 fn a_failure_of_ours_tells_nothing() {
-    for accent in [
-        ErrorFormat::V2,
-        ErrorFormat::Legacy,
-        ErrorFormat::OAuth2,
-        ErrorFormat::Ads,
-        ErrorFormat::Page,
-    ] {
+    for accent in [ErrorFormat::V2, ErrorFormat::Legacy, ErrorFormat::OAuth2, ErrorFormat::Ads, ErrorFormat::Page] {
         let reply = render_internal_error(accent, VOICE);
         assert_eq!(reply.status, 500);
         assert!(!reply.body.as_bytes().unwrap().is_empty());
@@ -221,8 +158,6 @@ fn what_a_caller_wrote_is_inert() {
     let page = render(ErrorFormat::Page, &refusal, VOICE);
     let page = std::str::from_utf8(page.body.as_bytes().unwrap()).unwrap();
     assert!(!page.contains("<script>"), "{page}");
-    let allowed = Refusal::MethodNotAllowed {
-        allowed: "GET\r\nset-cookie: a=b".to_owned(),
-    };
+    let allowed = Refusal::MethodNotAllowed { allowed: "GET\r\nset-cookie: a=b".to_owned() };
     assert!(!render(ErrorFormat::V2, &allowed, VOICE).headers.contains_key("allow"));
 }

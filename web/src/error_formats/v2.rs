@@ -28,25 +28,16 @@ pub(super) fn render(refusal: &Refusal, context: ErrorContext<'_>) -> HttpReply 
     let problem = build_problem(refusal, status, context);
     let members = problem.to_members(Some(status), context);
     let errors: Vec<Value> = match refusal {
-        Refusal::InvalidParameters(parameters) => parameters
-            .iter()
-            .map(|parameter_error| add_parameter_error(members.clone(), parameter_error))
-            .collect(),
-        Refusal::NamedReason {
-            parameter,
-            value,
-            message,
-            ..
-        } => {
+        Refusal::InvalidParameters(parameters) => {
+            parameters.iter().map(|parameter_error| add_parameter_error(members.clone(), parameter_error)).collect()
+        }
+        Refusal::NamedReason { parameter, value, message, .. } => {
             let parameter_error = InvalidParameter {
                 parameter: (*parameter).into(),
                 values: vec![value.clone()],
                 message: message.to_string(),
             };
-            vec![add_parameter_error(
-                add_legacy_code(members.clone(), refusal),
-                &parameter_error,
-            )]
+            vec![add_parameter_error(add_legacy_code(members.clone(), refusal), &parameter_error)]
         }
         _ => vec![Value::Object(add_legacy_code(members.clone(), refusal))],
     };
@@ -101,30 +92,15 @@ impl ProblemDocument {
     }
 
     fn blank_with_detail(status: u16, detail: impl Into<String>) -> Self {
-        Self {
-            problem_type: None,
-            title: status_reason(status),
-            detail: detail.into(),
-            extra_members: Vec::new(),
-        }
+        Self { problem_type: None, title: status_reason(status), detail: detail.into(), extra_members: Vec::new() }
     }
 
     fn new(kind: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            problem_type: Some(kind),
-            title,
-            detail: detail.into(),
-            extra_members: Vec::new(),
-        }
+        Self { problem_type: Some(kind), title, detail: detail.into(), extra_members: Vec::new() }
     }
 
     fn add_resource(mut self, subject: &ResourceRef) -> Self {
-        let ResourceRef {
-            resource,
-            parameter,
-            value,
-            included,
-        } = subject;
+        let ResourceRef { resource, parameter, value, included } = subject;
         let resource_members = [
             ("resource_type", json!(resource)),
             ("resource_id", json!(value)),
@@ -234,11 +210,7 @@ fn custom_problem(kind: RefusalKind, message: &str, status: u16) -> ProblemDocum
 /// `detail`.
 fn rule_problem(refusal: &Refusal) -> ProblemDocument {
     match refusal {
-        Refusal::InvalidRule {
-            value,
-            details,
-            too_long,
-        } => {
+        Refusal::InvalidRule { value, details, too_long } => {
             let kind = if *too_long { "rule-length" } else { "invalid-rules" };
             ProblemDocument::new(kind, "UnprocessableEntity", "")
                 .add_member("value", value.as_str())
@@ -258,36 +230,24 @@ fn rule_problem(refusal: &Refusal) -> ProblemDocument {
 /// Why an app cannot connect to a stream (contract core §3.2).
 fn connection_problem(reason: StreamConnectionRefusal) -> ProblemDocument {
     let (issue, detail) = match reason {
-        StreamConnectionRefusal::TooManyConnections => (
-            "TooManyConnections",
-            "This stream is currently at the maximum allowed connection limit.",
-        ),
-        StreamConnectionRefusal::NoRules => (
-            "RuleConfigurationIssue",
-            "Rules must be configured on this stream before connecting.",
-        ),
+        StreamConnectionRefusal::TooManyConnections => {
+            ("TooManyConnections", "This stream is currently at the maximum allowed connection limit.")
+        }
+        StreamConnectionRefusal::NoRules => {
+            ("RuleConfigurationIssue", "Rules must be configured on this stream before connecting.")
+        }
     };
     ProblemDocument::new("streaming-connection", "ConnectionException", detail).add_member("connection_issue", issue)
 }
 
 fn not_found_problem(subject: &ResourceRef) -> ProblemDocument {
-    let ResourceRef {
-        resource,
-        parameter,
-        value,
-        ..
-    } = subject;
+    let ResourceRef { resource, parameter, value, .. } = subject;
     let detail = format!("Could not find {resource} with {parameter}: [{value}].");
     ProblemDocument::new("resource-not-found", "Not Found Error", detail).add_resource(subject)
 }
 
 fn not_visible_problem(subject: &ResourceRef) -> ProblemDocument {
-    let ResourceRef {
-        resource,
-        parameter,
-        value,
-        ..
-    } = subject;
+    let ResourceRef { resource, parameter, value, .. } = subject;
     let resource_name = resource_display_name(resource);
     let detail = format!("Sorry, you are not authorized to see the {resource_name} with {parameter}: [{value}].");
     ProblemDocument::new("not-authorized-for-resource", "Authorization Error", detail).add_resource(subject)

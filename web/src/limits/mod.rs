@@ -134,9 +134,7 @@ struct CounterSlots {
 
 impl CounterSlots {
     fn pair_windows<'a>(&mut self, quota: RateQuota<'a>) -> impl Iterator<Item = (&'a [RateWindow], &mut CounterSlot)> {
-        let shared = quota
-            .shared
-            .map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
+        let shared = quota.shared.map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
         [(quota.windows, &mut self.own), (shared, &mut self.common)].into_iter()
     }
 }
@@ -153,12 +151,7 @@ impl RateLimiter {
     /// Tracks at most `keys` pairs of subject and operation at once.
     pub fn new(mode: RateLimitMode, keys: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self {
-            mode,
-            hasher: RandomState::new(),
-            shards,
-            max_keys_per_shard: (keys / SHARDS).max(1),
-        }
+        Self { mode, hasher: RandomState::new(), shards, max_keys_per_shard: (keys / SHARDS).max(1) }
     }
 
     /// Counts one call against every window, or against none if one is exhausted.
@@ -178,10 +171,7 @@ impl RateLimiter {
             .get(shard_index)
             .filter(|_| self.mode != RateLimitMode::Off && !(quota.windows.is_empty() && quota.shared.is_none()))
         else {
-            return RateLimitStatus {
-                is_user_limit,
-                ..self.unused_status(quota, now)
-            };
+            return RateLimitStatus { is_user_limit, ..self.unused_status(quota, now) };
         };
         let key = |counter| CounterKey { subject, counter };
         let own = key(LimitCounter::Operation(operation));
@@ -214,36 +204,21 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let quota = quota.into();
         let shard_index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
-        let key = CounterKey {
-            subject,
-            counter: LimitCounter::Operation(operation),
-        };
+        let key = CounterKey { subject, counter: LimitCounter::Operation(operation) };
         let shard = self.shards.get(shard_index).filter(|_| self.mode != RateLimitMode::Off);
         let Some(slot) = shard.and_then(|shard| shard.lock().get(&key).copied()) else {
             return self.unused_status(quota, now);
         };
-        let mut slots = CounterSlots {
-            own: slot,
-            common: CounterSlot::default(),
-        };
+        let mut slots = CounterSlots { own: slot, common: CounterSlot::default() };
         let allowed = self.renew_windows(&mut slots.own, quota.windows, now.ms());
         self.build_status(quota, &slots, allowed, false)
     }
 
     /// The status of a caller without counted calls.
     pub fn unused_status<'a>(&self, quota: impl Into<RateQuota<'a>>, now: Time) -> RateLimitStatus {
-        let fresh = WindowCount {
-            start_ms: now.ms(),
-            used: 0,
-        };
-        let slot = CounterSlot {
-            counts: [fresh; MAX_WINDOWS],
-            end_ms: 0,
-        };
-        let slots = CounterSlots {
-            own: slot,
-            common: slot,
-        };
+        let fresh = WindowCount { start_ms: now.ms(), used: 0 };
+        let slot = CounterSlot { counts: [fresh; MAX_WINDOWS], end_ms: 0 };
+        let slots = CounterSlots { own: slot, common: slot };
         self.build_status(quota.into(), &slots, true, false)
     }
 
@@ -335,34 +310,18 @@ impl RateLimiter {
             let end = count.start_ms + i64::from(window.seconds) * 1000;
             // Rounded up, so that a client that waits until then is allowed.
             let reset = end.saturating_add(999).div_euclid(1000);
-            (
-                window.seconds,
-                WindowStatus {
-                    limit,
-                    remaining: limit.saturating_sub(count.used),
-                    reset,
-                },
-            )
+            (window.seconds, WindowStatus { limit, remaining: limit.saturating_sub(count.used), reset })
         };
         let own = quota.windows.iter().zip(&slots.own.counts);
         let shared = quota.shared.map(|shared| &shared.window);
         let all = own.chain(shared.into_iter().zip(&slots.common.counts)).map(figures);
-        let pick = |seconds: u32| {
-            all.clone()
-                .find(|(length, _)| *length == seconds)
-                .map(|(_, figures)| figures)
-        };
+        let pick = |seconds: u32| all.clone().find(|(length, _)| *length == seconds).map(|(_, figures)| figures);
         let used_up = all.clone().filter(|(_, figures)| figures.remaining == 0);
         let used_up = used_up.map(|(_, figures)| figures).max_by_key(|figures| figures.reset);
         let common = pick(QUARTER_HOUR_SECONDS).or_else(|| all.clone().next().map(|(_, figures)| figures));
         // A refused client must wait for the exhausted window.
         let shown = if allowed { common } else { used_up.or(common) };
-        RateLimitStatus {
-            allowed,
-            common: shown,
-            day: pick(DAY_SECONDS),
-            is_user_limit,
-        }
+        RateLimitStatus { allowed, common: shown, day: pick(DAY_SECONDS), is_user_limit }
     }
 
     fn allowed_calls(&self, window: RateWindow) -> u32 {

@@ -49,12 +49,7 @@ fn nothing_is_counted_where_one_window_is_used_up() {
 fn pools_do_not_drain_each_other() {
     let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
     let windows = [per_quarter_hour(1)];
-    let pools = [
-        ME,
-        RateLimitSubject::User(1, 3),
-        RateLimitSubject::User(2, 2),
-        RateLimitSubject::App(1),
-    ];
+    let pools = [ME, RateLimitSubject::User(1, 3), RateLimitSubject::User(2, 2), RateLimitSubject::App(1)];
     for pool in pools {
         assert!(limiter.count(pool, 0, &windows, at(1)).allowed);
         assert!(limiter.count(pool, 1, &windows, at(1)).allowed);
@@ -87,19 +82,13 @@ fn memory_is_bounded() {
     for user in 0..1_000 {
         limiter.count(RateLimitSubject::User(2, user), 0, &[per_quarter_hour(1)], at(2_000));
     }
-    assert!(
-        !limiter
-            .count(RateLimitSubject::User(2, 1), 0, &[per_quarter_hour(1)], at(2_001))
-            .allowed
-    );
+    assert!(!limiter.count(RateLimitSubject::User(2, 1), 0, &[per_quarter_hour(1)], at(2_001)).allowed);
 }
 
 #[test]
 fn the_mode_scales_or_only_shows() {
     let scaled = RateLimiter::new(RateLimitMode::Scale(3), 1024);
-    let allowed = (0..10)
-        .filter(|_| scaled.count(ME, 0, &[per_quarter_hour(2)], at(1)).allowed)
-        .count();
+    let allowed = (0..10).filter(|_| scaled.count(ME, 0, &[per_quarter_hour(2)], at(1)).allowed).count();
     assert_eq!(allowed, 6);
     let off = RateLimiter::new(RateLimitMode::Off, 1024);
     for _ in 0..10 {
@@ -118,13 +107,7 @@ fn a_clock_set_back_does_not_freeze_a_window() {
 
 #[test]
 fn operations_draw_from_one_window() {
-    static THREE: SharedWindow = SharedWindow {
-        name: "three",
-        window: RateWindow {
-            calls: 3,
-            seconds: 10_800,
-        },
-    };
+    static THREE: SharedWindow = SharedWindow { name: "three", window: RateWindow { calls: 3, seconds: 10_800 } };
     let limiter = RateLimiter::new(RateLimitMode::Table, 1024);
     let call = |pool, operation, seconds| {
         let windows = &[per_quarter_hour(2)][..];

@@ -24,10 +24,7 @@ pub(crate) fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
     let pair = || {
         let plain = String::from_utf8(STANDARD.decode(coded.trim()).ok()?).ok()?;
         let (key, secret) = plain.split_once(':')?;
-        Some(BasicCredentials::Pair(
-            decode(key).ok()?.into_owned(),
-            decode(secret).ok()?.into_owned(),
-        ))
+        Some(BasicCredentials::Pair(decode(key).ok()?.into_owned(), decode(secret).ok()?.into_owned()))
     };
     pair().unwrap_or(BasicCredentials::Malformed)
 }

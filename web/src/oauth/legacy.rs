@@ -15,9 +15,7 @@ pub(crate) fn invalidate_token(call: RequestContext) -> HandlerFuture {
         let (caller, user) = (call.require_caller()?, call.require_user()?);
         let (app, permission) = (caller.app_id, caller.permission);
         let actor = AuditActor::user(user, &call.client_address());
-        let token = call
-            .write(move |tx| tokens::revoke_user_token(tx, &actor, app, permission))
-            .await?;
+        let token = call.write(move |tx| tokens::revoke_user_token(tx, &actor, app, permission)).await?;
         call.respond_json(&json!({ "access_token": token.expose_secret() }))
     })
 }

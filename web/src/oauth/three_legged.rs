@@ -17,9 +17,7 @@ pub(crate) fn request_token(call: RequestContext) -> HandlerFuture {
         let callback = callback.unwrap_or_default();
         let level = requested_permission(&call)?;
         let ports = call.state.oauth_settings.ports;
-        let pair = call
-            .write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports))
-            .await?;
+        let pair = call.write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports)).await?;
         Ok(form_reply(&[
             ("oauth_token", pair.token.expose_secret()),
             ("oauth_token_secret", pair.secret.expose_secret()),

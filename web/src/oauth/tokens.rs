@@ -84,35 +84,20 @@ fn client_credentials(call: &RequestContext) -> Result<ClientCredentials, Error>
         BasicCredentials::Pair(id, secret) => Some((id, Secret::new(secret))),
         BasicCredentials::Malformed => {
             let description = "Missing valid authorization header".into();
-            return Err(Refusal::OAuth2 {
-                error: "unauthorized_client",
-                description,
-            }
-            .into());
+            return Err(Refusal::OAuth2 { error: "unauthorized_client", description }.into());
         }
     };
     let id = form_parameter(call, "client_id");
     let secret = form_parameter(call, "client_secret").map(Secret::new);
-    Ok(ClientCredentials {
-        basic,
-        id,
-        secret,
-        address: call.client_address(),
-    })
+    Ok(ClientCredentials { basic, id, secret, address: call.client_address() })
 }
 
 fn unsupported_grant_type() -> Refusal {
     let description = "Value passed for the grant type was invalid.".into();
-    Refusal::OAuth2 {
-        error: "unsupported_grant_type",
-        description,
-    }
+    Refusal::OAuth2 { error: "unsupported_grant_type", description }
 }
 
 fn missing_parameter(parameter: &str) -> Refusal {
     let description = format!("Missing required parameter [{parameter}].").into();
-    Refusal::OAuth2 {
-        error: "invalid_request",
-        description,
-    }
+    Refusal::OAuth2 { error: "invalid_request", description }
 }

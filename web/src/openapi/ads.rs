@@ -80,10 +80,8 @@ pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
         _ => json!({ "type": "object" }),
     };
     let mut properties = json!({ "request": request, "data": data });
-    let is_list = matches!(
-        operation.action,
-        OperationAction::Verb(_, ResourceVerb::List) | OperationAction::Reference(_)
-    );
+    let is_list =
+        matches!(operation.action, OperationAction::Verb(_, ResourceVerb::List) | OperationAction::Reference(_));
     if let Some(properties) = properties.as_object_mut().filter(|_| is_list) {
         properties.insert("next_cursor".to_owned(), json!({ "type": ["string", "null"] }));
         properties.insert("total_count".to_owned(), json!({ "type": "integer" }));
@@ -120,11 +118,8 @@ pub(super) fn resource_schema(of: &Resource) -> Value {
         properties.insert("id".to_owned(), json!({ "type": "string" }));
     }
     for field in of.fields.iter().filter(|field| field.is_shown) {
-        let schema = if is_nullable(field) {
-            make_nullable(field_schema(field.kind))
-        } else {
-            field_schema(field.kind)
-        };
+        let schema =
+            if is_nullable(field) { make_nullable(field_schema(field.kind)) } else { field_schema(field.kind) };
         properties.insert(field.name.post.to_owned(), schema);
     }
     for time in ["created_at", "updated_at"] {

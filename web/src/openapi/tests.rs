@@ -51,10 +51,7 @@ fn every_reference_leads_somewhere() {
 fn every_operation_is_there_once() {
     let document = document(&ENDPOINTS, true);
     let operations = operations(&document);
-    let ids: HashSet<_> = operations
-        .iter()
-        .map(|(_, facts)| facts["operationId"].as_str().unwrap())
-        .collect();
+    let ids: HashSet<_> = operations.iter().map(|(_, facts)| facts["operationId"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), operations.len());
     assert_eq!(ids.len(), for_programs().count());
 }
@@ -63,11 +60,7 @@ fn every_operation_is_there_once() {
 fn every_parameter_of_a_path_is_declared_and_required() {
     let document = document(&ENDPOINTS, true);
     for (path, facts) in operations(&document) {
-        let named: HashSet<_> = path
-            .split('{')
-            .skip(1)
-            .map(|rest| rest.split_once('}').unwrap().0)
-            .collect();
+        let named: HashSet<_> = path.split('{').skip(1).map(|rest| rest.split_once('}').unwrap().0).collect();
         let params = facts["parameters"].as_array().into_iter().flatten();
         let declared: HashSet<_> = params
             .filter(|param| param["in"] == "path" && param["required"] == true)
@@ -93,12 +86,8 @@ fn never(_: RequestContext) -> HandlerFuture {
 #[test]
 fn a_built_lookup_shows_its_object() {
     static BUILT: &[Endpoint] = &[
-        Endpoint::new("posts", "GET", "/2/<posts>")
-            .params(&[POST_FIELDS])
-            .handler(never),
-        Endpoint::new("post", "GET", "/2/<posts>/{id}")
-            .params(&[POST, POST_FIELDS])
-            .handler(never),
+        Endpoint::new("posts", "GET", "/2/<posts>").params(&[POST_FIELDS]).handler(never),
+        Endpoint::new("post", "GET", "/2/<posts>/{id}").params(&[POST, POST_FIELDS]).handler(never),
     ];
     let document = document(&[BUILT], false);
     let data = |path| {

@@ -36,14 +36,10 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     .permit("A", Scopes::NONE)
     .params(&[WEBHOOK, &[EndpointParam::path_id("user_id", "The id of the user.")]])
     .handler(v2::account_activity::unsubscribe),
-    Endpoint::new(
-        "getAccountActivitySubscriptionCount",
-        "GET",
-        "/2/account_activity/subscriptions/count",
-    )
-    .summary("The number of accounts the app is subscribed to, and its limit.")
-    .permit("A", Scopes::NONE)
-    .handler(v2::account_activity::count_subscriptions),
+    Endpoint::new("getAccountActivitySubscriptionCount", "GET", "/2/account_activity/subscriptions/count")
+        .summary("The number of accounts the app is subscribed to, and its limit.")
+        .permit("A", Scopes::NONE)
+        .handler(v2::account_activity::count_subscriptions),
 ];
 
 const SUBSCRIPTIONS: &str = "/2/account_activity/webhooks/{webhook_id}/subscriptions/all";

@@ -24,36 +24,26 @@ pub static ACTIVITY: &[Endpoint] = &[
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
         .params(&[&page_params(1, 1_000, 1_000)])
         .handler(v2::activity::list_subscriptions),
-    Endpoint::new(
-        "updateActivitySubscription",
-        "PUT",
-        "/2/activity/subscriptions/{subscription_id}",
-    )
-    .summary("Updates the tag or the webhook of a subscription.")
-    .permit("A", Scopes::NONE)
-    .limits(&[per_quarter_hour(500)], &[])
-    .params(&[SUBSCRIPTION])
-    .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
-    .handler(v2::activity::update_subscription),
-    Endpoint::new(
-        "deleteActivitySubscription",
-        "DELETE",
-        "/2/activity/subscriptions/{subscription_id}",
-    )
-    .summary("Deletes a subscription.")
-    .permit("A", Scopes::NONE)
-    .limits(&[per_quarter_hour(500)], &[])
-    .params(&[SUBSCRIPTION])
-    .handler(v2::activity::delete_subscription),
-    Endpoint::new(
-        "deleteActivitySubscriptionsByIds",
-        "DELETE",
-        "/2/activity/subscriptions",
-    )
-    .summary("Deletes subscriptions by id.")
-    .permit("A", Scopes::NONE)
-    .params(&[&[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()]])
-    .handler(v2::activity::delete_subscriptions),
+    Endpoint::new("updateActivitySubscription", "PUT", "/2/activity/subscriptions/{subscription_id}")
+        .summary("Updates the tag or the webhook of a subscription.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[])
+        .params(&[SUBSCRIPTION])
+        .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
+        .handler(v2::activity::update_subscription),
+    Endpoint::new("deleteActivitySubscription", "DELETE", "/2/activity/subscriptions/{subscription_id}")
+        .summary("Deletes a subscription.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[])
+        .params(&[SUBSCRIPTION])
+        .handler(v2::activity::delete_subscription),
+    Endpoint::new("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
+        .summary("Deletes subscriptions by id.")
+        .permit("A", Scopes::NONE)
+        .params(&[
+            &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()],
+        ])
+        .handler(v2::activity::delete_subscriptions),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
         .summary("Events of the app's subscriptions, as they happen.")
         .permit("A", Scopes::NONE)
@@ -69,10 +59,7 @@ const WEBHOOK_ID: BodyMember = BodyMember::new("webhook_id", MemberShape::Id);
 const FILTER: &[BodyMember] = &[
     BodyMember::new("user_id", MemberShape::Id),
     BodyMember::new("keyword", MemberShape::Text(1, 150)),
-    BodyMember::new(
-        "direction",
-        MemberShape::OneOf(&["inbound", "outbound", "sent", "received", "both"]),
-    ),
+    BodyMember::new("direction", MemberShape::OneOf(&["inbound", "outbound", "sent", "received", "both"])),
 ];
 
 /// Includes older spellings.

@@ -13,22 +13,14 @@ pub static COMMUNITIES: &[Endpoint] = &[
         .summary("A community by id.")
         .permit("1A2", READ.with_scope(Scope::ListRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
-        .params(&[
-            &[EndpointParam::path_id("id", "The id of the community.")],
-            COMMUNITY_FIELDS,
-        ]),
+        .params(&[&[EndpointParam::path_id("id", "The id of the community.")], COMMUNITY_FIELDS]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
         .handler(v2::communities::search)
         .summary("Searches communities.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
-            &[
-                query_param(4_096),
-                max_results_param(10, 100, 10),
-                NEXT_TOKEN,
-                PAGINATION_TOKEN,
-            ],
+            &[query_param(4_096), max_results_param(10, 100, 10), NEXT_TOKEN, PAGINATION_TOKEN],
             COMMUNITY_FIELDS,
         ]),
 ];

@@ -49,21 +49,13 @@ pub static COMPLIANCE_FILES: &[Endpoint] = &[
         .allow_anonymous()
         .summary("Uploads the ids of a compliance job, one per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path(
-            "token",
-            ParamType::Text(1, 200),
-            "The token in the upload URL.",
-        )]])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the upload URL.")]])
         .handler(jobs::upload_ids),
     Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
         .allow_anonymous()
         .summary("The result of a compliance job, one JSON object per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path(
-            "token",
-            ParamType::Text(1, 200),
-            "The token in the download URL.",
-        )]])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the download URL.")]])
         .handler(jobs::download_results),
 ];
 

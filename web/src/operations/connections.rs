@@ -36,20 +36,14 @@ pub static CONNECTIONS: &[Endpoint] = &[
     Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
         .summary("Closes the app's connections to one stream.")
         .permit("A", Scopes::NONE)
-        .params(&[&[EndpointParam::path(
-            "endpoint_id",
-            ParamType::OneOf(STREAMS),
-            "The name of the stream.",
-        )]])
+        .params(&[&[EndpointParam::path("endpoint_id", ParamType::OneOf(STREAMS), "The name of the stream.")]])
         .handler(v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .summary("Closes connections by UUID.")
         .permit("A", Scopes::NONE)
-        .body(BodySpec::Json(&[BodyMember::new(
-            "uuids",
-            MemberShape::Array(&MemberShape::Text(1, 64), 1, 100),
-        )
-        .as_required()]))
+        .body(BodySpec::Json(&[
+            BodyMember::new("uuids", MemberShape::Array(&MemberShape::Text(1, 64), 1, 100)).as_required()
+        ]))
         .handler(v2::connections::close_listed),
 ];
 

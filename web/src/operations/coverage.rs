@@ -75,9 +75,7 @@ fn all_endpoints() -> impl Iterator<Item = &'static Endpoint> {
 }
 
 fn endpoint_paths(endpoint: &Endpoint) -> impl Iterator<Item = String> {
-    std::iter::once(&endpoint.path)
-        .chain(endpoint.aliases)
-        .map(|path| spell_path(path, Vocabulary::Post))
+    std::iter::once(&endpoint.path).chain(endpoint.aliases).map(|path| spell_path(path, Vocabulary::Post))
 }
 
 /// The path with unnamed parameters, whether written `:id` or `{id}`.
@@ -102,15 +100,9 @@ pub fn coverage_markdown() -> String {
     page.push_str("| Operations | Built | Planned | Missing |\n|---|---|---|---|\n");
     for document in ["core", "ads"] {
         let of_it = rows.iter().filter(|row| row.document == document);
-        page.push_str(&render_totals(
-            document,
-            &of_it.map(|row| row.status).collect::<Vec<_>>(),
-        ));
+        page.push_str(&render_totals(document, &of_it.map(|row| row.status).collect::<Vec<_>>()));
     }
-    let statuses: Vec<_> = further
-        .iter()
-        .map(|endpoint| CoverageStatus::from_endpoint(Some(endpoint)))
-        .collect();
+    let statuses: Vec<_> = further.iter().map(|endpoint| CoverageStatus::from_endpoint(Some(endpoint))).collect();
     page.push_str(&render_totals("further", &statuses));
     for row in render_groups(&rows) {
         page.push_str(&row);
@@ -163,10 +155,7 @@ mod tests {
     fn nothing_of_the_published_list_is_missing() {
         let rows = coverage_rows();
         assert_eq!(rows.len(), 182);
-        let missing: Vec<_> = rows
-            .iter()
-            .filter(|row| row.status == CoverageStatus::Missing)
-            .collect();
+        let missing: Vec<_> = rows.iter().filter(|row| row.status == CoverageStatus::Missing).collect();
         assert!(missing.is_empty(), "{missing:#?}");
     }
 

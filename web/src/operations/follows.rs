@@ -15,17 +15,13 @@ pub static FOLLOWS: &[Endpoint] = &[
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
         .body(BodySpec::Json(&[TARGET])),
-    Endpoint::new(
-        "unfollowUser",
-        "DELETE",
-        "/2/users/{source_user_id}/following/{target_user_id}",
-    )
-    .handler(v2::follows::unfollow)
-    .summary("Unfollows a user as the authenticated user.")
-    .permit("12", READ.with_scope(Scope::FollowsWrite))
-    .require_entitlement(Entitlement::FollowsAndLikes)
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[EDGE]),
+    Endpoint::new("unfollowUser", "DELETE", "/2/users/{source_user_id}/following/{target_user_id}")
+        .handler(v2::follows::unfollow)
+        .summary("Unfollows a user as the authenticated user.")
+        .permit("12", READ.with_scope(Scope::FollowsWrite))
+        .require_entitlement(Entitlement::FollowsAndLikes)
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[EDGE]),
     Endpoint::new("getUsersFollowing", "GET", "/2/users/{id}/following")
         .handler(v2::follows::list_following)
         .summary("Users whom a user follows, newest follow first.")

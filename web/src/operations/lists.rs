@@ -23,11 +23,7 @@ pub static LISTS: &[Endpoint] = &[
         .summary("Creates a list for the authenticated user.")
         .permit("12", SEE.with_scope(Scope::ListWrite))
         .limits(&[], &[per_quarter_hour(300)])
-        .body(BodySpec::Json(&[
-            BodyMember::new("name", MemberShape::Text(1, 25)).as_required(),
-            DESCRIPTION,
-            PRIVATE,
-        ]))
+        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)).as_required(), DESCRIPTION, PRIVATE]))
         .success_status(201)
         .handler(v2::lists::create),
     Endpoint::new("updateLists", "PUT", "/2/lists/{id}")
@@ -35,11 +31,7 @@ pub static LISTS: &[Endpoint] = &[
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[
-            BodyMember::new("name", MemberShape::Text(1, 25)),
-            DESCRIPTION,
-            PRIVATE,
-        ]))
+        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)), DESCRIPTION, PRIVATE]))
         .handler(v2::lists::update),
     Endpoint::new("deleteLists", "DELETE", "/2/lists/{id}")
         .summary("Deletes a list of the authenticated user.")
@@ -73,9 +65,7 @@ pub static LIST_MEMBERS: &[Endpoint] = &[
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[
-            BodyMember::new("user_id", MemberShape::Id).as_required()
-        ]))
+        .body(BodySpec::Json(&[BodyMember::new("user_id", MemberShape::Id).as_required()]))
         .handler(v2::lists::add_member),
     Endpoint::new("removeListsMemberByUserId", "DELETE", "/2/lists/{id}/members/{user_id}")
         .summary("Removes a user from a list of the authenticated user.")

@@ -160,23 +160,12 @@ const STATUS_PARAMS: &[EndpointParam] = &[
 ];
 
 const MEDIA: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the media.")];
-const KEYS: &[EndpointParam] = &[EndpointParam::query(
-    "media_keys",
-    ParamType::Patterns(&MEDIA_KEY, 1, 100),
-    "The keys of the media.",
-)
-.as_required()];
+const KEYS: &[EndpointParam] =
+    &[EndpointParam::query("media_keys", ParamType::Patterns(&MEDIA_KEY, 1, 100), "The keys of the media.")
+        .as_required()];
 
-const CATEGORIES: &[&str] = &[
-    "amplify_video",
-    "tweet_gif",
-    "tweet_image",
-    "tweet_video",
-    "dm_gif",
-    "dm_image",
-    "dm_video",
-    "subtitles",
-];
+const CATEGORIES: &[&str] =
+    &["amplify_video", "tweet_gif", "tweet_image", "tweet_video", "dm_gif", "dm_image", "dm_video", "subtitles"];
 
 const TYPES: &[&str] = &[
     "video/mp4",
@@ -203,17 +192,9 @@ const STEP_PARAMS: &[EndpointParam] = &[
     EndpointParam::query("media_id", ParamType::Id, "The id of the media."),
     EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "The index of the chunk."),
     EndpointParam::query("media_type", ParamType::Text(1, 100), "The type of the media."),
-    EndpointParam::query(
-        "total_bytes",
-        ParamType::Int(0, 17_179_869_184, 0),
-        "The size of the media.",
-    ),
+    EndpointParam::query("total_bytes", ParamType::Int(0, 17_179_869_184, 0), "The size of the media."),
     EndpointParam::query("media_category", ParamType::Text(1, 100), "The category of the media."),
-    EndpointParam::query(
-        "additional_owners",
-        ParamType::Ids(0, 100),
-        "Users who may also use the media.",
-    ),
+    EndpointParam::query("additional_owners", ParamType::Ids(0, 100), "Users who may also use the media."),
 ];
 
 const STEP: &[BodyMember] = &[

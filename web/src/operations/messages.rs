@@ -20,34 +20,26 @@ pub static MESSAGES: &[Endpoint] = &[
             BodyMember::new("message", MemberShape::Object(MESSAGE)).as_required(),
         ]))
         .success_status(201),
-    Endpoint::new(
-        "createDirectMessagesByParticipantId",
-        "POST",
-        "/2/dm_conversations/with/{participant_id}/messages",
-    )
-    .handler(messages::send_to_user)
-    .summary("Sends a direct message to a user.")
-    .permit("12", SEND)
-    .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
-    .params(&[PARTICIPANT])
-    .body(BodySpec::Json(MESSAGE))
-    .success_status(201),
-    Endpoint::new(
-        "createDirectMessagesByConversationId",
-        "POST",
-        "/2/dm_conversations/{dm_conversation_id}/messages",
-    )
-    .handler(messages::send)
-    .summary("Sends a message to a conversation.")
-    .permit("12", SEND)
-    .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
-    .params(&[&[EndpointParam::path(
-        "dm_conversation_id",
-        ParamType::Pattern(&CONVERSATION_ID),
-        "The id of the conversation.",
-    )]])
-    .body(BodySpec::Json(MESSAGE))
-    .success_status(201),
+    Endpoint::new("createDirectMessagesByParticipantId", "POST", "/2/dm_conversations/with/{participant_id}/messages")
+        .handler(messages::send_to_user)
+        .summary("Sends a direct message to a user.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .params(&[PARTICIPANT])
+        .body(BodySpec::Json(MESSAGE))
+        .success_status(201),
+    Endpoint::new("createDirectMessagesByConversationId", "POST", "/2/dm_conversations/{dm_conversation_id}/messages")
+        .handler(messages::send)
+        .summary("Sends a message to a conversation.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .params(&[&[EndpointParam::path(
+            "dm_conversation_id",
+            ParamType::Pattern(&CONVERSATION_ID),
+            "The id of the conversation.",
+        )]])
+        .body(BodySpec::Json(MESSAGE))
+        .success_status(201),
     Endpoint::new("getDirectMessagesEvents", "GET", "/2/dm_events")
         .handler(messages::list_events)
         .summary("Message events of the authenticated user's conversations, newest first.")
@@ -66,25 +58,17 @@ pub static MESSAGES: &[Endpoint] = &[
         .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
         .limits(&[per_day(4_000)], &[per_quarter_hour(300), per_day(1_500)])
         .params(&[EVENT]),
-    Endpoint::new(
-        "getDirectMessagesEventsByConversationId",
-        "GET",
-        "/2/dm_conversations/{id}/dm_events",
-    )
-    .handler(messages::list_conversation_events)
-    .summary("Message events of a conversation, newest first.")
-    .permit("12", SEE)
-    .limits(&[], &[per_quarter_hour(15)])
-    .params(&[
-        &[EndpointParam::path(
-            "id",
-            ParamType::Pattern(&CONVERSATION_ID),
-            "The id of the conversation.",
-        )],
-        &page_params(1, 100, 100),
-        EVENT_TYPES,
-        DM_FIELDS,
-    ]),
+    Endpoint::new("getDirectMessagesEventsByConversationId", "GET", "/2/dm_conversations/{id}/dm_events")
+        .handler(messages::list_conversation_events)
+        .summary("Message events of a conversation, newest first.")
+        .permit("12", SEE)
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[
+            &[EndpointParam::path("id", ParamType::Pattern(&CONVERSATION_ID), "The id of the conversation.")],
+            &page_params(1, 100, 100),
+            EVENT_TYPES,
+            DM_FIELDS,
+        ]),
     Endpoint::new(
         "getDirectMessagesEventsByParticipantId",
         "GET",
@@ -95,23 +79,15 @@ pub static MESSAGES: &[Endpoint] = &[
     .permit("12", SEE)
     .limits(&[], &[per_quarter_hour(15)])
     .params(&[PARTICIPANT, &page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
-    Endpoint::new(
-        "dmConversationsMediaDownload",
-        "GET",
-        "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}",
-    )
-    .handler(messages::download_media)
-    .summary("A media file attached to a direct message.")
-    .permit("2", Scopes::from_slice(&[Scope::DmRead]))
-    .params(&[&[
-        EndpointParam::path("dm_id", ParamType::Text(1, 64), "The id of the message."),
-        EndpointParam::path(
-            "media_id",
-            ParamType::Text(1, 64),
-            "The id of the media in the message.",
-        ),
-        EndpointParam::path("resource_id", ParamType::Text(1, 256), "The name of the file."),
-    ]]),
+    Endpoint::new("dmConversationsMediaDownload", "GET", "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}")
+        .handler(messages::download_media)
+        .summary("A media file attached to a direct message.")
+        .permit("2", Scopes::from_slice(&[Scope::DmRead]))
+        .params(&[&[
+            EndpointParam::path("dm_id", ParamType::Text(1, 64), "The id of the message."),
+            EndpointParam::path("media_id", ParamType::Text(1, 64), "The id of the media in the message."),
+            EndpointParam::path("resource_id", ParamType::Text(1, 256), "The name of the file."),
+        ]]),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::DmRead);
@@ -129,10 +105,6 @@ const MESSAGE: &[BodyMember] = &[
     BodyMember::new("text", MemberShape::Text(1, ANY_LENGTH)),
     BodyMember::new(
         "attachments",
-        MemberShape::Array(
-            &MemberShape::Object(&[BodyMember::new("media_id", MemberShape::Id).as_required()]),
-            1,
-            1,
-        ),
+        MemberShape::Array(&MemberShape::Object(&[BodyMember::new("media_id", MemberShape::Id).as_required()]), 1, 1),
     ),
 ];

@@ -41,16 +41,11 @@ use crate::endpoint::{Endpoint, ErrorFormat};
 pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
     let mut all: Vec<&'static [Endpoint]> = Vec::new();
     for endpoints in DECLARED {
-        all.push(
-            if endpoints
-                .first()
-                .is_some_and(|one| one.error_format == ErrorFormat::Ads)
-            {
-                ads::unbuilt_endpoints(endpoints)
-            } else {
-                endpoints
-            },
-        );
+        all.push(if endpoints.first().is_some_and(|one| one.error_format == ErrorFormat::Ads) {
+            ads::unbuilt_endpoints(endpoints)
+        } else {
+            endpoints
+        });
     }
     all.push(ads::built_endpoints(DECLARED));
     all

@@ -14,16 +14,12 @@ pub static MUTES: &[Endpoint] = &[
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
         .body(BodySpec::Json(&[TARGET])),
-    Endpoint::new(
-        "unmuteUser",
-        "DELETE",
-        "/2/users/{source_user_id}/muting/{target_user_id}",
-    )
-    .handler(v2::mutes::unmute)
-    .summary("Unmutes a user as the authenticated user.")
-    .permit("12", READ.with_scope(Scope::MuteWrite))
-    .limits(&[], &[per_quarter_hour(50)])
-    .params(&[EDGE]),
+    Endpoint::new("unmuteUser", "DELETE", "/2/users/{source_user_id}/muting/{target_user_id}")
+        .handler(v2::mutes::unmute)
+        .summary("Unmutes a user as the authenticated user.")
+        .permit("12", READ.with_scope(Scope::MuteWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[EDGE]),
     Endpoint::new("getUsersMuting", "GET", "/2/users/{id}/muting")
         .handler(v2::mutes::list_muted)
         .summary("Users whom the authenticated user mutes.")

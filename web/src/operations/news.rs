@@ -32,8 +32,5 @@ pub static NEWS: &[Endpoint] = &[
         .params(&[&[EndpointParam::path_id("id", "The id of the story.")], NEWS_FIELDS]),
 ];
 
-const NEWS_FIELDS: &[EndpointParam] = &[EndpointParam::query(
-    "news.fields",
-    ParamType::Fields(ObjectKind::News),
-    "Fields of the stories to return.",
-)];
+const NEWS_FIELDS: &[EndpointParam] =
+    &[EndpointParam::query("news.fields", ParamType::Fields(ObjectKind::News), "Fields of the stories to return.")];

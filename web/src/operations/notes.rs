@@ -32,10 +32,7 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Notes that the authenticated user wrote.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .params(&[
-            &[TEST_MODE, object_fields_param("note.fields", ObjectKind::Note)],
-            &page_params(1, 100, 10),
-        ]),
+        .params(&[&[TEST_MODE, object_fields_param("note.fields", ObjectKind::Note)], &page_params(1, 100, 10)]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
         .handler(v2::notes::create)
         .summary("Writes a note on a post as the authenticated user.")
@@ -53,10 +50,7 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .body(BodySpec::Json(&[
-            POST_ID,
-            BodyMember::new("note_text", MemberShape::Text(0, ANY_LENGTH)).as_required(),
-        ])),
+        .body(BodySpec::Json(&[POST_ID, BodyMember::new("note_text", MemberShape::Text(0, ANY_LENGTH)).as_required()])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
         .handler(v2::notes::delete)
         .summary("Deletes a note of the authenticated user.")
@@ -68,20 +62,14 @@ pub static NOTES: &[Endpoint] = &[
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
 const WRITE: Scopes = Scopes::from_slice(&[Scope::TweetWrite]);
 
-const TEST_MODE: EndpointParam = EndpointParam::query(
-    "test_mode",
-    ParamType::Bool,
-    "Whether to use the test pool instead of the public one.",
-)
-.as_required();
+const TEST_MODE: EndpointParam =
+    EndpointParam::query("test_mode", ParamType::Bool, "Whether to use the test pool instead of the public one.")
+        .as_required();
 
 const INFO: &[BodyMember] = &[
     BodyMember::new("text", MemberShape::Text(0, ANY_LENGTH)).as_required(),
-    BodyMember::new(
-        "classification",
-        MemberShape::OneOf(&["misinformed_or_potentially_misleading", "not_misleading"]),
-    )
-    .as_required(),
+    BodyMember::new("classification", MemberShape::OneOf(&["misinformed_or_potentially_misleading", "not_misleading"]))
+        .as_required(),
     BodyMember::new(
         "misleading_tags",
         MemberShape::Array(

@@ -15,13 +15,8 @@ pub static OAUTH1: &[Endpoint] = &[
         .summary("Issues a request token to an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[
-            EndpointParam::query("oauth_callback", TEXT, "The callback URL, or `oob`."),
-            ACCESS_TYPE,
-        ]])
-        .body(BodySpec::Form(
-            text_members! { oauth_callback svc_auth_access_type x_auth_access_type },
-        ))
+        .params(&[&[EndpointParam::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
+        .body(BodySpec::Form(text_members! { oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("authorizeRequestToken", "GET", "/oauth/authorize")
         .handler(pages::oauth1::authorize)
@@ -61,11 +56,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[&[
             EndpointParam::query("include_email", YES_OR_NO, "Whether to include the email address."),
-            EndpointParam::query(
-                "include_entities",
-                YES_OR_NO,
-                "Accepted and ignored: entities are always included.",
-            ),
+            EndpointParam::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
             EndpointParam::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
         ]])
         .error_format(ErrorFormat::Legacy),
@@ -77,32 +68,20 @@ pub static OAUTH1: &[Endpoint] = &[
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[[
             EndpointParam::query("user_id", ParamType::Id, "The id of the user."),
-            EndpointParam::query(
-                "screen_name",
-                ParamType::Text(1, 100),
-                "The username; ignored if an id is given.",
-            ),
-            EndpointParam::query(
-                "include_entities",
-                YES_OR_NO,
-                "Accepted and ignored: entities are always included.",
-            ),
+            EndpointParam::query("screen_name", ParamType::Text(1, 100), "The username; ignored if an id is given."),
+            EndpointParam::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
         ]
         .as_slice()])
         .error_format(ErrorFormat::Legacy),
 ];
 
 pub static OAUTH2: &[Endpoint] = &[
-    Endpoint::new(
-        "getAuthorizationServerMetadata",
-        "GET",
-        "/.well-known/oauth-authorization-server",
-    )
-    .handler(oauth::metadata::document)
-    .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
-    .allow_anonymous()
-    .limits(PER_APP, &[])
-    .error_format(ErrorFormat::OAuth2),
+    Endpoint::new("getAuthorizationServerMetadata", "GET", "/.well-known/oauth-authorization-server")
+        .handler(oauth::metadata::document)
+        .summary("OAuth 2.0 authorization server metadata (RFC 8414).")
+        .allow_anonymous()
+        .limits(PER_APP, &[])
+        .error_format(ErrorFormat::OAuth2),
     Endpoint::new("createBearerToken", "POST", "/oauth2/token")
         .handler(oauth::bearer::issue)
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
@@ -140,9 +119,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .body(BodySpec::Form(
-            text_members! { token token_type_hint client_id client_secret },
-        ))
+        .body(BodySpec::Form(text_members! { token token_type_hint client_id client_secret }))
         .error_format(ErrorFormat::OAuth2),
 ];
 

@@ -20,107 +20,53 @@ pub static PAGES: &[Endpoint] = &[
         .aliases(&["/account/join"])
         .summary("The registration form."),
     form_endpoint("join", "/join", registration::submit, JOIN).summary("Creates an account."),
-    page_endpoint(
-        "showForgotten",
-        "/forgotten-password",
-        account_recovery::show_forgot_password,
-    )
-    .summary("The form that requests a password reset."),
-    form_endpoint(
-        "askReset",
-        "/forgotten-password",
-        account_recovery::request_reset,
-        EMAIL,
-    )
-    .summary("Emails a link to reset the password."),
+    page_endpoint("showForgotten", "/forgotten-password", account_recovery::show_forgot_password)
+        .summary("The form that requests a password reset."),
+    form_endpoint("askReset", "/forgotten-password", account_recovery::request_reset, EMAIL)
+        .summary("Emails a link to reset the password."),
     page_endpoint("showReset", "/account/reset", account_recovery::show_reset)
         .summary("The form that sets a new password."),
     form_endpoint("resetPassword", "/account/reset", account_recovery::submit_reset, RESET)
         .summary("Sets a new password."),
-    page_endpoint(
-        "showConfirm",
-        "/account/confirm",
-        account_recovery::show_email_confirmation,
-    )
-    .summary("The form that confirms an email address."),
-    form_endpoint(
-        "confirmEmail",
-        "/account/confirm",
-        account_recovery::submit_email_confirmation,
-        CONFIRM,
-    )
-    .summary("Confirms an email address."),
+    page_endpoint("showConfirm", "/account/confirm", account_recovery::show_email_confirmation)
+        .summary("The form that confirms an email address."),
+    form_endpoint("confirmEmail", "/account/confirm", account_recovery::submit_email_confirmation, CONFIRM)
+        .summary("Confirms an email address."),
     page_endpoint("showSettings", "/settings/account", settings::show)
         .summary("Account settings: password and email address."),
-    form_endpoint(
-        "changePassword",
-        settings::PASSWORD_PATH,
-        settings::change_password,
-        PASSWORD,
-    )
-    .summary("Changes the password."),
-    form_endpoint(
-        "changeEmail",
-        settings::EMAIL_PATH,
-        settings::change_email,
-        CHANGE_EMAIL,
-    )
-    .summary("Changes the email address."),
-    form_endpoint(
-        "resendConfirmation",
-        settings::RESEND_PATH,
-        settings::resend_confirmation,
-        &[],
-    )
-    .summary("Resends the email that confirms the address."),
-    form_endpoint(
-        "sayAbout",
-        settings::PRIVATE_PROFILE_PATH,
-        settings::update_private_profile,
-        ABOUT,
-    )
-    .summary("Sets the private date of birth and gender."),
+    form_endpoint("changePassword", settings::PASSWORD_PATH, settings::change_password, PASSWORD)
+        .summary("Changes the password."),
+    form_endpoint("changeEmail", settings::EMAIL_PATH, settings::change_email, CHANGE_EMAIL)
+        .summary("Changes the email address."),
+    form_endpoint("resendConfirmation", settings::RESEND_PATH, settings::resend_confirmation, &[])
+        .summary("Resends the email that confirms the address."),
+    form_endpoint("sayAbout", settings::PRIVATE_PROFILE_PATH, settings::update_private_profile, ABOUT)
+        .summary("Sets the private date of birth and gender."),
     form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
         .summary("Cancels an unconfirmed change of the email address."),
     page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
     form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
-    form_endpoint(
-        "endOtherSessions",
-        access::REVOKE_OTHER_SESSIONS_PATH,
-        access::revoke_other_sessions,
-        &[],
-    )
-    .summary("Ends all other sessions."),
+    form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
+        .summary("Ends all other sessions."),
     page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
     page_endpoint("showNotifications", "/notifications", notifications::list).summary("Account notifications."),
     page_endpoint("showPreview", "/preview/{id}", crate::ads::preview::show)
-        .params(&[&[EndpointParam::path(
-            "id",
-            ParamType::Text(1, 20),
-            "The id of the post, draft or scheduled post.",
-        )]])
+        .params(&[&[EndpointParam::path("id", ParamType::Text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),
     form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
         .summary("Revokes an app's access."),
-    form_endpoint(
-        "answerRequestToken",
-        "/oauth/authorize",
-        oauth1::submit_decision,
-        OAUTH1,
-    )
-    .summary("Authorizes or denies an app."),
+    form_endpoint("answerRequestToken", "/oauth/authorize", oauth1::submit_decision, OAUTH1)
+        .summary("Authorizes or denies an app."),
     form_endpoint("answerOAuth2", "/i/oauth2/authorize", oauth2::submit_decision, OAUTH2)
         .aliases(&["/2/oauth2/authorize"])
         .summary("Grants or denies an app some scopes."),
     page_endpoint("followCard", "/c/{link}", card_links::follow)
         .params(&[LINK])
         .summary("Redirects to a card's destination."),
-    page_endpoint("followCardFrom", "/c/{link}/{post}", card_links::follow_from_post)
-        .params(&[LINK, FROM])
-        .summary(
-            "Redirects to the destination of a post's card and counts the click if the post is \
+    page_endpoint("followCardFrom", "/c/{link}/{post}", card_links::follow_from_post).params(&[LINK, FROM]).summary(
+        "Redirects to the destination of a post's card and counts the click if the post is \
              promoted. Ad-serving clients add an `impression_token`.",
-        ),
+    ),
     page_endpoint("showCard", "/cards/{card}/{post}", compose::show_conversation_card)
         .params(&[CARD])
         .summary("A conversation card of a post."),

@@ -10,9 +10,7 @@ pub static PORTAL: &[Endpoint] = &[
     portal_page("developerStart", "GET", "/developer")
         .handler(apps::redirect_to_apps)
         .summary("Redirects to the developer's apps."),
-    portal_page("developerApps", "GET", "/developer/apps")
-        .handler(apps::list)
-        .summary("The developer's apps."),
+    portal_page("developerApps", "GET", "/developer/apps").handler(apps::list).summary("The developer's apps."),
     portal_page("developerNewApp", "GET", "/developer/apps/new")
         .handler(apps::show_new_app)
         .summary("The form that registers an app."),
@@ -151,9 +149,7 @@ pub static DEVELOPMENT: &[Endpoint] = &[
     portal_page("developerExplain", "POST", "/developer/explain")
         .handler(signature::explain_request)
         .summary("Explains why a signature is valid or not.")
-        .body(BodySpec::Form(
-            text_members! { csrf method url authorization body base_string },
-        )),
+        .body(BodySpec::Form(text_members! { csrf method url authorization body base_string })),
     portal_page("webhookSinkChallenge", "GET", SINK)
         .handler(webhooks::answer_sink_challenge)
         .summary("The built-in webhook receiver: answers a challenge.")
@@ -182,10 +178,8 @@ const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(500)];
 const NOTHING: BodySpec = BodySpec::Form(text_members! { csrf });
 /// Any text, so that an invalid id is answered like an unknown one.
 const ID: &[EndpointParam] = &[EndpointParam::path("id", TEXT, "The id.")];
-const CHALLENGE: &[EndpointParam] = &[
-    EndpointParam::query("crc_token", TEXT, "The token to sign."),
-    EndpointParam::query("nonce", TEXT, "Random."),
-];
+const CHALLENGE: &[EndpointParam] =
+    &[EndpointParam::query("crc_token", TEXT, "The token to sign."), EndpointParam::query("nonce", TEXT, "Random.")];
 const KIND: &[EndpointParam] = &[EndpointParam::path("kind", TEXT, "The kind of credential.")];
 
 const APP: BodySpec = BodySpec::Form(text_members! {
@@ -210,8 +204,5 @@ const ADS: BodySpec = BodySpec::Multipart(text_members! {
 
 /// The session decides who may see the page.
 const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
-    Endpoint::new(id, method, path)
-        .allow_anonymous()
-        .limits(PER_ADDRESS, &[])
-        .error_format(ErrorFormat::Page)
+    Endpoint::new(id, method, path).allow_anonymous().limits(PER_ADDRESS, &[]).error_format(ErrorFormat::Page)
 }

@@ -43,9 +43,7 @@ pub static POSTS: &[Endpoint] = &[
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[&[EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
-        .body(BodySpec::Json(&[
-            BodyMember::new("hidden", MemberShape::Bool).as_required()
-        ])),
+        .body(BodySpec::Json(&[BodyMember::new("hidden", MemberShape::Bool).as_required()])),
     Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
         .handler(v2::reposts::list_quotes)
         .summary("Posts that quote a post.")
@@ -116,10 +114,7 @@ const NEW_POST: &[BodyMember] = &[
     BodyMember::from_names(VocabularyWord::new("quote_post_id", "quote_tweet_id"), MemberShape::Id),
     BodyMember::new("media", MemberShape::Object(MEDIA)),
     BodyMember::new("poll", MemberShape::Object(POLL)),
-    BodyMember::new(
-        "geo",
-        MemberShape::Object(&[BodyMember::new("place_id", MemberShape::Text(1, 64)).as_required()]),
-    ),
+    BodyMember::new("geo", MemberShape::Object(&[BodyMember::new("place_id", MemberShape::Text(1, 64)).as_required()])),
     BodyMember::new("reply_settings", WHO_MAY_REPLY),
     BodyMember::new("community_id", MemberShape::Id),
     BodyMember::new("share_with_followers", MemberShape::Bool),
@@ -136,15 +131,9 @@ const NEW_POST: &[BodyMember] = &[
 ];
 
 const REPLY: &[BodyMember] = &[
-    BodyMember::from_names(
-        VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"),
-        MemberShape::Id,
-    )
-    .as_required(),
-    BodyMember::new(
-        "exclude_reply_user_ids",
-        MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH),
-    ),
+    BodyMember::from_names(VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"), MemberShape::Id)
+        .as_required(),
+    BodyMember::new("exclude_reply_user_ids", MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH)),
     BodyMember::new("auto_populate_reply_metadata", MemberShape::Bool),
 ];
 
@@ -159,14 +148,8 @@ const MEDIA: &[BodyMember] = &[
 ];
 
 const CALL_TO_ACTIONS: &[BodyMember] = &[
-    BodyMember::new(
-        "visit_site",
-        MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()]),
-    ),
-    BodyMember::new(
-        "watch_now",
-        MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()]),
-    ),
+    BodyMember::new("visit_site", MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()])),
+    BodyMember::new("watch_now", MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()])),
     BodyMember::new(
         "app_install",
         MemberShape::Object(&[

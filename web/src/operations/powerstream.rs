@@ -14,11 +14,7 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            EndpointParam::query(
-                "backfillMinutes",
-                ParamType::Int(0, 5, 0),
-                "Minutes of missed posts to send first.",
-            ),
+            EndpointParam::query("backfillMinutes", ParamType::Int(0, 5, 0), "Minutes of missed posts to send first."),
             EndpointParam::query("startTime", ParamType::Time, "The earliest time, inclusive."),
             EndpointParam::query("endTime", ParamType::Time, "The latest time, exclusive."),
             EndpointParam::query(
@@ -44,10 +40,7 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .summary("Deletes rules of the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
-        .body(BodySpec::Json(&[
-            RULES,
-            BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 1, 100)),
-        ]))
+        .body(BodySpec::Json(&[RULES, BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 1, 100))]))
         .handler(v2::powerstream::delete_rules),
 ];
 

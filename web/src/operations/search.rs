@@ -15,26 +15,14 @@ pub static SEARCH: &[Endpoint] = &[
         .summary("Posts of the last seven days that match a query.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(300)])
-        .params(&[
-            &[query_param(4_096), max_results_param(10, 100, 10)],
-            TOKENS,
-            TIME_WINDOW,
-            ORDER,
-            POST_FIELDS,
-        ])
+        .params(&[&[query_param(4_096), max_results_param(10, 100, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
         .handler(v2::search::search_recent),
     Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
         .summary("Posts of all time that match a query.")
         .permit("A", Scopes::NONE)
         .require_entitlement(Entitlement::FullArchive)
         .limits(&[per_quarter_hour(300), per_second(1)], &[])
-        .params(&[
-            &[query_param(4_096), max_results_param(10, 500, 10)],
-            TOKENS,
-            TIME_WINDOW,
-            ORDER,
-            POST_FIELDS,
-        ])
+        .params(&[&[query_param(4_096), max_results_param(10, 500, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
         .handler(v2::search::search_all),
     Endpoint::new("getPostsCountsRecent", "GET", "/2/<posts>/counts/recent")
         .summary("The number of posts of the last seven days that match a query, per time bucket.")

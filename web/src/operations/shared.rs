@@ -23,44 +23,25 @@ pub(crate) const fn per_minute(calls: u32) -> RateWindow {
 }
 
 /// Posts and reposts of a user together (contract core §13.17).
-pub(crate) static PUBLISHING: SharedWindow = SharedWindow {
-    name: "posts and reposts",
-    window: RateWindow {
-        calls: 300,
-        seconds: 10_800,
-    },
-};
+pub(crate) static PUBLISHING: SharedWindow =
+    SharedWindow { name: "posts and reposts", window: RateWindow { calls: 300, seconds: 10_800 } };
 
 impl Endpoint {
     /// Admits everyone; the operation reads credentials itself if it needs any.
     #[must_use]
     pub(crate) const fn allow_anonymous(self) -> Self {
-        Self {
-            permit: Permit::OPEN,
-            ..self
-        }
+        Self { permit: Permit::OPEN, ..self }
     }
 }
 
 impl EndpointParam {
     /// Optional.
     pub(crate) const fn query(name: &'static str, param_type: ParamType, summary: &'static str) -> Self {
-        Self {
-            name,
-            aliases: &[],
-            location: EndpointParamLocation::Query,
-            required: false,
-            param_type,
-            summary,
-        }
+        Self { name, aliases: &[], location: EndpointParamLocation::Query, required: false, param_type, summary }
     }
 
     pub(crate) const fn path(name: &'static str, kind: ParamType, summary: &'static str) -> Self {
-        Self {
-            location: EndpointParamLocation::Path,
-            required: true,
-            ..Self::query(name, kind, summary)
-        }
+        Self { location: EndpointParamLocation::Path, required: true, ..Self::query(name, kind, summary) }
     }
 
     pub(crate) const fn path_id(name: &'static str, summary: &'static str) -> Self {
@@ -86,11 +67,7 @@ impl BodyMember {
 
     /// Optional.
     pub(crate) const fn from_names(name: VocabularyWord, shape: MemberShape) -> Self {
-        Self {
-            name,
-            required: false,
-            shape,
-        }
+        Self { name, required: false, shape }
     }
 
     #[must_use]
@@ -126,70 +103,37 @@ pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id("webhook_i
 
 // Field sets.
 
-pub(crate) const POST_FIELD: EndpointParam = EndpointParam::query(
-    "post.fields",
-    ParamType::Fields(ObjectKind::Post),
-    "Fields of the posts to return.",
-)
-.aliases(&["tweet.fields"]);
-pub(crate) const USER_FIELD: EndpointParam = EndpointParam::query(
-    "user.fields",
-    ParamType::Fields(ObjectKind::User),
-    "Fields of the users to return.",
-);
-pub(crate) const MEDIA_FIELD: EndpointParam = EndpointParam::query(
-    "media.fields",
-    ParamType::Fields(ObjectKind::Media),
-    "Fields of the media to return.",
-);
+pub(crate) const POST_FIELD: EndpointParam =
+    EndpointParam::query("post.fields", ParamType::Fields(ObjectKind::Post), "Fields of the posts to return.")
+        .aliases(&["tweet.fields"]);
+pub(crate) const USER_FIELD: EndpointParam =
+    EndpointParam::query("user.fields", ParamType::Fields(ObjectKind::User), "Fields of the users to return.");
+pub(crate) const MEDIA_FIELD: EndpointParam =
+    EndpointParam::query("media.fields", ParamType::Fields(ObjectKind::Media), "Fields of the media to return.");
 
 pub(crate) const fn expansions_param(object: ObjectKind) -> EndpointParam {
-    EndpointParam::query(
-        "expansions",
-        ParamType::Expansions(object),
-        "Related objects to include in the response.",
-    )
+    EndpointParam::query("expansions", ParamType::Expansions(object), "Related objects to include in the response.")
 }
 
 pub(crate) const POST_FIELDS: &[EndpointParam] = &[
     POST_FIELD,
     expansions_param(ObjectKind::Post),
     MEDIA_FIELD,
-    EndpointParam::query(
-        "poll.fields",
-        ParamType::Fields(ObjectKind::Poll),
-        "Fields of the polls to return.",
-    ),
-    EndpointParam::query(
-        "place.fields",
-        ParamType::Fields(ObjectKind::Place),
-        "Fields of the places to return.",
-    ),
+    EndpointParam::query("poll.fields", ParamType::Fields(ObjectKind::Poll), "Fields of the polls to return."),
+    EndpointParam::query("place.fields", ParamType::Fields(ObjectKind::Place), "Fields of the places to return."),
     USER_FIELD,
 ];
 pub(crate) const USER_FIELDS: &[EndpointParam] = &[USER_FIELD, expansions_param(ObjectKind::User), POST_FIELD];
 pub(crate) const LIST_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query(
-        "list.fields",
-        ParamType::Fields(ObjectKind::List),
-        "Fields of the lists to return.",
-    ),
+    EndpointParam::query("list.fields", ParamType::Fields(ObjectKind::List), "Fields of the lists to return."),
     expansions_param(ObjectKind::List),
     USER_FIELD,
 ];
 pub(crate) const SPACE_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query(
-        "space.fields",
-        ParamType::Fields(ObjectKind::Space),
-        "Fields of the spaces to return.",
-    ),
+    EndpointParam::query("space.fields", ParamType::Fields(ObjectKind::Space), "Fields of the spaces to return."),
     expansions_param(ObjectKind::Space),
     USER_FIELD,
-    EndpointParam::query(
-        "topic.fields",
-        ParamType::Fields(ObjectKind::Topic),
-        "Fields of the topics to return.",
-    ),
+    EndpointParam::query("topic.fields", ParamType::Fields(ObjectKind::Topic), "Fields of the topics to return."),
 ];
 pub(crate) const DM_FIELDS: &[EndpointParam] = &[
     EndpointParam::query(
@@ -214,24 +158,14 @@ pub(crate) const fn plain_fields_param(name: &'static str, names: &'static [&'st
 
 // Pages and time.
 
-pub(crate) const PAGINATION_TOKEN: EndpointParam = EndpointParam::query(
-    "pagination_token",
-    ParamType::PageToken,
-    "The page token from an earlier response.",
-);
+pub(crate) const PAGINATION_TOKEN: EndpointParam =
+    EndpointParam::query("pagination_token", ParamType::PageToken, "The page token from an earlier response.");
 /// Alias of the page token in searches.
-pub(crate) const NEXT_TOKEN: EndpointParam = EndpointParam::query(
-    "next_token",
-    ParamType::PageToken,
-    "The page token from an earlier response.",
-);
+pub(crate) const NEXT_TOKEN: EndpointParam =
+    EndpointParam::query("next_token", ParamType::PageToken, "The page token from an earlier response.");
 
 pub(crate) const fn max_results_param(min: i64, max: i64, default: i64) -> EndpointParam {
-    EndpointParam::query(
-        "max_results",
-        ParamType::Int(min, max, default),
-        "The maximum number of results per page.",
-    )
+    EndpointParam::query("max_results", ParamType::Int(min, max, default), "The maximum number of results per page.")
 }
 
 pub(crate) const fn page_params(min: i64, max: i64, default: i64) -> [EndpointParam; 2] {
@@ -246,22 +180,11 @@ pub(crate) const END_TIME: EndpointParam =
 pub(crate) const TIME_WINDOW: &[EndpointParam] = &[
     START_TIME,
     END_TIME,
-    EndpointParam::query(
-        "since_id",
-        ParamType::Id,
-        "Only posts newer than the post with this id.",
-    ),
-    EndpointParam::query(
-        "until_id",
-        ParamType::Id,
-        "Only posts older than the post with this id.",
-    ),
+    EndpointParam::query("since_id", ParamType::Id, "Only posts newer than the post with this id."),
+    EndpointParam::query("until_id", ParamType::Id, "Only posts older than the post with this id."),
 ];
-pub(crate) const EXCLUDE: &[EndpointParam] = &[EndpointParam::query(
-    "exclude",
-    ParamType::SomeOf(&["replies", "retweets"]),
-    "Kinds of posts to exclude.",
-)];
+pub(crate) const EXCLUDE: &[EndpointParam] =
+    &[EndpointParam::query("exclude", ParamType::SomeOf(&["replies", "retweets"]), "Kinds of posts to exclude.")];
 pub(crate) const BACKFILL: &[EndpointParam] = &[EndpointParam::query(
     "backfill_minutes",
     ParamType::Int(0, 5, 0),
@@ -290,10 +213,7 @@ pub(crate) static SPACE_ID: TextPattern = TextPattern {
 };
 pub(crate) static MEDIA_KEY: TextPattern = TextPattern {
     regex: "^([0-9]+)_([0-9]+)$",
-    matches: |text| {
-        text.split_once('_')
-            .is_some_and(|(kind, id)| is_digits(kind) && is_digits(id))
-    },
+    matches: |text| text.split_once('_').is_some_and(|(kind, id)| is_digits(kind) && is_digits(id)),
 };
 pub(crate) static CONVERSATION_ID: TextPattern = TextPattern {
     regex: "^([0-9]{1,19}-[0-9]{1,19}|[0-9]{15,19})$",
@@ -306,9 +226,7 @@ pub(crate) static USER_QUERY: TextPattern = TextPattern {
     regex: "^[A-Za-z0-9_' ]{1,50}$",
     matches: |text| {
         (1..=50).contains(&text.len())
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_' ".contains(&byte))
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_' ".contains(&byte))
     },
 };
 

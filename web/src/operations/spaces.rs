@@ -20,20 +20,15 @@ pub static SPACES: &[Endpoint] = &[
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
-            &[
-                EndpointParam::query("ids", ParamType::Patterns(&SPACE_ID, 1, 100), "The ids of the spaces.")
-                    .as_required(),
-            ],
+            &[EndpointParam::query("ids", ParamType::Patterns(&SPACE_ID, 1, 100), "The ids of the spaces.")
+                .as_required()],
             SPACE_FIELDS,
         ])
         .handler(v2::spaces::get_many),
     Endpoint::new("getSpacesByCreatorIds", "GET", "/2/spaces/by/creator_ids")
         .summary("Live and scheduled spaces by creators.")
         .permit("A2", SCOPES)
-        .limits(
-            &[per_quarter_hour(300), per_second(1)],
-            &[per_quarter_hour(300), per_second(1)],
-        )
+        .limits(&[per_quarter_hour(300), per_second(1)], &[per_quarter_hour(300), per_second(1)])
         .params(&[
             &[EndpointParam::query("user_ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
             SPACE_FIELDS,
@@ -72,8 +67,4 @@ pub static SPACES: &[Endpoint] = &[
 
 const SCOPES: Scopes = READ.with_scope(Scope::SpaceRead);
 
-const SPACE: &[EndpointParam] = &[EndpointParam::path(
-    "id",
-    ParamType::Pattern(&SPACE_ID),
-    "The id of the space.",
-)];
+const SPACE: &[EndpointParam] = &[EndpointParam::path("id", ParamType::Pattern(&SPACE_ID), "The id of the space.")];

@@ -22,11 +22,7 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[
-            &[EndpointParam::query(
-                "ids",
-                ParamType::Ids(0, 1_000),
-                "The ids of the rules.",
-            )],
+            &[EndpointParam::query("ids", ParamType::Ids(0, 1_000), "The ids of the rules.")],
             &page_params(1, 1_000, 1_000),
         ])
         .handler(v2::stream_rules::list_rules),
@@ -35,11 +31,7 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
-            EndpointParam::query(
-                "dry_run",
-                ParamType::Bool,
-                "Whether to validate only, without storing changes.",
-            ),
+            EndpointParam::query("dry_run", ParamType::Bool, "Whether to validate only, without storing changes."),
             EndpointParam::query("delete_all", ParamType::Bool, "Whether to delete all rules."),
         ]])
         .body(BodySpec::Json(RULES))
@@ -54,24 +46,16 @@ pub static STREAMS: &[Endpoint] = &[
         .summary("The webhooks that receive the filtered stream.")
         .permit("A", Scopes::NONE)
         .handler(v2::webhooks::list_links),
-    Endpoint::new(
-        "createWebhooksStreamLink",
-        "POST",
-        "/2/<posts>/search/webhooks/{webhook_id}",
-    )
-    .summary("Sends the filtered stream to a webhook, with these fields and expansions.")
-    .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK, POST_FIELDS])
-    .handler(v2::webhooks::create_link),
-    Endpoint::new(
-        "deleteWebhooksStreamLink",
-        "DELETE",
-        "/2/<posts>/search/webhooks/{webhook_id}",
-    )
-    .summary("Stops sending the filtered stream to a webhook.")
-    .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK])
-    .handler(v2::webhooks::delete_link),
+    Endpoint::new("createWebhooksStreamLink", "POST", "/2/<posts>/search/webhooks/{webhook_id}")
+        .summary("Sends the filtered stream to a webhook, with these fields and expansions.")
+        .permit("A", Scopes::NONE)
+        .params(&[WEBHOOK, POST_FIELDS])
+        .handler(v2::webhooks::create_link),
+    Endpoint::new("deleteWebhooksStreamLink", "DELETE", "/2/<posts>/search/webhooks/{webhook_id}")
+        .summary("Stops sending the filtered stream to a webhook.")
+        .permit("A", Scopes::NONE)
+        .params(&[WEBHOOK])
+        .handler(v2::webhooks::delete_link),
     Endpoint::new("streamPostsSample", "GET", "/2/<posts>/sample/stream")
         .summary("About 1 % of all posts, as they are published.")
         .permit("A", Scopes::NONE)
@@ -160,10 +144,7 @@ const RULES: &[BodyMember] = &[
         "delete",
         MemberShape::Object(&[
             BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH)),
-            BodyMember::new(
-                "values",
-                MemberShape::Array(&MemberShape::Text(0, ANY_LENGTH), 0, ANY_LENGTH),
-            ),
+            BodyMember::new("values", MemberShape::Array(&MemberShape::Text(0, ANY_LENGTH), 0, ANY_LENGTH)),
         ]),
     ),
 ];

@@ -16,10 +16,7 @@ fn paths(endpoint: &Endpoint) -> impl Iterator<Item = &'static str> {
 }
 
 fn named_in(path: &str) -> HashSet<&str> {
-    path.split('{')
-        .skip(1)
-        .filter_map(|rest| rest.split('}').next())
-        .collect()
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
 }
 
 #[test]

@@ -26,12 +26,6 @@ pub static TRENDS: &[Endpoint] = &[
         .handler(v2::trends::list_personalized)
         .summary("Personalized trends of the authenticated user.")
         .permit("12", READ)
-        .limits(
-            &[per_quarter_hour(200), per_day(200)],
-            &[per_quarter_hour(10), per_day(100)],
-        )
-        .params(&[&[object_fields_param(
-            "personalized_trend.fields",
-            ObjectKind::PersonalizedTrend,
-        )]]),
+        .limits(&[per_quarter_hour(200), per_day(200)], &[per_quarter_hour(10), per_day(100)])
+        .params(&[&[object_fields_param("personalized_trend.fields", ObjectKind::PersonalizedTrend)]]),
 ];

@@ -26,10 +26,8 @@ pub static USERS: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[
-                EndpointParam::query("usernames", ParamType::Usernames(1, 100), "The usernames of the users.")
-                    .as_required(),
-            ],
+            &[EndpointParam::query("usernames", ParamType::Usernames(1, 100), "The usernames of the users.")
+                .as_required()],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
@@ -37,14 +35,7 @@ pub static USERS: &[Endpoint] = &[
         .summary("A user by username.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
-        .params(&[
-            &[EndpointParam::path(
-                "username",
-                ParamType::Username,
-                "The username of the user.",
-            )],
-            USER_FIELDS,
-        ]),
+        .params(&[&[EndpointParam::path("username", ParamType::Username, "The username of the user.")], USER_FIELDS]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
         .handler(v2::users::get_me)
         .summary("The authenticated user.")

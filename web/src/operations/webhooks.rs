@@ -11,18 +11,13 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .summary("Registers a webhook once it has passed the challenge.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
-        .body(BodySpec::Json(&[
-            BodyMember::new("url", MemberShape::Text(1, 200)).as_required()
-        ]))
+        .body(BodySpec::Json(&[BodyMember::new("url", MemberShape::Text(1, 200)).as_required()]))
         .handler(v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
         .summary("The app's webhooks.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
-        .params(&[&[plain_fields_param(
-            "webhook_config.fields",
-            &["created_at", "id", "url", "valid"],
-        )]])
+        .params(&[&[plain_fields_param("webhook_config.fields", &["created_at", "id", "url", "valid"])]])
         .handler(v2::webhooks::list),
     Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
         .summary("Challenges a webhook and re-enables it if it passes.")
@@ -40,11 +35,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .summary("Replays the events of a time range to a webhook.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
-        .body(BodySpec::Json(&[
-            BodyMember::new("webhook_id", MemberShape::Id).as_required(),
-            FROM,
-            TO,
-        ]))
+        .body(BodySpec::Json(&[BodyMember::new("webhook_id", MemberShape::Id).as_required(), FROM, TO]))
         .handler(v2::webhooks::start_replay_job),
     // The dates may be in the query or in the body, so neither requires them.
     Endpoint::new(
@@ -58,16 +49,8 @@ pub static WEBHOOKS: &[Endpoint] = &[
     .params(&[
         WEBHOOK,
         &[
-            EndpointParam::query(
-                "from_date",
-                ParamType::Text(0, 200),
-                "The first minute, `yyyymmddHHMM`, inclusive.",
-            ),
-            EndpointParam::query(
-                "to_date",
-                ParamType::Text(0, 200),
-                "The last minute, `yyyymmddHHMM`, exclusive.",
-            ),
+            EndpointParam::query("from_date", ParamType::Text(0, 200), "The first minute, `yyyymmddHHMM`, inclusive."),
+            EndpointParam::query("to_date", ParamType::Text(0, 200), "The last minute, `yyyymmddHHMM`, exclusive."),
         ],
     ])
     .body(BodySpec::Json(&[

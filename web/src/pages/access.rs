@@ -75,8 +75,7 @@ pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         forms::accept_form(&call, &visit).await?;
         let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
-        call.write(move |tx| sessions::revoke_all(tx, &by, user, Some(own)))
-            .await?;
+        call.write(move |tx| sessions::revoke_all(tx, &by, user, Some(own))).await?;
         Ok(redirect_to(SITE_LINKS.sessions))
     })
 }
@@ -90,11 +89,7 @@ pub(crate) fn show_connected_apps(call: RequestContext) -> HandlerFuture {
         for grant in call.read(move |tx| grants::list(tx, user)).await? {
             apps.push(connected_app_item(&call, grant).await?);
         }
-        let page = ConnectedAppsPage {
-            frame: visit.page_frame(&call),
-            apps,
-            revoke: DISCONNECT_APP_PATH.to_owned(),
-        };
+        let page = ConnectedAppsPage { frame: visit.page_frame(&call), apps, revoke: DISCONNECT_APP_PATH.to_owned() };
         Ok(visit.render_page(&call, &page)?)
     })
 }

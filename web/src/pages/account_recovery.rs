@@ -103,19 +103,11 @@ async fn reset_page(
 ) -> Result<HttpReply, PageExit> {
     let secret = token.to_owned();
     let state = match call.read(move |tx| email_links::find_reset_user(tx, &secret)).await {
-        Ok(user) => PasswordResetState::ValidLink {
-            username: user.username,
-            token: token.to_owned(),
-        },
+        Ok(user) => PasswordResetState::ValidLink { username: user.username, token: token.to_owned() },
         Err(Error::Refused(_)) => PasswordResetState::InvalidLink,
         Err(failed) => return Err(failed.into()),
     };
-    let page = ResetPasswordPage {
-        frame: visit.page_frame(call),
-        action: RESET_PATH.to_owned(),
-        state,
-        password,
-    };
+    let page = ResetPasswordPage { frame: visit.page_frame(call), action: RESET_PATH.to_owned(), state, password };
     Ok(visit.render_page(call, &page)?)
 }
 
@@ -125,14 +117,10 @@ pub(crate) fn show_email_confirmation(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let token = token_from_query(&call);
         let key = digest(&token);
-        let link = call
-            .read(move |tx| Ok(store::emails::find_link(tx, &key, "confirm")?))
-            .await?;
-        let state = link.map_or(EmailConfirmationState::InvalidLink, |link| {
-            EmailConfirmationState::LinkOpened {
-                email: link.email,
-                token,
-            }
+        let link = call.read(move |tx| Ok(store::emails::find_link(tx, &key, "confirm")?)).await?;
+        let state = link.map_or(EmailConfirmationState::InvalidLink, |link| EmailConfirmationState::LinkOpened {
+            email: link.email,
+            token,
         });
         email_confirmation_page(&call, &visit, state)
     })

@@ -35,9 +35,5 @@ pub(crate) fn redirect_destination(url: &str) -> String {
     let web = matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https");
     let authority = rest.strip_prefix("//").unwrap_or_default();
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
-    if web && !authority.is_empty() {
-        authority.to_owned()
-    } else {
-        format!("{scheme}:")
-    }
+    if web && !authority.is_empty() { authority.to_owned() } else { format!("{scheme}:") }
 }

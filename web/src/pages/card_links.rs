@@ -14,16 +14,8 @@ use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
 /// Parts of user agents of programs that fetch links on their own.
-const BOT_AGENT_WORDS: [&str; 8] = [
-    "bot",
-    "crawl",
-    "spider",
-    "slurp",
-    "preview",
-    "facebookexternalhit",
-    "embedly",
-    "whatsapp",
-];
+const BOT_AGENT_WORDS: [&str; 8] =
+    ["bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "embedly", "whatsapp"];
 
 /// `GET /c/{link}`: to where a card leads.
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
@@ -41,8 +33,7 @@ pub(crate) fn follow_from_post(call: RequestContext) -> HandlerFuture {
         if is_human_request(&call) {
             let click = build_click(&call, post).await?;
             let opened = link.clone();
-            call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?))
-                .await?;
+            call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
         }
         Ok(redirect_to_link(&link))
     })
@@ -73,11 +64,7 @@ async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, E
     // A malformed query does not prevent the redirect.
     let query = PageQuery::from_call(call).ok();
     let token = query.as_ref().and_then(|query| query.get("impression_token"));
-    Ok(CardClick {
-        post,
-        viewer,
-        impression: token.and_then(|token| AdImpression::decode(&key, token)),
-    })
+    Ok(CardClick { post, viewer, impression: token.and_then(|token| AdImpression::decode(&key, token)) })
 }
 
 /// Excludes bots, prefetches, previews and subresources.

@@ -27,10 +27,7 @@ struct CardAnswer {
 impl CardAnswer {
     fn parse(text: impl Fn(&'static str) -> Option<String>) -> Self {
         let number = |name| text(name).and_then(|text| Id::<()>::parse(&text));
-        Self {
-            card: number("card").map(Id::get),
-            post: number("of").map(|id| PostId::new(id.get())),
-        }
+        Self { card: number("card").map(Id::get), post: number("of").map(|id| PostId::new(id.get())) }
     }
 
     fn to_pairs(self) -> Vec<(&'static str, String)> {
@@ -41,17 +38,12 @@ impl CardAnswer {
 }
 
 fn encode_query(pairs: &[(&'static str, String)]) -> String {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
 fn card_media(shown: CardMediaPaths) -> CardMedia {
-    CardMedia {
-        picture: shown.image,
-        video: shown.video,
-    }
+    CardMedia { picture: shown.image, video: shown.video }
 }
 
 /// `GET /cards/{card}/{post}`: a conversation card, as a post carries it.
@@ -66,10 +58,7 @@ pub(crate) fn show_conversation_card(call: RequestContext) -> HandlerFuture {
         });
         let missing = || Refusal::NotFound(ResourceRef::new("card", "card", uri));
         let card = found.await?.ok_or_else(missing)?;
-        let answering = CardAnswer {
-            card: Some(uri),
-            post: Some(parent),
-        };
+        let answering = CardAnswer { card: Some(uri), post: Some(parent) };
         let choices = card.options.into_iter().map(|(hashtag, text)| {
             let mut pairs = vec![("text", format!("{text} {hashtag}"))];
             pairs.extend(answering.to_pairs());
@@ -137,18 +126,10 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             auto_populate_reply_metadata: true,
             ..NewPost::default()
         };
-        let author = PostAuthor {
-            user_id: person.user.id,
-            app_id: None,
-            self_serve: false,
-        };
+        let author = PostAuthor { user_id: person.user.id, app_id: None, self_serve: false };
         let created = call.write(move |tx| {
             let created = posts::create(tx, &author, &new)?;
-            if let CardAnswer {
-                card: Some(card),
-                post: Some(parent),
-            } = answering
-            {
+            if let CardAnswer { card: Some(card), post: Some(parent) } = answering {
                 conversations::record_card_answer(tx, author.user_id, &created, (parent, card))?;
             }
             Ok(created)

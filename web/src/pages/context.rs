@@ -46,10 +46,7 @@ impl PageContext {
         let gate = SignInService::new(Arc::clone(store), PasswordPool::sized_to_machine());
         Ok(Self {
             config: config.clone(),
-            sign_in_gate: SignInService {
-                ttl_ms: config.session_ttl_ms,
-                ..gate
-            },
+            sign_in_gate: SignInService { ttl_ms: config.session_ttl_ms, ..gate },
             site: EmailSite::new(&config.site_name, &config.base_url)?,
             visitor_forms: OnceCell::new(),
         })

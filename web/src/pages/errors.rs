@@ -90,10 +90,7 @@ fn replace_body(page_context: &PageContext, plain: HttpReply, kind: PageErrorKin
         reference: Some(id.as_str().to_owned()),
     };
     match page.render_html() {
-        Ok(html) => HttpReply {
-            body: Body::full(html),
-            ..plain
-        },
+        Ok(html) => HttpReply { body: Body::full(html), ..plain },
         Err(_) => plain,
     }
 }

@@ -29,11 +29,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             frame: visit.page_frame(&call),
             notifications: found
                 .into_iter()
-                .map(|one| NotificationItem {
-                    at: one.created_at(),
-                    text: one.text,
-                    path: one.path,
-                })
+                .map(|one| NotificationItem { at: one.created_at(), text: one.text, path: one.path })
                 .collect(),
             pager: Pager {
                 previous: before.map(|_| path.to_owned()),

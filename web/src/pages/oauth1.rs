@@ -44,9 +44,7 @@ fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
         if silent {
             let (app, user) = (pending.app.clone(), person.user.id);
             let permission = pending.permission;
-            let known = call
-                .read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?))
-                .await?;
+            let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
             if known {
                 return approve(&call, &visit, person, &pending, token).await;
             }
@@ -114,11 +112,7 @@ async fn approve(
     match approved.await? {
         Ok(OAuth1Approval::Redirect(to)) => Ok(HttpReply::redirect(&to)),
         Ok(OAuth1Approval::Pin(pin)) => {
-            let page = PinPage {
-                frame: visit.page_frame(call),
-                app: load_app_summary(call, &pending.app).await?,
-                pin,
-            };
+            let page = PinPage { frame: visit.page_frame(call), app: load_app_summary(call, &pending.app).await?, pin };
             Ok(visit.render_page(call, &page)?)
         }
         Err(gone) => Err(request_gone_page(call, visit, gone)),
@@ -152,9 +146,7 @@ async fn find_pending_request(
     token: &str,
 ) -> Result<PendingAuthorization, PageExit> {
     let text = token.to_owned();
-    let found = call
-        .read(move |tx| oauth1_flow::find_pending_authorization(tx, &text))
-        .await?;
+    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text)).await?;
     match found {
         Ok(pending) => Ok(pending),
         Err(gone) => Err(request_gone_page(call, visit, gone)),

@@ -15,15 +15,8 @@ use crate::request_context::RequestContext;
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 
 /// Sent back by the form and validated again.
-const REQUEST_PARAMETERS: [&str; 7] = [
-    "response_type",
-    "client_id",
-    "redirect_uri",
-    "scope",
-    "state",
-    "code_challenge",
-    "code_challenge_method",
-];
+const REQUEST_PARAMETERS: [&str; 7] =
+    ["response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"];
 
 pub(crate) fn request_from_query(query: &PageQuery) -> AuthorizeRequest {
     build_request(|name| query.get(name).map(str::to_owned))
@@ -112,9 +105,7 @@ async fn validate_request(
     asked: AuthorizeRequest,
 ) -> Result<ValidatedAuthorization, PageExit> {
     let (rules, request) = (call.state.oauth_settings.clone(), asked.clone());
-    let found = call
-        .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request))
-        .await?;
+    let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request)).await?;
     let reason = match found {
         Ok(found) => return Ok(found),
         Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(HttpReply::redirect(&to).into()),
@@ -127,9 +118,7 @@ async fn validate_request(
         AuthorizeRefusalReason::UnknownRedirect => PageErrorKind::RedirectUnregistered,
     };
     let client = asked.client_id.unwrap_or_default();
-    let app = call
-        .read(move |tx| Ok(store::apps::find_by_client_id(tx, &client)?))
-        .await?;
+    let app = call.read(move |tx| Ok(store::apps::find_by_client_id(tx, &client)?)).await?;
     let url = asked.redirect_uri.unwrap_or_default();
     let compared = match &app {
         Some(app) if reason == AuthorizeRefusalReason::UnknownRedirect => compare_callbacks(call, app, &url),
@@ -156,8 +145,6 @@ fn compare_callbacks(call: &RequestContext, app: &App, url: &str) -> Vec<Callbac
 }
 
 fn authorize_url(pairs: &[(String, String)]) -> String {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", base::percent::encode(value)));
     format!("{AUTHORIZE_PATH}?{}", pairs.collect::<Vec<_>>().join("&"))
 }

@@ -56,11 +56,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             }
             Err(failed) => return Err(failed.into()),
         };
-        let (facts, presented, ttl_ms) = (
-            visit.client_info.clone(),
-            visit.session_digest,
-            page_context.sign_in_gate.ttl_ms,
-        );
+        let (facts, presented, ttl_ms) =
+            (visit.client_info.clone(), visit.session_digest, page_context.sign_in_gate.ttl_ms);
         let begun = call.write(move |tx| {
             let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
             Ok(begun.0)
@@ -98,11 +95,8 @@ impl SignUpFields {
     }
 
     fn set_field_error(&mut self, wrong: &InvalidParameter) {
-        let text = if wrong.parameter == "username" {
-            username_error(&self.username.value)
-        } else {
-            wrong.message.clone()
-        };
+        let text =
+            if wrong.parameter == "username" { username_error(&self.username.value) } else { wrong.message.clone() };
         match wrong.parameter.as_ref() {
             "username" => self.username.error = Some(text),
             "name" => self.name.error = Some(text),
@@ -133,10 +127,7 @@ async fn registration_page(
     let open = match call.state.page_context.config.registration {
         RegistrationPolicy::Open => true,
         RegistrationPolicy::Closed => false,
-        RegistrationPolicy::Invite => {
-            call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?))
-                .await?
-        }
+        RegistrationPolicy::Invite => call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?)).await?,
     };
     let action = if invite.is_empty() {
         SITE_LINKS.sign_up.to_owned()
@@ -158,8 +149,5 @@ async fn registration_page(
         password: typed.password,
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(
-        reply,
-        target.redirect_url.as_deref(),
-    ))
+    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
 }

@@ -28,9 +28,7 @@ impl ReturnTarget {
         };
         if path.contains("/oauth2/") {
             let (asked, rules) = (oauth2::request_from_query(&query), call.state.oauth_settings.clone());
-            let found = call
-                .read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked))
-                .await?;
+            let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked)).await?;
             return Ok(found.map_or_else(
                 |_| Self::default(),
                 |found| Self {
@@ -45,9 +43,7 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         let sent_back = vec![("oauth_token".to_owned(), token.clone())];
-        let pending = call
-            .read(move |tx| oauth1_flow::find_pending_authorization(tx, &token))
-            .await?;
+        let pending = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &token)).await?;
         Ok(pending.map_or_else(
             |_| Self::default(),
             |pending| Self {

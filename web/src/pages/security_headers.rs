@@ -51,11 +51,8 @@ pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpRepl
 
 /// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.
 pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
-    let mut sources: Vec<String> = urls
-        .iter()
-        .filter_map(|url| csp_source(url))
-        .filter(|source| source.contains("://"))
-        .collect();
+    let mut sources: Vec<String> =
+        urls.iter().filter_map(|url| csp_source(url)).filter(|source| source.contains("://")).collect();
     sources.sort_unstable();
     sources.dedup();
     let sources = [vec!["'self'".to_owned()], sources].concat().join(" ");

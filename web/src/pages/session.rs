@@ -146,28 +146,19 @@ pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     let head = call.head();
     let agent = head.headers.get(USER_AGENT);
     let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
-    ClientInfo {
-        address: call.client_address(),
-        user_agent: agent.unwrap_or_default().into_owned(),
-    }
+    ClientInfo { address: call.client_address(), user_agent: agent.unwrap_or_default().into_owned() }
 }
 
 pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
     let page_context = &call.state.page_context;
     let seconds = page_context.sign_in_gate.ttl_ms / 1000;
     let name = CookieNames::select(page_context).session;
-    add_cookie(
-        reply,
-        &build_cookie(page_context, name, text.expose_secret(), Some(seconds)),
-    )
+    add_cookie(reply, &build_cookie(page_context, name, text.expose_secret(), Some(seconds)))
 }
 
 pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
     let page_context = &call.state.page_context;
-    add_cookie(
-        reply,
-        &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)),
-    )
+    add_cookie(reply, &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)))
 }
 
 /// The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and the host; they refuse it without TLS.
@@ -178,29 +169,17 @@ pub(super) struct CookieNames {
 }
 
 impl CookieNames {
-    pub(super) const PLAIN: Self = Self {
-        session: "locum",
-        visitor: "locum-visitor",
-    };
-    pub(super) const TLS: Self = Self {
-        session: "__Host-locum",
-        visitor: "__Host-locum-visitor",
-    };
+    pub(super) const PLAIN: Self = Self { session: "locum", visitor: "locum-visitor" };
+    pub(super) const TLS: Self = Self { session: "__Host-locum", visitor: "__Host-locum-visitor" };
 
     fn select(page_context: &PageContext) -> &'static Self {
-        if page_context.is_tls() {
-            &Self::TLS
-        } else {
-            &Self::PLAIN
-        }
+        if page_context.is_tls() { &Self::TLS } else { &Self::PLAIN }
     }
 }
 
 pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers.get_all(COOKIE).into_iter();
-    let pairs = lines
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| line.split(';'));
+    let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
     let mut values = pairs
         .filter_map(|pair| pair.trim().split_once('='))
         .filter(|(known, _)| *known == name)

@@ -65,12 +65,7 @@ async fn settings_page(
     frame.failure = refused.failure;
     let user = person.user.id;
     let (pending, known) = call
-        .read(move |tx| {
-            Ok((
-                email_links::pending_email(tx, user)?,
-                private_profiles::find_by_user(tx, user)?,
-            ))
-        })
+        .read(move |tx| Ok((email_links::pending_email(tx, user)?, private_profiles::find_by_user(tx, user)?)))
         .await?;
     let own = person.user.email.clone();
     let address = Some(own.clone()).filter(|email| !email.is_empty());
@@ -118,10 +113,7 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             network::registration::validate_password(&new, &person.user.username, &person.user.email)
         {
             let password = FormField::invalid("", first_message(&wrong));
-            let refused = SettingsErrors {
-                password,
-                ..SettingsErrors::default()
-            };
+            let refused = SettingsErrors { password, ..SettingsErrors::default() };
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let end_tokens = sent.optional_text("end_tokens").is_some();
@@ -135,14 +127,8 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             }
             Err(Error::Refused(refusal)) => {
                 let (current, failure, status) = password_error(&refusal);
-                let refused = SettingsErrors {
-                    current,
-                    failure,
-                    ..SettingsErrors::default()
-                };
-                Ok(settings_page(&call, &visit, person, None, refused)
-                    .await?
-                    .status(status))
+                let refused = SettingsErrors { current, failure, ..SettingsErrors::default() };
+                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
             Err(failed) => Err(failed.into()),
         }
@@ -158,10 +144,8 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
         let email = sent.text("email").trim().to_owned();
         let proof = Secret::new(sent.text("email_password"));
         if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_email(&email) {
-            let refused = SettingsErrors {
-                email: FormField::invalid(email, first_message(&wrong)),
-                ..SettingsErrors::default()
-            };
+            let refused =
+                SettingsErrors { email: FormField::invalid(email, first_message(&wrong)), ..SettingsErrors::default() };
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let gate = &call.state.page_context.sign_in_gate;
@@ -180,9 +164,7 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
                     failure,
                     ..SettingsErrors::default()
                 };
-                Ok(settings_page(&call, &visit, person, None, refused)
-                    .await?
-                    .status(status))
+                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
             Err(failed) => Err(failed.into()),
         }
@@ -201,10 +183,8 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
             Ok(None) => Ok(redirect_to(context::SITE_LINKS.account)),
             Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
             Err(Error::Refused(_)) => {
-                let refused = SettingsErrors {
-                    failure: Some(TOO_MANY_ATTEMPTS.to_owned()),
-                    ..SettingsErrors::default()
-                };
+                let refused =
+                    SettingsErrors { failure: Some(TOO_MANY_ATTEMPTS.to_owned()), ..SettingsErrors::default() };
                 let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(429))
             }
@@ -234,10 +214,8 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
             Ok(_) => Ok(redirect_to(&format!("{}?done=about", context::SITE_LINKS.account))),
             Err(Error::Refused(_)) => {
                 let message = "Enter a date in the past, and choose a gender";
-                let refused = SettingsErrors {
-                    born_on: Some(FormField::invalid(born_on, message)),
-                    ..SettingsErrors::default()
-                };
+                let refused =
+                    SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
                 let reply = settings_page(&call, &visit, person, None, refused).await?;
                 Ok(reply.status(400))
             }
@@ -264,13 +242,8 @@ async fn request_email_change(
     person: &SignedInPerson,
     email: &str,
 ) -> Result<(), Error> {
-    let (site, by, email) = (
-        call.state.page_context.site.clone(),
-        person.audit_actor(visit),
-        email.to_owned(),
-    );
-    call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email))
-        .await
+    let (site, by, email) = (call.state.page_context.site.clone(), person.audit_actor(visit), email.to_owned());
+    call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email)).await
 }
 
 /// The field of the current password, or the failure of the form as a whole, and the status.

@@ -60,11 +60,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let target = ReturnTarget::from_path(&call, &next).await?;
         let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure))?;
         let reply = reply.status(status);
-        Ok(if wait > 0 {
-            reply.header(RETRY_AFTER, HeaderValue::from(wait))
-        } else {
-            reply
-        })
+        Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
     })
 }
 
@@ -96,16 +92,10 @@ pub(crate) fn render_form(
         login,
         password: FormField::default(),
         sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
-        cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm {
-            action: action.to_owned(),
-            hidden,
-        }),
+        cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm { action: action.to_owned(), hidden }),
     };
     let reply = visit.render_page(call, &page)?;
-    Ok(security_headers::allow_form_action(
-        reply,
-        target.redirect_url.as_deref(),
-    ))
+    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
 }
 
 /// `GET /logout`.

@@ -62,10 +62,7 @@ fn a_form_is_taken_from_our_own_pages_only() {
 #[test]
 fn cookies_are_held_to_this_host() {
     let line = format_set_cookie(CookieNames::TLS.session, "a", Some(60), true);
-    assert_eq!(
-        line,
-        "__Host-locum=a; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure"
-    );
+    assert_eq!(line, "__Host-locum=a; Path=/; HttpOnly; SameSite=Lax; Max-Age=60; Secure");
     let line = format_set_cookie(CookieNames::PLAIN.visitor, "b", None, false);
     assert_eq!(line, "locum-visitor=b; Path=/; HttpOnly; SameSite=Lax");
     let mut headers = HeaderMap::new();
@@ -95,10 +92,7 @@ fn a_policy_names_an_address_by_its_origin_or_scheme() {
 #[test]
 fn a_query_holds_everything_once() {
     let query = PageQuery::parse("a=1&b=&c").unwrap();
-    assert_eq!(
-        (query.get("a"), query.get("b"), query.get_raw("b")),
-        (Some("1"), None, Some(""))
-    );
+    assert_eq!((query.get("a"), query.get("b"), query.get_raw("b")), (Some("1"), None, Some("")));
     assert_eq!((query.get_raw("c"), query.get_raw("d")), (Some(""), None));
     assert!(PageQuery::parse("a=1&a=2").is_err());
     assert!(PageQuery::parse("a=%zz").is_err());

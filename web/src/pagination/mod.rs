@@ -41,37 +41,25 @@ impl SortKeys {
     fn from_slice(keys: &[i64]) -> Option<Self> {
         let mut values = [0; MAX_SORT_KEYS];
         values.get_mut(..keys.len())?.copy_from_slice(keys);
-        Some(Self {
-            values,
-            length: keys.len(),
-        })
+        Some(Self { values, length: keys.len() })
     }
 }
 
 impl From<i64> for SortKeys {
     fn from(key: i64) -> Self {
-        Self {
-            values: [key, 0, 0],
-            length: 1,
-        }
+        Self { values: [key, 0, 0], length: 1 }
     }
 }
 
 impl From<(i64, i64)> for SortKeys {
     fn from((first, second): (i64, i64)) -> Self {
-        Self {
-            values: [first, second, 0],
-            length: 2,
-        }
+        Self { values: [first, second, 0], length: 2 }
     }
 }
 
 impl From<[i64; MAX_SORT_KEYS]> for SortKeys {
     fn from(values: [i64; MAX_SORT_KEYS]) -> Self {
-        Self {
-            values,
-            length: MAX_SORT_KEYS,
-        }
+        Self { values, length: MAX_SORT_KEYS }
     }
 }
 
@@ -123,13 +111,7 @@ impl PageRequest {
                 (direction, Some(keys))
             }
         };
-        Ok(Self {
-            limit,
-            direction,
-            after,
-            codec: codec.clone(),
-            scope,
-        })
+        Ok(Self { limit, direction, after, codec: codec.clone(), scope })
     }
 
     /// One more than `limit`, to detect whether there are further rows.
@@ -171,20 +153,9 @@ impl PageRequest {
             PageDirection::Previous => (true, more),
         };
         let token = |row: Option<&T>, direction| row.map(|row| self.page_token(direction, keys(row)));
-        let next = if has_next {
-            token(rows.last(), PageDirection::Next)
-        } else {
-            None
-        };
-        let previous = if has_previous {
-            token(rows.first(), PageDirection::Previous)
-        } else {
-            None
-        };
-        PageSlice {
-            rows,
-            tokens: PageTokens { next, previous },
-        }
+        let next = if has_next { token(rows.last(), PageDirection::Next) } else { None };
+        let previous = if has_previous { token(rows.first(), PageDirection::Previous) } else { None };
+        PageSlice { rows, tokens: PageTokens { next, previous } }
     }
 }
 
@@ -203,11 +174,7 @@ impl PageTokens {
 }
 
 fn encode_position(direction: PageDirection, keys: SortKeys) -> Vec<u8> {
-    let backward = if direction == PageDirection::Previous {
-        BACKWARD_FLAG
-    } else {
-        0
-    };
+    let backward = if direction == PageDirection::Previous { BACKWARD_FLAG } else { 0 };
     let mut position = Vec::with_capacity(1 + 8 * MAX_SORT_KEYS);
     position.push(VERSION | backward);
     for key in keys.as_slice() {
@@ -223,11 +190,7 @@ fn decode_position(position: &[u8]) -> Option<(PageDirection, SortKeys)> {
     }
     let keys = keys.as_chunks::<8>().0.iter().map(|key| i64::from_be_bytes(*key));
     let keys = SortKeys::from_slice(&keys.collect::<Vec<_>>())?;
-    let direction = if head & BACKWARD_FLAG == 0 {
-        PageDirection::Next
-    } else {
-        PageDirection::Previous
-    };
+    let direction = if head & BACKWARD_FLAG == 0 { PageDirection::Next } else { PageDirection::Previous };
     Some((direction, keys))
 }
 

@@ -75,19 +75,11 @@ fn a_changed_token_is_refused() {
 fn a_token_serves_only_its_own_walk() {
     let token = page(None).slice_rows(vec![9, 8, 7, 6], |n| *n).tokens.next.unwrap();
     let token = Some(("next_token", token.as_str()));
-    assert!(
-        PageRequest::parse(&codec(), &scope("me"), 50, token).is_ok(),
-        "another size is the same walk"
-    );
+    assert!(PageRequest::parse(&codec(), &scope("me"), 50, token).is_ok(), "another size is the same walk");
     assert!(PageRequest::parse(&codec(), &scope("you"), 3, token).is_err());
     assert!(
-        PageRequest::parse(
-            &codec(),
-            &PageTokenScope::new("usersFollowing").add_fact("12").add_fact("me"),
-            3,
-            token
-        )
-        .is_err()
+        PageRequest::parse(&codec(), &PageTokenScope::new("usersFollowing").add_fact("12").add_fact("me"), 3, token)
+            .is_err()
     );
     let other = CursorCodec::new(&[8; 32]).unwrap();
     let refused = PageRequest::parse(&other, &scope("me"), 3, token).err().unwrap();

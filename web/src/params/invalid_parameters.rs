@@ -10,18 +10,12 @@ use crate::endpoint::{Endpoint, EndpointParamLocation};
 const MAX_ECHOED_CHARS: usize = 256;
 
 fn problem(name: impl Into<Cow<'static, str>>, values: Vec<String>, message: String) -> InvalidParameter {
-    InvalidParameter {
-        parameter: name.into(),
-        values,
-        message,
-    }
+    InvalidParameter { parameter: name.into(), values, message }
 }
 
 pub(super) fn unknown_parameter(endpoint: &Endpoint, name: &str, raw: &str) -> InvalidParameter {
     let params = endpoint.params.iter().copied().flatten();
-    let known = params
-        .filter(|param| param.location == EndpointParamLocation::Query)
-        .map(|param| param.name);
+    let known = params.filter(|param| param.location == EndpointParamLocation::Query).map(|param| param.name);
     let known = known.collect::<Vec<_>>().join(",");
     let name = truncate_for_echo(name).into_owned();
     let message = format!("The query parameter [{name}] is not one of [{known}]");
@@ -52,11 +46,7 @@ pub(super) fn empty_text_parameter(name: &'static str) -> InvalidParameter {
 
 pub(super) fn invalid_value(name: &'static str, raw: &str) -> InvalidParameter {
     let shown = truncate_for_echo(raw);
-    invalid_parameter(
-        name,
-        raw,
-        format!("The `{name}` query parameter value [{shown}] is not valid"),
-    )
+    invalid_parameter(name, raw, format!("The `{name}` query parameter value [{shown}] is not valid"))
 }
 
 pub(super) fn value_not_allowed(name: &'static str, raw: &str, words: &[&str]) -> InvalidParameter {
@@ -70,11 +60,7 @@ pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) 
 }
 
 pub(crate) fn truncate_for_echo(raw: &str) -> Cow<'_, str> {
-    match raw
-        .char_indices()
-        .nth(MAX_ECHOED_CHARS)
-        .and_then(|(end, _)| raw.get(..end))
-    {
+    match raw.char_indices().nth(MAX_ECHOED_CHARS).and_then(|(end, _)| raw.get(..end)) {
         Some(start) => Cow::Owned(format!("{start}…")),
         None => Cow::Borrowed(raw),
     }

@@ -44,11 +44,7 @@ pub struct RequestParams {
 impl RequestParams {
     /// Reports all invalid parameters at once.
     pub fn parse(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>, query: &str) -> Result<Self, Refusal> {
-        let mut reader = ParamReader {
-            endpoint,
-            received: Vec::with_capacity(path.len()),
-            invalid: Vec::new(),
-        };
+        let mut reader = ParamReader { endpoint, received: Vec::with_capacity(path.len()), invalid: Vec::new() };
         for (name, raw) in path {
             reader.add_param(EndpointParamLocation::Path, name, raw);
         }
@@ -63,10 +59,7 @@ impl RequestParams {
         }
         let selection = reader.parse_field_selection();
         if reader.invalid.is_empty() {
-            Ok(Self {
-                received: reader.received,
-                field_selection: selection,
-            })
+            Ok(Self { received: reader.received, field_selection: selection })
         } else {
             Err(Refusal::InvalidParameters(reader.invalid))
         }
@@ -76,17 +69,9 @@ impl RequestParams {
     pub fn from_path(endpoint: &'static Endpoint, path: Vec<(&'static str, String)>) -> Self {
         let received = path.into_iter().filter_map(|(name, raw)| {
             let (param, name_used) = find_declared(endpoint, EndpointParamLocation::Path, name)?;
-            Some(ReceivedParam {
-                param,
-                name_used,
-                value: ParamValue::Text(raw.clone()),
-                raw,
-            })
+            Some(ReceivedParam { param, name_used, value: ParamValue::Text(raw.clone()), raw })
         });
-        Self {
-            received: received.collect(),
-            field_selection: None,
-        }
+        Self { received: received.collect(), field_selection: None }
     }
 
     pub fn get(&self, name: &str) -> Option<&ReceivedParam> {
@@ -100,9 +85,7 @@ impl RequestParams {
 
     /// The only vocabulary that the requested fields and expansions belong to, if there is one.
     pub fn vocabulary_hint(&self) -> Option<Vocabulary> {
-        self.field_selection
-            .as_ref()
-            .and_then(FieldSelection::detected_vocabulary)
+        self.field_selection.as_ref().and_then(FieldSelection::detected_vocabulary)
     }
 
     /// Path parameters first.
@@ -131,10 +114,7 @@ impl ParamReader {
             }
             return;
         };
-        let earlier = self
-            .received
-            .iter()
-            .find(|received| std::ptr::eq(received.param, param));
+        let earlier = self.received.iter().find(|received| std::ptr::eq(received.param, param));
         match earlier {
             // `post.fields` and `tweet.fields`: a client that sends both vocabularies.
             Some(earlier) if earlier.name_used != name_used && param.param_type.is_mergeable() => {}
@@ -148,12 +128,7 @@ impl ParamReader {
                 ParamValue::Text(String::new())
             }
         };
-        self.received.push(ReceivedParam {
-            param,
-            name_used,
-            raw,
-            value,
-        });
+        self.received.push(ReceivedParam { param, name_used, raw, value });
     }
 
     fn parse_field_selection(&mut self) -> Option<FieldSelection> {
@@ -226,25 +201,17 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
         return Err(vec![invalid_value(name, raw)]);
     }
     match param.param_type {
-        ParamType::Id => parse_id(raw)
-            .map(ParamValue::Id)
-            .ok_or_else(|| vec![invalid_value(name, raw)]),
+        ParamType::Id => parse_id(raw).map(ParamValue::Id).ok_or_else(|| vec![invalid_value(name, raw)]),
         ParamType::Ids(min, max) => {
-            let ids = parse_list(name, raw, min, max, |item| {
-                parse_id(item).ok_or_else(|| invalid_value(name, item))
-            });
+            let ids = parse_list(name, raw, min, max, |item| parse_id(item).ok_or_else(|| invalid_value(name, item)));
             ids.map(ParamValue::Ids)
         }
-        ParamType::Username => parse_username(name, raw)
-            .map(ParamValue::Text)
-            .map_err(|problem| vec![problem]),
+        ParamType::Username => parse_username(name, raw).map(ParamValue::Text).map_err(|problem| vec![problem]),
         ParamType::Usernames(min, max) => {
             parse_list(name, raw, min, max, |item| parse_username(name, item)).map(ParamValue::Texts)
         }
         ParamType::Int(low, high, _) => parse_int(name, raw, low, high),
-        ParamType::OneOf(words) => parse_word(name, raw, words)
-            .map(ParamValue::Text)
-            .map_err(|problem| vec![problem]),
+        ParamType::OneOf(words) => parse_word(name, raw, words).map(ParamValue::Text).map_err(|problem| vec![problem]),
         ParamType::SomeOf(words) => {
             parse_list(name, raw, 1, usize::MAX, |item| parse_word(name, item, words)).map(ParamValue::Texts)
         }
@@ -260,9 +227,9 @@ fn parse_value(param: &EndpointParam, name: &'static str, raw: &str) -> Result<P
             _ => Err(vec![value_not_allowed(name, raw, &["true", "false"])]),
         },
         ParamType::Text(min, max) => parse_text(name, raw, min, max),
-        ParamType::Pattern(pattern) => match_pattern(name, raw, pattern)
-            .map(ParamValue::Text)
-            .map_err(|problem| vec![problem]),
+        ParamType::Pattern(pattern) => {
+            match_pattern(name, raw, pattern).map(ParamValue::Text).map_err(|problem| vec![problem])
+        }
         ParamType::Patterns(pattern, min, max) => {
             parse_list(name, raw, min, max, |item| match_pattern(name, item, pattern)).map(ParamValue::Texts)
         }
@@ -334,11 +301,7 @@ fn parse_int(name: &'static str, raw: &str, low: i64, high: i64) -> Result<Param
 }
 
 fn parse_word(name: &'static str, raw: &str, words: &[&str]) -> Result<String, InvalidParameter> {
-    if words.contains(&raw) {
-        Ok(raw.to_owned())
-    } else {
-        Err(value_not_allowed(name, raw, words))
-    }
+    if words.contains(&raw) { Ok(raw.to_owned()) } else { Err(value_not_allowed(name, raw, words)) }
 }
 
 fn parse_text(name: &'static str, raw: &str, min: usize, max: usize) -> Result<ParamValue, Vec<InvalidParameter>> {

@@ -16,30 +16,17 @@ const fn param(name: &'static str, kind: ParamType) -> EndpointParam {
 }
 
 static SEARCH: Endpoint = Endpoint::new("search", "GET", "/2/{id}").params(&[&[
-    EndpointParam {
-        location: EndpointParamLocation::Path,
-        required: true,
-        ..param("id", ParamType::Id)
-    },
-    EndpointParam {
-        required: true,
-        ..param("query", ParamType::Text(1, 8))
-    },
+    EndpointParam { location: EndpointParamLocation::Path, required: true, ..param("id", ParamType::Id) },
+    EndpointParam { required: true, ..param("query", ParamType::Text(1, 8)) },
     param("ids", ParamType::Ids(1, 3)),
     param("usernames", ParamType::Usernames(1, 3)),
     param("max_results", ParamType::Int(10, 100, 10)),
     param("sort_order", ParamType::OneOf(&["recency", "relevancy"])),
     param("exclude", ParamType::SomeOf(&["replies", "retweets"])),
-    EndpointParam {
-        aliases: &["post.fields"],
-        ..param("tweet.fields", ParamType::Fields(ObjectKind::Post))
-    },
+    EndpointParam { aliases: &["post.fields"], ..param("tweet.fields", ParamType::Fields(ObjectKind::Post)) },
     param("expansions", ParamType::Expansions(ObjectKind::Post)),
     param("start_time", ParamType::Time),
-    EndpointParam {
-        aliases: &["next_token"],
-        ..param("pagination_token", ParamType::PageToken)
-    },
+    EndpointParam { aliases: &["next_token"], ..param("pagination_token", ParamType::PageToken) },
     param("backfill", ParamType::Bool),
 ]]);
 
@@ -114,9 +101,7 @@ fn each_fault_has_the_contracts_words() {
 fn everything_wrong_is_told_at_once() {
     let path = vec![("id", "x".to_owned())];
     let refusal = RequestParams::parse(&SEARCH, path, "max_results=5&x=1&ids=a,b").unwrap_err();
-    let Refusal::InvalidParameters(wrong) = refusal else {
-        panic!("{refusal:?}")
-    };
+    let Refusal::InvalidParameters(wrong) = refusal else { panic!("{refusal:?}") };
     let names: Vec<_> = wrong.iter().map(|wrong| wrong.parameter.as_ref()).collect();
     assert_eq!(names, ["id", "max_results", "x", "ids", "ids", "query"]);
 }

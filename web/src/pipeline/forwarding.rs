@@ -19,10 +19,7 @@ impl ServerConfig {
     }
 
     pub(crate) fn client_address(&self, head: &RequestHead) -> Option<IpAddr> {
-        let peer = head
-            .peer
-            .and_then(|peer| peer.addr)
-            .map(|addr| addr.ip().to_canonical());
+        let peer = head.peer.and_then(|peer| peer.addr).map(|addr| addr.ip().to_canonical());
         if !self.trusts_peer(head) {
             return peer;
         }

@@ -209,19 +209,13 @@ impl ApiServer {
             cors: CorsPolicy::new(config.cors_origins.clone()),
             config,
         };
-        Ok(Self {
-            shared: Arc::new(shared),
-            sandbox: false,
-        })
+        Ok(Self { shared: Arc::new(shared), sandbox: false })
     }
 
     /// The same server for the address of the Ads API sandbox.
     #[must_use]
     pub fn sandbox_server(&self) -> Self {
-        Self {
-            shared: Arc::clone(&self.shared),
-            sandbox: true,
-        }
+        Self { shared: Arc::clone(&self.shared), sandbox: true }
     }
 
     pub fn health(&self) -> HealthChecks {
@@ -321,10 +315,7 @@ impl ServerState {
         head: &RequestHead,
         trace: &mut RequestTrace,
     ) -> HttpReply {
-        let context = ErrorContext {
-            problem_base: &self.config.problem_base,
-            app: trace.app,
-        };
+        let context = ErrorContext { problem_base: &self.config.problem_base, app: trace.app };
         let fault = match outcome {
             Ok(Ok(reply)) => return reply,
             Ok(Err(Error::Refused(refusal))) => {
@@ -381,8 +372,7 @@ impl ServerState {
             fault: trace.fault,
         };
         entry.write();
-        self.metrics
-            .record_response(trace.route, entry.method, status, duration);
+        self.metrics.record_response(trace.route, entry.method, status, duration);
         response
     }
 }

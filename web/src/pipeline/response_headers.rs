@@ -29,12 +29,7 @@ impl ServerState {
         head: &RequestHead,
         trace: &RequestTrace,
     ) -> Response<Body> {
-        let HttpReply {
-            status,
-            mut headers,
-            body,
-            streamed,
-        } = reply;
+        let HttpReply { status, mut headers, body, streamed } = reply;
         headers.reserve(13);
         if let Some(rate_limit) = &trace.rate_limit {
             rate_limit.write_headers(&mut headers);
@@ -61,8 +56,7 @@ impl ServerState {
         if head.id.client_chosen {
             headers.insert(REQUEST_ID, head.id.header_value());
         }
-        self.cors
-            .add_cors_headers(trace.error_format, &head.headers, &mut headers);
+        self.cors.add_cors_headers(trace.error_format, &head.headers, &mut headers);
         let elapsed_ms = u64::try_from(trace.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         headers.insert(RESPONSE_TIME, HeaderValue::from(elapsed_ms));
         let mut response = Response::new(body);
@@ -73,11 +67,7 @@ impl ServerState {
         } else {
             gzip::compress_full(&head.headers, response)
         };
-        if head.method == Method::HEAD {
-            strip_body(response)
-        } else {
-            response
-        }
+        if head.method == Method::HEAD { strip_body(response) } else { response }
     }
 }
 

@@ -31,11 +31,7 @@ struct PendingBody {
 
 impl PendingBody {
     const fn new(content_type: BodyContentType, raw: edge::Body) -> Self {
-        Self {
-            content_type,
-            raw,
-            bytes: None,
-        }
+        Self { content_type, raw, bytes: None }
     }
 
     /// Whether the operation needs the body as bytes and it has not been read.
@@ -56,15 +52,11 @@ impl ServerState {
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
         let (head, raw) = incoming;
-        let RouteMatch {
-            endpoint,
-            facts,
-            vocabulary: path_vocabulary,
-            path,
-        } = match self.router.find(head.method.as_str(), head.route_path()) {
-            Ok(found) => found,
-            Err(error) => return self.handle_unmatched(error, &head, trace).await,
-        };
+        let RouteMatch { endpoint, facts, vocabulary: path_vocabulary, path } =
+            match self.router.find(head.method.as_str(), head.route_path()) {
+                Ok(found) => found,
+                Err(error) => return self.handle_unmatched(error, &head, trace).await,
+            };
         trace.route = facts.template;
         trace.error_format = endpoint.error_format;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
@@ -80,9 +72,9 @@ impl ServerState {
         let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
         let account = ads_account_subject(endpoint, &path);
         self.check_account_limit(account, endpoint, facts.operation, trace)?;
-        let handler = endpoint.handler.ok_or_else(|| Refusal::NotImplemented {
-            operation: format!("{} {}", endpoint.method, facts.template),
-        })?;
+        let handler = endpoint
+            .handler
+            .ok_or_else(|| Refusal::NotImplemented { operation: format!("{} {}", endpoint.method, facts.template) })?;
         let params = parse_params(endpoint, path, &head)?;
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head).await?;
@@ -154,11 +146,7 @@ impl ServerState {
             trace.account_rate_limit = count(account);
         }
         if is_of_account {
-            trace.rate_limit = if is_foreign {
-                own.and_then(count)
-            } else {
-                trace.account_rate_limit
-            };
+            trace.rate_limit = if is_foreign { own.and_then(count) } else { trace.account_rate_limit };
         }
     }
 
@@ -201,10 +189,7 @@ impl ServerState {
         }
         let limit = match endpoint.body {
             BodySpec::Multipart(_) => self.config.parts_limit,
-            _ => endpoint
-                .ads
-                .and_then(ads::AdsOperation::body_limit)
-                .unwrap_or(self.config.body_limit),
+            _ => endpoint.ads.and_then(ads::AdsOperation::body_limit).unwrap_or(self.config.body_limit),
         };
         let raw = std::mem::take(&mut pending.raw);
         let read = raw.collect_bytes(limit, self.config.body_timeout).await;
@@ -250,11 +235,7 @@ impl ServerState {
     ) -> Result<Option<RateLimitSubject>, Refusal> {
         let (limits, mut shared) = (endpoint.limits, None);
         let (subject, windows) = match caller {
-            Some(Caller {
-                app_id,
-                user: Some(user),
-                ..
-            }) => {
+            Some(Caller { app_id, user: Some(user), .. }) => {
                 shared = limits.shared;
                 (RateLimitSubject::User(app_id.get(), user.get()), limits.user)
             }
@@ -312,9 +293,7 @@ fn parse_params(
 
 /// The ads account that a call is counted for as well.
 fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> Option<RateLimitSubject> {
-    endpoint
-        .ads
-        .filter(|ads_operation| ads_operation.is_limited_per_account())?;
+    endpoint.ads.filter(|ads_operation| ads_operation.is_limited_per_account())?;
     let (_, id) = path.iter().find(|(name, _)| *name == "account_id")?;
     i64::from_str_radix(id, 36).ok().map(RateLimitSubject::Account)
 }
@@ -366,9 +345,9 @@ fn check_permission(endpoint: &Endpoint, caller: &Caller) -> Result<(), Refusal>
         _ => Ok(()),
     }?;
     match endpoint.required_entitlement {
-        Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => Err(Refusal::NotEnrolled {
-            required: needed.name(),
-        }),
+        Some(needed) if !needed.is_listed_in(&caller.app.entitlements) => {
+            Err(Refusal::NotEnrolled { required: needed.name() })
+        }
         _ => Ok(()),
     }
 }

@@ -38,13 +38,7 @@ const fn param(name: &'static str, place: EndpointParamLocation, kind: ParamType
 }
 
 const ID: EndpointParam = param("id", EndpointParamLocation::Path, ParamType::Id);
-static TWO: SharedWindow = SharedWindow {
-    name: "what is published",
-    window: RateWindow {
-        calls: 2,
-        seconds: 10_800,
-    },
-};
+static TWO: SharedWindow = SharedWindow { name: "what is published", window: RateWindow { calls: 2, seconds: 10_800 } };
 static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
         .permit("1A2", READ)
@@ -53,32 +47,13 @@ static TABLE: &[&[Endpoint]] = &[&[
         .handler(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with_scope(Scope::LikeWrite))
-        .limits(
-            &[],
-            &[
-                per_quarter_hour(50),
-                RateWindow {
-                    calls: 1_000,
-                    seconds: 86_400,
-                },
-            ],
-        )
+        .limits(&[], &[per_quarter_hour(50), RateWindow { calls: 1_000, seconds: 86_400 }])
         .params(&[&[ID]])
-        .body(Shape::Json(&[BodyMember {
-            name: POST_ID,
-            required: true,
-            shape: Held::Id,
-        }]))
+        .body(Shape::Json(&[BodyMember { name: POST_ID, required: true, shape: Held::Id }]))
         .handler(like),
-    Endpoint::new("message", "POST", "/2/dm")
-        .permit("12", Scopes::from_slice(&[Scope::DmWrite]))
-        .handler(panics),
-    Endpoint::new("fails", "GET", "/2/fails")
-        .permit("A", Scopes::NONE)
-        .handler(fails),
-    Endpoint::new("panics", "GET", "/2/panics")
-        .permit("A", Scopes::NONE)
-        .handler(panics),
+    Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(panics),
+    Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(fails),
+    Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).handler(panics),
     Endpoint::new("publish", "POST", "/2/publish")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
@@ -90,23 +65,18 @@ static TABLE: &[&[Endpoint]] = &[&[
         .share_limit(&TWO)
         .handler(echo),
     Endpoint::new("unbuilt", "GET", "/2/unbuilt").permit("A", Scopes::NONE),
-    Endpoint {
-        permit: base::Permit::OPEN,
-        ..Endpoint::new("open", "GET", "/1.1/open")
-    }
-    .error_format(ErrorFormat::Legacy)
-    .limits(&[per_quarter_hour(2)], &[])
-    .handler(echo),
+    Endpoint { permit: base::Permit::OPEN, ..Endpoint::new("open", "GET", "/1.1/open") }
+        .error_format(ErrorFormat::Legacy)
+        .limits(&[per_quarter_hour(2)], &[])
+        .handler(echo),
 ]];
 
 fn echo(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let spoken = call.answer_vocabulary();
         let name = format!("{:?} {}", spoken.vocabulary, spoken.both_metric_names);
-        call.respond_data(
-            json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
-            "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }),
-        )
+        call.respond_data(json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
+            "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }))
     })
 }
 
@@ -154,44 +124,19 @@ impl World {
             keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
-        let new = NewUser {
-            username: "ada".to_owned(),
-            ..NewUser::default()
-        };
-        let user = store
-            .write(move |tx| network::users::create(tx, &new))
-            .await
-            .unwrap()
-            .id;
+        let new = NewUser { username: "ada".to_owned(), ..NewUser::default() };
+        let user = store.write(move |tx| network::users::create(tx, &new)).await.unwrap().id;
         let work = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new_app(user));
         let (app, keys) = store.write(work).await.unwrap();
-        let auth = AuthConfig {
-            data_dir: folder.path().to_owned(),
-            public_origins: Vec::new(),
-            timestamp_skew_ms: 300_000,
-        };
+        let auth =
+            AuthConfig { data_dir: folder.path().to_owned(), public_origins: Vec::new(), timestamp_skew_ms: 300_000 };
         let auth = Arc::new(Authenticator::new(Arc::clone(&store), &auth).unwrap());
         let metrics = Arc::new(ServerMetrics::default());
         let mut config = ServerConfig::default();
         change(&mut config);
-        let server = ApiServer::new(
-            TABLE,
-            Arc::clone(&store),
-            auth,
-            Arc::clone(&metrics),
-            Shutdown::new(),
-            config,
-        );
+        let server = ApiServer::new(TABLE, Arc::clone(&store), auth, Arc::clone(&metrics), Shutdown::new(), config);
         let server = server.unwrap();
-        Self {
-            server,
-            metrics,
-            keys,
-            user,
-            store,
-            app: app.id,
-            _folder: folder,
-        }
+        Self { server, metrics, keys, user, store, app: app.id, _folder: folder }
     }
 
     async fn token(&self, scopes: Scopes) -> Secret {
@@ -212,9 +157,7 @@ impl World {
             let name: http::HeaderName = name.parse().unwrap();
             request.headers_mut().append(name, value.parse().unwrap());
         }
-        request.extensions_mut().insert(Peer {
-            addr: Some(([127, 0, 0, 1], 9).into()),
-        });
+        request.extensions_mut().insert(Peer { addr: Some(([127, 0, 0, 1], 9).into()) });
         Got::of(self.server.call(request).await)
     }
 
@@ -253,11 +196,7 @@ struct Got {
 impl Got {
     fn of(response: Response<Body>) -> Self {
         let bytes = response.body().as_bytes().unwrap().to_vec();
-        Self {
-            status: response.status().as_u16(),
-            headers: response.headers().clone(),
-            bytes,
-        }
+        Self { status: response.status().as_u16(), headers: response.headers().clone(), bytes }
     }
 
     fn header(&self, name: &str) -> &str {
@@ -271,20 +210,13 @@ impl Got {
     fn detail(&self) -> (u16, String) {
         let json = self.json();
         let first = &json["errors"][0];
-        let text = first["message"]
-            .as_str()
-            .or(json["detail"].as_str())
-            .unwrap_or_default();
+        let text = first["message"].as_str().or(json["detail"].as_str()).unwrap_or_default();
         (self.status, text.to_owned())
     }
 }
 
 fn runs<F: Future<Output = ()>>(story: F) {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(story);
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(story);
 }
 
 #[test]
@@ -328,16 +260,10 @@ fn a_call_goes_through_its_checks_in_order() {
         assert_eq!(refused(&dead, &path, "{").await, say(401, "Invalid or expired token."));
         let (status, text) = refused(&world.keys.bearer, &path, "{").await;
         assert_eq!(status, 403);
-        assert!(
-            text.contains("endpoint.  Supported authentication types are [OAuth 1.0a"),
-            "{text}"
-        );
+        assert!(text.contains("endpoint.  Supported authentication types are [OAuth 1.0a"), "{text}");
         assert_eq!(refused(&narrow, &path, "{").await, say(403, "Forbidden"));
         let (status, text) = refused(&full, &path, "{").await;
-        assert!(
-            status == 400 && text.starts_with("Request body is not valid JSON"),
-            "{text}"
-        );
+        assert!(status == 400 && text.starts_with("Request body is not valid JSON"), "{text}");
         let body = r#"{"post_id":"7"}"#;
         let other = format!("The `id` query parameter value [1] must be the same as the authenticating user [{user}]");
         assert_eq!(refused(&full, "/2/users/1/likes", body).await, say(400, &other));
@@ -413,15 +339,10 @@ fn what_is_not_there_and_what_is_not_built() {
             json!({ "errors": [
             { "code": 34, "message": "Sorry, that page does not exist." }] })
         );
-        let got = world
-            .send("OPTIONS", "/2/posts/20", "", &[("origin", "https://a.example")], "")
-            .await;
+        let got = world.send("OPTIONS", "/2/posts/20", "", &[("origin", "https://a.example")], "").await;
         assert_eq!((got.status, got.header("allow")), (405, "GET, HEAD"));
         let got = world.get("/2/unbuilt").await;
-        assert_eq!(
-            (got.status, got.json()["title"].as_str()),
-            (501, Some("Not Implemented"))
-        );
+        assert_eq!((got.status, got.json()["title"].as_str()), (501, Some("Not Implemented")));
         assert_eq!(got.json()["detail"], "GET /2/unbuilt is declared, but not built yet.");
         let got = world.send("GET", "/livez", "", &[], "").await;
         assert_eq!(got.bytes, b"ok\n");
@@ -452,17 +373,11 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
 fn bodies_are_bounded_and_plain() {
     runs(async {
         let world = World::open(|config| config.body_limit = 100).await;
-        let (path, full) = (
-            format!("/2/users/{}/likes", world.user),
-            READ.with_scope(Scope::LikeWrite),
-        );
+        let (path, full) = (format!("/2/users/{}/likes", world.user), READ.with_scope(Scope::LikeWrite));
         let full = world.token(full).await;
         assert_eq!(world.post(&path, &full, &" ".repeat(101)).await.status, 413);
         let send = async |more: &[(&str, &str)]| {
-            world
-                .send("POST", &path, full.expose_secret(), more, r#"{"post_id":"1"}"#)
-                .await
-                .status
+            world.send("POST", &path, full.expose_secret(), more, r#"{"post_id":"1"}"#).await.status
         };
         let json = ("content-type", "Application/JSON; charset=utf-8");
         assert_eq!(send(&[json]).await, 200);
@@ -478,9 +393,7 @@ fn named_origins_may_ask_first() {
     runs(async {
         let origin = "https://a.example";
         let world = World::open(|config| config.cors_origins = vec![origin.to_owned()]).await;
-        let got = world
-            .send("OPTIONS", "/2/posts/20", "", &[("origin", origin)], "")
-            .await;
+        let got = world.send("OPTIONS", "/2/posts/20", "", &[("origin", origin)], "").await;
         assert_eq!((got.status, got.header("access-control-allow-origin")), (204, origin));
         assert_eq!(got.header("access-control-allow-methods"), "GET, HEAD");
     });

@@ -59,10 +59,7 @@ pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         visit.require_sign_in(&call)?;
-        let form = AppForm {
-            action: SITE_LINKS.apps.to_owned(),
-            ..AppForm::default()
-        };
+        let form = AppForm { action: SITE_LINKS.apps.to_owned(), ..AppForm::default() };
         let frame = visit.page_frame(&call);
         Ok(visit.render_page(&call, &NewAppPage { frame, form })?)
     })

@@ -121,28 +121,19 @@ pub(super) async fn show_created_keys(
 }
 
 fn credential_value(name: &str, value: &str) -> CredentialValue {
-    CredentialValue {
-        name: name.to_owned(),
-        value: value.to_owned(),
-    }
+    CredentialValue { name: name.to_owned(), value: value.to_owned() }
 }
 
 fn rotated_values(fresh: RotatedCredential) -> Vec<CredentialValue> {
     match fresh {
         RotatedCredential::Api { key, secret } => {
-            vec![
-                credential_value("API key", &key),
-                credential_value("API secret", secret.expose_secret()),
-            ]
+            vec![credential_value("API key", &key), credential_value("API secret", secret.expose_secret())]
         }
         RotatedCredential::Bearer(token) => {
             vec![credential_value("Bearer token", token.expose_secret())]
         }
         RotatedCredential::Client { id, secret } => {
-            vec![
-                credential_value("Client ID", &id),
-                credential_value("Client secret", secret.expose_secret()),
-            ]
+            vec![credential_value("Client ID", &id), credential_value("Client secret", secret.expose_secret())]
         }
     }
 }
@@ -150,10 +141,7 @@ fn rotated_values(fresh: RotatedCredential) -> Vec<CredentialValue> {
 /// Public clients have no client secret.
 fn credential_kind(call: &RequestContext, own: &OwnedApp) -> Result<CredentialKind, PageExit> {
     let kind = CredentialKind::parse(call.path_text("kind")?);
-    let is_public = matches!(
-        app_form::parse_app_kind(&own.app)?,
-        pages::AppKind::Native | pages::AppKind::SinglePage
-    );
+    let is_public = matches!(app_form::parse_app_kind(&own.app)?, pages::AppKind::Native | pages::AppKind::SinglePage);
     let kind = kind.filter(|kind| *kind != CredentialKind::Client || !is_public);
     kind.ok_or_else(|| not_found_page(call, &own.visit))
 }
@@ -173,10 +161,7 @@ async fn load_credential_state(call: &RequestContext, own: &OwnedApp) -> Result<
 }
 
 fn list_rotations(tx: &mut store::Tx<'_>, id: AppId) -> Result<Vec<(String, Time)>, Fault> {
-    let filter = audit::AuditFilter {
-        app: Some(id),
-        ..audit::AuditFilter::default()
-    };
+    let filter = audit::AuditFilter { app: Some(id), ..audit::AuditFilter::default() };
     let entries = audit::list(tx, filter, MAX_AUDIT_ENTRIES)?.into_iter();
     let rotated = entries.filter(|entry| entry.kind == audit::AuditAction::APP_ROTATE.name());
     let named = rotated.filter_map(|entry| {

@@ -36,11 +36,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let mut frame = visit.page_frame(&call);
         // Emails use the wall clock.
         frame.now = base::clock::wall_time();
-        let page = MailboxPage {
-            frame,
-            emails: shown.collect(),
-            pager,
-        };
+        let page = MailboxPage { frame, emails: shown.collect(), pager };
         Ok(visit.render_page(&call, &page)?)
     })
 }

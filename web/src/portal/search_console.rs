@@ -101,12 +101,7 @@ const fn query_dialect(product: ConsoleProduct) -> QueryDialect {
 fn operator_help(dialect: QueryDialect) -> Vec<OperatorHelp> {
     let known = OPERATORS.iter().filter(|one| one.is_available(dialect));
     let line = |one: &'static QueryOperator| OperatorHelp {
-        syntax: one
-            .names
-            .iter()
-            .map(|name| operator_syntax(name))
-            .collect::<Vec<_>>()
-            .join(", "),
+        syntax: one.names.iter().map(|name| operator_syntax(name)).collect::<Vec<_>>().join(", "),
         description: one.description,
         standalone: one.class == OperatorClass::Standalone,
     };
@@ -134,10 +129,7 @@ pub(super) fn query_errors(problems: &QueryError) -> Vec<pages::QueryErrorMessag
             });
             faults.collect()
         }
-        other => vec![pages::QueryErrorMessage {
-            text: other.to_string(),
-            position: None,
-        }],
+        other => vec![pages::QueryErrorMessage { text: other.to_string(), position: None }],
     }
 }
 
@@ -163,10 +155,7 @@ pub(super) fn query_tree_steps(of: &ExplainedClause) -> Vec<QueryTreeStep> {
         ClauseKind::Any => true,
         ClauseKind::All => false,
     };
-    let mut all = vec![QueryTreeStep::Open {
-        any,
-        matched: of.matches,
-    }];
+    let mut all = vec![QueryTreeStep::Open { any, matched: of.matches }];
     all.extend(of.children.iter().flat_map(query_tree_steps));
     all.push(QueryTreeStep::Close);
     all
@@ -196,9 +185,7 @@ async fn check_post(
     let Some(id) = PostId::parse(post) else {
         return Ok(None);
     };
-    let found = call
-        .read(move |tx| Ok(post_facts::find_visible_facts(tx, person, id)?))
-        .await?;
+    let found = call.read(move |tx| Ok(post_facts::find_visible_facts(tx, person, id)?)).await?;
     Ok(found.map(|facts| match_post(&facts, query)))
 }
 
@@ -229,12 +216,7 @@ async fn search_posts(
     let work = move |tx: &mut store::Tx<'_>| {
         let asked = |since, limit| PostSearchRequest {
             query: Arc::clone(&query),
-            window: SearchWindow {
-                after_id: i64::MIN,
-                before_id: i64::MAX,
-                since_ms: since,
-                until_ms: i64::MAX,
-            },
+            window: SearchWindow { after_id: i64::MIN, before_id: i64::MAX, since_ms: since, until_ms: i64::MAX },
             limit,
         };
         let found = search::find(tx, &snapshot, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
@@ -272,20 +254,12 @@ struct ChartSpan {
 impl ChartSpan {
     /// The last seven days by hour, or the last thirty by day.
     fn latest(now: Time, recent: bool) -> Self {
-        let (step_ms, bucket_count, bucket_unit) = if recent {
-            (HOUR_MS, 168, "hour")
-        } else {
-            (24 * HOUR_MS, 30, "day")
-        };
+        let (step_ms, bucket_count, bucket_unit) =
+            if recent { (HOUR_MS, 168, "hour") } else { (24 * HOUR_MS, 30, "day") };
         let now = now.ms();
         let until = now.saturating_sub(now.rem_euclid(step_ms)).saturating_add(step_ms);
         let length = i64::try_from(bucket_count).unwrap_or(0).saturating_mul(step_ms);
-        Self {
-            since: until.saturating_sub(length),
-            step_ms,
-            bucket_count,
-            bucket_unit,
-        }
+        Self { since: until.saturating_sub(length), step_ms, bucket_count, bucket_unit }
     }
 
     fn bucket_index(&self, at: i64) -> Option<usize> {
@@ -300,10 +274,7 @@ impl ChartSpan {
             start = start.saturating_add(self.step_ms);
             bar
         });
-        PostCountChart {
-            bars: bars.collect(),
-            bucket_unit: self.bucket_unit,
-        }
+        PostCountChart { bars: bars.collect(), bucket_unit: self.bucket_unit }
     }
 }
 

@@ -71,11 +71,7 @@ async fn add_rule(
     query: &ParsedQuery,
     max: usize,
 ) -> Result<Option<String>, PageExit> {
-    let new = NewStreamRule {
-        value,
-        canonical: query.to_string(),
-        tag,
-    };
+    let new = NewStreamRule { value, canonical: query.to_string(), tag };
     let app = own.app.id;
     let work = move |tx: &mut store::Tx<'_>| {
         rules::add(tx, app, StreamProduct::Stream, max, std::slice::from_ref(&new), false)
@@ -101,10 +97,7 @@ pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
         let removed = call.write(work).await;
         let removed = outcome_or_page(&call, &own.visit, removed)?;
         let notice = if removed > 0 { "deleted" } else { "gone" };
-        Ok(redirect_to(&format!(
-            "{}?{notice}",
-            AppTab::Stream.path_for_app(&own.app_ref())
-        )))
+        Ok(redirect_to(&format!("{}?{notice}", AppTab::Stream.path_for_app(&own.app_ref()))))
     })
 }
 
@@ -113,11 +106,7 @@ pub(super) fn is_enterprise(own: &OwnedApp) -> bool {
 }
 
 fn rule_dialect(own: &OwnedApp) -> QueryDialect {
-    let level = if is_enterprise(own) {
-        AccessTier::Enterprise
-    } else {
-        AccessTier::SelfServe
-    };
+    let level = if is_enterprise(own) { AccessTier::Enterprise } else { AccessTier::SelfServe };
     QueryDialect::new(query::QueryProduct::Stream, level)
 }
 
@@ -145,9 +134,7 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         ("gone", "The rule had already been deleted."),
     ];
     let notices = notices.into_iter().filter(|(name, _)| has_param(name));
-    frame
-        .notices
-        .extend(notices.map(|(_, text)| pages::Notice::success(text)));
+    frame.notices.extend(notices.map(|(_, text)| pages::Notice::success(text)));
     Ok(StreamRulesPage {
         frame,
         action: path.clone(),
@@ -158,24 +145,13 @@ async fn rules_page(call: &RequestContext, own: &OwnedApp) -> Result<StreamRules
         query_errors: Vec::new(),
         tried_posts: None,
         search_scope: format!("Searched the newest {SCANNED_POSTS} public posts."),
-        pager: Pager {
-            next: next.map(|rule| format!("{path}?after={}", rule.id)),
-            previous: None,
-        },
+        pager: Pager { next: next.map(|rule| format!("{path}?after={}", rule.id)), previous: None },
         rules: rules.iter().map(rule_item).collect(),
-        count: (
-            u64::try_from(count).unwrap_or(0),
-            u64::try_from(rule_dialect(own).max_rules()).unwrap_or(0),
-        ),
+        count: (u64::try_from(count).unwrap_or(0), u64::try_from(rule_dialect(own).max_rules()).unwrap_or(0)),
         app: shown,
     })
 }
 
 fn rule_item(rule: &StreamRule) -> StreamRuleItem {
-    StreamRuleItem {
-        id: rule.id.to_string(),
-        value: rule.value.clone(),
-        tag: rule.tag.clone(),
-        added: rule.created_at,
-    }
+    StreamRuleItem { id: rule.id.to_string(), value: rule.value.clone(), tag: rule.tag.clone(), added: rule.created_at }
 }

@@ -37,12 +37,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             (std::cmp::Reverse(share), window.operation.clone())
         });
         windows.truncate(MAX_WINDOWS);
-        let page = AppUsagePage {
-            frame,
-            app: own.app_ref(),
-            windows,
-            pager: Pager::default(),
-        };
+        let page = AppUsagePage { frame, app: own.app_ref(), windows, pager: Pager::default() };
         Ok(own.visit.render_page(&call, &page)?)
     })
 }

@@ -74,8 +74,7 @@ async fn challenge_webhook(
     let challenged = send_challenge(call, own, &webhook).await?;
     let failure = challenged.failure.clone();
     let webhook_admin = call.state.webhooks.clone();
-    call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged))
-        .await?;
+    call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged)).await?;
     call.state.webhooks.wake_sender();
     match failure {
         Some(failure) => Err(forbidden_error(failure.message)),

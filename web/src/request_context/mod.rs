@@ -98,10 +98,7 @@ pub struct AppState {
 
 impl AppState {
     pub(crate) fn event_context(&self) -> deliver::activity::ActivityConfig {
-        deliver::activity::ActivityConfig {
-            default_vocabulary: self.default_vocabulary,
-            site: self.site_url,
-        }
+        deliver::activity::ActivityConfig { default_vocabulary: self.default_vocabulary, site: self.site_url }
     }
 }
 
@@ -124,23 +121,16 @@ impl RequestContext {
     /// Refuses a credential without a user.
     pub fn require_user(&self) -> Result<UserId, Error> {
         let caller = self.require_caller()?;
-        caller
-            .user
-            .ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
+        caller.user.ok_or_else(|| wrong_credential(caller.credential, self.endpoint.permit).into())
     }
 
     pub fn viewer(&self) -> Viewer {
-        Viewer {
-            user: self.caller.as_ref().and_then(|caller| caller.user),
-        }
+        Viewer { user: self.caller.as_ref().and_then(|caller| caller.user) }
     }
 
     /// The user id in a path parameter, refused unless it is the caller's.
     pub fn require_own_user(&self, name: &str) -> Result<UserId, Error> {
-        let (id, user) = (
-            self.path_id::<base::id::marker::UserMarker>(name)?,
-            self.require_user()?,
-        );
+        let (id, user) = (self.path_id::<base::id::marker::UserMarker>(name)?, self.require_user()?);
         if id == user {
             return Ok(user);
         }
@@ -328,10 +318,7 @@ impl RequestContext {
                 scope = scope.add_fact(param.name).add_fact(&received.raw);
             }
         }
-        let token = self
-            .params
-            .iter()
-            .find(|received| matches!(received.param.param_type, ParamType::PageToken));
+        let token = self.params.iter().find(|received| matches!(received.param.param_type, ParamType::PageToken));
         let token = token.map(|received| (received.name_used, received.raw.as_str()));
         Ok(PageRequest::parse(&self.state.cursor_codec, &scope, limit, token)?)
     }
@@ -410,16 +397,10 @@ impl RequestContext {
 }
 
 fn misdeclared_parameter(name: &str) -> Error {
-    Fault::new(format!(
-        "the parameter `{name}` is read as a type that it is not declared with"
-    ))
-    .into()
+    Fault::new(format!("the parameter `{name}` is read as a type that it is not declared with")).into()
 }
 
 /// Refuses a valid credential of a kind that the operation does not accept.
 pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
-    Refusal::WrongCredential {
-        used: used.name(),
-        accepted: permit.accepted_names(),
-    }
+    Refusal::WrongCredential { used: used.name(), accepted: permit.accepted_names() }
 }

@@ -60,11 +60,7 @@ impl RequestContext {
             self.state.post_reads.record(caller.app_id, &payload.posts);
         }
         let base = &self.state.problem_base;
-        let errors = payload
-            .errors
-            .iter()
-            .map(|refusal| error_formats::render_partial_error(refusal, base))
-            .collect();
+        let errors = payload.errors.iter().map(|refusal| error_formats::render_partial_error(refusal, base)).collect();
         let errors = Value::Array(errors).to_string();
         let meta = meta.map(|meta| Value::Object(meta).to_string()).unwrap_or_default();
         let parts = [

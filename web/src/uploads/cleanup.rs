@@ -18,10 +18,7 @@ impl UploadProcessor {
     }
 
     async fn remove_expired_media(&self) -> Result<usize, Error> {
-        let has_expired = self
-            .store
-            .read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty()))
-            .await?;
+        let has_expired = self.store.read(|tx| Ok(!media::list_expired(tx, 1)?.is_empty())).await?;
         if !has_expired {
             return Ok(0);
         }
@@ -49,9 +46,7 @@ impl UploadProcessor {
         let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
         let expired = expired.await?;
         for upload in &expired {
-            self.files
-                .remove_folder(&upload_folder(upload.id))
-                .map_err(storage_unavailable)?;
+            self.files.remove_folder(&upload_folder(upload.id)).map_err(storage_unavailable)?;
             let id = upload.id;
             self.store.write(move |tx| Ok(uploads::delete(tx, id)?)).await?;
         }

@@ -39,12 +39,7 @@ impl std::fmt::Debug for UploadProcessor {
 
 impl UploadProcessor {
     pub fn new(store: Arc<Store>, files: FileStore) -> Self {
-        Self {
-            store,
-            files,
-            decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)),
-            wake: Arc::default(),
-        }
+        Self { store, files, decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)), wake: Arc::default() }
     }
 
     pub const fn files(&self) -> &FileStore {
@@ -91,10 +86,7 @@ impl UploadProcessor {
             Ok(())
         });
         if let Err(error) = released.await {
-            tracing::warn!(
-                ?error,
-                "failed to release unfinished uploads; they wait for their leases to expire"
-            );
+            tracing::warn!(?error, "failed to release unfinished uploads; they wait for their leases to expire");
         }
         if let Err(error) = self.remove_expired().await {
             tracing::warn!(?error, "failed to remove expired uploads; will retry");

@@ -109,18 +109,11 @@ impl UploadProcessor {
         let id = upload.id;
         let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
         let names: Vec<String> = segments.iter().map(|segment| segment_path(id, segment.index)).collect();
-        self.files
-            .concatenate(&names, joined)
-            .await
-            .map_err(storage_unavailable)
+        self.files.concatenate(&names, joined).await.map_err(storage_unavailable)
     }
 
     async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
-        let _permit = self
-            .decode_permits
-            .acquire()
-            .await
-            .map_err(Fault::context("waiting for a decode permit"))?;
+        let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
         let head = self.files.read_head(joined).await.map_err(storage_unavailable)?;
         let Some(format) = MediaFormat::sniff(&head) else {
             return Ok(Err(MediaRejection::Unknown));
@@ -150,11 +143,7 @@ impl UploadProcessor {
         // A decoder that panics has not recognized the format.
         let image = task.await.unwrap_or(Err(MediaRejection::Unknown));
         let mut stripped_size = 0;
-        if let Ok(ImageProperties {
-            stripped: Some(stripped),
-            ..
-        }) = &image
-        {
+        if let Ok(ImageProperties { stripped: Some(stripped), .. }) = &image {
             stripped_size = i64::try_from(stripped.len()).unwrap_or(i64::MAX);
             let stored_file = self.files.put(joined, stripped.clone()).await;
             stored_file.map_err(storage_unavailable)?;
@@ -163,11 +152,7 @@ impl UploadProcessor {
             let suffixes = image.sizes.iter();
             let suffixes = suffixes.map(|resized| format!("{}.{}", resized.size.name, resized.format.extension()));
             let found = ProcessedUpload {
-                kind: if image.animated {
-                    UploadKind::AnimatedGif
-                } else {
-                    UploadKind::Photo
-                },
+                kind: if image.animated { UploadKind::AnimatedGif } else { UploadKind::Photo },
                 content_type: image.format.content_type(),
                 extension: image.format.extension(),
                 size: stripped_size,
@@ -241,9 +226,7 @@ impl UploadProcessor {
         }
         self.move_to_place(upload, joined, &path).await?;
         let upload = upload.clone();
-        self.store
-            .write(move |tx| rules::publish_media(tx, &upload, &found))
-            .await
+        self.store.write(move |tx| rules::publish_media(tx, &upload, &found)).await
     }
 }
 

@@ -89,7 +89,7 @@ async fn read_json_members(call: &RequestContext, files: &FileStore, form: &mut 
     if let Some((name, value)) = file {
         let Value::String(text) = value else {
             return Err(
-                Refusal::invalid_parameter(name, "", format!("$.{name}: a string in base64 is expected")).into(),
+                Refusal::invalid_parameter(name, "", format!("$.{name}: a string in base64 is expected")).into()
             );
         };
         form.media = Some(store_base64(call, files, name, text.as_bytes()).await?);
@@ -103,14 +103,9 @@ async fn store_base64(
     name: &'static str,
     text: &[u8],
 ) -> Result<IncomingFile, Error> {
-    let text: Vec<u8> = text
-        .iter()
-        .copied()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    let bytes = BASE64
-        .decode(text)
-        .map_err(|_| Refusal::invalid_parameter(name, "", format!("`{name}` is not in base64")))?;
+    let text: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let bytes =
+        BASE64.decode(text).map_err(|_| Refusal::invalid_parameter(name, "", format!("`{name}` is not in base64")))?;
     if bytes.is_empty() {
         return Err(Refusal::missing_parameter(name).into());
     }
@@ -232,11 +227,7 @@ async fn store_file_part(
         writer.abort().await;
         return Err(Refusal::missing_parameter("media").into());
     }
-    Ok(IncomingFile {
-        name,
-        size: writer.finish().await.map_err(storage_unavailable)?,
-        head: head.freeze(),
-    })
+    Ok(IncomingFile { name, size: writer.finish().await.map_err(storage_unavailable)?, head: head.freeze() })
 }
 
 async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {

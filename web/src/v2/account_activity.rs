@@ -11,13 +11,9 @@ use crate::request_context::RequestContext;
 /// `POST /2/account_activity/webhooks/{webhook_id}/subscriptions/all`.
 pub(crate) fn subscribe(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (subscriber, user) = (
-            ActivitySubscriber::from_caller(call.require_caller()?),
-            call.require_user()?,
-        );
+        let (subscriber, user) = (ActivitySubscriber::from_caller(call.require_caller()?), call.require_user()?);
         let webhook = call.path_id::<()>("webhook_id")?.get();
-        call.write(move |tx| account_activity::subscribe(tx, &subscriber, user, webhook))
-            .await?;
+        call.write(move |tx| account_activity::subscribe(tx, &subscriber, user, webhook)).await?;
         call.respond_data(json!({ "subscribed": true }))
     })
 }
@@ -27,9 +23,7 @@ pub(crate) fn check_subscription(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, user) = (call.require_caller()?.app_id, call.require_user()?);
         let webhook = call.path_id::<()>("webhook_id")?.get();
-        let subscribed = call
-            .read(move |tx| account_activity::is_subscribed(tx, app, user, webhook))
-            .await?;
+        let subscribed = call.read(move |tx| account_activity::is_subscribed(tx, app, user, webhook)).await?;
         call.respond_data(json!({ "subscribed": subscribed }))
     })
 }
@@ -41,9 +35,7 @@ pub(crate) fn list_subscriptions(call: RequestContext) -> HandlerFuture {
         let webhook = call.path_id::<()>("webhook_id")?.get();
         let (url, accounts) = call.read(move |tx| account_activity::list(tx, app, webhook)).await?;
         let accounts = accounts.iter();
-        let accounts: Vec<Value> = accounts
-            .map(|account| json!({ "user_id": account.user_id.to_string() }))
-            .collect();
+        let accounts: Vec<Value> = accounts.map(|account| json!({ "user_id": account.user_id.to_string() })).collect();
         call.respond_data(json!({
             "application_id": app.to_string(),
             "webhook_id": webhook.to_string(),
@@ -59,8 +51,7 @@ pub(crate) fn unsubscribe(call: RequestContext) -> HandlerFuture {
         let app = call.require_caller()?.app_id;
         let webhook = call.path_id::<()>("webhook_id")?.get();
         let user: UserId = call.path_id("user_id")?;
-        call.write(move |tx| account_activity::unsubscribe(tx, app, user, webhook))
-            .await?;
+        call.write(move |tx| account_activity::unsubscribe(tx, app, user, webhook)).await?;
         call.respond_data(json!({ "subscribed": false }))
     })
 }
@@ -71,9 +62,8 @@ pub(crate) fn count_subscriptions(call: RequestContext) -> HandlerFuture {
         let caller = call.require_caller()?;
         let (app, owner) = (caller.app_id, caller.app.owner_id);
         let max = account_activity::max_subscribed_accounts(ActivitySubscriber::from_caller(caller).enterprise);
-        let (name, count) = call
-            .read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?))
-            .await?;
+        let (name, count) =
+            call.read(move |tx| Ok(account_activity::count_subscribed_accounts(tx, app, owner)?)).await?;
         call.respond_data(json!({
             "account_name": name,
             "provisioned_count": max.to_string(),

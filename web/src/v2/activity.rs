@@ -61,11 +61,7 @@ fn check_keyword(keyword: &str, enterprise: bool) -> Result<(), Refusal> {
     if keyword.is_empty() {
         return Ok(());
     }
-    let level = if enterprise {
-        AccessTier::Enterprise
-    } else {
-        AccessTier::SelfServe
-    };
+    let level = if enterprise { AccessTier::Enterprise } else { AccessTier::SelfServe };
     let read = query::parse(keyword, QueryDialect::new(QueryProduct::Stream, level));
     read.map(drop).map_err(|problems| {
         let details = problems.details().join(", ");
@@ -147,9 +143,8 @@ pub(crate) fn delete_subscriptions(call: RequestContext) -> HandlerFuture {
             })
             .await?;
         let all = || ids.iter().zip(&deleted);
-        let data: Vec<Value> = all()
-            .map(|(id, deleted)| json!({ "subscription_id": id.to_string(), "deleted": deleted }))
-            .collect();
+        let data: Vec<Value> =
+            all().map(|(id, deleted)| json!({ "subscription_id": id.to_string(), "deleted": deleted })).collect();
         let errors: Vec<Value> = all()
             .filter(|(_, deleted)| !**deleted)
             .map(|(id, _)| {
@@ -197,9 +192,7 @@ fn subscription_members(one: &ActivitySubscription) -> Map<String, Value> {
 
 fn present_members<const N: usize>(members: [(&str, Option<Value>); N]) -> Map<String, Value> {
     let members = members.into_iter();
-    members
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+    members.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 /// Limit of a connection of a self-serve app.

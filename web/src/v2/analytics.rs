@@ -69,21 +69,13 @@ fn respond_metrics(
     let is_requested = |name: &str| fields.iter().any(|field| field == name);
     let no_metric_requested = !FIGURES.iter().any(|(name, _)| is_requested(name));
     let figures = |figures: &EngagementCounts| -> Map<String, Value> {
-        let shown = FIGURES
-            .iter()
-            .filter(|(name, _)| no_metric_requested || is_requested(name));
-        shown
-            .map(|(name, of)| ((*name).to_owned(), json!(of(figures))))
-            .collect()
+        let shown = FIGURES.iter().filter(|(name, _)| no_metric_requested || is_requested(name));
+        shown.map(|(name, of)| ((*name).to_owned(), json!(of(figures)))).collect()
     };
     let bucket =
         |(start, of): &(Time, EngagementCounts)| json!({ "timestamp": start.to_string(), "metrics": figures(of) });
     let analytics_json = |one: &PostAnalytics| {
-        let mut members = if fields.is_empty() || !no_metric_requested {
-            figures(&one.total)
-        } else {
-            Map::new()
-        };
+        let mut members = if fields.is_empty() || !no_metric_requested { figures(&one.total) } else { Map::new() };
         members.insert("id".to_owned(), json!(one.id.to_string()));
         if fields.is_empty() || is_requested("timestamp") {
             members.insert("timestamp".to_owned(), json!(window.start.to_string()));
@@ -97,11 +89,7 @@ fn respond_metrics(
     let data: Vec<Value> = counted.iter().map(analytics_json).collect();
     let answer = ResponsePayload {
         count: data.len(),
-        data: if data.is_empty() {
-            String::new()
-        } else {
-            Value::Array(data).to_string()
-        },
+        data: if data.is_empty() { String::new() } else { Value::Array(data).to_string() },
         errors,
         ..ResponsePayload::default()
     };

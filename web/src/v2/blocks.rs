@@ -56,8 +56,7 @@ pub(crate) fn unblock_messages(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let source = call.require_user()?;
         let target: UserId = call.path_id("id")?;
-        call.write(move |tx| blocks::unblock_messages(tx, source, target))
-            .await?;
+        call.write(move |tx| blocks::unblock_messages(tx, source, target)).await?;
         call.respond_data(json!({ "blocked": false }))
     })
 }

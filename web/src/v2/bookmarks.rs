@@ -136,18 +136,11 @@ pub(crate) fn list_folder_posts(call: RequestContext) -> HandlerFuture {
 
 /// Rows without a projection; there are no previous-page tokens.
 fn respond_rows(call: &RequestContext, rows: Vec<Value>, tokens: PageTokens) -> Result<HttpReply, Error> {
-    let next_only = PageTokens {
-        previous: None,
-        ..tokens
-    };
+    let next_only = PageTokens { previous: None, ..tokens };
     let meta: Map<String, Value> = next_only.to_meta(rows.len());
     let answer = ResponsePayload {
         count: rows.len(),
-        data: if rows.is_empty() {
-            String::new()
-        } else {
-            Value::Array(rows).to_string()
-        },
+        data: if rows.is_empty() { String::new() } else { Value::Array(rows).to_string() },
         ..ResponsePayload::default()
     };
     call.respond_with_meta(&answer, Some(meta))

@@ -47,9 +47,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let app = call.require_caller()?.app_id;
         let kind = call.query_text("type").unwrap_or_default().to_owned();
         let status = call.query_text("status").map(str::to_owned);
-        let found = call
-            .read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?))
-            .await?;
+        let found = call.read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?)).await?;
         let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
         let selection = call.field_selection(ObjectKind::ComplianceJob);
         let answer = view::render_compliance_jobs(&jobs, &selection, call.answer_vocabulary());
@@ -67,22 +65,14 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| Ok(compliance::find(tx, app, id)?)).await?;
         match found {
             Some(job) => respond_job(&call, job),
-            None => call.respond(&refusal_answer(Refusal::NotFound(ResourceRef::new(
-                "compliance_job",
-                "id",
-                id,
-            )))),
+            None => call.respond(&refusal_answer(Refusal::NotFound(ResourceRef::new("compliance_job", "id", id)))),
         }
     })
 }
 
 fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
     let selection = call.field_selection(ObjectKind::ComplianceJob);
-    call.respond(&view::render_compliance_job(
-        &job_view(call, job),
-        &selection,
-        call.answer_vocabulary(),
-    ))
+    call.respond(&view::render_compliance_job(&job_view(call, job), &selection, call.answer_vocabulary()))
 }
 
 fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
@@ -100,8 +90,7 @@ pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
         let upload_token = token.clone();
-        call.read(move |tx| compliance::find_upload_job(tx, &upload_token))
-            .await?;
+        call.read(move |tx| compliance::find_upload_job(tx, &upload_token)).await?;
         let encoding = call.head().headers.get(CONTENT_ENCODING);
         if encoding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
             let expected = "without a Content-Encoding";
@@ -114,8 +103,7 @@ pub(crate) fn upload_ids(mut call: RequestContext) -> HandlerFuture {
             BodyError::Broken => body::invalid_body("The request body broke off."),
         })?;
         let ids = Arc::new(parse_ids(&text)?);
-        call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids))
-            .await?;
+        call.write(move |tx| compliance::store_uploaded_ids(tx, &token, &ids)).await?;
         Ok(HttpReply::empty(200))
     })
 }

@@ -80,9 +80,7 @@ async fn close_matching(call: &RequestContext, selector: ConnectionSelector) -> 
     // Do not close connections that have just ended.
     call.stream_hub().record_ended().await?;
     let reason = DisconnectReason::Killed;
-    let ended = call
-        .write(move |tx| Ok(network_connections::terminate(tx, app, &selector, reason.name())?))
-        .await?;
+    let ended = call.write(move |tx| Ok(network_connections::terminate(tx, app, &selector, reason.name())?)).await?;
     // Other nodes close theirs when they read the event log.
     let is_closed = |uuid: &str| ended.iter().any(|one| one.uuid == uuid);
     let sessions = call.stream_hub().sessions(|session| session.app() == app);

@@ -19,10 +19,7 @@ impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static
 
 /// Has one more edge than the page.
 pub(super) fn edge_range(page: &PageRequest) -> PageRange {
-    PageRange {
-        limit: page.fetch_limit(),
-        ..page_range(page, (0, i64::MAX))
-    }
+    PageRange { limit: page.fetch_limit(), ..page_range(page, (0, i64::MAX)) }
 }
 
 /// The posts at the first end of the edges.
@@ -99,10 +96,7 @@ async fn read_or_refuse(
 }
 
 pub(super) fn refusal_answer(refusal: Refusal) -> ResponsePayload {
-    ResponsePayload {
-        errors: vec![refusal],
-        ..ResponsePayload::default()
-    }
+    ResponsePayload { errors: vec![refusal], ..ResponsePayload::default() }
 }
 
 pub(super) fn respond(

@@ -29,10 +29,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = call.render_context(ObjectKind::List);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let lookup = LookupKeys {
-                parameter: "id",
-                values: &[id],
-            };
+            let lookup = LookupKeys { parameter: "id", values: &[id] };
             Ok(view::render_list(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
@@ -66,8 +63,7 @@ pub(crate) fn update(call: RequestContext) -> HandlerFuture {
             let message = "One of `name`, `description` and `private` must be there";
             return Err(Refusal::invalid_parameter("name", "", message).into());
         }
-        call.write(move |tx| lists::update(tx, user, id, &change).map(drop))
-            .await?;
+        call.write(move |tx| lists::update(tx, user, id, &change).map(drop)).await?;
         call.respond_data(json!({ "updated": true }))
     })
 }
@@ -86,8 +82,7 @@ pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
         let user = call.body().required_id("user_id")?;
-        call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop))
-            .await?;
+        call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop)).await?;
         call.respond_data(json!({ "is_member": true }))
     })
 }
@@ -97,8 +92,7 @@ pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
         let user = call.path_id("user_id")?;
-        call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop))
-            .await?;
+        call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop)).await?;
         call.respond_data(json!({ "is_member": false }))
     })
 }

@@ -83,13 +83,8 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = call.render_context(ObjectKind::DmEvent);
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
-            let lookup = view::LookupKeys {
-                parameter: "event_id",
-                values: &[id],
-            };
-            Ok(view::render_message_event(
-                tx, viewer, found, &selection, options, lookup,
-            )?)
+            let lookup = view::LookupKeys { parameter: "event_id", values: &[id] };
+            Ok(view::render_message_event(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -197,10 +192,7 @@ async fn respond_events(call: RequestContext, query: DmEventQuery) -> Result<Htt
 }
 
 fn page_range_plus_one(page: &PageRequest, above: i64) -> PageRange {
-    PageRange {
-        limit: page.fetch_limit(),
-        ..page_range(page, (above, i64::MAX))
-    }
+    PageRange { limit: page.fetch_limit(), ..page_range(page, (above, i64::MAX)) }
 }
 
 /// All kinds if none is requested.
@@ -211,20 +203,14 @@ fn requested_kinds(call: &RequestContext) -> Vec<MessageEventKind> {
 }
 
 fn message_sender(call: &RequestContext) -> Result<MessageSender, Error> {
-    Ok(MessageSender {
-        user_id: call.require_user()?,
-        app_id: Some(call.require_caller()?.app_id),
-    })
+    Ok(MessageSender { user_id: call.require_user()?, app_id: Some(call.require_caller()?.app_id) })
 }
 
 fn parse_message(body: BodyMembers<'_>) -> NewMessage {
     let text = body.optional_text("text").unwrap_or_default();
     let mut attachments = body.object_array("attachments");
     let media = attachments.next();
-    NewMessage {
-        text: text.to_owned(),
-        media: media.and_then(|media| media.optional_id("media_id")),
-    }
+    NewMessage { text: text.to_owned(), media: media.and_then(|media| media.optional_id("media_id")) }
 }
 
 fn respond_sent(call: &RequestContext, sent: &MessageEvent) -> Result<HttpReply, Error> {

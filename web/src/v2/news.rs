@@ -23,11 +23,8 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             let from: Time = tx.now().plus_ms(-age);
             Ok(news::search(tx, viewer, &query, from, limit)?)
         });
-        let answer = view::render_stories(
-            &found.await?,
-            &call.field_selection(ObjectKind::News),
-            call.answer_vocabulary(),
-        );
+        let answer =
+            view::render_stories(&found.await?, &call.field_selection(ObjectKind::News), call.answer_vocabulary());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.respond_with_meta(&answer, Some(meta))

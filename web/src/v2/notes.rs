@@ -37,26 +37,16 @@ pub(crate) fn list_written(call: RequestContext) -> HandlerFuture {
         let (author, test_mode) = (call.require_user()?, call.query_flag("test_mode"));
         let page = call.page_request()?;
         let range = edge_pages::edge_range(&page);
-        let found = call
-            .read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &range)?))
-            .await?;
+        let found = call.read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &range)?)).await?;
         let slice = page.slice_rows(found, |note| note.id);
         let shown: Vec<RatedNote> = slice.rows.into_iter().map(note_view).collect();
-        let answer = view::render_notes(
-            &shown,
-            &call.field_selection(ObjectKind::Note),
-            call.answer_vocabulary(),
-        );
+        let answer = view::render_notes(&shown, &call.field_selection(ObjectKind::Note), call.answer_vocabulary());
         call.respond_page(&answer, &slice.tokens)
     })
 }
 
 fn note_view(note: CommunityNote) -> RatedNote {
-    RatedNote {
-        status: notes::status(&note),
-        claim_bucket: notes::score_bucket(note.score),
-        note,
-    }
+    RatedNote { status: notes::status(&note), claim_bucket: notes::score_bucket(note.score), note }
 }
 
 /// `POST /2/notes`.

@@ -20,13 +20,8 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = call.render_context(ObjectKind::Post);
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let lookup = LookupKeys {
-                parameter: "ids",
-                values: &ids,
-            };
-            Ok(view::render_post_lookup(
-                tx, viewer, found, &selection, options, lookup,
-            )?)
+            let lookup = LookupKeys { parameter: "ids", values: &ids };
+            Ok(view::render_post_lookup(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -39,10 +34,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = call.render_context(ObjectKind::Post);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
-            let lookup = LookupKeys {
-                parameter: "id",
-                values: &[id],
-            };
+            let lookup = LookupKeys { parameter: "id", values: &[id] };
             Ok(view::render_post(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
@@ -133,9 +125,7 @@ fn parse_new_post(call: &RequestContext) -> Result<NewPost, Error> {
     Ok(NewPost {
         text: text("text"),
         reply_to: reply.map(|reply| reply.required_id(target)).transpose()?,
-        exclude_reply_user_ids: reply
-            .map(|reply| reply.id_array("exclude_reply_user_ids"))
-            .unwrap_or_default(),
+        exclude_reply_user_ids: reply.map(|reply| reply.id_array("exclude_reply_user_ids")).unwrap_or_default(),
         auto_populate_reply_metadata: reply
             .and_then(|reply| reply.optional_bool("auto_populate_reply_metadata"))
             .unwrap_or(false),

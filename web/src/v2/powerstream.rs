@@ -19,9 +19,7 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, max) = (call.require_caller()?.app_id, dialect(&call)?.max_rules());
         let max = i64::try_from(max).unwrap_or(i64::MAX);
-        let found = call
-            .read(move |tx| Ok(stored::list_by_app(tx, app, StreamProduct::Powerstream, 0, max)?))
-            .await?;
+        let found = call.read(move |tx| Ok(stored::list_by_app(tx, app, StreamProduct::Powerstream, 0, max)?)).await?;
         call.respond_data(rules_json(&found))
     })
 }

@@ -79,10 +79,7 @@ pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
         let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_quotes(tx, viewer, post, range);
         let (answer, tokens) = edge_pages::load_posts(&call, &page, range, |edge| edge.0, read).await?;
         // This list has no previous-page tokens.
-        let tokens = tokens.map(|tokens| crate::pagination::PageTokens {
-            previous: None,
-            ..tokens
-        });
+        let tokens = tokens.map(|tokens| crate::pagination::PageTokens { previous: None, ..tokens });
         edge_pages::respond(&call, &answer, tokens)
     })
 }

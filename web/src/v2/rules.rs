@@ -20,11 +20,7 @@ pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
 
 /// The query language at the calling app's access level.
 pub(super) fn dialect(call: &RequestContext, product: QueryProduct) -> Result<QueryDialect, Error> {
-    let level = if is_enterprise(call)? {
-        AccessTier::Enterprise
-    } else {
-        AccessTier::SelfServe
-    };
+    let level = if is_enterprise(call)? { AccessTier::Enterprise } else { AccessTier::SelfServe };
     Ok(QueryDialect::new(product, level))
 }
 
@@ -51,21 +47,16 @@ pub(super) fn parse_rules<'b>(
 /// Equal for rules that mean the same.
 pub(super) fn canonical_form(value: &str, dialect: QueryDialect) -> Result<String, Refusal> {
     let parsed = query::parse(value, dialect);
-    parsed
-        .map(|query| query.to_string())
-        .map_err(|problems| Refusal::InvalidRule {
-            value: value.to_owned(),
-            details: problems.details(),
-            too_long: matches!(problems, QueryError::TooLong { .. }),
-        })
+    parsed.map(|query| query.to_string()).map_err(|problems| Refusal::InvalidRule {
+        value: value.to_owned(),
+        details: problems.details(),
+        too_long: matches!(problems, QueryError::TooLong { .. }),
+    })
 }
 
 pub(super) fn errors_json(call: &RequestContext, refused: &[Refusal]) -> Value {
     let base = &call.state.problem_base;
-    refused
-        .iter()
-        .map(|one| error_formats::render_partial_error(one, base))
-        .collect()
+    refused.iter().map(|one| error_formats::render_partial_error(one, base)).collect()
 }
 
 pub(super) fn rule_json(rule: &StreamRule) -> Value {

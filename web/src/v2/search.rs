@@ -60,11 +60,7 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     if let (Some([id, ..]), false) = (after, by_relevancy) {
         window.before_id = window.before_id.min(id);
     }
-    let request = PostSearchRequest {
-        query,
-        window,
-        limit: page.limit,
-    };
+    let request = PostSearchRequest { query, window, limit: page.limit };
     let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
@@ -78,10 +74,7 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
         Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next))
     });
     let (answer, next) = read.await?;
-    let tokens = PageTokens {
-        next: next.map(|keys| page.page_token(PageDirection::Next, keys)),
-        previous: None,
-    };
+    let tokens = PageTokens { next: next.map(|keys| page.page_token(PageDirection::Next, keys)), previous: None };
     call.respond_timeline(&answer, &tokens)
 }
 

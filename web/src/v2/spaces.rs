@@ -22,10 +22,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| {
             let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
-            let lookup = LookupKeys {
-                parameter: "id",
-                values: std::slice::from_ref(&name),
-            };
+            let lookup = LookupKeys { parameter: "id", values: std::slice::from_ref(&name) };
             Ok(view::render_space(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
@@ -46,13 +43,8 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
             }
             let mut found = stored::find_by_ids(tx, &ids)?;
             found.sort_by_cached_key(|space| ids.iter().position(|id| *id == space.id));
-            let lookup = LookupKeys {
-                parameter: "ids",
-                values: &names,
-            };
-            Ok(view::render_space_lookup(
-                tx, viewer, &found, &selection, options, lookup,
-            )?)
+            let lookup = LookupKeys { parameter: "ids", values: &names };
+            Ok(view::render_space_lookup(tx, viewer, &found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })

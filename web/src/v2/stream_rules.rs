@@ -27,23 +27,17 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
         let app = call.require_caller()?.app_id;
         let ids: Vec<i64> = call.query_ids::<()>("ids").iter().map(|id| id.get()).collect();
         if !ids.is_empty() {
-            let found = call
-                .read(move |tx| Ok(network_rules::find_existing(tx, app, STREAM, &ids)?))
-                .await?;
+            let found = call.read(move |tx| Ok(network_rules::find_existing(tx, app, STREAM, &ids)?)).await?;
             return respond_rules(&call, &found, PageTokens::default());
         }
         let page = call.page_request()?;
         let (after, limit) = (page.after.map_or(0, |keys| keys.first()), page.fetch_limit());
-        let mut found = call
-            .read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?))
-            .await?;
+        let mut found = call.read(move |tx| Ok(stored::list_by_app(tx, app, STREAM, after, limit)?)).await?;
         let more = found.len() > page.limit;
         found.truncate(page.limit);
         let last = found.last().filter(|_| more);
-        let tokens = PageTokens {
-            next: last.map(|rule| page.page_token(PageDirection::Next, rule.id)),
-            previous: None,
-        };
+        let tokens =
+            PageTokens { next: last.map(|rule| page.page_token(PageDirection::Next, rule.id)), previous: None };
         respond_rules(&call, &found, tokens)
     })
 }
@@ -95,9 +89,7 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     let mut added = AddedRules::default();
     if !new.is_empty() {
         let max = dialect.max_rules();
-        added = call
-            .write(move |tx| network_rules::add(tx, app, STREAM, max, &new, dry_run))
-            .await?;
+        added = call.write(move |tx| network_rules::add(tx, app, STREAM, max, &new, dry_run)).await?;
     }
     let duplicates = added.duplicates.len();
     let summary = json!({
@@ -108,11 +100,7 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     });
     // If no rule can be added, the public service answers with 200.
     let none_valid = added.rules.is_empty() && duplicates == 0;
-    let status = if none_valid {
-        200
-    } else {
-        call.endpoint().success_status
-    };
+    let status = if none_valid { 200 } else { call.endpoint().success_status };
     refused.extend(added.duplicates);
     let errors = (!refused.is_empty()).then(|| rules::errors_json(call, &refused));
     Ok(change_reply(call, status, &added.rules, &summary, errors))
@@ -180,9 +168,7 @@ async fn delete_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     // Rules added at a higher access level can be removed.
     let dialect = QueryDialect::new(query::QueryProduct::Stream, AccessTier::Enterprise);
     let values = selector.text_array(VALUES);
-    let values: Vec<String> = values
-        .filter_map(|value| rules::canonical_form(value, dialect).ok())
-        .collect();
+    let values: Vec<String> = values.filter_map(|value| rules::canonical_form(value, dialect).ok()).collect();
     let work = move |tx: &mut Tx<'_>| {
         let mut all = network_rules::find_ids_by_canonical(tx, app, STREAM, &values)?;
         all.extend(&ids);
@@ -215,11 +201,7 @@ pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
         let app = call.require_caller()?.app_id;
         let max = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
         let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
-        let shown = RuleCount {
-            app: app.get(),
-            count,
-            limit: i64::try_from(max).unwrap_or(i64::MAX),
-        };
+        let shown = RuleCount { app: app.get(), count, limit: i64::try_from(max).unwrap_or(i64::MAX) };
         let selection = call.field_selection(ObjectKind::RulesCount);
         call.respond(&view::render_rules_count(shown, &selection, call.answer_vocabulary()))
     })

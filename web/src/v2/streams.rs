@@ -62,11 +62,7 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
         let required = "enterprise";
         return Err(Refusal::NotEnrolled { required }.into());
     }
-    let names = if endpoint == StreamEndpoint::Powerstream {
-        POWERSTREAM_PARAMS
-    } else {
-        REPLAY_PARAMS
-    };
+    let names = if endpoint == StreamEndpoint::Powerstream { POWERSTREAM_PARAMS } else { REPLAY_PARAMS };
     let replay_window = parse_replay_params(&call, enterprise, names)?;
     if let Some(product) = endpoint.rule_product() {
         let count = call.read(move |tx| Ok(stored::count(tx, app, product)?));
@@ -75,11 +71,7 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
         }
     }
     let replay = replay_window.is_some_and(|replay_window| replay_window.until.is_some());
-    let max_connections = if replay {
-        MAX_REPLAYS
-    } else {
-        endpoint.max_connections(enterprise)
-    };
+    let max_connections = if replay { MAX_REPLAYS } else { endpoint.max_connections(enterprise) };
     let request = ConnectionRequest {
         app,
         endpoint,
@@ -107,23 +99,14 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
 }
 
 fn feed_format(call: &RequestContext, endpoint: StreamEndpoint) -> StreamFormat {
-    let object = if endpoint.carries_likes() {
-        ObjectKind::Like
-    } else {
-        ObjectKind::Post
-    };
-    StreamFormat {
-        selection: call.field_selection(object),
-        options: call.answer_vocabulary(),
-    }
+    let object = if endpoint.carries_likes() { ObjectKind::Like } else { ObjectKind::Post };
+    StreamFormat { selection: call.field_selection(object), options: call.answer_vocabulary() }
 }
 
 fn add_datacenter_headers(reply: HttpReply) -> HttpReply {
     let datacenter = HeaderName::from_static("x-powerstream-datacenter");
     let local = HeaderName::from_static("x-powerstream-localdconly");
-    reply
-        .header(datacenter, HeaderValue::from_static(DATACENTER))
-        .header(local, HeaderValue::from_static("true"))
+    reply.header(datacenter, HeaderValue::from_static(DATACENTER)).header(local, HeaderValue::from_static("true"))
 }
 
 /// The first line of a powerstream with `localDcOnly`.
@@ -158,11 +141,7 @@ fn parse_replay_params(
         Err(Refusal::invalid_parameter(call.param_name_used(name), call.raw_param(name), message).into())
     };
     let takes_range = call.endpoint().has_param(from);
-    let (start, end) = if takes_range {
-        (call.query_time(from), call.query_time(until))
-    } else {
-        (None, None)
-    };
+    let (start, end) = if takes_range { (call.query_time(from), call.query_time(until)) } else { (None, None) };
     let requested = minutes > 0 || start.is_some() || end.is_some();
     if requested && !enterprise {
         let name = match (minutes, start) {
@@ -187,10 +166,7 @@ fn parse_replay_params(
         return refuse(back, message);
     }
     check_replay_range(call, names, (start, end), now)?;
-    Ok(Some(ReplayWindow {
-        from: start,
-        until: Some(end),
-    }))
+    Ok(Some(ReplayWindow { from: start, until: Some(end) }))
 }
 
 fn check_replay_range(

@@ -85,10 +85,9 @@ async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadT
     let read = call.read(move |tx| {
         let (user, subject) = match &owner {
             TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),
-            TimelineOwner::Name(name) => (
-                users::find_by_username(tx, name)?,
-                ResourceRef::new("user", "username", name),
-            ),
+            TimelineOwner::Name(name) => {
+                (users::find_by_username(tx, name)?, ResourceRef::new("user", "username", name))
+            }
         };
         let visibility = match &user {
             Some(user) => timelines::timeline_visibility(tx, viewer, user)?,
@@ -98,10 +97,8 @@ async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadT
             return Ok(Err(visibility_refusal(visibility, subject)));
         };
         let found = read(tx, viewer, &user, &range)?;
-        render_page(tx, viewer, found, |tx, viewer, posts| {
-            view::render_posts(tx, viewer, posts, &selection, options)
-        })
-        .map(Ok)
+        render_page(tx, viewer, found, |tx, viewer, posts| view::render_posts(tx, viewer, posts, &selection, options))
+            .map(Ok)
     });
     match read.await? {
         Ok((found, scanned, more)) => respond_page(call, &page, &found, scanned, more),
@@ -155,9 +152,7 @@ fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<Pag
     }
     let after = |time: Time| first_snowflake_at(time) - 1;
     let above = since.map_or(0, PostId::get).max(start.map_or(0, after));
-    let below = until
-        .map_or(i64::MAX, PostId::get)
-        .min(end.map_or(i64::MAX, first_snowflake_at));
+    let below = until.map_or(i64::MAX, PostId::get).min(end.map_or(i64::MAX, first_snowflake_at));
     Ok(PageRange {
         without_replies: is_excluded(call, "replies"),
         without_reposts: is_excluded(call, "retweets") || is_excluded(call, "reposts"),

@@ -11,11 +11,8 @@ pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
         let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
-        let answer = view::render_trends(
-            &found.await?,
-            &call.field_selection(ObjectKind::Trend),
-            call.answer_vocabulary(),
-        );
+        let answer =
+            view::render_trends(&found.await?, &call.field_selection(ObjectKind::Trend), call.answer_vocabulary());
         call.respond(&answer)
     })
 }
@@ -27,11 +24,6 @@ pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
         let selection = call.field_selection(ObjectKind::PersonalizedTrend);
-        call.respond(&view::render_personal_trends(
-            &found,
-            now,
-            &selection,
-            call.answer_vocabulary(),
-        ))
+        call.respond(&view::render_personal_trends(&found, now, &selection, call.answer_vocabulary()))
     })
 }

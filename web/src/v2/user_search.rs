@@ -14,11 +14,7 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
         let query = call.query_text("query").unwrap_or_default().to_owned();
         let page = call.page_request()?;
         let from = page.after.and_then(|keys| keys.as_slice().try_into().ok());
-        let range = UserSearchRange {
-            from,
-            backward: page.is_backward(),
-            limit: page.limit,
-        };
+        let range = UserSearchRange { from, backward: page.is_backward(), limit: page.limit };
         let (viewer, selection, options) = user_render_context(&call)?;
         let read = call.read(move |tx| {
             let found = people::search(tx, &query, &range)?;

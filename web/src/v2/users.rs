@@ -15,13 +15,8 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
-            let lookup = LookupKeys {
-                parameter: "ids",
-                values: &ids,
-            };
-            Ok(view::render_user_lookup(
-                tx, viewer, found, &selection, options, lookup,
-            )?)
+            let lookup = LookupKeys { parameter: "ids", values: &ids };
+            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -47,10 +42,7 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
     let (viewer, selection, options) = user_render_context(call)?;
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
-        let lookup = LookupKeys {
-            parameter: "id",
-            values: &[id],
-        };
+        let lookup = LookupKeys { parameter: "id", values: &[id] };
         Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
     });
     call.respond(&found.await?)
@@ -64,13 +56,8 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
-            let lookup = LookupKeys {
-                parameter: "usernames",
-                values: &names,
-            };
-            Ok(view::render_user_lookup(
-                tx, viewer, found, &selection, options, lookup,
-            )?)
+            let lookup = LookupKeys { parameter: "usernames", values: &names };
+            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -83,10 +70,7 @@ pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
-            let lookup = LookupKeys {
-                parameter: "username",
-                values: std::slice::from_ref(&name),
-            };
+            let lookup = LookupKeys { parameter: "username", values: std::slice::from_ref(&name) };
             Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
         });
         call.respond(&found.await?)

@@ -69,20 +69,11 @@ fn parse_new_webhook(call: &RequestContext) -> Result<NewWebhook, Error> {
 }
 
 fn invalid_url(url: &str, reason: &str) -> Refusal {
-    Refusal::named_reason(
-        RefusalKind::Invalid,
-        "url",
-        url,
-        format!("UrlValidationFailed: {reason}"),
-    )
+    Refusal::named_reason(RefusalKind::Invalid, "url", url, format!("UrlValidationFailed: {reason}"))
 }
 
 fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFailure) -> Refusal {
-    let word = if failure.is_target_forbidden {
-        "UrlValidationFailed"
-    } else {
-        "CrcValidationFailed"
-    };
+    let word = if failure.is_target_forbidden { "UrlValidationFailed" } else { "CrcValidationFailed" };
     let message = format!("{word}: {}", failure.message);
     Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
 }

@@ -44,39 +44,23 @@ pub(super) struct ObjectiveRules {
 }
 
 pub(super) fn objective_rules(objective: &str) -> ObjectiveRules {
-    let rules = |goals, pay_by, strategies| ObjectiveRules {
-        goals,
-        pay_by,
-        strategies,
-    };
+    let rules = |goals, pay_by, strategies| ObjectiveRules { goals, pay_by, strategies };
     match objective {
         "FOLLOWERS" => rules(&["FOLLOWERS"], &["FOLLOW"], &["AUTO", "TARGET"]),
-        "REACH" => rules(
-            &["MAX_REACH", "REACH_WITH_ENGAGEMENT"],
-            &["IMPRESSION"],
-            &["AUTO", "TARGET"],
-        ),
+        "REACH" => rules(&["MAX_REACH", "REACH_WITH_ENGAGEMENT"], &["IMPRESSION"], &["AUTO", "TARGET"]),
         "WEBSITE_CLICKS" => rules(
             &["LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"],
             &["IMPRESSION", "LINK_CLICK"],
             &["AUTO", "MAX", "TARGET"],
         ),
-        "VIDEO_VIEWS" => rules(
-            &["VIDEO_VIEW", "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S"],
-            &["VIEW"],
-            &["AUTO", "MAX"],
-        ),
+        "VIDEO_VIEWS" => rules(&["VIDEO_VIEW", "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S"], &["VIEW"], &["AUTO", "MAX"]),
         "PREROLL_VIEWS" => rules(&["PREROLL", "PREROLL_STARTS"], &["VIEW"], &["MAX", "AUTO"]),
         "APP_INSTALLS" => rules(
             &["APP_INSTALLS", "APP_CLICKS", "APP_PURCHASES"],
             &["IMPRESSION", "APP_CLICK"],
             &["AUTO", "MAX", "TARGET"],
         ),
-        "APP_ENGAGEMENTS" => rules(
-            &["APP_CLICKS", "APP_INSTALLS"],
-            &["APP_CLICK"],
-            &["AUTO", "MAX", "TARGET"],
-        ),
+        "APP_ENGAGEMENTS" => rules(&["APP_CLICKS", "APP_INSTALLS"], &["APP_CLICK"], &["AUTO", "MAX", "TARGET"]),
         _ => rules(&["ENGAGEMENT"], &["ENGAGEMENT"], &["MAX", "AUTO", "TARGET"]),
     }
 }
@@ -86,11 +70,7 @@ pub(super) fn validate_objective(change: &RecordChange) -> Result<(), AdsProblem
     let record = &change.record;
     let objective = record.text("objective");
     let allowed = objective_rules(objective);
-    for (name, values) in [
-        ("goal", allowed.goals),
-        ("pay_by", allowed.pay_by),
-        ("bid_strategy", allowed.strategies),
-    ] {
+    for (name, values) in [("goal", allowed.goals), ("pay_by", allowed.pay_by), ("bid_strategy", allowed.strategies)] {
         let value = record.text(name);
         if !value.is_empty() && !values.contains(&value) {
             let message = format!("{value} does not suit the objective {objective}");

@@ -24,10 +24,7 @@ struct CombinationRule {
 type CombinationProblems = Vec<(i64, AdsProblem)>;
 
 const RULES: &[CombinationRule] = &[
-    CombinationRule {
-        types: &["TV_SHOW", "LOCATION"],
-        check: check_tv_show_locations,
-    },
+    CombinationRule { types: &["TV_SHOW", "LOCATION"], check: check_tv_show_locations },
     CombinationRule {
         types: &[
             "CAMPAIGN_ENGAGEMENT",
@@ -38,14 +35,8 @@ const RULES: &[CombinationRule] = &[
         ],
         check: check_engagement_type,
     },
-    CombinationRule {
-        types: &["PLATFORM", "DEVICE"],
-        check: check_platform_device_overlap,
-    },
-    CombinationRule {
-        types: &["IAB_CATEGORY"],
-        check: check_whole_content_categories,
-    },
+    CombinationRule { types: &["PLATFORM", "DEVICE"], check: check_platform_device_overlap },
+    CombinationRule { types: &["IAB_CATEGORY"], check: check_whole_content_categories },
 ];
 
 /// The problems of each change, given the line items' resulting criteria.
@@ -87,10 +78,8 @@ fn assign_problems(touched: &[(usize, &RecordChange)], wrong: CombinationProblem
         let found = makers.find(|(_, change)| change.record.id == criterion);
         found.map(|(place, _)| *place)
     };
-    let made: AssignedProblems = wrong
-        .iter()
-        .filter_map(|(criterion, problem)| Some((maker(*criterion)?, problem.clone())))
-        .collect();
+    let made: AssignedProblems =
+        wrong.iter().filter_map(|(criterion, problem)| Some((maker(*criterion)?, problem.clone()))).collect();
     if !made.is_empty() {
         return made;
     }
@@ -145,12 +134,8 @@ fn check_engagement_type(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<
         return Ok(Vec::new());
     }
     let mut wrong = Vec::new();
-    for kind in [
-        "CAMPAIGN_ENGAGEMENT",
-        "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
-        "USER_ENGAGEMENT",
-        "USER_ENGAGEMENT_LOOKALIKE",
-    ] {
+    for kind in ["CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "USER_ENGAGEMENT", "USER_ENGAGEMENT_LOOKALIKE"]
+    {
         let message = format!("{kind} needs an ENGAGEMENT_TYPE at the line item");
         let problem = AdsProblem::invalid_attribute("targeting_type", message);
         let all = list_by_type(ctx, item, kind)?.into_iter();
@@ -179,9 +164,7 @@ fn check_platform_device_overlap(ctx: &mut AccountContext<'_, '_>, item: i64) ->
     let mut wrong = Vec::new();
     for device in list_by_type(ctx, item, "DEVICE")? {
         let narrow = device_platform(ctx, device.text("targeting_value"))?;
-        let broader = platforms
-            .iter()
-            .filter(|platform| Some(platform.text("targeting_value")) == narrow);
+        let broader = platforms.iter().filter(|platform| Some(platform.text("targeting_value")) == narrow);
         for platform in broader {
             let message = "The line item targets a platform, or single devices of it, and not both";
             wrong.push(value_problem(platform, message));
@@ -199,10 +182,7 @@ fn check_whole_content_categories(ctx: &mut AccountContext<'_, '_>, item: i64) -
         let same = |one: &&AdsRecord| one.text("operator_type") == operator;
         let values: Vec<&str> = all.iter().filter(same).map(|one| one.text("targeting_value")).collect();
         let astray = incomplete_content_categories(&values);
-        let parts = all
-            .iter()
-            .filter(same)
-            .filter(|one| astray.contains(&one.text("targeting_value")));
+        let parts = all.iter().filter(same).filter(|one| astray.contains(&one.text("targeting_value")));
         wrong.extend(parts.map(|one| {
             let message = "All categories of a kind of content are targeted together";
             value_problem(one, message)

@@ -99,28 +99,15 @@ fn what_is_signed() {
 #[test]
 fn only_form_bodies_are_signed() {
     let origin = origin("https://api.x.com");
-    let unsigned = OAuth1Request {
-        method: "POST",
-        path: "/2/tweets",
-        ..OAuth1Request::default()
-    };
+    let unsigned = OAuth1Request { method: "POST", path: "/2/tweets", ..OAuth1Request::default() };
     // A JSON body takes no part: the caller hands no form.
     let header = sign(&unsigned, &origin);
-    let json = OAuth1Request {
-        authorization: Some(&header),
-        ..unsigned
-    };
+    let json = OAuth1Request { authorization: Some(&header), ..unsigned };
     assert!(holds(&json, &origin));
-    let form = OAuth1Request {
-        form: Some(b"text=hello"),
-        ..json
-    };
+    let form = OAuth1Request { form: Some(b"text=hello"), ..json };
     assert!(!holds(&form, &origin));
     let header = sign(&form, &origin);
-    let signed = OAuth1Request {
-        authorization: Some(&header),
-        ..form
-    };
+    let signed = OAuth1Request { authorization: Some(&header), ..form };
     assert!(holds(&signed, &origin));
     assert!(!holds(&OAuth1Request { form: None, ..signed }, &origin));
 }
@@ -128,56 +115,30 @@ fn only_form_bodies_are_signed() {
 #[test]
 fn credentials_may_come_in_any_place() {
     let origin = origin("https://api.x.com");
-    let unsigned = OAuth1Request {
-        method: "POST",
-        path: "/2/tweets",
-        query: "a=1",
-        ..OAuth1Request::default()
-    };
+    let unsigned = OAuth1Request { method: "POST", path: "/2/tweets", query: "a=1", ..OAuth1Request::default() };
     let header = sign(&unsigned, &origin);
-    let pairs = header
-        .strip_prefix("OAuth ")
-        .unwrap()
-        .replace('"', "")
-        .replace(", ", "&");
+    let pairs = header.strip_prefix("OAuth ").unwrap().replace('"', "").replace(", ", "&");
     let in_query = format!("{pairs}&a=1");
-    let request = OAuth1Request {
-        query: &in_query,
-        ..unsigned
-    };
+    let request = OAuth1Request { query: &in_query, ..unsigned };
     assert!(holds(&request, &origin));
-    let in_form = OAuth1Request {
-        form: Some(pairs.as_bytes()),
-        ..unsigned
-    };
+    let in_form = OAuth1Request { form: Some(pairs.as_bytes()), ..unsigned };
     assert!(holds(&in_form, &origin));
     // The token again in the query, signed once.
     let token = format!("a=1&oauth_token={}", super::TOKEN);
-    let twice = OAuth1Request {
-        authorization: Some(&header),
-        query: &token,
-        ..unsigned
-    };
+    let twice = OAuth1Request { authorization: Some(&header), query: &token, ..unsigned };
     assert!(holds(&twice, &origin));
     assert_eq!(read(&twice).duplicate_parameter(), None);
     // Spoken differently, with a realm.
     let realm = header.replace("OAuth ", "oauth realm=\"a, b\",");
-    let request = OAuth1Request {
-        authorization: Some(&realm),
-        ..unsigned
-    };
+    let request = OAuth1Request { authorization: Some(&realm), ..unsigned };
     assert!(holds(&request, &origin));
 }
 
 #[test]
 fn a_repeated_parameter_is_reported_after_it_is_verified() {
     let origin = origin("https://api.x.com");
-    let mut request = OAuth1Request {
-        method: "GET",
-        path: "/2/tweets",
-        query: "ids=2&a=b&ids=1",
-        ..OAuth1Request::default()
-    };
+    let mut request =
+        OAuth1Request { method: "GET", path: "/2/tweets", query: "ids=2&a=b&ids=1", ..OAuth1Request::default() };
     let header = sign(&request, &origin);
     request.authorization = Some(&header);
     assert!(holds(&request, &origin));

@@ -146,12 +146,7 @@ fn the_base_string_of_the_standard() {
 fn the_photos_of_the_standards() {
     for (nonce, timestamp, version, signature) in [
         ("chapoH", "137131202", None, "MdpQcU8iPSUjWoN/UDMsK2sui9I="),
-        (
-            "kllo9940pd9333jh",
-            "1191242096",
-            Some("1.0"),
-            "tR3+Ty81lMeYAr/Fid0kMTYa/WM=",
-        ),
+        ("kllo9940pd9333jh", "1191242096", Some("1.0"), "tR3+Ty81lMeYAr/Fid0kMTYa/WM="),
     ] {
         let mut pairs = vec![
             ("oauth_consumer_key", "dpf43f3p2l4k3l03"),

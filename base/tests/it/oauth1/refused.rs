@@ -27,10 +27,7 @@ fn exchanged(from: &str, to: &str) -> String {
 }
 
 fn unsound(header: &str) -> OAuth1Error {
-    let request = OAuth1Request {
-        authorization: Some(header),
-        ..post()
-    };
+    let request = OAuth1Request { authorization: Some(header), ..post() };
     OAuth1Credentials::from_request(&request).unwrap_err()
 }
 
@@ -45,11 +42,7 @@ fn a_request_without_credentials_is_none() {
         (None, "oauth_token=abc&oauth_verifier=1234567"),
         (None, "%zz"),
     ] {
-        let request = OAuth1Request {
-            authorization,
-            query,
-            ..post()
-        };
+        let request = OAuth1Request { authorization, query, ..post() };
         let read = OAuth1Credentials::from_request(&request);
         assert!(matches!(read, Ok(None)), "{authorization:?} {query}: {read:?}");
     }
@@ -120,27 +113,13 @@ fn a_protocol_parameter_has_one_value() {
         ("oauth_verifier=1", "oauth_verifier=2"),
         ("oauth_verifier=1&oauth_verifier=1", ""),
     ] {
-        let request = OAuth1Request {
-            query,
-            authorization: Some(&header),
-            form: Some(form.as_bytes()),
-            ..post()
-        };
+        let request = OAuth1Request { query, authorization: Some(&header), form: Some(form.as_bytes()), ..post() };
         let read = OAuth1Credentials::from_request(&request);
-        assert!(
-            matches!(read, Err(OAuth1Error::Duplicate(_))),
-            "{query} {form}: {read:?}"
-        );
+        assert!(matches!(read, Err(OAuth1Error::Duplicate(_))), "{query} {form}: {read:?}");
     }
     let many: Vec<_> = (0..40).map(|number| format!("oauth_{number}=1")).collect();
-    let request = OAuth1Request {
-        query: &many.join("&"),
-        ..post()
-    };
-    assert_eq!(
-        OAuth1Credentials::from_request(&request).unwrap_err(),
-        OAuth1Error::TooLong
-    );
+    let request = OAuth1Request { query: &many.join("&"), ..post() };
+    assert_eq!(OAuth1Credentials::from_request(&request).unwrap_err(), OAuth1Error::TooLong);
 }
 
 #[test]
@@ -150,10 +129,7 @@ fn an_empty_token_is_none() {
     let (before, after) = header.split_at(start);
     let (_, after) = after.split_once(", ").unwrap();
     let empty = format!("{before}oauth_token=\"\", {after}");
-    let request = OAuth1Request {
-        authorization: Some(&empty),
-        ..post()
-    };
+    let request = OAuth1Request { authorization: Some(&empty), ..post() };
     let presented = OAuth1Credentials::from_request(&request).unwrap().unwrap();
     assert_eq!(presented.token, None);
     assert!(!holds(&request, &origin("https://api.x.com")));
@@ -163,20 +139,11 @@ fn an_empty_token_is_none() {
 fn any_change_of_a_signed_part_is_seen() {
     let (home, away) = (origin("https://api.x.com"), origin("https://api.x.co"));
     let header = sign(&post(), &home);
-    let good = OAuth1Request {
-        authorization: Some(&header),
-        ..post()
-    };
+    let good = OAuth1Request { authorization: Some(&header), ..post() };
     assert!(holds(&good, &home));
     assert!(!holds(&good, &away));
     assert!(!holds(&OAuth1Request { method: "PUT", ..good }, &home));
-    assert!(!holds(
-        &OAuth1Request {
-            path: "/1.1/statuses/update.jsom",
-            ..good
-        },
-        &home
-    ));
+    assert!(!holds(&OAuth1Request { path: "/1.1/statuses/update.jsom", ..good }, &home));
 
     let form = std::str::from_utf8(FORM).unwrap();
     for form in flipped(form) {

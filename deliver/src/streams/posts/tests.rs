@@ -76,11 +76,7 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
 
 pub(in super::super) async fn add_rule(site: &Site, app: AppId, word: &'static str) -> i64 {
     let add = move |tx: &mut Tx<'_>| {
-        let new = NewStreamRule {
-            value: word.to_owned(),
-            canonical: word.to_owned(),
-            tag: String::new(),
-        };
+        let new = NewStreamRule { value: word.to_owned(), canonical: word.to_owned(), tag: String::new() };
         network::rules::add(tx, app, StreamProduct::Stream, 10, &[new], false)
     };
     site.store.write(add).await.unwrap().rules[0].id
@@ -88,15 +84,8 @@ pub(in super::super) async fn add_rule(site: &Site, app: AppId, word: &'static s
 
 pub(in super::super) fn publish(tx: &mut Tx<'_>, app: AppId, text: &str) -> Result<PostId, Error> {
     let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
-    let author = PostAuthor {
-        user_id: owner,
-        app_id: None,
-        self_serve: false,
-    };
-    let new = NewPost {
-        text: text.to_owned(),
-        ..NewPost::default()
-    };
+    let author = PostAuthor { user_id: owner, app_id: None, self_serve: false };
+    let new = NewPost { text: text.to_owned(), ..NewPost::default() };
     Ok(network::posts::create(tx, &author, &new)?.id)
 }
 
@@ -108,10 +97,7 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
     let session = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     let format = StreamFormat {
         selection: FieldSelection::defaults(ObjectKind::Post),
-        options: RenderOptions {
-            vocabulary: Vocabulary::Post,
-            both_metric_names: false,
-        },
+        options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
     };
     let begin = async {
         let turn = look(&streams).await;
@@ -128,11 +114,7 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
     // As when the connection breaks after the work is done.
     assert_eq!(look(&streams).await.messages.len(), 1);
     let turn = look(&streams).await;
-    assert_eq!(
-        turn.messages.len(),
-        1,
-        "the rule still held when the first was published"
-    );
+    assert_eq!(turn.messages.len(), 1, "the rule still held when the first was published");
     let _looked = streams.0.apply_poll(turn);
     let rest = look(&streams).await;
     assert!(rest.messages.is_empty() && !rest.more);

@@ -22,11 +22,7 @@ const RULES: usize = 1_200;
 fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result<Vec<i64>, Error> {
     let new = |number: usize| {
         let value = format!("storm x{} -none{number}", number % 40);
-        NewStreamRule {
-            canonical: value.clone(),
-            value,
-            tag: String::new(),
-        }
+        NewStreamRule { canonical: value.clone(), value, tag: String::new() }
     };
     let new: Vec<NewStreamRule> = numbers.map(new).collect();
     let added = add(tx, app, StreamProduct::Stream, 100_000, &new, false)?;
@@ -35,31 +31,18 @@ fn rules(tx: &mut Tx<'_>, app: AppId, numbers: std::ops::Range<usize>) -> Result
 
 fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<StoredPostFacts, Error> {
     let owner = store::apps::find_by_id(tx, app)?.unwrap().owner_id;
-    let author = PostAuthor {
-        user_id: owner,
-        app_id: None,
-        self_serve: false,
-    };
-    let new = NewPost {
-        text,
-        ..NewPost::default()
-    };
+    let author = PostAuthor { user_id: owner, app_id: None, self_serve: false };
+    let new = NewPost { text, ..NewPost::default() };
     let post = network::posts::create(tx, &author, &new)?;
     Ok(post_facts::load_post_facts(tx, &[post.id], false)?.remove(0))
 }
 
 fn effort(book: &RuleIndex, post: &StoredPostFacts) -> usize {
-    post.map_query_post(|post| {
-        book.matcher
-            .candidate_count(&PostFeatures::new(post, MatchMode::Stream))
-    })
+    post.map_query_post(|post| book.matcher.candidate_count(&PostFeatures::new(post, MatchMode::Stream)))
 }
 
 fn found(index: &mut RuleIndex, app: AppId, post: &StoredPostFacts) -> BTreeSet<i64> {
-    let wanted = index
-        .match_post(post)
-        .remove(&(app, StreamProduct::Stream))
-        .unwrap_or("[]".to_owned());
+    let wanted = index.match_post(post).remove(&(app, StreamProduct::Stream)).unwrap_or("[]".to_owned());
     let wanted: Value = serde_json::from_str(&wanted).unwrap();
     let ids = wanted.as_array().unwrap().iter();
     ids.map(|rule| rule["id"].as_str().unwrap().parse().unwrap()).collect()

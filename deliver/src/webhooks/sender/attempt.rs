@@ -52,11 +52,7 @@ pub(super) fn run_attempt(
             },
             Err(error) => Some(WebhookResponse::invalid_request(&error)),
         };
-        CompletedAttempt {
-            delivery,
-            signature,
-            response: heard,
-        }
+        CompletedAttempt { delivery, signature, response: heard }
     })
 }
 
@@ -104,11 +100,7 @@ impl SenderState {
             expected: String::new(),
             answer: response.body_start,
         };
-        let again = if good {
-            None
-        } else {
-            self.next_retry(&completed.delivery, now, response.retry_after_ms)
-        };
+        let again = if good { None } else { self.next_retry(&completed.delivery, now, response.retry_after_ms) };
         let mut outcome = AttemptOutcome {
             seq,
             key,
@@ -125,9 +117,7 @@ impl SenderState {
         };
         let disable_after_ms = i64::try_from(self.settings.disable_after.as_millis()).unwrap_or(i64::MAX);
         if let Some(active) = self.active.get_mut(&id) {
-            active
-                .queue
-                .complete(key, seq, again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry));
+            active.queue.complete(key, seq, again.map_or(DeliveryOutcome::Done, DeliveryOutcome::Retry));
             active.update_health(good, now, disable_after_ms, &mut outcome);
             if outcome.disable_reason.is_some() {
                 active.queue.abort_in_flight();

@@ -218,11 +218,7 @@ impl SenderState {
             }
             Ok(found)
         };
-        let found = if self.store.is_shared() {
-            self.store.write(work).await?
-        } else {
-            self.store.read(work).await?
-        };
+        let found = if self.store.is_shared() { self.store.write(work).await? } else { self.store.read(work).await? };
         for one in found {
             let (id, uri) = (one.webhook.id, self.webhook_uri(&one.webhook));
             let Some(uri) = uri else {
@@ -296,9 +292,7 @@ impl SenderState {
     fn requeue(&mut self, due: &[PendingDelivery], now: Time) {
         for waiting in due {
             if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
-                active
-                    .queue
-                    .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Retry(now));
+                active.queue.complete(waiting.order_key, waiting.seq, DeliveryOutcome::Retry(now));
             }
         }
     }
@@ -306,9 +300,7 @@ impl SenderState {
     /// Removes a delivery that was completed or deleted by others.
     fn discard(&mut self, waiting: PendingDelivery) {
         if let Some(active) = self.active.get_mut(&waiting.webhook_id) {
-            active
-                .queue
-                .complete(waiting.order_key, waiting.seq, DeliveryOutcome::Done);
+            active.queue.complete(waiting.order_key, waiting.seq, DeliveryOutcome::Done);
             active.queue.confirm_recorded(waiting.order_key, waiting.seq);
             self.ready.insert(waiting.webhook_id);
         }
@@ -332,12 +324,7 @@ impl SenderState {
         let old = |active: &ActiveWebhook| {
             active.credentials_version != version || shared && active.read_at.elapsed() >= SCAN_INTERVAL
         };
-        let ids: Vec<i64> = self
-            .ready
-            .iter()
-            .filter(|id| self.active.get(id).is_some_and(old))
-            .copied()
-            .collect();
+        let ids: Vec<i64> = self.ready.iter().filter(|id| self.active.get(id).is_some_and(old)).copied().collect();
         if ids.is_empty() {
             return Ok(());
         }
@@ -385,12 +372,7 @@ impl SenderState {
     /// Reads more deliveries for queues that had been full.
     async fn refill_queues(&mut self) -> Result<(), Error> {
         let room = |active: &ActiveWebhook| active.queue.is_full && active.queue.free_capacity() > 0;
-        let ids: Vec<i64> = self
-            .ready
-            .iter()
-            .filter(|id| self.active.get(id).is_some_and(room))
-            .copied()
-            .collect();
+        let ids: Vec<i64> = self.ready.iter().filter(|id| self.active.get(id).is_some_and(room)).copied().collect();
         for id in ids {
             let Some(active) = self.active.get_mut(&id) else {
                 continue;
@@ -419,11 +401,7 @@ fn load_sendable_webhooks(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<SendableWe
         }
         let app = apps::find_by_id(tx, webhook.app_id)?;
         if let Some(app) = app.filter(|app| app.state == AppStatus::Active) {
-            all.push(SendableWebhook {
-                webhook,
-                secret: app.api_secret,
-                waiting: Vec::new(),
-            });
+            all.push(SendableWebhook { webhook, secret: app.api_secret, waiting: Vec::new() });
         }
     }
     Ok(all)

@@ -45,10 +45,7 @@ impl Database {
 }
 
 fn of_node(node: u16) -> WebhookSettings {
-    WebhookSettings {
-        node_id: node,
-        ..settings()
-    }
+    WebhookSettings { node_id: node, ..settings() }
 }
 
 #[tokio::test(flavor = "multi_thread")]

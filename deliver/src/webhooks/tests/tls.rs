@@ -89,10 +89,7 @@ async fn a_receiver_proves_who_it_is() {
         };
         let url = format!("https://{name}:{port}/hook");
         let place = TargetUrl::parse(&url, &settings.targets).unwrap();
-        let done = WebhookClient::new(&settings)
-            .send_challenge(&place, &secret, &Rng::Os, START)
-            .await
-            .unwrap();
+        let done = WebhookClient::new(&settings).send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
         let case = format!("{certificate} as {name}, trusting {trusted:?}: {done:?}");
         match done.failure {
             None => assert!(good, "{case}"),

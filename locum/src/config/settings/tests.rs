@@ -3,20 +3,15 @@ use crate::command_error::CommandError;
 use crate::config::{ConfigSources, RunMode, load};
 
 fn load_settings(mode: RunMode, sets: &[&str]) -> Result<ServerSettings, CommandError> {
-    let sources = ConfigSources {
-        set_flags: sets.iter().map(|set| (*set).to_owned()).collect(),
-        ..ConfigSources::default()
-    };
+    let sources =
+        ConfigSources { set_flags: sets.iter().map(|set| (*set).to_owned()).collect(), ..ConfigSources::default() };
     ServerSettings::from_values(&load(&sources, mode)?)
 }
 
 #[test]
 fn the_test_platform_stays_on_this_machine() {
     let open = "listen.addr=0.0.0.0:80";
-    assert!(matches!(
-        load_settings(RunMode::Dev, &[open]),
-        Err(CommandError::WrongMode(_))
-    ));
+    assert!(matches!(load_settings(RunMode::Dev, &[open]), Err(CommandError::WrongMode(_))));
     assert!(load_settings(RunMode::Dev, &[open, "core.expose=true"]).is_ok());
     let control = load_settings(RunMode::Dev, &["listen.control_addr=0.0.0.0:81"]);
     assert!(matches!(control, Err(CommandError::Usage(_))));
@@ -30,28 +25,18 @@ fn a_real_network_asks_before_it_opens_a_door() {
     assert!(serve(&[plain, "listen.trusted_proxies=10.0.0.1"]).is_ok());
     let open = serve(&[plain, "core.danger_plain_http=true"]).unwrap();
     assert_eq!(open.dangers, ["core.danger_plain_http"]);
-    assert!(matches!(
-        serve(&[tls, "limits.rate_limits=off"]),
-        Err(CommandError::WrongMode(_))
-    ));
+    assert!(matches!(serve(&[tls, "limits.rate_limits=off"]), Err(CommandError::WrongMode(_))));
     assert!(serve(&[tls, "limits.rate_limits=off", "limits.danger_rate_limits=true"]).is_ok());
     assert!(serve(&[tls]).unwrap().dangers.is_empty());
 }
 
 #[test]
 fn a_mail_server_is_a_whole_address_and_its_password_is_not_told() {
-    let (url, from) = (
-        "mail.smtp_url=smtps://me:hush@mail.example",
-        "mail.from=Locum <no-reply@example.org>",
-    );
+    let (url, from) = ("mail.smtp_url=smtps://me:hush@mail.example", "mail.from=Locum <no-reply@example.org>");
     assert!(load_settings(RunMode::Dev, &[]).unwrap().mail.is_none());
     let whole = load_settings(RunMode::Dev, &[url, from]).unwrap();
     assert!(!format!("{whole:?}").contains("hush"));
-    for sets in [
-        &[url][..],
-        &[url, "mail.from=nobody"],
-        &["mail.smtp_url=https://me:hush@mail.example", from],
-    ] {
+    for sets in [&[url][..], &[url, "mail.from=nobody"], &["mail.smtp_url=https://me:hush@mail.example", from]] {
         let told = load_settings(RunMode::Dev, sets).unwrap_err();
         assert!(matches!(&told, CommandError::Usage(text) if text.contains("mail.from")));
         assert!(!told.message().contains("hush"), "{told:?}");
@@ -69,10 +54,8 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
             "core.base_url=https://s.example",
         ]
     };
-    let (plain, tls) = (
-        whole("media.s3_endpoint=http://s3.example:9000"),
-        whole("media.s3_endpoint=https://s3.example"),
-    );
+    let (plain, tls) =
+        (whole("media.s3_endpoint=http://s3.example:9000"), whole("media.s3_endpoint=https://s3.example"));
     let made = load_settings(RunMode::Serve, &tls).unwrap();
     assert!(!format!("{made:?}").contains("hush"));
     assert!(load_settings(RunMode::Dev, plain.get(..4).unwrap()).is_ok());
@@ -89,10 +72,7 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
         (&["media.s3_url=https://media"][..], "media.s3_url"),
     ] {
         let told = load_settings(RunMode::Dev, sets).unwrap_err();
-        assert!(
-            matches!(&told, CommandError::Usage(text) if text.starts_with(name)),
-            "{told:?}"
-        );
+        assert!(matches!(&told, CommandError::Usage(text) if text.starts_with(name)), "{told:?}");
     }
 }
 

@@ -54,9 +54,7 @@ impl<'a> TypedValues<'a> {
     }
 
     pub(super) fn rate_limit_policy(&self) -> RateLimitPolicy {
-        self.text("limits.rate_limits")
-            .and_then(parse::parse_rate_limits)
-            .unwrap_or(RateLimitPolicy::Table)
+        self.text("limits.rate_limits").and_then(parse::parse_rate_limits).unwrap_or(RateLimitPolicy::Table)
     }
 
     pub(super) fn registration_policy(&self) -> RegistrationPolicy {
@@ -73,9 +71,9 @@ impl<'a> TypedValues<'a> {
         let (Some(url), Some(from)) = (url, from) else {
             return match url {
                 None => Ok(None),
-                Some(_) => Err(CommandError::Usage(
-                    "mail.from is not set; mail.smtp_url requires a sender address".to_owned(),
-                )),
+                Some(_) => {
+                    Err(CommandError::Usage("mail.from is not set; mail.smtp_url requires a sender address".to_owned()))
+                }
             };
         };
         let url = Secret::new(url);
@@ -121,11 +119,7 @@ impl<'a> TypedValues<'a> {
         MasterKeySettings {
             key_line: configured.map(|value| Secret::new(value.text.clone())),
             file,
-            old_key_files: self
-                .list("secrets.old_master_key_files")
-                .into_iter()
-                .map(PathBuf::from)
-                .collect(),
+            old_key_files: self.list("secrets.old_master_key_files").into_iter().map(PathBuf::from).collect(),
             allow_in_data_dir: self.boolean("secrets.danger_key_in_data_dir"),
         }
     }

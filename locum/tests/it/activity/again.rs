@@ -80,9 +80,7 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
     ask(&server, "/2/webhooks/replay", &span);
     let is_over = |one: &ReceivedRequest| one.json()["replay_job_status"]["job_state"] == "Complete";
-    wait_until("the replay is over", || {
-        receiver.received_requests().iter().any(is_over)
-    });
+    wait_until("the replay is over", || receiver.received_requests().iter().any(is_over));
     let again = receiver.received_requests();
     let mut words: Vec<String> = again.iter().filter(|one| !is_over(one)).map(word).collect();
     words.sort();

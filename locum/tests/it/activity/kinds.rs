@@ -30,14 +30,7 @@ impl Scene {
         let to = format!("/2/dm_conversations/with/{}/messages", bob.id);
         let said = ada.post(&*to, &json!({ "text": "Hi" })).assert_status(201);
         let talk = said["data"]["dm_conversation_id"].as_str().unwrap().to_owned();
-        Self {
-            stage,
-            ada,
-            bob,
-            hers,
-            his,
-            talk,
-        }
+        Self { stage, ada, bob, hers, his, talk }
     }
 
     fn edit(&self, option: &str, value: &str) {
@@ -93,15 +86,11 @@ fn ties(event: &Value, source: &TestUser<'_>, target: &TestUser<'_>) {
 
 fn edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
     let path = format!("/2/users/{}/{path}", person.id);
-    person
-        .post(path, &json!({ "target_user_id": other.id }))
-        .assert_status(200);
+    person.post(path, &json!({ "target_user_id": other.id })).assert_status(200);
 }
 
 fn end_edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
-    person
-        .delete(format!("/2/users/{}/{path}/{}", person.id, other.id))
-        .assert_status(200);
+    person.delete(format!("/2/users/{}/{path}/{}", person.id, other.id)).assert_status(200);
 }
 
 fn message(from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
@@ -138,21 +127,13 @@ pub(crate) const CASES: &[Case] = &[
         |scene| scene.edit("--banner", "https://example.org/b.png"),
         |_, event| changed(event, "https://example.org/b.png"),
     ),
-    case(
-        "profile.update.geo",
-        |scene| scene.edit("--location", "Turin"),
-        |_, event| changed(event, "Turin"),
-    ),
+    case("profile.update.geo", |scene| scene.edit("--location", "Turin"), |_, event| changed(event, "Turin")),
     case(
         "profile.update.url",
         |scene| scene.edit("--website", "https://example.org/ada"),
         |_, event| changed(event, "https://example.org/ada"),
     ),
-    case(
-        "profile.update.screenname",
-        |scene| scene.edit("--name", "Countess"),
-        |_, event| changed(event, "Countess"),
-    ),
+    case("profile.update.screenname", |scene| scene.edit("--name", "Countess"), |_, event| changed(event, "Countess")),
     case(
         "profile.update.verified",
         |scene| scene.user(&["verify", &scene.ada.id, "blue"]),
@@ -198,9 +179,7 @@ pub(crate) const CASES: &[Case] = &[
     case(
         "post.mention.create",
         |scene| {
-            scene
-                .bob
-                .publish_text(&format!("What does @{} say?", scene.ada.username));
+            scene.bob.publish_text(&format!("What does @{} say?", scene.ada.username));
         },
         |scene, event| shows(event, &scene.bob, "What does @"),
     ),
@@ -232,10 +211,7 @@ pub(crate) const CASES: &[Case] = &[
         "post.repost.create",
         |scene| {
             let path = format!("/2/users/{}/reposts", scene.bob.id);
-            scene
-                .bob
-                .post(path, &json!({ "tweet_id": scene.hers }))
-                .assert_status(200);
+            scene.bob.post(path, &json!({ "tweet_id": scene.hers })).assert_status(200);
         },
         |scene, event| shows(event, &scene.bob, "RT @"),
     ),
@@ -243,10 +219,7 @@ pub(crate) const CASES: &[Case] = &[
         "like.create",
         |scene| {
             let path = format!("/2/users/{}/likes", scene.ada.id);
-            scene
-                .ada
-                .post(path, &json!({ "tweet_id": scene.his }))
-                .assert_status(200);
+            scene.ada.post(path, &json!({ "tweet_id": scene.his })).assert_status(200);
         },
         |scene, event| {
             let payload = &event["payload"];
@@ -362,18 +335,15 @@ fn every_kind_is_seen_on_the_stream_as_it_happens() {
     }
     for case in CASES {
         (case.act)(&scene);
-        let before = listener.wait(case.kind, |event| {
-            is(event, case.kind, &scene.ada.id) && tells(case, &scene, event)
-        });
+        let before =
+            listener.wait(case.kind, |event| is(event, case.kind, &scene.ada.id) && tells(case, &scene, event));
         let id = before["event_uuid"].as_str().unwrap();
         assert!(id.parse::<i64>().unwrap() > 0, "{id}");
         (case.tells)(&scene, &before);
     }
     let lines = listener.all();
-    let ids: std::collections::BTreeSet<&str> = lines
-        .iter()
-        .map(|line| line["data"]["event_uuid"].as_str().unwrap())
-        .collect();
+    let ids: std::collections::BTreeSet<&str> =
+        lines.iter().map(|line| line["data"]["event_uuid"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), lines.len(), "ids tell events apart");
 }
 
@@ -411,14 +381,10 @@ fn stories_are_told_to_those_whose_keyword_they_meet() {
     let signature = hmac_sha256(&stage.app.secret, &heard.body);
     assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
     assert_eq!((listener.all().len(), receiver.received_requests().len()), (1, 1));
-    stage
-        .send(TestRequest::delete(format!("/2/activity/subscriptions/{mine}")))
-        .assert_status(200);
+    stage.send(TestRequest::delete(format!("/2/activity/subscriptions/{mine}"))).assert_status(200);
     let small = Stage::of("self-serve");
     let body = json!({ "event_type": "news.new", "filter": { "keyword": word } });
-    small
-        .post(super::SUBSCRIPTIONS, &body)
-        .assert_problem(403, "client-forbidden");
+    small.post(super::SUBSCRIPTIONS, &body).assert_problem(403, "client-forbidden");
 }
 
 /// Takes back, in the settings, what somebody has let an app do.
@@ -450,9 +416,7 @@ fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_ag
     assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
     assert_eq!(event["payload"]["app_id"], stage.app.id);
     assert_eq!(event["filter"], json!({}));
-    let sent = wait(&receiver, "the end", |body| {
-        body["data"]["event_type"] == "oauth.revoke"
-    });
+    let sent = wait(&receiver, "the end", |body| body["data"]["event_type"] == "oauth.revoke");
     assert_eq!(sent.json()["data"], event);
     message(&bob, &ada, "After");
     bob.publish_text("A mark");

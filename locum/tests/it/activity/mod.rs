@@ -90,9 +90,7 @@ impl Listener {
     #[track_caller]
     pub(crate) fn open(server: &TestServer, bearer: &str, target: &str) -> Self {
         let agent = ureq::Agent::new_with_defaults();
-        let request = agent
-            .get(format!("{}{target}", server.url))
-            .header("authorization", format!("Bearer {bearer}"));
+        let request = agent.get(format!("{}{target}", server.url)).header("authorization", format!("Bearer {bearer}"));
         let response = request.call().unwrap();
         assert_eq!(response.status().as_u16(), 200);
         let (lines, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(false)));
@@ -126,11 +124,7 @@ impl Listener {
             if let Some(found) = found {
                 return found["data"].clone();
             }
-            assert!(
-                start.elapsed() < WAIT_TIMEOUT,
-                "waited in vain for {what}: {:#?}",
-                self.all()
-            );
+            assert!(start.elapsed() < WAIT_TIMEOUT, "waited in vain for {what}: {:#?}", self.all());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -25,11 +25,7 @@ fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let (hers, his) = (ada.publish_text("Hers"), bob.publish_text("His"));
     stage.subscribe("post.create", &json!({ "user_id": bob.id }));
-    for (kind, direction) in [
-        ("like.create", "inbound"),
-        ("follow.follow", "sent"),
-        ("dm.sent", "received"),
-    ] {
+    for (kind, direction) in [("like.create", "inbound"), ("follow.follow", "sent"), ("dm.sent", "received")] {
         stage.subscribe(kind, &json!({ "user_id": ada.id, "direction": direction }));
     }
     let listener = stage.listen();
@@ -37,18 +33,13 @@ fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
     like(&bob, &hers);
     for (one, other) in [(&bob, &ada), (&ada, &bob)] {
         let path = format!("/2/users/{}/following", one.id);
-        one.post(path, &json!({ "target_user_id": other.id }))
-            .assert_status(200);
+        one.post(path, &json!({ "target_user_id": other.id })).assert_status(200);
     }
     let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
     ada.post(path, &json!({ "text": "Hi" })).assert_status(201);
     mark(&listener, &bob);
     let told: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
-    let of = |kind: &str| {
-        told.iter()
-            .filter(|event| event["event_type"] == kind)
-            .collect::<Vec<_>>()
-    };
+    let of = |kind: &str| told.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
     assert_eq!(of("like.create").len(), 1);
     assert_eq!(of("like.create")[0]["payload"]["liked_post_id"], hers.as_str());
     assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
@@ -71,19 +62,14 @@ fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
     ada.publish_text("A bird");
     ada.publish_text("A big cat and a dog");
     for bio in ["All for birds", "All for a cat"] {
-        stage
-            .server
-            .run_cli(&["user", "edit", &ada.id, "--description", bio])
-            .assert_success();
+        stage.server.run_cli(&["user", "edit", &ada.id, "--description", bio]).assert_success();
     }
     listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
     assert_eq!(mark(&listener, &bob), 5, "{:#?}", listener.all());
     let bio = listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
     assert_eq!(bio["payload"]["after"], "All for a cat");
     // From now on nobody is told.
-    stage
-        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}/{first}")))
-        .assert_status(200);
+    stage.send(TestRequest::delete(format!("{SUBSCRIPTIONS}/{first}"))).assert_status(200);
     ada.publish_text("Another dog");
     assert_eq!(mark(&listener, &bob), 6);
 }
@@ -99,10 +85,7 @@ fn what_not_everyone_may_see_is_told_to_nobody() {
     stage.subscribe("post.mention.create", &json!({ "user_id": bob.id }));
     // On Eve's behalf.
     let body = json!({ "event_type": "post.create", "filter": { "user_id": bob.id } });
-    let own = Stage {
-        server: stage.server,
-        app: stage.server.new_app("enterprise"),
-    };
+    let own = Stage { server: stage.server, app: stage.server.new_app("enterprise") };
     own.known(&eve).post(SUBSCRIPTIONS, &body).assert_status(200);
     let (listener, eves) = (stage.listen(), own.listen());
     stage.server.run_cli(&["user", "protect", &ada.id]).assert_success();
@@ -164,11 +147,7 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
         listener.wait("the present", |event| event["payload"]["text"] == "Now");
     }
     assert_eq!(plain.all().len(), 1);
-    let texts: Vec<Value> = back
-        .all()
-        .iter()
-        .map(|line| line["data"]["payload"]["text"].clone())
-        .collect();
+    let texts: Vec<Value> = back.all().iter().map(|line| line["data"]["payload"]["text"].clone()).collect();
     assert_eq!(texts, [json!("Long ago"), json!("Before"), json!("Now")]);
     assert!(!back.is_over());
 }
@@ -176,13 +155,9 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
 #[test]
 fn a_span_of_the_past_is_checked() {
     let (stage, small) = (Stage::new(), Stage::of("self-serve"));
-    small
-        .get(&format!("{STREAM}?backfill_minutes=1"))
-        .assert_problem(400, "invalid-request");
+    small.get(&format!("{STREAM}?backfill_minutes=1")).assert_problem(400, "invalid-request");
     let wrong = |query: &str| {
-        stage
-            .get(&format!("{STREAM}?{query}"))
-            .assert_problem(400, "invalid-request");
+        stage.get(&format!("{STREAM}?{query}")).assert_problem(400, "invalid-request");
     };
     wrong("backfill_minutes=6");
     wrong("backfill_minutes=x");

@@ -51,21 +51,12 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     put(&json!({})).assert_problem(400, "invalid-request");
     put(&json!({ "tag": "" })).assert_problem(400, "invalid-request");
     let gone = stage.send(TestRequest::delete(one(&id))).assert_status(200);
-    assert_eq!(
-        gone,
-        json!({ "data": { "deleted": true }, "meta": { "total_subscriptions": 2 } })
-    );
-    stage
-        .send(TestRequest::delete(one(&id)))
-        .assert_problem(404, "resource-not-found");
+    assert_eq!(gone, json!({ "data": { "deleted": true }, "meta": { "total_subscriptions": 2 } }));
+    stage.send(TestRequest::delete(one(&id))).assert_problem(404, "resource-not-found");
     put(&json!({ "tag": "x" })).assert_problem(404, "resource-not-found");
     let left = stage.get(SUBSCRIPTIONS).assert_status(200);
-    let ids: Vec<&str> = left["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["subscription_id"].as_str().unwrap())
-        .collect();
+    let ids: Vec<&str> =
+        left["data"].as_array().unwrap().iter().map(|one| one["subscription_id"].as_str().unwrap()).collect();
     let many = format!("{SUBSCRIPTIONS}?ids={},{id},{}", ids[0], ids[1]);
     let many = stage.send(TestRequest::delete(many)).assert_status(200);
     assert_eq!(many["meta"]["total_subscriptions"], 0);
@@ -97,12 +88,8 @@ fn older_names_lead_to_present_ones() {
         let made = stage.post(SUBSCRIPTIONS, &body(said, &ada)).assert_status(200);
         assert_eq!(made["data"]["event_type"], answered, "{said}");
     }
-    stage
-        .post(SUBSCRIPTIONS, &body("ProfileBioUpdate", &ada))
-        .assert_legacy_code(409, 355);
-    stage
-        .post(SUBSCRIPTIONS, &body("profile.update.bio", &ada))
-        .assert_status(409);
+    stage.post(SUBSCRIPTIONS, &body("ProfileBioUpdate", &ada)).assert_legacy_code(409, 355);
+    stage.post(SUBSCRIPTIONS, &body("profile.update.bio", &ada)).assert_status(409);
 }
 
 #[test]
@@ -147,18 +134,12 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     wrong(with("tag", json!("x".repeat(201))));
     wrong(with("webhook_id", json!("x")));
     wrong(with("other", json!(1)));
-    stage
-        .post(SUBSCRIPTIONS, &with("webhook_id", json!("123")))
-        .assert_problem(404, "resource-not-found");
+    stage.post(SUBSCRIPTIONS, &with("webhook_id", json!("123"))).assert_problem(404, "resource-not-found");
     let unknown = json!({ "event_type": "post.create", "filter": { "user_id": "1" } });
-    stage
-        .post(SUBSCRIPTIONS, &unknown)
-        .assert_problem(404, "resource-not-found");
+    stage.post(SUBSCRIPTIONS, &unknown).assert_problem(404, "resource-not-found");
     let long = "1".repeat(20);
     stage.send(TestRequest::delete(one(&long))).assert_status(400);
-    stage
-        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids=")))
-        .assert_status(400);
+    stage.send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids="))).assert_status(400);
     stage.send(TestRequest::delete(SUBSCRIPTIONS)).assert_status(400);
     let eve = stage.person("eve");
     stage.server.run_cli(&["user", "suspend", &eve.id]).assert_success();
@@ -172,21 +153,11 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
 fn private_events_need_what_the_user_has_granted() {
     let stage = Stage::new();
     let stranger = stage.server.new_user("stranger");
-    let private = [
-        "dm.received",
-        "like.create",
-        "mute.mute",
-        "block.block",
-        "post.mention.create",
-    ];
+    let private = ["dm.received", "like.create", "mute.mute", "block.block", "post.mention.create"];
     for kind in private {
-        stage
-            .post(SUBSCRIPTIONS, &body(kind, &stranger))
-            .assert_problem(403, "not-authorized-for-resource");
+        stage.post(SUBSCRIPTIONS, &body(kind, &stranger)).assert_problem(403, "not-authorized-for-resource");
     }
-    stage
-        .post(SUBSCRIPTIONS, &body("post.create", &stranger))
-        .assert_status(200);
+    stage.post(SUBSCRIPTIONS, &body("post.create", &stranger)).assert_status(200);
     let known = stage.known(&stranger);
     for kind in private {
         stage.post(SUBSCRIPTIONS, &body(kind, &known)).assert_status(200);
@@ -194,16 +165,7 @@ fn private_events_need_what_the_user_has_granted() {
     // A token is for its own user, and for no more than its scopes.
     let ada = stage.server.new_user("ada");
     let narrow = |scopes: &str| {
-        let mint = [
-            "token",
-            "mint",
-            "--app",
-            &stage.app.id,
-            "--user",
-            &ada.id,
-            "--scopes",
-            scopes,
-        ];
+        let mint = ["token", "mint", "--app", &stage.app.id, "--user", &ada.id, "--scopes", scopes];
         let made = stage.server.run_cli(&mint).json();
         made["token"].as_str().unwrap().to_owned()
     };
@@ -222,10 +184,7 @@ fn private_events_need_what_the_user_has_granted() {
     narrow("dm.read tweet.read users.read");
     stage.post(SUBSCRIPTIONS, &body("dm.received", &ada)).assert_status(200);
     // A user sees what was made on their behalf.
-    let mine = stage
-        .server
-        .send(TestRequest::get(SUBSCRIPTIONS).bearer(&token))
-        .assert_status(200);
+    let mine = stage.server.send(TestRequest::get(SUBSCRIPTIONS).bearer(&token)).assert_status(200);
     assert_eq!(mine["meta"]["result_count"], 2, "{mine}");
 }
 
@@ -262,15 +221,10 @@ fn apps_do_not_see_each_others_subscriptions() {
     other.send(TestRequest::delete(one(&id))).assert_status(404);
     let put = TestRequest::new("PUT", one(&id)).json(&json!({ "tag": "mine" }));
     other.send(put).assert_status(404);
-    let many = other
-        .send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids={id}")))
-        .assert_status(200);
+    let many = other.send(TestRequest::delete(format!("{SUBSCRIPTIONS}?ids={id}"))).assert_status(200);
     assert_eq!(many["data"][0]["deleted"], false);
     other.subscribe("post.create", &json!({ "user_id": ada.id }));
-    assert_eq!(
-        one_stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["result_count"],
-        1
-    );
+    assert_eq!(one_stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["result_count"], 1);
 }
 
 #[test]

@@ -69,10 +69,7 @@ fn what_cannot_happen_is_refused_and_says_why() {
         ran.stderr.clone()
     };
     let unknown = refused(&["post.nonsense"]);
-    assert!(
-        unknown.contains("[post.nonsense]") && unknown.contains("post.create"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("[post.nonsense]") && unknown.contains("post.create"), "{unknown}");
     assert!(refused(&["chat.received"]).contains("chat.received"));
     assert!(refused(&["post.create", "--user", "nobody_at_all"]).contains("nobody_at_all"));
     assert!(refused(&["oauth.revoke"]).contains("--app"));

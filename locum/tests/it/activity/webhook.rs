@@ -74,18 +74,12 @@ fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
     let sent = || -> Vec<Value> {
         let heard = receiver.received_requests();
         let events = heard.iter().map(|one| one.json()["data"].take());
-        events
-            .filter(is_lasting)
-            .map(|mut event| event["event_uuid"].take())
-            .collect()
+        events.filter(is_lasting).map(|mut event| event["event_uuid"].take()).collect()
     };
     let streamed = || -> Vec<Value> {
         let lines = listener.all();
         let events = lines.iter().map(|line| &line["data"]);
-        events
-            .filter(|event| is_lasting(event))
-            .map(|event| event["event_uuid"].clone())
-            .collect()
+        events.filter(|event| is_lasting(event)).map(|event| event["event_uuid"].clone()).collect()
     };
     wait_until("all came", || sent().len() == streamed().len());
     assert_eq!(sent(), streamed());
@@ -169,9 +163,7 @@ const ACTIVITIES: &[Activity] = &[
     activity(
         "tweet_create_events",
         |scene| {
-            scene
-                .bob
-                .publish_text(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
+            scene.bob.publish_text(&format!("{} @{}", "long ".repeat(40), scene.ada.username));
         },
         |scene, post| {
             let mentions = &post["extended_tweet"]["entities"]["user_mentions"];
@@ -195,26 +187,10 @@ const ACTIVITIES: &[Activity] = &[
                 && event["user"]["id_str"] == scene.ada.id
         },
     ),
-    activity(
-        "follow_events",
-        |scene| of("follow.follow")(scene),
-        |scene, event| ties(scene, event, "follow"),
-    ),
-    activity(
-        "follow_events",
-        |scene| of("follow.unfollow")(scene),
-        |scene, event| ties(scene, event, "unfollow"),
-    ),
-    activity(
-        "mute_events",
-        |scene| of("mute.mute")(scene),
-        |scene, event| ties(scene, event, "mute"),
-    ),
-    activity(
-        "mute_events",
-        |scene| of("mute.unmute")(scene),
-        |scene, event| ties(scene, event, "unmute"),
-    ),
+    activity("follow_events", |scene| of("follow.follow")(scene), |scene, event| ties(scene, event, "follow")),
+    activity("follow_events", |scene| of("follow.unfollow")(scene), |scene, event| ties(scene, event, "unfollow")),
+    activity("mute_events", |scene| of("mute.mute")(scene), |scene, event| ties(scene, event, "mute")),
+    activity("mute_events", |scene| of("mute.unmute")(scene), |scene, event| ties(scene, event, "unmute")),
     activity(
         "direct_message_events",
         |scene| of("dm.sent")(scene),
@@ -235,16 +211,8 @@ const ACTIVITIES: &[Activity] = &[
         |scene| of("dm.indicate_typing")(scene),
         |scene, event| event["target"]["recipient_id"] == scene.ada.id,
     ),
-    activity(
-        "block_events",
-        |scene| of("block.block")(scene),
-        |scene, event| ties(scene, event, "block"),
-    ),
-    activity(
-        "block_events",
-        |scene| of("block.unblock")(scene),
-        |scene, event| ties(scene, event, "unblock"),
-    ),
+    activity("block_events", |scene| of("block.block")(scene), |scene, event| ties(scene, event, "block")),
+    activity("block_events", |scene| of("block.unblock")(scene), |scene, event| ties(scene, event, "unblock")),
 ];
 
 #[test]
@@ -255,9 +223,7 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
     join(&scene.ada, &hook).assert_status(200);
     for one in ACTIVITIES {
         (one.act)(&scene);
-        let heard = wait(&receiver, one.key, |body| {
-            body[one.key].is_array() && (one.tells)(&scene, &body[one.key][0])
-        });
+        let heard = wait(&receiver, one.key, |body| body[one.key].is_array() && (one.tells)(&scene, &body[one.key][0]));
         let body = heard.json();
         assert_eq!(body["for_user_id"], scene.ada.id);
         assert_eq!(body[one.key].as_array().unwrap().len(), 1);
@@ -277,9 +243,7 @@ fn all_that_happens_to_an_account_is_told_in_the_older_form() {
     let before = receiver.received_requests().len();
     scene.bob.publish_text("Of nobody's concern");
     scene.ada.publish_text("A mark");
-    wait(&receiver, "a mark", |body| {
-        body["tweet_create_events"][0]["text"] == "A mark"
-    });
+    wait(&receiver, "a mark", |body| body["tweet_create_events"][0]["text"] == "A mark");
     assert_eq!(receiver.received_requests().len(), before + 1);
     // The end is told last.
     revoke(&scene.ada);
@@ -303,10 +267,7 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     let path = all_of(&hook);
     let subscribed = |person: &TestUser<'_>| person.get(&*path).assert_status(200)["data"]["subscribed"].clone();
     assert_eq!(subscribed(ada), false);
-    assert_eq!(
-        join(ada, &hook).assert_status(200),
-        json!({ "data": { "subscribed": true } })
-    );
+    assert_eq!(join(ada, &hook).assert_status(200), json!({ "data": { "subscribed": true } }));
     assert_eq!(subscribed(ada), true);
     let again = join(ada, &hook);
     again.assert_legacy_code(409, 355);
@@ -331,25 +292,16 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
         let path = format!("/2/account_activity/webhooks/{hook}/subscriptions/{user}/all");
         stage.send(TestRequest::delete(path))
     };
-    assert_eq!(
-        remove(&bob.id).assert_status(200),
-        json!({ "data": { "subscribed": false } })
-    );
+    assert_eq!(remove(&bob.id).assert_status(200), json!({ "data": { "subscribed": false } }));
     let gone = remove(&bob.id);
     assert_eq!(gone.status, 404);
     assert!(gone.text().contains("SubscriptionNotFound"));
     remove("x").assert_status(400);
     // A token must be allowed to read messages.
     let narrow = dan.new_token(&["--scopes", "tweet.read users.read"]);
-    stage
-        .server
-        .send(TestRequest::post(&*path).json(&json!({})).bearer(&narrow))
-        .assert_status(403);
-    stage
-        .post(&path, &json!({}))
-        .assert_problem(403, "unsupported-authentication");
-    dan.post(&*path, &json!({ "x": 1 }))
-        .assert_problem(400, "invalid-request");
+    stage.server.send(TestRequest::post(&*path).json(&json!({})).bearer(&narrow)).assert_status(403);
+    stage.post(&path, &json!({})).assert_problem(403, "unsupported-authentication");
+    dan.post(&*path, &json!({ "x": 1 })).assert_problem(400, "invalid-request");
     // Another app's webhook is as unknown as none.
     let other = Stage::new();
     let eve = other.person("eve");
@@ -365,9 +317,7 @@ fn accounts_are_added_checked_listed_counted_and_removed() {
     other.post(SUBSCRIPTIONS, &body).assert_status(404);
     stage.post(SUBSCRIPTIONS, &body).assert_status(200);
     // All of it goes with the webhook.
-    stage
-        .send(TestRequest::delete(format!("/2/webhooks/{hook}")))
-        .assert_status(200);
+    stage.send(TestRequest::delete(format!("/2/webhooks/{hook}"))).assert_status(200);
     let count = stage.get("/2/account_activity/subscriptions/count").assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "0");
     assert_eq!(stage.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
@@ -398,9 +348,7 @@ fn each_app_and_each_account_has_its_own_deliveries() {
     let hidden = |user: &TestUser<'_>| {
         let heard = receivers.iter().flat_map(WebhookReceiver::received_requests);
         let heard = heard.filter(|one| one.json()["for_user_id"] == user.id);
-        heard
-            .filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden"))
-            .count()
+        heard.filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden")).count()
     };
     assert_eq!((hidden(&ada), hidden(&bob)), (1, 0));
 }
@@ -490,14 +438,7 @@ fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(503));
     let path = format!("/2/dm_conversations/with/{}/messages", ada.id);
     bob.post(path, &json!({ "text": "In confidence" })).assert_status(201);
-    wait_until("both were tried", || {
-        receiver
-            .received_requests()
-            .iter()
-            .filter(|one| holds(&one.json()))
-            .count()
-            >= 2
-    });
+    wait_until("both were tried", || receiver.received_requests().iter().filter(|one| holds(&one.json())).count() >= 2);
     revoke(&ada);
     receiver.clear_received();
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(200));

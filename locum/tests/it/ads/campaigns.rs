@@ -17,10 +17,7 @@ fn a_campaign_runs_once_it_is_whole() {
     let path = format!("/campaigns/{campaign}");
     let state = || {
         let one = ads.get(&path, &[]);
-        (
-            one["data"]["effective_status"].clone(),
-            one["data"]["reasons_not_servable"].clone(),
-        )
+        (one["data"]["effective_status"].clone(), one["data"]["reasons_not_servable"].clone())
     };
     let new = ads.get(&path, &[]);
     assert_eq!(new["data"]["currency"], "USD");
@@ -39,37 +36,23 @@ fn a_campaign_runs_once_it_is_whole() {
     let again = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert_eq!(again["data"][0]["id"], promoted.as_str());
     assert_eq!(again["data"][0]["post_id"], post.as_str());
-    ads.send("PUT", &path, &[("entity_status", "PAUSED")])
-        .assert_status(200);
+    ads.send("PUT", &path, &[("entity_status", "PAUSED")]).assert_status(200);
     assert_eq!(state(), (json!("PAUSED"), json!(["PAUSED_BY_ADVERTISER"])));
-    ads.send("DELETE", &format!("/promoted_posts/{promoted}"), &[])
-        .assert_status(200);
-    assert_eq!(
-        state(),
-        (json!("UNKNOWN"), json!(["PAUSED_BY_ADVERTISER", "INCOMPLETE"]))
-    );
+    ads.send("DELETE", &format!("/promoted_posts/{promoted}"), &[]).assert_status(200);
+    assert_eq!(state(), (json!("UNKNOWN"), json!(["PAUSED_BY_ADVERTISER", "INCOMPLETE"])));
     let revived = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert_eq!(revived["data"][0]["id"], promoted.as_str());
     assert_eq!(revived["data"][0]["deleted"], false);
 
     // What is below a deleted record is listed with deleted ones, and was not deleted itself.
-    ads.send("DELETE", &format!("/line_items/{item}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
     let below = [("line_item_ids", item.as_str())];
     assert!(ids(&ads.get("/promoted_posts", &below)).is_empty());
     let seen = ads.get("/promoted_posts", &[below[0], ("with_deleted", "True")]);
     assert_eq!(seen["data"][0]["deleted"], false);
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(
-        (&gone["data"]["deleted"], &gone["data"]["servable"]),
-        (&json!(true), &Value::Null)
-    );
-    is(
-        &ads.send("DELETE", &path, &[]),
-        404,
-        "CAMPAIGN_NOT_FOUND",
-        "campaign_id",
-    );
+    assert_eq!((&gone["data"]["deleted"], &gone["data"]["servable"]), (&json!(true), &Value::Null));
+    is(&ads.send("DELETE", &path, &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
     is(&ads.send("GET", &path, &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
     ads.send("GET", &path, &[("with_deleted", "true")]).assert_status(200);
 }
@@ -83,9 +66,7 @@ fn a_campaign_keeps_its_limits() {
             ("name", "N"),
             ("daily_budget_amount_local_micro", "10000000"),
         ];
-        let kept = usual
-            .iter()
-            .filter(|(name, _)| params.iter().all(|(other, _)| other != name));
+        let kept = usual.iter().filter(|(name, _)| params.iter().all(|(other, _)| other != name));
         let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
         ads.send("POST", "/campaigns", &all)
     };
@@ -94,12 +75,7 @@ fn a_campaign_keeps_its_limits() {
     is(&with(&[("name", &long(256))]), 400, "INVALID_PARAMETER", "name");
     is(&with(&[("name", "")]), 400, "MISSING_PARAMETER", "name");
     with(&[("purchase_order_number", &long(50))]).assert_status(200);
-    is(
-        &with(&[("purchase_order_number", &long(51))]),
-        400,
-        "INVALID_PARAMETER",
-        "purchase_order_number",
-    );
+    is(&with(&[("purchase_order_number", &long(51))]), 400, "INVALID_PARAMETER", "purchase_order_number");
     let daily = "daily_budget_amount_local_micro";
     let total = "total_budget_amount_local_micro";
     with(&[(daily, "5000000"), (total, "5000000")]).assert_status(200);
@@ -108,36 +84,15 @@ fn a_campaign_keeps_its_limits() {
     for wrong in ["0", "-10000", "x", "99999999999999999999", "1.5", "+10000"] {
         is(&with(&[(daily, wrong)]), 400, "INVALID_PARAMETER", daily);
     }
-    is(
-        &with(&[("entity_status", "GONE")]),
-        400,
-        "INVALID_PARAMETER",
-        "entity_status",
-    );
-    is(
-        &with(&[("funding_instrument_id", "zz")]),
-        404,
-        "FUNDING_INSTRUMENT_NOT_FOUND",
-        "funding_instrument_id",
-    );
-    is(
-        &with(&[("funding_instrument_id", "a-b")]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "funding_instrument_id",
-    );
+    is(&with(&[("entity_status", "GONE")]), 400, "INVALID_PARAMETER", "entity_status");
+    is(&with(&[("funding_instrument_id", "zz")]), 404, "FUNDING_INSTRUMENT_NOT_FOUND", "funding_instrument_id");
+    is(&with(&[("funding_instrument_id", "a-b")]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "funding_instrument_id");
     let delivery = [("budget_optimization", "LINE_ITEM"), ("standard_delivery", "true")];
     is(&with(&delivery), 400, "INVALID", "standard_delivery");
     let all = with(&[("name", ""), (daily, "x"), ("entity_status", "y")]).assert_status(400);
     assert_eq!(all["errors"].as_array().unwrap().len(), 3, "{all}");
     // What clients send back of a record is passed over.
-    with(&[
-        ("id", "x"),
-        ("created_at", "never"),
-        ("servable", "true"),
-        ("to_delete", "False"),
-    ])
-    .assert_status(200);
+    with(&[("id", "x"), ("created_at", "never"), ("servable", "true"), ("to_delete", "False")]).assert_status(200);
 }
 
 #[test]
@@ -200,45 +155,22 @@ fn lists_are_filtered_ordered_and_continued() {
     assert!(walk(&[("q", "ven")]).is_empty());
     let some = all[..3].join(",");
     assert_eq!(walk(&[("campaign_ids", &some), ("count", "2")]).len(), 3);
-    assert_eq!(
-        walk(&[("funding_instrument_ids", &ads.instrument), ("count", "5")]).len(),
-        24
-    );
+    assert_eq!(walk(&[("funding_instrument_ids", &ads.instrument), ("count", "5")]).len(), 24);
     let total = ads.get("/campaigns", &[("with_total_count", "true"), ("count", "1")]);
     assert_eq!(total["total_count"], 24);
     let cursor = total["next_cursor"].as_str().unwrap();
     let with = |params: &[(&str, &str)]| ads.send("GET", "/campaigns", params);
-    is(
-        &with(&[("cursor", cursor), ("with_total_count", "true")]),
-        400,
-        "EXCLUSIVE_PARAMETERS",
-        "cursor",
-    );
-    is(
-        &with(&[("cursor", cursor), ("sort_by", "name-asc")]),
-        400,
-        "INVALID_PARAMETER",
-        "cursor",
-    );
+    is(&with(&[("cursor", cursor), ("with_total_count", "true")]), 400, "EXCLUSIVE_PARAMETERS", "cursor");
+    is(&with(&[("cursor", cursor), ("sort_by", "name-asc")]), 400, "INVALID_PARAMETER", "cursor");
     is(&with(&[("cursor", "x")]), 400, "INVALID_PARAMETER", "cursor");
     for wrong in ["0", "1001", "x"] {
         is(&with(&[("count", wrong)]), 400, "INVALID_PARAMETER", "count");
     }
-    is(
-        &with(&[("sort_by", "currency-asc")]),
-        400,
-        "INVALID_PARAMETER",
-        "sort_by",
-    );
+    is(&with(&[("sort_by", "currency-asc")]), 400, "INVALID_PARAMETER", "sort_by");
     is(&with(&[("q", &"x".repeat(256))]), 400, "INVALID_PARAMETER", "q");
     let many: Vec<String> = (1..=201).map(|number| number.to_string()).collect();
     with(&[("campaign_ids", &many[..200].join(","))]).assert_status(200);
-    is(
-        &with(&[("campaign_ids", &many.join(","))]),
-        400,
-        "INVALID_PARAMETER",
-        "campaign_ids",
-    );
+    is(&with(&[("campaign_ids", &many.join(","))]), 400, "INVALID_PARAMETER", "campaign_ids");
     let totals = with(&[("with_total_count", "true")]);
     assert_eq!(totals.header_number("x-rate-limit-limit"), 200);
     assert_eq!(with(&[]).header_number("x-rate-limit-limit"), 10_000);
@@ -269,9 +201,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
     is(&ads.batch("campaigns", &json!({})), 400, "INVALID_PARAMETER", "");
     // The same record twice: deletions come first, so that the change finds nothing.
     ads.batch("campaigns", &whole).assert_status(400);
-    let done = ads
-        .batch("campaigns", &json!([create("One"), change]))
-        .assert_status(200);
+    let done = ads.batch("campaigns", &json!([create("One"), change])).assert_status(200);
     assert_eq!(done["data"][1]["name"], "Autumn");
     let forty: Vec<Value> = (0..40).map(|number| create(&number.to_string())).collect();
     ads.batch("campaigns", &forty.into()).assert_status(200);
@@ -297,10 +227,7 @@ fn filters_leave_what_a_look_at_everything_leaves() {
         })
         .collect();
     let made = ids(&ads.batch("campaigns", &items.into()).assert_status(200));
-    let gone = made
-        .iter()
-        .step_by(5)
-        .map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
+    let gone = made.iter().step_by(5).map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
     let gone: Vec<Value> = gone.collect();
     ads.batch("campaigns", &gone.into()).assert_status(200);
     let walk = |params: &[(&str, &str)]| {
@@ -364,9 +291,7 @@ fn filters_leave_what_a_look_at_everything_leaves() {
 #[test]
 fn active_campaigns_are_limited() {
     let ads = Advertiser::new();
-    shared_server()
-        .run_cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"])
-        .assert_success();
+    shared_server().run_cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"]).assert_success();
     let one = json!({ "operation_type": "Create", "params": {
         "name": "Many", "funding_instrument_id": ads.instrument,
         "daily_budget_amount_local_micro": 10_000_000,
@@ -388,8 +313,7 @@ fn active_campaigns_are_limited() {
     let draft = ads.make("/campaigns", &draft);
     let wake = |id: &str| ads.send("PUT", &format!("/campaigns/{id}"), &[("entity_status", "ACTIVE")]);
     is(&wake(&draft), 400, "TOO_MANY_CAMPAIGNS", "");
-    ads.send("DELETE", &format!("/campaigns/{first}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/campaigns/{first}"), &[]).assert_status(200);
     wake(&draft).assert_status(200);
     is(
         &ads.send("PUT", &format!("/campaigns/{draft}"), &[("entity_status", "DRAFT")]),
@@ -399,16 +323,8 @@ fn active_campaigns_are_limited() {
     );
     // Its line items have ended: it counts no longer.
     let item = ads.line_item(&second);
-    ads.send(
-        "PUT",
-        &format!("/line_items/{item}"),
-        &[("end_time", "2026-01-02T00:00:00Z")],
-    )
-    .assert_status(200);
-    assert_eq!(
-        ads.get(&format!("/campaigns/{second}"), &[])["data"]["reasons_not_servable"][0],
-        "EXPIRED"
-    );
+    ads.send("PUT", &format!("/line_items/{item}"), &[("end_time", "2026-01-02T00:00:00Z")]).assert_status(200);
+    assert_eq!(ads.get(&format!("/campaigns/{second}"), &[])["data"]["reasons_not_servable"][0], "EXPIRED");
     ads.send("POST", "/campaigns", &params).assert_status(200);
 }
 
@@ -453,37 +369,16 @@ fn a_tag_belongs_to_its_line_item() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let item = ads.line_item(&ads.campaign());
     let url = "https://partner.example/seen?a=1";
-    let tag = [
-        ("line_item_id", item.as_str()),
-        ("tracking_tag_type", "IMPRESSION_TAG"),
-        ("tracking_tag_url", url),
-    ];
+    let tag = [("line_item_id", item.as_str()), ("tracking_tag_type", "IMPRESSION_TAG"), ("tracking_tag_url", url)];
     let id = ads.make("/tracking_tags", &tag);
     let path = format!("/tracking_tags/{id}");
-    is(
-        &ads.send("PUT", &path, &[]),
-        400,
-        "MISSING_PARAMETER",
-        "tracking_tag_url",
-    );
-    is(
-        &ads.send("PUT", &path, &[("tracking_tag_url", "partner")]),
-        400,
-        "INVALID_PARAMETER",
-        "tracking_tag_url",
-    );
-    let changed = ads
-        .send("PUT", &path, &[("tracking_tag_url", "https://b.example")])
-        .assert_status(200);
+    is(&ads.send("PUT", &path, &[]), 400, "MISSING_PARAMETER", "tracking_tag_url");
+    is(&ads.send("PUT", &path, &[("tracking_tag_url", "partner")]), 400, "INVALID_PARAMETER", "tracking_tag_url");
+    let changed = ads.send("PUT", &path, &[("tracking_tag_url", "https://b.example")]).assert_status(200);
     assert_eq!(changed["data"]["tracking_tag_url"], "https://b.example");
     // Another account has neither the tag nor the line item.
     is(&other.send("GET", &path, &[]), 404, "NOT_FOUND", "tracking_tag_id");
-    is(
-        &other.send("POST", "/tracking_tags", &tag),
-        404,
-        "LINE_ITEM_NOT_FOUND",
-        "line_item_id",
-    );
+    is(&other.send("POST", "/tracking_tags", &tag), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
     let none = other.get("/tracking_tags", &[("tracking_tag_ids", &id)]);
     assert!(ids(&none).is_empty());
     assert!(ids(&other.get("/tracking_tags", &[("line_item_ids", &item)])).is_empty());
@@ -491,13 +386,8 @@ fn a_tag_belongs_to_its_line_item() {
 
 /// Sends these beside what is usual, unless they say otherwise.
 fn beside<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let kept = usual
-        .iter()
-        .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
-    kept.chain(more)
-        .filter(|(_, value)| !value.is_empty())
-        .copied()
-        .collect()
+    let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+    kept.chain(more).filter(|(_, value)| !value.is_empty()).copied().collect()
 }
 
 #[test]
@@ -547,10 +437,7 @@ fn budgets_are_set_at_one_level() {
         let both = [(level, "LINE_ITEM"), ("standard_delivery", delivery)];
         is(&campaign(&both), 400, "INVALID", "standard_delivery");
         let one = [(daily, "5000000"), ("standard_delivery", delivery)];
-        assert_eq!(
-            campaign(&one).assert_status(200)["data"]["standard_delivery"],
-            delivery == "true"
-        );
+        assert_eq!(campaign(&one).assert_status(200)["data"]["standard_delivery"], delivery == "true");
     }
     let path = format!("/campaigns/{own_one}");
     assert_eq!(ads.get(&path, &[])["data"]["standard_delivery"], Value::Null);
@@ -650,12 +537,7 @@ fn a_line_item_suits_its_objective() {
             "VIDEO_VIEWS",
             &[],
             ["VIDEO_VIEW", "VIEW", "AUTO"],
-            &[
-                (goal, "VIEW_3S_100PCT"),
-                (goal, "VIEW_6S"),
-                (goal, "VIEW_15S"),
-                (strategy, "MAX"),
-            ],
+            &[(goal, "VIEW_3S_100PCT"), (goal, "VIEW_6S"), (goal, "VIEW_15S"), (strategy, "MAX")],
             &[(strategy, "TARGET"), (pay, "IMPRESSION")],
         ),
         (
@@ -663,11 +545,7 @@ fn a_line_item_suits_its_objective() {
             &[("product_type", "MEDIA"), ("categories", "IAB7")],
             ["PREROLL", "VIEW", "MAX"],
             &[(goal, "PREROLL_STARTS"), (strategy, "AUTO")],
-            &[
-                ("product_type", "PROMOTED_TWEETS"),
-                ("categories", ""),
-                ("categories", "IAB99"),
-            ],
+            &[("product_type", "PROMOTED_TWEETS"), ("categories", ""), ("categories", "IAB99")],
         ),
         (
             "APP_INSTALLS",
@@ -705,42 +583,19 @@ fn a_line_item_suits_its_objective() {
     let placement = "INVALID_PLACEMENT_TYPE";
     for (more, code, at) in [
         (&[("placements", "TWITTER_PROFILE")][..], placement, "placements"),
-        (
-            &[("placements", "TWITTER_SEARCH"), ("objective", "REACH")],
-            placement,
-            "placements",
-        ),
+        (&[("placements", "TWITTER_SEARCH"), ("objective", "REACH")], placement, "placements"),
         (&[("placements", "MOON")], "INVALID_PARAMETER", "placements"),
+        (&[("placements", "PUBLISHER_NETWORK")], "INCLUSIVE_PARAMETERS", "advertiser_domain"),
         (
-            &[("placements", "PUBLISHER_NETWORK")],
-            "INCLUSIVE_PARAMETERS",
-            "advertiser_domain",
-        ),
-        (
-            &[
-                ("placements", "PUBLISHER_NETWORK"),
-                ("advertiser_domain", "bikes.example"),
-            ],
+            &[("placements", "PUBLISHER_NETWORK"), ("advertiser_domain", "bikes.example")],
             "INCLUSIVE_PARAMETERS",
             "categories",
         ),
-        (
-            &[("start_time", "2026-02-01"), ("end_time", "2026-02-01")],
-            "INVALID",
-            "end_time",
-        ),
+        (&[("start_time", "2026-02-01"), ("end_time", "2026-02-01")], "INVALID", "end_time"),
         (&[("frequency_cap", "1")], "INCLUSIVE_PARAMETERS", "duration_in_days"),
+        (&[("frequency_cap", "1"), ("duration_in_days", "8")], "INVALID_PARAMETER", "duration_in_days"),
         (
-            &[("frequency_cap", "1"), ("duration_in_days", "8")],
-            "INVALID_PARAMETER",
-            "duration_in_days",
-        ),
-        (
-            &[
-                ("objective", "WEBSITE_CLICKS"),
-                ("frequency_cap", "1"),
-                ("duration_in_days", "7"),
-            ],
+            &[("objective", "WEBSITE_CLICKS"), ("frequency_cap", "1"), ("duration_in_days", "7")],
             "INVALID",
             "frequency_cap",
         ),
@@ -778,12 +633,7 @@ fn a_line_item_suits_its_objective() {
     change(installs.as_str().unwrap(), "APP_CLICK").assert_status(200);
     let path = format!("/line_items/{first}");
     ads.send("DELETE", &path, &[]).assert_status(200);
-    is(
-        &ads.send("DELETE", &path, &[]),
-        404,
-        "LINE_ITEM_NOT_FOUND",
-        "line_item_id",
-    );
+    is(&ads.send("DELETE", &path, &[]), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
 }
 
 #[test]
@@ -807,17 +657,10 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
     is(&promote(&people, &stranger.id), 400, "INVALID_USER_ID", "user_id");
     is(&promote(&people, "1"), 400, "INVALID_USER_ID", "user_id");
     let list = |items: &str| ads.send("GET", "/promoted_accounts", &[("line_item_ids", items)]);
-    assert_eq!(
-        list(&people).assert_status(200)["data"],
-        json!([]),
-        "nobody is promoted"
-    );
+    assert_eq!(list(&people).assert_status(200)["data"], json!([]), "nobody is promoted");
     let made = promote(&people, &ads.person.id).assert_status(200);
     // Once more is no more.
-    assert_eq!(
-        promote(&people, &ads.person.id).assert_status(200)["data"]["id"],
-        made["data"]["id"]
-    );
+    assert_eq!(promote(&people, &ads.person.id).assert_status(200)["data"]["id"], made["data"]["id"]);
     assert_eq!(ids(&list(&people).assert_status(200)).len(), 1);
     assert_eq!(ids(&list(&format!("{posts},{people}")).assert_status(200)).len(), 1);
     is(&list(&posts), 400, incompatible, "line_item_ids");

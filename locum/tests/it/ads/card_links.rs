@@ -43,16 +43,8 @@ impl Carded {
         let item = ads.line_item(&ads.make("/campaigns", &campaign));
         let body = card_body(&ads.image(), SITE);
         let path = format!("/12/accounts/{}/cards", ads.account);
-        let made = ads
-            .person
-            .send_signed(TestRequest::post(path).json(&body))
-            .assert_status(200);
-        Self {
-            item,
-            card: made["data"].clone(),
-            bearer: app.bearer,
-            ads,
-        }
+        let made = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
+        Self { item, card: made["data"].clone(), bearer: app.bearer, ads }
     }
 
     const fn server(&self) -> &'static TestServer {
@@ -202,29 +194,19 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     let changed = change("https://bikes.example/summer");
     assert_ne!(changed["components"][1]["destination"]["tco_url"], short);
     let (told, other) = link_of(&ads.person, &post);
-    assert_eq!(
-        told["entities"]["urls"][0]["expanded_url"],
-        "https://bikes.example/summer"
-    );
+    assert_eq!(told["entities"]["urls"][0]["expanded_url"], "https://bikes.example/summer");
     assert_ne!(other, link);
     open(&mut browser, &link);
     // Slides lead to places of their own.
     let slide = |url: &str| card_body(image, url)["components"].clone();
     let slides = json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
-    ads.person
-        .send_signed(TestRequest::new("PUT", path.clone()).json(&slides))
-        .assert_status(200);
+    ads.person.send_signed(TestRequest::new("PUT", path.clone()).json(&slides)).assert_status(200);
     let (told, _) = link_of(&ads.person, &post);
     let urls = told["entities"]["urls"].as_array().unwrap();
     let to: Vec<&Value> = urls.iter().map(|one| &one["expanded_url"]).collect();
     assert_eq!(to, ["https://one.example/", "https://two.example/"]);
     assert_ne!(urls[0]["url"], urls[1]["url"]);
-    assert!(
-        told["text"]
-            .as_str()
-            .unwrap()
-            .ends_with(urls[0]["url"].as_str().unwrap())
-    );
+    assert!(told["text"].as_str().unwrap().ends_with(urls[0]["url"].as_str().unwrap()));
     let back = change(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
     // The links of a card that is no more lead nowhere, and its posts show none.
@@ -334,17 +316,9 @@ fn a_conversation_card_is_answered_by_a_post() {
     for part in ["Sunday ride", "#Coast", "#Hills", "/media/"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert!(
-        !shown.contains("See you there") && !shown.contains(&unlocked),
-        "{shown}"
-    );
+    assert!(!shown.contains("See you there") && !shown.contains(&unlocked), "{shown}");
     let link = shown.split("href=\"/intent/post?").nth(1).unwrap();
-    let link = link
-        .split('"')
-        .next()
-        .unwrap()
-        .replace("&#38;", "&")
-        .replace("&amp;", "&");
+    let link = link.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
     let link = format!("/intent/post?{link}");
     let asked = stranger.get(link.clone());
     assert_eq!(asked.status, 303);
@@ -354,10 +328,7 @@ fn a_conversation_card_is_answered_by_a_post() {
     let mut browser = signed_in(&fan);
     let form = browser.get(link);
     let html = form.assert_page(200);
-    assert!(
-        html.contains("I choose the &#60;coast&#62; &#38; more #Coast"),
-        "{html}"
-    );
+    assert!(html.contains("I choose the &#60;coast&#62; &#38; more #Coast"), "{html}");
     let text = "I choose the <coast> & more #Coast";
     let send = |browser: &mut Browser<'_>, text: &str| browser.submit(&form, "/intent/post", &[("text", text)]);
     let sent = send(&mut browser, text);
@@ -403,10 +374,7 @@ fn a_post_is_written_from_a_link() {
     let query = "text=Hello%20there&url=https://bikes.example&hashtags=one,%23two&via=@ada";
     for path in ["/intent/post", "/intent/tweet"] {
         let html = browser.get(format!("{path}?{query}")).assert_page(200);
-        assert!(
-            html.contains("Hello there https://bikes.example #one #two via @ada"),
-            "{html}"
-        );
+        assert!(html.contains("Hello there https://bikes.example #one #two via @ada"), "{html}");
     }
     let form = browser.get("/intent/post");
     let send = |browser: &mut Browser<'_>, text: &str| browser.submit(&form, "/intent/post", &[("text", text)]);

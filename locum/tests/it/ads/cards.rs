@@ -31,20 +31,12 @@ impl Advertiser {
     }
 
     fn card(&self, components: &Value) -> TestResponse {
-        self.json(
-            "POST",
-            "/cards",
-            &json!({ "name": "Cargo offer", "components": components }),
-        )
+        self.json("POST", "/cards", &json!({ "name": "Cargo offer", "components": components }))
     }
 }
 
 fn wide() -> Film {
-    Film {
-        width: 160,
-        height: 90,
-        ..Film::default()
-    }
+    Film { width: 160, height: 90, ..Film::default() }
 }
 
 fn upload(person: &TestUser<'_>, category: &str, file: &[u8]) -> String {
@@ -98,20 +90,12 @@ fn a_card_is_made_of_components() {
     let path = format!("/cards/{id}");
     let same = json!({ "name": "New", "components": card["components"], "id": id });
     let renamed = ads.json("PUT", &path, &same).assert_status(200);
-    assert_eq!(
-        (&renamed["data"]["name"], &renamed["data"]["components"]),
-        (&json!("New"), &card["components"])
-    );
+    assert_eq!((&renamed["data"]["name"], &renamed["data"]["components"]), (&json!("New"), &card["components"]));
     let slide = json!([medium(&film), details()]);
-    let slides = ads
-        .json("PUT", &path, &json!({ "slides": [slide, [medium(&image), details()]] }))
-        .assert_status(200);
+    let slides = ads.json("PUT", &path, &json!({ "slides": [slide, [medium(&image), details()]] })).assert_status(200);
     assert_eq!(slides["data"]["card_type"], "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE");
     assert!(slides["data"].get("components").is_none());
-    assert_eq!(
-        slides["data"]["slides"][0][0]["media_metadata"][&film]["video_aspect_ratio"],
-        "16:9"
-    );
+    assert_eq!(slides["data"]["slides"][0][0]["media_metadata"][&film]["video_aspect_ratio"], "16:9");
 
     let both = json!([image, film]);
     let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
@@ -125,18 +109,12 @@ fn a_card_is_made_of_components() {
     assert_eq!(names(&newest), ["MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"]);
     let next = newest["next_cursor"].as_str().unwrap();
     let params = [("sort_by", "created_at-desc"), ("count", "1"), ("cursor", next)];
-    assert_eq!(
-        names(&ads.get("/cards", &params)),
-        ["MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"]
-    );
+    assert_eq!(names(&ads.get("/cards", &params)), ["MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"]);
     let uri = card["card_uri"].as_str().unwrap();
     for filter in [("card_id", id), ("card_ids", id), ("card_uris", uri), ("q", "nE")] {
         assert_eq!(ads.get("/cards", &[filter])["data"][0]["id"], id, "{filter:?}");
     }
-    let app_kind = [
-        ("card_types", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"),
-        ("include_legacy_cards", "true"),
-    ];
+    let app_kind = [("card_types", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"), ("include_legacy_cards", "true")];
     assert_eq!(ads.get("/cards", &app_kind)["data"].as_array().unwrap().len(), 1);
 
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
@@ -167,81 +145,21 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
         (json!("x"), 400, "INVALID_PARAMETER", "components"),
         (json!([5]), 400, "INVALID_PARAMETER", "components[0]"),
         (json!([medium(&image)]), 400, "INVALID", "components"),
-        (
-            json!([medium(&image), medium(&image), details()]),
-            400,
-            "INVALID",
-            "components",
-        ),
-        (
-            json!([untyped, details()]),
-            400,
-            "MISSING_PARAMETER",
-            "components[0].type",
-        ),
-        (
-            json!([{ "type": "SONG" }, details()]),
-            400,
-            "UNKNOWN_CARD_TYPE",
-            "components[0].type",
-        ),
-        (
-            json!([{ "type": "MEDIA" }, details()]),
-            400,
-            "MISSING_PARAMETER",
-            "components[0].media_key",
-        ),
-        (
-            json!([medium("x"), details()]),
-            400,
-            "INVALID_PARAMETER",
-            "components[0].media_key",
-        ),
+        (json!([medium(&image), medium(&image), details()]), 400, "INVALID", "components"),
+        (json!([untyped, details()]), 400, "MISSING_PARAMETER", "components[0].type"),
+        (json!([{ "type": "SONG" }, details()]), 400, "UNKNOWN_CARD_TYPE", "components[0].type"),
+        (json!([{ "type": "MEDIA" }, details()]), 400, "MISSING_PARAMETER", "components[0].media_key"),
+        (json!([medium("x"), details()]), 400, "INVALID_PARAMETER", "components[0].media_key"),
         (json!([medium("3_1"), details()]), 404, "MEDIA_NOT_FOUND", "components"),
-        (
-            json!([medium(&foreign), details()]),
-            404,
-            "MEDIA_NOT_FOUND",
-            "components",
-        ),
+        (json!([medium(&foreign), details()]), 404, "MEDIA_NOT_FOUND", "components"),
         (json!([medium(&small), details()]), 400, "INVALID_IMAGE", "components"),
         (json!([medium(&tall), details()]), 400, "INVALID_IMAGE", "components"),
-        (
-            json!([one, details()]),
-            400,
-            "INVALID_PARAMETER",
-            "components[0].media_keys",
-        ),
-        (
-            json!([medium(&image), wrong_url]),
-            400,
-            "INVALID_PARAMETER",
-            "components[1].destination.url",
-        ),
-        (
-            json!([medium(&image), site_in_button]),
-            400,
-            "INVALID_PARAMETER",
-            "components[1].destination.type",
-        ),
-        (
-            link(&json!({})),
-            400,
-            "MISSING_PARAMETER",
-            "components[1].destination.googleplay_app_id",
-        ),
-        (
-            link(&json!({ "country_code": "USA" })),
-            400,
-            "INVALID_PARAMETER",
-            "components[1].destination.country_code",
-        ),
-        (
-            link(&stray),
-            400,
-            "INCLUSIVE_PARAMETERS",
-            "components[1].destination.ios_deep_link",
-        ),
+        (json!([one, details()]), 400, "INVALID_PARAMETER", "components[0].media_keys"),
+        (json!([medium(&image), wrong_url]), 400, "INVALID_PARAMETER", "components[1].destination.url"),
+        (json!([medium(&image), site_in_button]), 400, "INVALID_PARAMETER", "components[1].destination.type"),
+        (link(&json!({})), 400, "MISSING_PARAMETER", "components[1].destination.googleplay_app_id"),
+        (link(&json!({ "country_code": "USA" })), 400, "INVALID_PARAMETER", "components[1].destination.country_code"),
+        (link(&stray), 400, "INCLUSIVE_PARAMETERS", "components[1].destination.ios_deep_link"),
     ] {
         is(&ads.card(&components), status, code, at);
     }
@@ -249,12 +167,7 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
     let good = json!([medium(&image), details()]);
     let long = "é".repeat(81);
     is(&send(&json!({ "components": good })), 400, "MISSING_PARAMETER", "name");
-    is(
-        &send(&json!({ "name": long, "components": good })),
-        400,
-        "INVALID_PARAMETER",
-        "name",
-    );
+    is(&send(&json!({ "name": long, "components": good })), 400, "INVALID_PARAMETER", "name");
     is(&send(&json!({ "name": "x" })), 400, "MISSING_PARAMETER", "components");
     is(
         &send(&json!({ "name": "x", "components": good, "slides": [good, good] })),
@@ -262,48 +175,13 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
         "EXCLUSIVE_PARAMETERS",
         "slides",
     );
-    is(
-        &send(&json!({ "name": "x", "slides": [good] })),
-        400,
-        "INVALID_PARAMETER",
-        "slides",
-    );
-    is(
-        &ads.send("POST", "/cards", &[("name", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "",
-    );
-    is(
-        &ads.send("GET", "/cards", &[("card_types", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "card_types",
-    );
-    is(
-        &ads.send("GET", "/cards", &[("count", "201")]),
-        400,
-        "INVALID_PARAMETER",
-        "count",
-    );
-    is(
-        &ads.send("GET", "/cards", &[("q", &long)]),
-        400,
-        "INVALID_PARAMETER",
-        "q",
-    );
-    is(
-        &ads.send("GET", "/cards", &[("card_uris", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "card_uris",
-    );
-    is(
-        &ads.send("GET", "/cards/x", &[]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "card_id",
-    );
+    is(&send(&json!({ "name": "x", "slides": [good] })), 400, "INVALID_PARAMETER", "slides");
+    is(&ads.send("POST", "/cards", &[("name", "x")]), 400, "INVALID_PARAMETER", "");
+    is(&ads.send("GET", "/cards", &[("card_types", "x")]), 400, "INVALID_PARAMETER", "card_types");
+    is(&ads.send("GET", "/cards", &[("count", "201")]), 400, "INVALID_PARAMETER", "count");
+    is(&ads.send("GET", "/cards", &[("q", &long)]), 400, "INVALID_PARAMETER", "q");
+    is(&ads.send("GET", "/cards", &[("card_uris", "x")]), 400, "INVALID_PARAMETER", "card_uris");
+    is(&ads.send("GET", "/cards/x", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "card_id");
     assert!(ads.get("/cards", &[])["data"].as_array().unwrap().is_empty());
 }
 
@@ -317,9 +195,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
             ("second_choice", "Evening"),
             ("duration_in_minutes", "2880"),
         ];
-        let kept = usual
-            .iter()
-            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
         ads.send("POST", "/cards/poll", &all)
     };
@@ -327,20 +203,14 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     assert_eq!(made["request"]["params"]["card_type"], "poll");
     assert_eq!(made["request"]["params"]["duration_in_minutes"], 2880);
     let card = &made["data"];
-    assert_eq!(
-        (&card["card_type"], &card["duration_in_minutes"]),
-        (&json!("TEXT_POLLS"), &json!("2880"))
-    );
+    assert_eq!((&card["card_type"], &card["duration_in_minutes"]), (&json!("TEXT_POLLS"), &json!("2880")));
     assert_eq!(card["start_time"], card["created_at"]);
     assert!(card.get("third_choice").is_none());
     let uri = card["card_uri"].as_str().unwrap();
 
     // Two posts with the card are one poll.
     let post = |text: &str| {
-        let made = ads
-            .person
-            .post("/2/tweets", &json!({ "text": text, "card_uri": uri }))
-            .assert_status(201);
+        let made = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": uri })).assert_status(201);
         made["data"]["id"].as_str().unwrap().to_owned()
     };
     let (one, other) = (post("Ride"), post("Ride on"));
@@ -364,46 +234,13 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
         assert_eq!(see(post)["includes"]["polls"][0]["options"][0]["votes"], 2);
     }
 
-    is(
-        &poll(&[("duration_in_minutes", "4")]),
-        400,
-        "INVALID_PARAMETER",
-        "duration_in_minutes",
-    );
-    is(
-        &poll(&[("duration_in_minutes", "10081")]),
-        400,
-        "INVALID_PARAMETER",
-        "duration_in_minutes",
-    );
-    is(
-        &poll(&[("first_choice", "abcdefghijklmnopqrstuvwxyz")]),
-        400,
-        "INVALID_PARAMETER",
-        "first_choice",
-    );
-    is(
-        &poll(&[("second_choice", "")]),
-        400,
-        "MISSING_PARAMETER",
-        "second_choice",
-    );
-    is(
-        &poll(&[("fourth_choice", "x")]),
-        400,
-        "INCLUSIVE_PARAMETERS",
-        "fourth_choice",
-    );
-    is(
-        &poll(&[("media_key", "3_1")]),
-        400,
-        "FEATURE_NOT_AVAILABLE",
-        "media_key",
-    );
-    assert_eq!(
-        ads.get("/cards/poll", &[("with_total_count", "true")])["total_count"],
-        1
-    );
+    is(&poll(&[("duration_in_minutes", "4")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
+    is(&poll(&[("duration_in_minutes", "10081")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
+    is(&poll(&[("first_choice", "abcdefghijklmnopqrstuvwxyz")]), 400, "INVALID_PARAMETER", "first_choice");
+    is(&poll(&[("second_choice", "")]), 400, "MISSING_PARAMETER", "second_choice");
+    is(&poll(&[("fourth_choice", "x")]), 400, "INCLUSIVE_PARAMETERS", "fourth_choice");
+    is(&poll(&[("media_key", "3_1")]), 400, "FEATURE_NOT_AVAILABLE", "media_key");
+    assert_eq!(ads.get("/cards/poll", &[("with_total_count", "true")])["total_count"], 1);
 
     let id = card["id"].as_str().unwrap();
     let path = format!("/cards/poll/{id}");
@@ -413,12 +250,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert!(gone["data"].get("first_choice").is_none());
-    is(
-        &ads.send("GET", &path, &[("with_deleted", "true")]),
-        404,
-        "CARD_NOT_FOUND",
-        "card_id",
-    );
+    is(&ads.send("GET", &path, &[("with_deleted", "true")]), 404, "CARD_NOT_FOUND", "card_id");
     assert!(see(&one)["includes"].get("polls").is_none());
 }
 
@@ -428,12 +260,7 @@ fn a_poll_card_shows_media_where_the_account_may() {
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();
     let inside = |path: &str, params: &[(&str, &str)]| {
-        send(
-            &ads.person,
-            "POST",
-            &format!("/ads-sandbox/12/accounts/{account}{path}"),
-            params,
-        )
+        send(&ads.person, "POST", &format!("/ads-sandbox/12/accounts/{account}{path}"), params)
     };
     let poll = |key: &str| {
         let params = [
@@ -455,17 +282,9 @@ fn a_poll_card_shows_media_where_the_account_may() {
     );
     assert!(still["data"].get("media_key").is_none());
     let moving = poll(&film).assert_status(200);
-    assert_eq!(
-        (&moving["data"]["card_type"], &moving["data"]["video_width"]),
-        (&json!("VIDEO_POLLS"), &json!("160"))
-    );
+    assert_eq!((&moving["data"]["card_type"], &moving["data"]["video_width"]), (&json!("VIDEO_POLLS"), &json!("160")));
     assert_eq!(moving["data"]["content_duration_seconds"], "1.000");
-    is(
-        &poll(&ads.media("tweet_image", &png(900, 900))),
-        400,
-        "INVALID_IMAGE",
-        "media_key",
-    );
+    is(&poll(&ads.media("tweet_image", &png(900, 900))), 400, "INVALID_IMAGE", "media_key");
     is(&poll("3_1"), 404, "MEDIA_NOT_FOUND", "media_key");
 }
 
@@ -482,22 +301,14 @@ fn a_conversation_card_asks_for_a_post() {
             ("thank_you_text", "See you there"),
             ("title", "Sunday ride"),
         ];
-        let kept = usual
-            .iter()
-            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
         ads.send("POST", &format!("/cards/{kind}_conversation"), &all)
     };
     let made = card("video", &[]).assert_status(200);
     let video = &made["data"];
-    assert_eq!(
-        (&video["first_cta"], &video["card_type"]),
-        (&json!("#Coast"), &json!("VIDEO_CONVERSATION"))
-    );
-    assert_eq!(
-        (&video["video_width"], &video["video_height"]),
-        (&json!("16"), &json!("9"))
-    );
+    assert_eq!((&video["first_cta"], &video["card_type"]), (&json!("#Coast"), &json!("VIDEO_CONVERSATION")));
+    assert_eq!((&video["video_width"], &video["video_height"]), (&json!("16"), &json!("9")));
     assert_eq!(video["video_owner_id"], ads.person.id.as_str());
     let still = card("image", &[("media_key", &image)]).assert_status(200);
     assert_eq!(still["data"]["image_display_width"], "800");
@@ -505,51 +316,22 @@ fn a_conversation_card_asks_for_a_post() {
     for (more, status, code, at) in [
         (("title", ""), 400, "MISSING_PARAMETER", "title"),
         (("title", "x23456789012345678901234"), 400, "INVALID_PARAMETER", "title"),
-        (
-            ("first_cta", "x23456789012345678901"),
-            400,
-            "INVALID_PARAMETER",
-            "first_cta",
-        ),
-        (
-            ("second_cta", "#Hills"),
-            400,
-            "INCLUSIVE_PARAMETERS",
-            "second_cta_tweet",
-        ),
+        (("first_cta", "x23456789012345678901"), 400, "INVALID_PARAMETER", "first_cta"),
+        (("second_cta", "#Hills"), 400, "INCLUSIVE_PARAMETERS", "second_cta_tweet"),
         (("thank_you_text", ""), 400, "MISSING_PARAMETER", "thank_you_text"),
         (("thank_you_url", "x"), 400, "INVALID_PARAMETER", "thank_you_url"),
         (("media_key", image.as_str()), 400, "INVALID_MEDIA", "media_key"),
         (("media_key", "13_1"), 404, "MEDIA_NOT_FOUND", "media_key"),
-        (
-            ("poster_media_key", film.as_str()),
-            400,
-            "INVALID_IMAGE",
-            "poster_media_key",
-        ),
+        (("poster_media_key", film.as_str()), 400, "INVALID_IMAGE", "poster_media_key"),
     ] {
         is(&card("video", &[more]), status, code, at);
     }
     is(&card("image", &[]), 400, "INVALID_IMAGE", "media_key");
 
     let path = format!("/cards/video_conversation/{}", video["id"].as_str().unwrap());
-    is(
-        &ads.send("PUT", &path, &[("title", "")]),
-        400,
-        "MISSING_PARAMETER",
-        "title",
-    );
-    is(
-        &ads.send("PUT", &path, &[("media_key", "")]),
-        400,
-        "INVALID_PARAMETER",
-        "media_key",
-    );
-    let hills = [
-        ("title", ""),
-        ("second_cta", "#Hills"),
-        ("second_cta_post", "Hills it is"),
-    ];
+    is(&ads.send("PUT", &path, &[("title", "")]), 400, "MISSING_PARAMETER", "title");
+    is(&ads.send("PUT", &path, &[("media_key", "")]), 400, "INVALID_PARAMETER", "media_key");
+    let hills = [("title", ""), ("second_cta", "#Hills"), ("second_cta_post", "Hills it is")];
     let changed = ads.send("PUT", &path, &hills).assert_status(200);
     assert_eq!(changed["data"]["second_cta_tweet"], "Hills it is");
     assert!(changed["data"].get("title").is_none());
@@ -557,44 +339,18 @@ fn a_conversation_card_asks_for_a_post() {
     // Every kind is found by its address, in the order of the addresses.
     let uri = |card: &Value| card["card_uri"].as_str().unwrap().to_owned();
     let plain = ads.card(&json!([medium(&image), details()])).assert_status(200);
-    let uris = [
-        uri(&still["data"]),
-        uri(&plain["data"]),
-        "card://1".to_owned(),
-        uri(video),
-    ];
+    let uris = [uri(&still["data"]), uri(&plain["data"]), "card://1".to_owned(), uri(video)];
     let found = ads.get("/cards/all", &[("card_uris", uris.join(",").as_str())]);
-    assert_eq!(
-        names(&found),
-        ["IMAGE_CONVERSATION", "IMAGE_WEBSITE", "VIDEO_CONVERSATION"]
-    );
-    is(
-        &ads.send("GET", "/cards/all", &[]),
-        400,
-        "MISSING_PARAMETER",
-        "card_uris",
-    );
-    is(
-        &ads.send("GET", "/cards/all/zzzzz", &[]),
-        404,
-        "CARD_NOT_FOUND",
-        "card_id",
-    );
-    is(
-        &ads.send("GET", "/cards/all/a-b", &[]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "card_id",
-    );
+    assert_eq!(names(&found), ["IMAGE_CONVERSATION", "IMAGE_WEBSITE", "VIDEO_CONVERSATION"]);
+    is(&ads.send("GET", "/cards/all", &[]), 400, "MISSING_PARAMETER", "card_uris");
+    is(&ads.send("GET", "/cards/all/zzzzz", &[]), 404, "CARD_NOT_FOUND", "card_id");
+    is(&ads.send("GET", "/cards/all/a-b", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "card_id");
     let stranger = Advertiser::new();
     let one = format!("/cards/all?card_uris={}", percent_encode(&uri(video)));
     assert_eq!(stranger.get(&one, &[])["data"], json!([]));
 
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(
-        (&gone["data"]["deleted"], &gone["data"]["name"]),
-        (&json!(true), &json!("Pick a route"))
-    );
+    assert_eq!((&gone["data"]["deleted"], &gone["data"]["name"]), (&json!(true), &json!("Pick a route")));
     assert!(gone["data"].get("first_cta").is_none());
     is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
 }

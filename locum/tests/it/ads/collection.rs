@@ -29,12 +29,7 @@ fn collection() -> Vec<Request> {
     let names = |cell: &'static str| cell.split(',').filter(|name| *name != "-").collect();
     let read = |line: &'static str| {
         let cells: Vec<&'static str> = line.split('\t').collect();
-        Request {
-            method: cells[0],
-            path: cells[1],
-            must: names(cells[2]),
-            may: names(cells[3]),
-        }
+        Request { method: cells[0], path: cells[1], must: names(cells[2]), may: names(cells[3]) }
     };
     lines.map(read).collect()
 }
@@ -89,9 +84,7 @@ impl World {
         let feature = ["ads", "account", "feature", &ads.account];
         let polls = ["--add", "PROMOTED_MEDIA_POLLS"];
         let shares = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
-        shared_server()
-            .run_cli(&[&feature[..], &polls, &shares].concat())
-            .assert_success();
+        shared_server().run_cli(&[&feature[..], &polls, &shares].concat()).assert_success();
         let audience = ads.make("/custom_audiences", &[("name", "Riders")]);
         let campaign = |name| {
             let params = [
@@ -133,11 +126,7 @@ impl World {
             ("duration_in_minutes", "60"),
         ];
         let card = ads.send("POST", "/cards/poll", &poll).assert_status(200)["data"].clone();
-        let later = [
-            ("as_user_id", ads.person.id.as_str()),
-            ("scheduled_at", &minute(90)),
-            ("text", "Later"),
-        ];
+        let later = [("as_user_id", ads.person.id.as_str()), ("scheduled_at", &minute(90)), ("text", "Later")];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let person = ads.get("/promotable_users", &[])["data"][0]["id"].clone();
         let values = BTreeMap::from([
@@ -174,12 +163,7 @@ impl World {
             ("/accounts/:account_id/user_settings", ads.person.id.clone()),
             ("/accounts/:account_id/cards/all", text(&card["id"])),
         ]);
-        Self {
-            ads,
-            other: Advertiser::new(),
-            made,
-            values,
-        }
+        Self { ads, other: Advertiser::new(), made, values }
     }
 
     /// A value of a parameter; none where another one that is sent excludes it.
@@ -252,11 +236,7 @@ impl World {
 
     /// Sends a request with these parameters.
     fn send(&self, request: &Request, params: &[(&str, &str)]) -> TestResponse {
-        let account = if request.is_for_sandbox() {
-            self.made.get("/accounts")
-        } else {
-            Some(&self.ads.account)
-        };
+        let account = if request.is_for_sandbox() { self.made.get("/accounts") } else { Some(&self.ads.account) };
         let mut path = request.path.to_owned();
         path = path.replace(":account_id", account.map_or("1", String::as_str));
         // What belongs to an audience.
@@ -482,9 +462,7 @@ fn the_requests_of_the_public_collection_are_answered() {
     for request in order {
         if request.name() == "DELETE /stats/jobs/accounts/:account_id/:job_id" {
             // One that is not done meanwhile.
-            let job = all
-                .iter()
-                .find(|job| job.name() == "POST /stats/jobs/accounts/:account_id");
+            let job = all.iter().find(|job| job.name() == "POST /stats/jobs/accounts/:account_id");
             let answer = world.full(job.unwrap());
             world.learn(job.unwrap(), &answer);
         }

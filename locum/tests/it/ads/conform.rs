@@ -23,11 +23,7 @@ const BESIDE: &[(&str, &[&str])] = &[
 ];
 
 /// What there is one of beside others of its kind.
-const ONCE: &[&str] = &[
-    "preroll_call_to_action",
-    "line_item_curated_category",
-    "do_not_reach_list",
-];
+const ONCE: &[&str] = &["preroll_call_to_action", "line_item_curated_category", "do_not_reach_list"];
 
 /// What needs an operator first, and is made in a test of its own.
 pub(super) const ELSEWHERE: &[&str] = &["line_item_curated_category", "custom_audience"];
@@ -44,12 +40,7 @@ pub(super) struct Subject<'w> {
 
 impl<'w> Subject<'w> {
     pub(super) fn new(world: &'w World, of: &'static Resource) -> Self {
-        Self {
-            world,
-            of,
-            path: format!("/{}", of.path.replace("<posts>", "posts")),
-            wrong: Vec::new(),
-        }
+        Self { world, of, path: format!("/{}", of.path.replace("<posts>", "posts")), wrong: Vec::new() }
     }
 
     fn send(&self, ads: &Advertiser, method: &'static str, path: &str, params: &Params) -> TestResponse {
@@ -59,10 +50,8 @@ impl<'w> Subject<'w> {
             let body = Value::Object(members.collect::<Map<_, _>>());
             return ads.person.send_signed(TestRequest::new(method, path).json(&body));
         }
-        let texts: Vec<(&str, String)> = params
-            .iter()
-            .map(|(name, value)| (*name, value.as_str().unwrap_or_default().to_owned()))
-            .collect();
+        let texts: Vec<(&str, String)> =
+            params.iter().map(|(name, value)| (*name, value.as_str().unwrap_or_default().to_owned())).collect();
         let pairs: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
         send(&ads.person, method, &path, &pairs)
     }
@@ -79,22 +68,14 @@ impl<'w> Subject<'w> {
     }
 
     fn well(&mut self, answer: &TestResponse, what: &str) -> Value {
-        self.holds(answer.status == 200, || {
-            format!("{what}: {} {}", answer.status, answer.text())
-        });
+        self.holds(answer.status == 200, || format!("{what}: {} {}", answer.status, answer.text()));
         answer.json()
     }
 
     /// An answer that is a refusal of one parameter.
     fn refused(&mut self, answer: &TestResponse, status: u16, code: &str, at: &str) {
         let so = answer.status == status && blames(answer, code, at);
-        self.holds(so, || {
-            format!(
-                "expected {status} {code} at {at}, got {} {}",
-                answer.status,
-                answer.text()
-            )
-        });
+        self.holds(so, || format!("expected {status} {code} at {at}, got {} {}", answer.status, answer.text()));
     }
 
     /// What a good new record is sent as.
@@ -203,9 +184,7 @@ impl<'w> Subject<'w> {
         let list = |this: &Self, more: &[(&'static str, &str)]| this.ask("GET", &this.path, &this.asked(more));
         let answer = list(self, &[]);
         let all = ids(&self.well(&answer, "list"));
-        self.holds(made.iter().all(|id| all.contains(id)), || {
-            format!("lists {all:?} without {made:?}")
-        });
+        self.holds(made.iter().all(|id| all.contains(id)), || format!("lists {all:?} without {made:?}"));
         let (_, most) = self.of.page_size;
         for (count, fits) in [("0", false), ("1", true), ("x", false), ("-1", false)] {
             let answer = list(self, &[("count", count)]);
@@ -227,9 +206,7 @@ impl<'w> Subject<'w> {
                 let answer = list(self, &[("sort_by", &sort)]);
                 let mut sorted = ids(&self.well(&answer, &sort));
                 let walked = self.walk(&sort);
-                self.holds(walked == sorted, || {
-                    format!("{sort}: {walked:?} page by page, not {sorted:?}")
-                });
+                self.holds(walked == sorted, || format!("{sort}: {walked:?} page by page, not {sorted:?}"));
                 sorted.sort();
                 let mut same = all.clone();
                 same.sort();
@@ -240,9 +217,7 @@ impl<'w> Subject<'w> {
             let answer = list(self, &[("sort_by", sort)]);
             let sorted = ids(&self.well(&answer, sort));
             let walked = self.walk(sort);
-            self.holds(walked == sorted, || {
-                format!("{sort}: {walked:?} page by page, not {sorted:?}")
-            });
+            self.holds(walked == sorted, || format!("{sort}: {walked:?} page by page, not {sorted:?}"));
         }
         for sort in ["id-asc", "created_at", "created_at-up", "created_at-asc,x"] {
             let answer = list(self, &[("sort_by", sort)]);
@@ -251,9 +226,7 @@ impl<'w> Subject<'w> {
         if self.of.supports_list_extras {
             let answer = list(self, &[("with_total_count", "true")]);
             let total = self.well(&answer, "total")["total_count"].as_u64();
-            self.holds(total == u64::try_from(all.len()).ok(), || {
-                format!("total {total:?} of {all:?}")
-            });
+            self.holds(total == u64::try_from(all.len()).ok(), || format!("total {total:?} of {all:?}"));
             let answer = list(self, &[("with_total_count", "true"), ("cursor", "x")]);
             self.refused(&answer, 400, "EXCLUSIVE_PARAMETERS", "cursor");
         }
@@ -298,9 +271,8 @@ impl<'w> Subject<'w> {
             self.refused(&answer, 400, "INVALID_PARAMETER", name);
         }
         if let FieldKind::Ids(of, most) = filter.kind {
-            let many: Vec<String> = (0..=most)
-                .map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap()))
-                .collect();
+            let many: Vec<String> =
+                (0..=most).map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap())).collect();
             let answer = list(self, &many.join(","));
             self.refused(&answer, 400, "INVALID_PARAMETER", name);
             let answer = list(self, "a-b");
@@ -329,9 +301,7 @@ impl<'w> Subject<'w> {
         if let Some(value) = field.map(|field| self.value(field)) {
             let answer = list(self, value.as_str().unwrap_or_default());
             let found = ids(&self.well(&answer, name));
-            self.holds(made.iter().all(|id| found.contains(id)), || {
-                format!("{name}: {found:?}")
-            });
+            self.holds(made.iter().all(|id| found.contains(id)), || format!("{name}: {found:?}"));
         }
     }
 
@@ -346,9 +316,7 @@ impl<'w> Subject<'w> {
         self.holds(whole, || format!("shows {data}"));
         for field in self.of.fields {
             let there = data.get(field.name.post).is_some();
-            self.holds(there == field.is_shown || !field.is_shown, || {
-                format!("{} is not shown", field.name.post)
-            });
+            self.holds(there == field.is_shown || !field.is_shown, || format!("{} is not shown", field.name.post));
         }
         let deleted = data.get("deleted").is_some();
         self.holds(deleted == self.of.shows_deleted, || "deleted".to_owned());
@@ -401,9 +369,7 @@ impl<'w> Subject<'w> {
             }
         }
         let after = self.count();
-        self.holds(before == after, || {
-            format!("{before:?} before, {after:?} after what was refused")
-        });
+        self.holds(before == after, || format!("{before:?} before, {after:?} after what was refused"));
     }
 
     fn count(&self) -> Option<usize> {
@@ -425,26 +391,13 @@ impl<'w> Subject<'w> {
             .collect();
         // Nothing, and what never changes.
         let mut nothing = musts.clone();
-        let fixed = self
-            .of
-            .fields
-            .iter()
-            .filter(|field| field.update == FieldRequirement::Ignored && field.is_shown);
+        let fixed = self.of.fields.iter().filter(|field| field.update == FieldRequirement::Ignored && field.is_shown);
         nothing.extend(fixed.map(|field| (field.name.post, "zzz".into())));
-        nothing.extend([
-            ("id", "zzz".into()),
-            ("created_at", "x".into()),
-            ("deleted", "true".into()),
-        ]);
+        nothing.extend([("id", "zzz".into()), ("created_at", "x".into()), ("deleted", "true".into())]);
         let answer = self.ask("PUT", &path, &nothing);
         let same = self.well(&answer, "a change of nothing");
         self.holds(same["data"] == before, || format!("{} is not {before}", same["data"]));
-        for field in self
-            .of
-            .fields
-            .iter()
-            .filter(|field| field.update != FieldRequirement::Ignored)
-        {
+        for field in self.of.fields.iter().filter(|field| field.update != FieldRequirement::Ignored) {
             let name = field.name.post;
             for value in bad(field.kind) {
                 let mut params = musts.clone();
@@ -454,11 +407,8 @@ impl<'w> Subject<'w> {
                 self.refused(&answer, 400, "INVALID_PARAMETER", name);
             }
             if field.create == FieldRequirement::Required {
-                let code = if field.update == FieldRequirement::Required {
-                    "MISSING_PARAMETER"
-                } else {
-                    "INVALID_PARAMETER"
-                };
+                let code =
+                    if field.update == FieldRequirement::Required { "MISSING_PARAMETER" } else { "INVALID_PARAMETER" };
                 let answer = self.ask("PUT", &path, &vec![(name, "".into())]);
                 self.refused(&answer, 400, code, name);
             }
@@ -505,9 +455,7 @@ impl<'w> Subject<'w> {
                 let asked = self.asked(&[("with_deleted", with)]);
                 let page = self.ask("GET", &self.path, &asked).json();
                 let is_there = ids(&page).iter().any(|one| one == id);
-                self.holds(is_there == there, || {
-                    format!("with_deleted={with} lists {:?}", ids(&page))
-                });
+                self.holds(is_there == there, || format!("with_deleted={with} lists {:?}", ids(&page)));
             }
         }
     }
@@ -517,16 +465,12 @@ impl<'w> Subject<'w> {
 fn blames(answer: &TestResponse, code: &str, at: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
-    errors
-        .iter()
-        .any(|error| error["code"] == code && (error["parameter"] == at || error["attribute"] == at))
+    errors.iter().any(|error| error["code"] == code && (error["parameter"] == at || error["attribute"] == at))
 }
 
 fn ids(page: &Value) -> Vec<String> {
     let data = page["data"].as_array().cloned().unwrap_or_default();
-    data.iter()
-        .filter_map(|one| one["id"].as_str().map(str::to_owned))
-        .collect()
+    data.iter().filter_map(|one| one["id"].as_str().map(str::to_owned)).collect()
 }
 
 /// An id that nothing has.
@@ -566,10 +510,7 @@ fn every_resource_does_what_its_declaration_says() {
     let world = World::new();
     let mut wrong = Vec::new();
     let mut seen = 0;
-    for of in RESOURCES
-        .iter()
-        .filter(|of| !of.verbs.is_empty() && !ELSEWHERE.contains(&of.name))
-    {
+    for of in RESOURCES.iter().filter(|of| !of.verbs.is_empty() && !ELSEWHERE.contains(&of.name)) {
         let mut subject = Subject::new(&world, of);
         subject.conform();
         wrong.extend(subject.wrong);

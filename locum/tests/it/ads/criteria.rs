@@ -19,12 +19,8 @@ impl Advertiser {
     }
 
     pub(super) fn targets(&self, item: &str, (kind, value, operator): Asked<'_>) -> TestResponse {
-        let params = [
-            ("line_item_id", item),
-            ("targeting_type", kind),
-            ("targeting_value", value),
-            ("operator_type", operator),
-        ];
+        let params =
+            [("line_item_id", item), ("targeting_type", kind), ("targeting_value", value), ("operator_type", operator)];
         self.send("POST", "/targeting_criteria", &params)
     }
 
@@ -44,9 +40,8 @@ impl Advertiser {
     }
 
     fn forgets_all(&self, ids: &[&str]) -> TestResponse {
-        let items = ids
-            .iter()
-            .map(|id| json!({ "operation_type": "Delete", "params": { "targeting_criterion_id": id } }));
+        let items =
+            ids.iter().map(|id| json!({ "operation_type": "Delete", "params": { "targeting_criterion_id": id } }));
         self.batch("targeting_criteria", &items.collect())
     }
 
@@ -158,29 +153,14 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
         (("NETWORK_OPERATOR", "nowhere", "EQ"), 400, bad, at),
         (("NETWORK_ACTIVATION_DURATION", "x", "LT"), 400, bad, at),
         (("BROAD_KEYWORD", " ", "EQ"), 400, bad, at),
-        (
-            ("FOLLOWERS_OF_USER", &other.person.id, "EQ"),
-            400,
-            "INVALID_USER_ID",
-            at,
-        ),
+        (("FOLLOWERS_OF_USER", &other.person.id, "EQ"), 400, "INVALID_USER_ID", at),
         (("SIMILAR_TO_FOLLOWERS_OF_USER", "1", "EQ"), 400, "INVALID_USER_ID", at),
-        (
-            ("CUSTOM_AUDIENCE", "zzzz", "EQ"),
-            404,
-            "TAILORED_AUDIENCE_NOT_FOUND",
-            at,
-        ),
+        (("CUSTOM_AUDIENCE", "zzzz", "EQ"), 404, "TAILORED_AUDIENCE_NOT_FOUND", at),
         (("CAMPAIGN_ENGAGEMENT", &own, "EQ"), 400, invalid, kind),
         (("CAMPAIGN_ENGAGEMENT_LOOKALIKE", &own, "EQ"), 400, invalid, kind),
         (("CAMPAIGN_ENGAGEMENT", &foreign, "EQ"), 404, "CAMPAIGN_NOT_FOUND", at),
         (("CAMPAIGN_ENGAGEMENT", "a-b", "EQ"), 404, illegal, at),
-        (
-            ("USER_ENGAGEMENT", promotable, "EQ"),
-            404,
-            "PROMOTABLE_USER_NOT_FOUND",
-            at,
-        ),
+        (("USER_ENGAGEMENT", promotable, "EQ"), 404, "PROMOTABLE_USER_NOT_FOUND", at),
     ] {
         let alone = refused(&ads.targets(&item, asked), status);
         assert_eq!(alone, pair(code, at), "{asked:?}");
@@ -189,10 +169,7 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
     }
     assert!(ads.targeted(&item).is_empty());
     // Those that go together do not come alone, whatever they are.
-    for asked in [
-        ("IAB_CATEGORY", "IAB17", "EQ"),
-        ("CONTENT_PUBLISHER_USER", ads.person.id.as_str(), "NE"),
-    ] {
+    for asked in [("IAB_CATEGORY", "IAB17", "EQ"), ("CONTENT_PUBLISHER_USER", ads.person.id.as_str(), "NE")] {
         is(&ads.targets(&item, asked), 400, "INVALID_TARGETING_TYPE", kind);
         ads.targets_all(&item, &[asked]).assert_status(200);
     }
@@ -226,18 +203,12 @@ fn a_show_is_targeted_where_it_can_be_seen() {
     // The place goes with the show or stays.
     is(&ads.forgets(&place), 400, outside, at);
     assert_eq!(wrong(&ads.forgets_all(&[&place])), [[pair(outside, at)]]);
-    assert_eq!(
-        wrong(&ads.forgets_all(&[&far, &place])),
-        [[pair(nowhere, at)], [pair(nowhere, at)]]
-    );
+    assert_eq!(wrong(&ads.forgets_all(&[&far, &place])), [[pair(nowhere, at)], [pair(nowhere, at)]]);
     ads.forgets(&far).assert_status(200);
     ads.forgets_all(&[&place, &seen]).assert_status(200);
     assert!(ads.targeted(&item).is_empty());
     // A batch counts as a whole: in whichever order, and nothing of it if something is wrong.
-    assert_eq!(
-        wrong(&ads.targets_all(&other, &[there, show])),
-        [vec![], vec![pair(outside, at)]]
-    );
+    assert_eq!(wrong(&ads.targets_all(&other, &[there, show])), [vec![], vec![pair(outside, at)]]);
     assert!(ads.targeted(&other).is_empty());
     ads.targets_all(&other, &[show, there, here]).assert_status(200);
     assert_eq!(ads.targeted(&other).len(), 3);
@@ -267,8 +238,7 @@ fn engagement_is_targeted_by_its_type() {
     let second = id(&ads.targets(&item, ("ENGAGEMENT_TYPE", "ENGAGEMENT", "EQ")));
     ads.forgets(&kind).assert_status(200);
     is(&ads.forgets(&second), 400, "INVALID", "targeting_type");
-    ads.targets_all(&other, &[kinds[0], ("ENGAGEMENT_TYPE", "IMPRESSION", "EQ")])
-        .assert_status(200);
+    ads.targets_all(&other, &[kinds[0], ("ENGAGEMENT_TYPE", "IMPRESSION", "EQ")]).assert_status(200);
 }
 
 #[test]
@@ -324,8 +294,7 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
     let phone = option(&["DEVICE", "--os", "ANDROID"]);
     ads.targets(made, ("DEVICE", &phone, "EQ")).assert_status(200);
     let android = [("android_app_store_identifier", "org.example.bikes")];
-    ads.send("PUT", &format!("/line_items/{made}"), &android)
-        .assert_status(200);
+    ads.send("PUT", &format!("/line_items/{made}"), &android).assert_status(200);
     assert_eq!(ads.targeted(made), [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]);
 }
 
@@ -345,12 +314,7 @@ fn categories_of_content_are_targeted_as_whole_sets() {
     assert_eq!(unknown, [[pair("INVALID_IAB_CATEGORY", "targeting_value")]]);
     assert!(ads.targeted(&item).is_empty());
     let made = ads.targets_all(&item, &some).assert_status(200);
-    let ids: Vec<&str> = made["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["id"].as_str().unwrap())
-        .collect();
+    let ids: Vec<&str> = made["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     // They go as they came.
     is(&ads.forgets(ids[0]), 400, "INVALID", "targeting_value");
     assert_eq!(wrong(&ads.forgets_all(&ids[..2])), [[part()], [part()]]);
@@ -365,22 +329,13 @@ fn categories_of_content_are_targeted_as_whole_sets() {
 #[test]
 fn what_is_targeted_leads_to_more() {
     let ads = Advertiser::new();
-    let (word, beside) = (
-        format!("gravel{}", unique_number()),
-        format!("pannier{}", unique_number()),
-    );
+    let (word, beside) = (format!("gravel{}", unique_number()), format!("pannier{}", unique_number()));
     for _ in 0..3 {
-        shared_server()
-            .new_user("rider")
-            .publish_text(&format!("{word} and {beside}"));
+        shared_server().new_user("rider").publish_text(&format!("{word} and {beside}"));
     }
     let suggest = |params: &[(&str, &str)]| ads.send("GET", "/targeting_suggestions", params);
     let of = |kind: &str, values: &str, count: &str| {
-        let params = [
-            ("suggestion_type", kind),
-            ("targeting_values", values),
-            ("count", count),
-        ];
+        let params = [("suggestion_type", kind), ("targeting_values", values), ("count", count)];
         suggest(&params).assert_status(200)["data"].clone()
     };
     let row = |kind: &str, value: &str| json!({ "suggestion_type": kind, "suggestion_value": value });
@@ -396,38 +351,16 @@ fn what_is_targeted_leads_to_more() {
     for _ in 0..4 {
         shared_server().new_user("fan").import_follows(&[&club, &shop]);
     }
-    wait_until("an account is suggested", || {
-        of("USER_ID", &club.id, "30") == json!([row("USER_ID", &shop.id)])
-    });
+    wait_until("an account is suggested", || of("USER_ID", &club.id, "30") == json!([row("USER_ID", &shop.id)]));
     let alone = shared_server().new_user("alone");
     assert_eq!(of("USER_ID", &alone.id, "30"), json!([]));
     for (params, code, at) in [
         (&[][..], "MISSING_PARAMETER", "suggestion_type"),
-        (
-            &[("suggestion_type", "KEYWORD")],
-            "MISSING_PARAMETER",
-            "targeting_values",
-        ),
-        (
-            &[("suggestion_type", "PLACE"), ("targeting_values", "x")],
-            "INVALID_PARAMETER",
-            "suggestion_type",
-        ),
-        (
-            &[("suggestion_type", "USER_ID"), ("targeting_values", "bike")],
-            "INVALID_PARAMETER",
-            "targeting_values",
-        ),
-        (
-            &[("suggestion_type", "USER_ID"), ("targeting_values", "1")],
-            "INVALID_PARAMETER",
-            "targeting_values",
-        ),
-        (
-            &[("suggestion_type", "KEYWORD"), ("targeting_values", "!!")],
-            "INVALID_PARAMETER",
-            "targeting_values",
-        ),
+        (&[("suggestion_type", "KEYWORD")], "MISSING_PARAMETER", "targeting_values"),
+        (&[("suggestion_type", "PLACE"), ("targeting_values", "x")], "INVALID_PARAMETER", "suggestion_type"),
+        (&[("suggestion_type", "USER_ID"), ("targeting_values", "bike")], "INVALID_PARAMETER", "targeting_values"),
+        (&[("suggestion_type", "USER_ID"), ("targeting_values", "1")], "INVALID_PARAMETER", "targeting_values"),
+        (&[("suggestion_type", "KEYWORD"), ("targeting_values", "!!")], "INVALID_PARAMETER", "targeting_values"),
     ] {
         is(&suggest(params), 400, code, at);
     }
@@ -445,8 +378,7 @@ fn what_waits_is_made_active() {
     let campaign = ads.make("/campaigns", &draft);
     let item = ads.line_item(&campaign);
     let (campaign, item) = (format!("/campaigns/{campaign}"), format!("/line_items/{item}"));
-    ads.send("PUT", &item, &[("entity_status", "PAUSED")])
-        .assert_status(200);
+    ads.send("PUT", &item, &[("entity_status", "PAUSED")]).assert_status(200);
     for one in [&campaign, &item] {
         let path = format!("{one}/activate");
         assert_ne!(ads.get(one, &[])["data"]["entity_status"], "ACTIVE");
@@ -457,18 +389,8 @@ fn what_waits_is_made_active() {
         ads.send("PUT", &path, &[]).assert_status(200);
         assert_eq!(other.send("PUT", &path, &[]).status, 404);
     }
-    is(
-        &ads.send("PUT", "/campaigns/zzz/activate", &[]),
-        404,
-        "CAMPAIGN_NOT_FOUND",
-        "campaign_id",
-    );
-    is(
-        &ads.send("PUT", "/line_items/a-b/activate", &[]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "line_item_id",
-    );
+    is(&ads.send("PUT", "/campaigns/zzz/activate", &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
+    is(&ads.send("PUT", "/line_items/a-b/activate", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "line_item_id");
     // As many as may be: one more does not become active this way either.
     let set = ["ads", "account", "set", &ads.account, "--campaigns", "1"];
     shared_server().run_cli(&set).assert_success();

@@ -90,9 +90,7 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     // What the operator says again holds instead.
     publisher(&rider, &[]);
     assert_eq!(videos(), 3);
-    server
-        .run_cli(&["ads", "publisher", "remove", &club.username])
-        .assert_success();
+    server.run_cli(&["ads", "publisher", "remove", &club.username]).assert_success();
     assert_eq!(*row(&all(), "user_id", &club.id), Value::Null);
     let left = ads.get(&one, &[]);
     assert_eq!(left["data"]["publisher_user_ids"], json!([rider.id]));
@@ -119,10 +117,7 @@ fn curated_categories_are_found_by_country() {
     let ads = Advertiser::new();
     let member = shared_server().new_user("member");
     publisher(&member, &[]);
-    let (near, far) = (
-        curated("Near", &["PT", "ES"], &[&member]),
-        curated("Far", &["JP"], &[&member]),
-    );
+    let (near, far) = (curated("Near", &["PT", "ES"], &[&member]), curated("Far", &["JP"], &[&member]));
     assert_eq!(near.len(), 12);
     let list = |codes: &str| ads.get("/curated_categories", &[("country_codes", codes)]);
     let found = list("es,FR");
@@ -157,10 +152,7 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     let ads = Advertiser::new();
     let member = shared_server().new_user("member");
     publisher(&member, &[]);
-    let (near, far) = (
-        curated("Near", &["PT"], &[&member]),
-        curated("Far", &["JP"], &[&member]),
-    );
+    let (near, far) = (curated("Near", &["PT"], &[&member]), curated("Far", &["JP"], &[&member]));
     let item = ads.line_item(&ads.campaign());
     let path = "/line_item_curated_categories";
     let link = |item: &str, category: &str| {
@@ -215,12 +207,7 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     assert_eq!(ads.get(path, &filter)["data"][0]["id"], id);
     let gone = ads.send("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
-    is(
-        &ads.send("GET", &one, &[]),
-        404,
-        "NOT_FOUND",
-        "line_item_curated_category_id",
-    );
+    is(&ads.send("GET", &one, &[]), 404, "NOT_FOUND", "line_item_curated_category_id");
     assert_eq!(ads.get(path, &filter)["data"], json!([]));
     together("IAB_CATEGORY", "IAB17", "EQ").assert_status(200);
     is(&link(&item, &near), 400, "INVALID", at);

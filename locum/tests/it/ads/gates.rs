@@ -31,11 +31,8 @@ impl Yard {
         let world = World::new();
         let ads = &world.ads;
         let item = ads.line_item(&ads.campaign());
-        let kind = [
-            ("line_item_id", item.as_str()),
-            ("targeting_type", "ENGAGEMENT_TYPE"),
-            ("targeting_value", "IMPRESSION"),
-        ];
+        let kind =
+            [("line_item_id", item.as_str()), ("targeting_type", "ENGAGEMENT_TYPE"), ("targeting_value", "IMPRESSION")];
         ads.make("/targeting_criteria", &kind);
         let audience = ads.make("/custom_audiences", &[("name", "Passed on")]);
         Self {
@@ -50,9 +47,7 @@ impl Yard {
     /// Has the account held to its features, which are all but one, or all.
     fn held(&self, gates: &str, feature: &str, granted: bool) {
         let account = self.world.ads.account.as_str();
-        shared_server()
-            .run_cli(&["ads", "account", "set", account, "--gates", gates])
-            .assert_success();
+        shared_server().run_cli(&["ads", "account", "set", account, "--gates", gates]).assert_success();
         let mut change = vec!["ads", "account", "feature", account];
         for key in ALL_FEATURES {
             change.extend(["--add", *key]);
@@ -71,11 +66,7 @@ impl Yard {
         match (of, field) {
             ("line_item", _) => {
                 let more: &[(&str, &str)] = match field {
-                    "objective" => &[
-                        ("objective", "PREROLL_VIEWS"),
-                        ("product_type", "MEDIA"),
-                        ("categories", "IAB7"),
-                    ],
+                    "objective" => &[("objective", "PREROLL_VIEWS"), ("product_type", "MEDIA"), ("categories", "IAB7")],
                     "frequency_cap" => &[
                         ("objective", "ENGAGEMENTS"),
                         ("product_type", "PROMOTED_TWEETS"),
@@ -105,11 +96,8 @@ impl Yard {
                     kind if kind.starts_with("CAMPAIGN") => known("campaign_id"),
                     _ => &self.promotable(),
                 };
-                let params = [
-                    ("line_item_id", self.item.as_str()),
-                    ("targeting_type", value),
-                    ("targeting_value", about),
-                ];
+                let params =
+                    [("line_item_id", self.item.as_str()), ("targeting_type", value), ("targeting_value", about)];
                 post("/targeting_criteria", &params)
             }
             ("video_conversation_card" | "image_conversation_card", _) => {
@@ -155,17 +143,11 @@ impl Yard {
                 send(&ads.person, "GET", &path, &params)
             }
             ("grantAdsAudiencePermission" | "grantAdsTailoredPermission", _) => {
-                let (version, kind) = if of.contains("Tailored") {
-                    ("5", "tailored_audiences")
-                } else {
-                    ("12", "custom_audiences")
-                };
+                let (version, kind) =
+                    if of.contains("Tailored") { ("5", "tailored_audiences") } else { ("12", "custom_audiences") };
                 let (account, audience) = (&ads.account, &self.audience);
                 let path = format!("/{version}/accounts/{account}/{kind}/{audience}/permissions");
-                let params = [
-                    ("granted_account_id", known("granted_account_id")),
-                    ("permission_level", "READ_ONLY"),
-                ];
+                let params = [("granted_account_id", known("granted_account_id")), ("permission_level", "READ_ONLY")];
                 send(&ads.person, "POST", &path, &params)
             }
             (of, field) => panic!("nobody knows how to go through the gate at {of} {field}"),
@@ -189,11 +171,7 @@ impl Yard {
             self.held(gates, gate.feature, granted);
             let answer = self.tries(of, field, value);
             let passes = granted || gates == "lenient" && !gate.applies_to_all_accounts;
-            let holds = if passes {
-                answer.status == 200
-            } else {
-                is_closed(&answer, field, gate.feature)
-            };
+            let holds = if passes { answer.status == 200 } else { is_closed(&answer, field, gate.feature) };
             if !holds {
                 note(&format!("{gates}, granted {granted}"), &answer);
             }
@@ -289,11 +267,7 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
     set("lenient");
     ads.batch("targeting_criteria", &batch).assert_status(200);
 
-    for wrong in [
-        &["--gates", "none"][..],
-        &["--line-items", "8001"],
-        &["--line-items", "0"],
-    ] {
+    for wrong in [&["--gates", "none"][..], &["--line-items", "8001"], &["--line-items", "0"]] {
         let set = [&["ads", "account", "set", &ads.account][..], wrong].concat();
         shared_server().run_cli(&set).assert_exit_code(1);
     }
@@ -313,11 +287,7 @@ fn an_account_of_the_sandbox_opens_its_gates_itself() {
         send(&ads.person, method, &path, params)
     };
     let id = |answer: &TestResponse| answer.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
-    let funding = [
-        ("currency", "USD"),
-        ("type", "CREDIT_LINE"),
-        ("start_time", "2026-01-01"),
-    ];
+    let funding = [("currency", "USD"), ("type", "CREDIT_LINE"), ("start_time", "2026-01-01")];
     let instrument = id(&inside("POST", "/funding_instruments", &funding));
     let campaign = [
         ("funding_instrument_id", instrument.as_str()),

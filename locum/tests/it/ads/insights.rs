@@ -76,9 +76,7 @@ fn an_estimate_counts_who_is_reached() {
     let term = word("velo");
     let post = others[3].publish_text(&format!("a {term} for sale"));
     let like = json!({ "tweet_id": post });
-    others[0]
-        .post(format!("/2/users/{}/likes", others[0].id), &like)
-        .assert_status(200);
+    others[0].post(format!("/2/users/{}/likes", others[0].id), &like).assert_status(200);
     ads.reaches(2, &json!([one("PHRASE_KEYWORD", &format!("{term} for"))]));
     ads.reaches(0, &json!([one("EXACT_KEYWORD", &term)]));
     ads.reaches(4, &json!([followers, one("BROAD_KEYWORD", &term)]));
@@ -102,9 +100,7 @@ fn an_estimate_counts_who_is_reached() {
     let path = format!("/2/users/{}/blocking", others[3].id);
     others[3].post(path, &block);
     let path = format!("/12/accounts/{}/audience_summary", ads.account);
-    let older = ads
-        .person
-        .send_signed(TestRequest::post(path).json(&json!([followers])));
+    let older = ads.person.send_signed(TestRequest::post(path).json(&json!([followers])));
     assert_eq!(older.assert_status(200)["data"]["audience_size"]["max"], 2);
 }
 
@@ -115,29 +111,13 @@ fn an_estimate_says_what_is_wrong_with_it() {
     for (body, code, at) in [
         (json!({}), "MISSING_PARAMETER", "targeting_criteria"),
         (json!([]), "MISSING_PARAMETER", "targeting_criteria"),
-        (
-            json!({ "targeting_criteria": "x" }),
-            "INVALID_PARAMETER",
-            "targeting_criteria",
-        ),
-        (
-            json!([one("LOCATION", "3c65374ea675483e")]),
-            "MISSING_PARAMETER",
-            "targeting_criteria",
-        ),
+        (json!({ "targeting_criteria": "x" }), "INVALID_PARAMETER", "targeting_criteria"),
+        (json!([one("LOCATION", "3c65374ea675483e")]), "MISSING_PARAMETER", "targeting_criteria"),
         (json!([{}]), "MISSING_PARAMETER", "targeting_type"),
         (json!([5]), "MISSING_PARAMETER", "targeting_type"),
-        (
-            json!([{ "targeting_type": "PHRASE_KEYWORD" }]),
-            "MISSING_PARAMETER",
-            "targeting_value",
-        ),
+        (json!([{ "targeting_type": "PHRASE_KEYWORD" }]), "MISSING_PARAMETER", "targeting_value"),
         (json!([one("MOOD", "1")]), "INVALID_PARAMETER", "targeting_type"),
-        (
-            json!([followers, one("AGE", "OLD")]),
-            "INVALID_PARAMETER",
-            "targeting_value",
-        ),
+        (json!([followers, one("AGE", "OLD")]), "INVALID_PARAMETER", "targeting_value"),
         (
             json!([{
                 "targeting_type": "PHRASE_KEYWORD",
@@ -147,11 +127,7 @@ fn an_estimate_says_what_is_wrong_with_it() {
             "INVALID_PARAMETER",
             "operator_type",
         ),
-        (
-            json!([one("FOLLOWERS_OF_USER", &other.person.id)]),
-            "INVALID_USER_ID",
-            "targeting_value",
-        ),
+        (json!([one("FOLLOWERS_OF_USER", &other.person.id)]), "INVALID_USER_ID", "targeting_value"),
         (Value::from(vec![followers.clone(); 1_001]), "REQUEST_TOO_COMPLEX", ""),
     ] {
         is(&ads.ask(&body), 400, code, at);
@@ -163,9 +139,7 @@ fn an_estimate_says_what_is_wrong_with_it() {
     let denied = TestRequest::post(format!("{path}?operator_type=NE")).json(&json!([followers]));
     let denied = ads.person.send_signed(denied);
     is(&denied, 400, "MISSING_PARAMETER", "targeting_criteria");
-    let theirs = other
-        .person
-        .send_signed(TestRequest::post(path).json(&json!([followers])));
+    let theirs = other.person.send_signed(TestRequest::post(path).json(&json!([followers])));
     is(&theirs, 403, "ACCOUNT_NOT_FOUND", "account_id");
 }
 
@@ -199,9 +173,7 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
         volume.iter().filter_map(Value::as_i64).sum::<i64>()
     };
     // On a database server others' transactions may keep back what was written.
-    wait_until("three posts are found", || {
-        sum(&ask(&[("granularity", "HOUR"), ("keywords", &both)])) == 3
-    });
+    wait_until("three posts are found", || sum(&ask(&[("granularity", "HOUR"), ("keywords", &both)])) == 3);
     let hours = ask(&[("granularity", "HOUR"), ("keywords", &both)]);
     assert_eq!(sum(&hours), 3, "{hours}");
     assert_eq!(hours["data"]["post_volume"], hours["data"]["tweet_volume"]);
@@ -212,11 +184,7 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
     );
     let day = ask(&[("granularity", "day"), ("keywords", &both)]);
     assert_eq!(day["data"]["post_volume"], json!([3]));
-    let without = [
-        ("granularity", "DAY"),
-        ("keywords", both.as_str()),
-        ("negative_keywords", "helmet"),
-    ];
+    let without = [("granularity", "DAY"), ("keywords", both.as_str()), ("negative_keywords", "helmet")];
     assert_eq!(ask(&without)["data"]["post_volume"], json!([2]));
     let related = ask(&[("granularity", "DAY"), ("keywords", &term)]);
     let related = related["data"]["related_keywords"].as_array().unwrap();
@@ -225,21 +193,13 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
     assert!(has("helmet") && has(&other) && !has(&term), "{related:?}");
 
     // A country, by whoever writes.
-    let here = [
-        ("granularity", "DAY"),
-        ("keywords", both.as_str()),
-        ("location", "3c65374ea675483e"),
-    ];
+    let here = [("granularity", "DAY"), ("keywords", both.as_str()), ("location", "3c65374ea675483e")];
     assert_eq!(ask(&here)["data"]["post_volume"], json!([0]));
     edit(&ben, "Coimbra, Portugal");
-    wait_until("ben's posts are from Portugal", || {
-        ask(&here)["data"]["post_volume"] == json!([2])
-    });
+    wait_until("ben's posts are from Portugal", || ask(&here)["data"]["post_volume"] == json!([2]));
 
     // Not of those whose posts are not for everyone.
-    shared_server()
-        .run_cli(&["user", "suspend", &ben.username])
-        .assert_success();
+    shared_server().run_cli(&["user", "suspend", &ben.username]).assert_success();
     wait_until("ben's posts do not count", || {
         ask(&[("granularity", "DAY"), ("keywords", &both)])["data"]["post_volume"] == json!([1])
     });
@@ -256,11 +216,7 @@ fn keywords_have_limits() {
     let eleven = format!("{ten},more");
     let future = before(-48);
     let ask = |more: &[(&'static str, &str)]| {
-        let mut all = vec![
-            ("granularity", "DAY"),
-            ("keywords", "bike"),
-            ("start_time", start.as_str()),
-        ];
+        let mut all = vec![("granularity", "DAY"), ("keywords", "bike"), ("start_time", start.as_str())];
         all.retain(|(name, _)| !more.iter().any(|(other, _)| name == other));
         all.extend_from_slice(more);
         all.retain(|(_, value)| !value.is_empty());
@@ -288,12 +244,7 @@ fn keywords_have_limits() {
         (("location", "3b77caf94bfc81fe"), "INVALID_PARAMETER", "location"),
     ] {
         let answer = ask(&[more]);
-        assert_eq!(
-            refused(&answer, 400),
-            (code.to_owned(), at.to_owned()),
-            "{more:?}: {}",
-            answer.text()
-        );
+        assert_eq!(refused(&answer, 400), (code.to_owned(), at.to_owned()), "{more:?}: {}", answer.text());
     }
 }
 
@@ -318,24 +269,13 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     let cursor = first["next_cursor"].as_str().unwrap();
     let next = list("locations", &[&cities[..], &[("cursor", cursor)]].concat()).assert_status(200);
     assert_ne!(next["data"][0], first["data"][0]);
-    is(
-        &list("locations", &[("cursor", cursor)]),
-        400,
-        "INVALID_PARAMETER",
-        "cursor",
-    );
+    is(&list("locations", &[("cursor", cursor)]), 400, "INVALID_PARAMETER", "cursor");
     let language = list("languages", &[("q", "portug")]).assert_status(200);
     let wanted = json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
     assert_eq!(language["data"], wanted);
     let platform = list("platforms", &[("q", "android")]).assert_status(200);
     assert_eq!(platform["data"][0]["targeting_value"], "1");
-    assert_eq!(
-        list("tv_markets", &[]).assert_status(200)["data"]
-            .as_array()
-            .unwrap()
-            .len(),
-        17
-    );
+    assert_eq!(list("tv_markets", &[]).assert_status(200)["data"].as_array().unwrap().len(), 17);
     is(&list("tv_shows", &[]), 400, "MISSING_PARAMETER", "locale");
     is(&list("events", &[]), 400, "MISSING_PARAMETER", "event_types");
     is(&list("locations", &[("count", "0")]), 400, "INVALID_PARAMETER", "count");
@@ -345,17 +285,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     fan.import_follows(&[&ads.person]);
     let name = format!("Sports/{term}");
     let follow = format!("@{}", ads.person.username);
-    let add = [
-        "ads",
-        "option",
-        "add",
-        "interest",
-        &name,
-        "--keyword",
-        &term,
-        "--follow",
-        &follow,
-    ];
+    let add = ["ads", "option", "add", "interest", &name, "--keyword", &term, "--follow", &follow];
     let added = shared_server().run_cli(&add).json();
     let value = added["value"].as_str().unwrap();
     let found = list("interests", &[("q", &term)]).assert_status(200);
@@ -363,17 +293,7 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     assert_eq!(found["data"], wanted);
     ads.exact();
     ads.reaches(1, &json!([one("INTEREST", value)]));
-    let event = [
-        "ads",
-        "option",
-        "add",
-        "EVENT",
-        &term,
-        "--about",
-        "SPORTS",
-        "--keyword",
-        &term,
-    ];
+    let event = ["ads", "option", "add", "EVENT", &term, "--about", "SPORTS", "--keyword", &term];
     let event = [&event[..], &["--end", "2099-01-01"]].concat();
     let event = shared_server().run_cli(&event).json();
     let found = list("events", &[("event_types", "SPORTS,POLITICS")]).assert_status(200);
@@ -386,26 +306,15 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     let refused = ["ads", "option", "add", "EVENT", "x", "--about", "MOOD"];
     assert_ne!(shared_server().run_cli(&refused).code, 0);
     let listed = shared_server().run_cli(&["ads", "option", "list", "INTEREST"]).json();
-    assert!(
-        listed
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|one| one["name"] == name.as_str())
-    );
-    shared_server()
-        .run_cli(&["ads", "option", "remove", "INTEREST", value])
-        .assert_success();
+    assert!(listed.as_array().unwrap().iter().any(|one| one["name"] == name.as_str()));
+    shared_server().run_cli(&["ads", "option", "remove", "INTEREST", value]).assert_success();
     let gone = list("interests", &[("q", &term)]).assert_status(200);
     assert_eq!(gone["data"], json!([]));
 
     // Criteria are named by it.
     let item = ads.line_item(&ads.campaign());
-    let params = [
-        ("line_item_id", item.as_str()),
-        ("targeting_type", "LOCATION"),
-        ("targeting_value", "3c65374ea675483e"),
-    ];
+    let params =
+        [("line_item_id", item.as_str()), ("targeting_type", "LOCATION"), ("targeting_value", "3c65374ea675483e")];
     let made = ads.send("POST", "/targeting_criteria", &params).assert_status(200);
     assert_eq!(made["data"]["name"], "Portugal");
     assert_eq!(made["data"]["location_type"], "COUNTRIES");

@@ -27,11 +27,7 @@ fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> TestReques
         path = format!("{head}1{tail}");
     }
     let ask = TestRequest::new(operation.method, format!("{before}{path}"));
-    if operation.takes_json() {
-        ask.json(&json!({}))
-    } else {
-        ask
-    }
+    if operation.takes_json() { ask.json(&json!({})) } else { ask }
 }
 
 fn code(answer: &TestResponse) -> String {
@@ -89,26 +85,16 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
     let (ads, colleague) = (Advertiser::new(), shared_server().new_user("colleague"));
     for role in AdsRole::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
-        shared_server()
-            .run_cli(&[&grant[..], &[role.name()]].concat())
-            .assert_success();
+        shared_server().run_cli(&[&grant[..], &[role.name()]].concat()).assert_success();
         let forbidden =
             |operation: &ads::AdsOperation| !operation.sandbox_only && !operation.required_role.allows_role(role);
         let refused = |code: &str| code == "403 ACTION_NOT_ALLOWED";
         let nothing = Vec::<String>::new();
-        assert_eq!(
-            wrong(&colleague, &ads.account, "", forbidden, refused),
-            nothing,
-            "{role:?}"
-        );
+        assert_eq!(wrong(&colleague, &ads.account, "", forbidden, refused), nothing, "{role:?}");
         let allowed =
             |operation: &ads::AdsOperation| !operation.sandbox_only && operation.required_role.allows_role(role);
         let served = |code: &str| !code.starts_with('5') && code != NO_ACCOUNT;
-        assert_eq!(
-            wrong(&colleague, &ads.account, "", allowed, served),
-            nothing,
-            "{role:?}"
-        );
+        assert_eq!(wrong(&colleague, &ads.account, "", allowed, served), nothing, "{role:?}");
     }
 }
 
@@ -117,19 +103,13 @@ fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
     let of_item = |path, more: &[(&str, &str)]| ads.make(path, &[&[("line_item_id", item.as_str())], more].concat());
-    let tag = [
-        ("tracking_tag_type", "IMPRESSION_TAG"),
-        ("tracking_tag_url", "https://partner.example"),
-    ];
+    let tag = [("tracking_tag_type", "IMPRESSION_TAG"), ("tracking_tag_url", "https://partner.example")];
     let keyword = [("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
     let post = ads.person.publish_text("Promoted");
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
     let promoted = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     BTreeMap::from([
-        (
-            "custom_audiences",
-            ads.make("/custom_audiences", &[("name", "Readers")]),
-        ),
+        ("custom_audiences", ads.make("/custom_audiences", &[("name", "Readers")])),
         ("tracking_tags", of_item("/tracking_tags", &tag)),
         ("targeting_criteria", of_item("/targeting_criteria", &keyword)),
         ("promoted_posts", promoted["data"][0]["id"].as_str().unwrap().to_owned()),
@@ -154,12 +134,7 @@ fn what_belongs_to_one_account_is_not_in_another() {
             }
             // Whatever else is wrong: that it is not there comes first, or nothing is done.
             let answer = other.send(operation.method, &one, &[("with_deleted", "true")]);
-            assert!(
-                [400, 404].contains(&answer.status),
-                "{} {}",
-                answer.status,
-                answer.text()
-            );
+            assert!([400, 404].contains(&answer.status), "{} {}", answer.status, answer.text());
         }
         assert_eq!(other.send("GET", &one, &[]).status, 404);
         assert_eq!(ads.get(&one, &[])["data"]["deleted"], false, "{kind}");
@@ -212,21 +187,12 @@ fn every_operation_asks_for_a_token_that_may() {
     let person = &ads.person;
     let suspended = server.new_user("suspended");
     suspended.oauth1_token();
-    let role = [
-        "ads",
-        "account",
-        "role",
-        &ads.account,
-        &suspended.username,
-        "ACCOUNT_ADMIN",
-    ];
+    let role = ["ads", "account", "role", &ads.account, &suspended.username, "ACCOUNT_ADMIN"];
     server.run_cli(&role).assert_success();
     server.run_cli(&["user", "suspend", &suspended.id]).assert_success();
     // Tokens that may only read, by the app's permission or by their own.
     let owner = format!("reader{}", crate::harness::unique_number());
-    server
-        .run_cli(&["user", "create", &owner, "--password", "secret"])
-        .assert_success();
+    server.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
     let create = ["app", "create", "Reader", "--owner", &owner, "--permission", "read"];
     let create = [&create[..], &["--access-level", "enterprise"]].concat();
     let app = crate::harness::TestApp::from_command_output(&owner, &server.run_cli(&create).json());
@@ -239,16 +205,10 @@ fn every_operation_asks_for_a_token_that_may() {
     let own = mint(&person.app.id, &["--permission", "read"]);
     let of_app = mint(&app.id, &[]);
     let closed = server.new_app("self-serve");
-    server
-        .run_cli(&["app", "access", &closed.id, "--refuse", "ads"])
-        .assert_success();
+    server.run_cli(&["app", "access", &closed.id, "--refuse", "ads"]).assert_success();
     let of_closed = mint(&closed.id, &[]);
     let signed = |ask: TestRequest, consumer, (token, secret): &(String, String)| {
-        let key = OAuth1Credentials {
-            consumer,
-            token: (token, secret),
-            ..OAuth1Credentials::default()
-        };
+        let key = OAuth1Credentials { consumer, token: (token, secret), ..OAuth1Credentials::default() };
         let header = ask.oauth1_header(&key, &server.url);
         server.send(ask.authorization(header))
     };
@@ -261,13 +221,7 @@ fn every_operation_asks_for_a_token_that_may() {
     let reader = "403 READONLY_CLIENT_APPLICATION";
     let mut wrong = Vec::new();
     for operation in ads::operations() {
-        let ask = || {
-            ask(
-                operation,
-                &ads.account,
-                if operation.sandbox_only { "/ads-sandbox" } else { "" },
-            )
-        };
+        let ask = || ask(operation, &ads.account, if operation.sandbox_only { "/ads-sandbox" } else { "" });
         let mut note = |case: &str, answer: &TestResponse, expected: Option<&str>| {
             let got = code(answer);
             let refusals = [nobody, no_client, reader, "403 CURRENT_USER_SUSPENDED"];
@@ -354,17 +308,9 @@ fn campaigns_wait_for_the_review_of_the_account() {
 fn outcome(answer: &TestResponse) -> Value {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
-    let errors: Vec<Value> = errors
-        .iter()
-        .map(|error| json!([error["code"], error["parameter"], error["attribute"]]))
-        .collect();
-    json!([
-        answer.status,
-        errors,
-        body["data"],
-        body["next_cursor"],
-        body["total_count"]
-    ])
+    let errors: Vec<Value> =
+        errors.iter().map(|error| json!([error["code"], error["parameter"], error["attribute"]])).collect();
+    json!([answer.status, errors, body["data"], body["next_cursor"], body["total_count"]])
 }
 
 #[test]
@@ -400,19 +346,11 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
                     path = format!("{head}1{tail}");
                 }
                 let sent = [(param.name.post, id.as_str())];
-                let params = if param.location == OperationParamLocation::Path {
-                    &[][..]
-                } else {
-                    &sent
-                };
+                let params = if param.location == OperationParamLocation::Path { &[][..] } else { &sent };
                 if operation.takes_json() {
                     let body = params.iter().map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
                     let body = Value::Object(body.collect());
-                    return outcome(
-                        &other
-                            .person
-                            .send_signed(TestRequest::new(operation.method, path).json(&body)),
-                    );
+                    return outcome(&other.person.send_signed(TestRequest::new(operation.method, path).json(&body)));
                 }
                 outcome(&send(&other.person, operation.method, &path, params))
             });
@@ -432,10 +370,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
     for (kind, id) in &field.ids {
         let of = ads::resources::RESOURCES.iter().find(|of| of.name == *kind).unwrap();
         if of.supports(ads::declaration::ResourceVerb::Get) {
-            let path = format!(
-                "/{}/{id}",
-                of.path.replace("<posts>", "posts").replace("<post>", "post")
-            );
+            let path = format!("/{}/{id}", of.path.replace("<posts>", "posts").replace("<post>", "post"));
             let one = owner.get(&path, &[]);
             assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");
         }

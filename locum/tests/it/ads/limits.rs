@@ -41,11 +41,7 @@ fn bounds(kind: FieldKind) -> Option<Bounds> {
     Some(match kind {
         FieldKind::Text(least, most) if most <= 1_000 => Bounds {
             fits: vec![long(least.max(1)), long((most - 1).max(least)), long(most)],
-            exceeds: if least > 1 {
-                vec![long(least - 1), long(most + 1)]
-            } else {
-                vec![long(most + 1)]
-            },
+            exceeds: if least > 1 { vec![long(least - 1), long(most + 1)] } else { vec![long(most + 1)] },
             told: format!("String of length {least}..{most}"),
         },
         FieldKind::Int(least, most) if most < i64::MAX => Bounds {
@@ -114,11 +110,7 @@ impl Field {
             _ => None,
         };
         let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
-        for param in operation
-            .params
-            .iter()
-            .filter(|param| param.location == OperationParamLocation::Path)
-        {
+        for param in operation.params.iter().filter(|param| param.location == OperationParamLocation::Path) {
             let name = format!("{{{}}}", param.name.post);
             path = path.replace(&name, &self.of_path(of, param, operation.sandbox_only));
         }
@@ -161,13 +153,9 @@ fn every_parameter_keeps_its_declared_bounds() {
         if matches!(operation.action, OperationAction::Batch(_)) {
             continue;
         }
-        let params = operation
-            .params
-            .iter()
-            .filter(|param| param.location == OperationParamLocation::Input);
-        let bounded: Vec<(&'static str, Bounds)> = params
-            .filter_map(|param| Some((param.name.post, bounds(param.kind)?)))
-            .collect();
+        let params = operation.params.iter().filter(|param| param.location == OperationParamLocation::Input);
+        let bounded: Vec<(&'static str, Bounds)> =
+            params.filter_map(|param| Some((param.name.post, bounds(param.kind)?))).collect();
         seen += bounded.len();
         // All that is wrong is told at once: so all parameters are asked at once.
         let rounds = |of: fn(&Bounds) -> &[String]| {
@@ -177,10 +165,8 @@ fn every_parameter_keeps_its_declared_bounds() {
         let fits = rounds(|bounds| &bounds.fits).map(|(round, of)| (round, of, false));
         let over = rounds(|bounds| &bounds.exceeds).map(|(round, of)| (round, of, true));
         for (round, of, refused) in fits.chain(over) {
-            let values: Vec<(&'static str, &str)> = bounded
-                .iter()
-                .filter_map(|(name, bounds)| Some((*name, of(bounds).get(round)?.as_str())))
-                .collect();
+            let values: Vec<(&'static str, &str)> =
+                bounded.iter().filter_map(|(name, bounds)| Some((*name, of(bounds).get(round)?.as_str()))).collect();
             let answer = field.send(operation, &values);
             for (name, bounds) in &bounded {
                 let sent = values.iter().any(|(other, _)| other == name);
@@ -274,14 +260,7 @@ fn batches_are_done_whole_or_not_at_all() {
         // What is wrong with the batch itself is no item's fault.
         let most = of.max_batch_items;
         let over: Vec<Value> = (0..=most).map(|_| good()).collect();
-        for body in [
-            json!([]),
-            json!({}),
-            json!("x"),
-            json!([7]),
-            json!([good(), null]),
-            over.into(),
-        ] {
+        for body in [json!([]), json!({}), json!("x"), json!([7]), json!([good(), null]), over.into()] {
             is(&ads.batch(&kind, &body), 400, "INVALID_PARAMETER", "");
         }
         let path = format!("/12/batch/accounts/{}/{kind}", ads.account);
@@ -500,19 +479,14 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
     let event = |name: &str| {
         let name = format!("{name}{}", unique_number());
         let add = ["ads", "option", "add", "EVENT", &name, "--about", "SPORTS"];
-        let added = shared_server()
-            .run_cli(&[&add[..], &["--keyword", "bike"]].concat())
-            .json();
+        let added = shared_server().run_cli(&[&add[..], &["--keyword", "bike"]].concat()).json();
         added["value"].as_str().unwrap().to_owned()
     };
     let (ride, race) = (event("ride"), event("race"));
     let events = [("EVENT", ride.as_str(), "EQ"), ("EVENT", race.as_str(), "EQ")];
     let ages = [("AGE", "AGE_OVER_21", "EQ"), ("AGE", "AGE_OVER_35", "EQ")];
     for [one, other] in [events, ages] {
-        assert_eq!(
-            wrong(&ads.targets_all(&item, &[one, other])),
-            [vec![], vec![too_many()]]
-        );
+        assert_eq!(wrong(&ads.targets_all(&item, &[one, other])), [vec![], vec![too_many()]]);
         ads.targets(&item, one).assert_status(200);
         is(&ads.targets(&item, other), 400, "INVALID", "targeting_type");
     }
@@ -521,9 +495,7 @@ fn a_line_item_has_so_many_criteria_of_a_kind() {
 #[test]
 fn fifty_posts_are_promoted_together() {
     let ads = Advertiser::new();
-    let posts: Vec<String> = (0..51)
-        .map(|number| ads.person.publish_text(&format!("Post {number}")))
-        .collect();
+    let posts: Vec<String> = (0..51).map(|number| ads.person.publish_text(&format!("Post {number}"))).collect();
     let promote = |item: &str, count: usize| {
         let ids = posts[..count].join(",");
         let params = [("line_item_id", item), ("post_ids", ids.as_str())];
@@ -543,11 +515,7 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
     let year = 365 * 24 * 60;
     let schedule = |at: i64, media: &[&str]| {
         let (at, media) = (minute(at), media.join(","));
-        let usual = [
-            ("as_user_id", ads.person.id.as_str()),
-            ("scheduled_at", &at),
-            ("text", "x"),
-        ];
+        let usual = [("as_user_id", ads.person.id.as_str()), ("scheduled_at", &at), ("text", "x")];
         let media = [("media_keys", media.as_str())];
         let more = if media[0].1.is_empty() { &[][..] } else { &media };
         ads.send("POST", "/scheduled_posts", &[&usual[..], more].concat())
@@ -558,31 +526,16 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
     for over in [year + 2, -1, 0] {
         is(&schedule(over, &[]), 400, "INVALID_PARAMETER", "scheduled_at");
     }
-    let images: Vec<String> = (0..5)
-        .map(|number| ads.media("tweet_image", &png(40 + number, 40)))
-        .collect();
+    let images: Vec<String> = (0..5).map(|number| ads.media("tweet_image", &png(40 + number, 40))).collect();
     let images: Vec<&str> = images.iter().map(String::as_str).collect();
     let moving: Vec<String> = (2..4).map(|frames| ads.media("tweet_gif", &gif(frames))).collect();
     let (one, two) = (moving[0].as_str(), moving[1].as_str());
-    let film = |width| Film {
-        width,
-        height: 90,
-        ..Film::default()
-    };
-    let films = [
-        ads.media("tweet_video", &mp4(film(160))),
-        ads.media("tweet_video", &mp4(film(162))),
-    ];
+    let film = |width| Film { width, height: 90, ..Film::default() };
+    let films = [ads.media("tweet_video", &mp4(film(160))), ads.media("tweet_video", &mp4(film(162)))];
     for fits in [&images[..3], &images[..4], &[one], &[&films[0]]] {
         schedule(60, fits).assert_status(200);
     }
-    for over in [
-        &images[..5],
-        &[one, two],
-        &[&films[0], &films[1]],
-        &[images[0], one],
-        &[images[0], &films[0]],
-    ] {
+    for over in [&images[..5], &[one, two], &[&films[0], &films[1]], &[images[0], one], &[images[0], &films[0]]] {
         let answer = schedule(60, over);
         assert_eq!(answer.status, 400, "{over:?}: {}", answer.text());
         let at = answer.json()["errors"][0].clone();
@@ -678,20 +631,14 @@ const LINES: &[(&str, &[How])] = &[
             Test("campaigns", "active_campaigns_are_limited"),
         ],
     ),
-    (
-        "contract ads §6: batch campaign operations",
-        &[Test("limits", "batches_are_done_whole_or_not_at_all")],
-    ),
+    ("contract ads §6: batch campaign operations", &[Test("limits", "batches_are_done_whole_or_not_at_all")]),
     (
         "contract ads §6: batch custom-audience user operations",
         &[Test("audiences", "members_are_changed_all_together_or_not_at_all")],
     ),
     (
         "contract ads §6: requests with with_total_count",
-        &[Test(
-            "limits",
-            "totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour",
-        )],
+        &[Test("limits", "totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour")],
     ),
     (
         "contract ads §6: filter lists",
@@ -705,29 +652,17 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "contract ads §6: post identifiers of one promotion",
-        &[
-            Bound("createAdsPromotedPosts", "post_ids", "50"),
-            Test("limits", "fifty_posts_are_promoted_together"),
-        ],
+        &[Bound("createAdsPromotedPosts", "post_ids", "50"), Test("limits", "fifty_posts_are_promoted_together")],
     ),
     (
         "contract ads §6: media of a scheduled post",
-        &[Test(
-            "limits",
-            "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
-        )],
+        &[Test("limits", "a_scheduled_post_has_so_many_media_and_is_due_within_a_year")],
     ),
     (
         "contract ads §6: scheduling horizon",
-        &[Test(
-            "limits",
-            "a_scheduled_post_has_so_many_media_and_is_due_within_a_year",
-        )],
+        &[Test("limits", "a_scheduled_post_has_so_many_media_and_is_due_within_a_year")],
     ),
-    (
-        "contract ads §6: keyword insight range",
-        &[Test("insights", "keywords_have_limits")],
-    ),
+    ("contract ads §6: keyword insight range", &[Test("insights", "keywords_have_limits")]),
     (
         "contract ads §6: card name",
         &[
@@ -736,17 +671,8 @@ const LINES: &[(&str, &[How])] = &[
             Bound("video_conversation_card", "name", "1..80"),
         ],
     ),
-    (
-        "contract ads §6: campaign name",
-        &[
-            Bound("campaign", "name", "1..255"),
-            Bound("line_item", "name", "1..255"),
-        ],
-    ),
-    (
-        "contract ads §6: purchase order",
-        &[Bound("campaign", "purchase_order_number", "1..50")],
-    ),
+    ("contract ads §6: campaign name", &[Bound("campaign", "name", "1..255"), Bound("line_item", "name", "1..255")]),
+    ("contract ads §6: purchase order", &[Bound("campaign", "purchase_order_number", "1..50")]),
     (
         "contract ads §6: poll choice",
         &[
@@ -780,43 +706,22 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "contract ads §6: scheduled post name",
-        &[
-            Bound("scheduled_post", "name", "1..80"),
-            Bound("draft_post", "name", "1..80"),
-        ],
+        &[Bound("scheduled_post", "name", "1..80"), Bound("draft_post", "name", "1..80")],
     ),
-    (
-        "contract ads §6: poll duration",
-        &[Bound("poll_card", "duration_in_minutes", "5..10080")],
-    ),
-    (
-        "contract ads §6: swipeable media",
-        &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
-    ),
-    (
-        "contract ads §6: line items",
-        &[Test("limits", "an_account_has_so_many_active_campaigns_and_line_items")],
-    ),
-    (
-        "contract ads §6: batches",
-        &[Test("limits", "batches_are_done_whole_or_not_at_all")],
-    ),
+    ("contract ads §6: poll duration", &[Bound("poll_card", "duration_in_minutes", "5..10080")]),
+    ("contract ads §6: swipeable media", &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")]),
+    ("contract ads §6: line items", &[Test("limits", "an_account_has_so_many_active_campaigns_and_line_items")]),
+    ("contract ads §6: batches", &[Test("limits", "batches_are_done_whole_or_not_at_all")]),
     (
         "contract ads §6: criteria of a line item, publisher exclusions",
         &[
             Test("limits", "a_line_item_has_so_many_criteria_of_a_kind"),
-            Test(
-                "curated_categories",
-                "a_line_item_takes_a_curated_category_of_a_country_that_it_targets",
-            ),
+            Test("curated_categories", "a_line_item_takes_a_curated_category_of_a_country_that_it_targets"),
         ],
     ),
     (
         "contract ads §6: scheduled posts in 15 minutes",
-        &[Test(
-            "scheduled_posts",
-            "a_scheduled_post_is_refused_for_what_is_wrong_with_it",
-        )],
+        &[Test("scheduled_posts", "a_scheduled_post_is_refused_for_what_is_wrong_with_it")],
     ),
     (
         "contract ads §6: figures",
@@ -825,10 +730,7 @@ const LINES: &[(&str, &[How])] = &[
             Test("jobs", "jobs_wait_are_called_off_and_are_counted"),
         ],
     ),
-    (
-        "contract ads §6: members of an audience",
-        &[Test("audiences", "nobody_learns_whether_somebody_is_here")],
-    ),
+    ("contract ads §6: members of an audience", &[Test("audiences", "nobody_learns_whether_somebody_is_here")]),
     (
         "contract ads §1.5: count, q and sort of lists",
         &[
@@ -847,42 +749,24 @@ const LINES: &[(&str, &[How])] = &[
         "contract ads §4.1: accounts are made and deleted in the sandbox",
         &[Test("mod", "the_sandbox_is_a_world_of_its_own")],
     ),
-    (
-        "contract ads §4.1: account history",
-        &[Test("settings", "the_history_of_an_account_says_who_changed_what")],
-    ),
+    ("contract ads §4.1: account history", &[Test("settings", "the_history_of_an_account_says_who_changed_what")]),
     (
         "contract ads §9.3: business and content categories",
         &[Test("criteria", "categories_of_content_are_targeted_as_whole_sets")],
     ),
-    (
-        "contract ads §4.2: curated categories",
-        &[Test("curated_categories", "curated_categories_are_found_by_country")],
-    ),
+    ("contract ads §4.2: curated categories", &[Test("curated_categories", "curated_categories_are_found_by_country")]),
     (
         "contract ads §4.1: features",
         &[
-            Test(
-                "gates",
-                "what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs",
-            ),
+            Test("gates", "what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs"),
             Test("gates", "an_account_of_the_sandbox_opens_its_gates_itself"),
         ],
     ),
-    (
-        "contract ads §4.13: audience estimate",
-        &[Test("insights", "an_estimate_says_what_is_wrong_with_it")],
-    ),
-    (
-        "contract ads §4.13: keyword insights",
-        &[Test("insights", "keywords_have_limits")],
-    ),
+    ("contract ads §4.13: audience estimate", &[Test("insights", "an_estimate_says_what_is_wrong_with_it")]),
+    ("contract ads §4.13: keyword insights", &[Test("insights", "keywords_have_limits")]),
     (
         "contract ads §4.13: recommendations",
-        &[Test(
-            "recommendations",
-            "a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down",
-        )],
+        &[Test("recommendations", "a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down")],
     ),
     (
         "contract ads §4.4: campaigns",
@@ -892,10 +776,7 @@ const LINES: &[(&str, &[How])] = &[
             Test("campaigns", "budgets_are_set_at_one_level"),
         ],
     ),
-    (
-        "contract ads §4.7: component rules",
-        &[Test("cards", "a_card_is_refused_with_what_is_wrong_with_it")],
-    ),
+    ("contract ads §4.7: component rules", &[Test("cards", "a_card_is_refused_with_what_is_wrong_with_it")]),
     (
         "contract ads §4.8: poll cards",
         &[
@@ -903,17 +784,11 @@ const LINES: &[(&str, &[How])] = &[
             Test("cards", "a_poll_card_shows_media_where_the_account_may"),
         ],
     ),
-    (
-        "contract ads §4.9: conversation cards",
-        &[Test("cards", "a_conversation_card_asks_for_a_post")],
-    ),
+    ("contract ads §4.9: conversation cards", &[Test("cards", "a_conversation_card_asks_for_a_post")]),
     (
         "contract ads §4.10, §4.11: drafts, scheduled posts and the library",
         &[
-            Test(
-                "scheduled_posts",
-                "a_scheduled_post_is_refused_for_what_is_wrong_with_it",
-            ),
+            Test("scheduled_posts", "a_scheduled_post_is_refused_for_what_is_wrong_with_it"),
             Test("scheduled_posts", "drafts_are_kept_and_not_published"),
             Test("scheduled_posts", "the_library_says_of_media_what_the_account_says"),
         ],
@@ -931,36 +806,21 @@ const LINES: &[(&str, &[How])] = &[
     ),
     (
         "contract ads §4.12: curated categories of line items",
-        &[Test(
-            "curated_categories",
-            "a_line_item_takes_a_curated_category_of_a_country_that_it_targets",
-        )],
+        &[Test("curated_categories", "a_line_item_takes_a_curated_category_of_a_country_that_it_targets")],
     ),
-    (
-        "contract ads §4.12: tracking tags",
-        &[Test("campaigns", "a_tag_belongs_to_its_line_item")],
-    ),
+    ("contract ads §4.12: tracking tags", &[Test("campaigns", "a_tag_belongs_to_its_line_item")]),
     (
         "contract ads §4.14: audiences and their permissions",
         &[
             Test("audiences", "an_audience_is_made_found_changed_and_deleted"),
-            Test(
-                "audiences",
-                "an_audience_is_shared_within_a_business_and_never_passed_on",
-            ),
+            Test("audiences", "an_audience_is_shared_within_a_business_and_never_passed_on"),
         ],
     ),
     (
         "contract ads §4.1: user settings",
-        &[Test(
-            "settings",
-            "a_user_is_reached_as_they_say_and_nobody_says_it_for_them",
-        )],
+        &[Test("settings", "a_user_is_reached_as_they_say_and_nobody_says_it_for_them")],
     ),
-    (
-        "contract ads §4.1: tax settings",
-        &[Test("settings", "an_account_says_how_it_is_taxed")],
-    ),
+    ("contract ads §4.1: tax settings", &[Test("settings", "an_account_says_how_it_is_taxed")]),
     (
         "contract ads §4.5: line items",
         &[
@@ -977,10 +837,7 @@ const LINES: &[(&str, &[How])] = &[
             Test("criteria", "a_show_is_targeted_where_it_can_be_seen"),
             Test("criteria", "engagement_is_targeted_by_its_type"),
             Test("criteria", "a_platform_and_its_devices_are_not_targeted_together"),
-            Test(
-                "audiences",
-                "what_targets_an_audience_is_served_while_that_comes_to_somebody",
-            ),
+            Test("audiences", "what_targets_an_audience_is_served_while_that_comes_to_somebody"),
         ],
     ),
 ];

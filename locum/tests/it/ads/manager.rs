@@ -56,11 +56,8 @@ impl Manager {
 
     fn campaign(&mut self) -> String {
         let instrument = self.ads.instrument.clone();
-        let fields = [
-            ("name", "Spring"),
-            ("funding_instrument_id", &instrument),
-            ("daily_budget_amount_local_micro", "20"),
-        ];
+        let fields =
+            [("name", "Spring"), ("funding_instrument_id", &instrument), ("daily_budget_amount_local_micro", "20")];
         self.make("/campaigns/new", &fields)
     }
 
@@ -83,9 +80,7 @@ fn error_of(answer: &TestResponse, field: &str) -> String {
     assert_eq!(answer.status, 400, "{}", answer.text());
     let text = answer.text();
     let id = format!("id=\"{field}-error\"");
-    let (_, rest) = text
-        .split_once(&id)
-        .unwrap_or_else(|| panic!("nothing beside {field}: {text}"));
+    let (_, rest) = text.split_once(&id).unwrap_or_else(|| panic!("nothing beside {field}: {text}"));
     let rest = rest.split("Error: </span>").nth(1).unwrap();
     rest.split('<').next().unwrap().to_owned()
 }
@@ -166,11 +161,7 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
     let answer = create(&mut manager, &[("name", ""), (daily, "5")]);
     assert_eq!(error_of(&answer, "name"), "This field is required.");
     let answer = create(&mut manager, &[("name", "<b>X"), (daily, "5"), (total, "1")]);
-    assert!(
-        error_of(&answer, daily).contains("must not be above"),
-        "{}",
-        answer.text()
-    );
+    assert!(error_of(&answer, daily).contains("must not be above"), "{}", answer.text());
     assert!(answer.text().contains("value=\"&#60;b&#62;X\""), "what was typed stays");
     for wrong in ["five", "-5", "1,5", "99999999999999999999"] {
         let answer = create(&mut manager, &[("name", "X"), (daily, wrong)]);
@@ -186,31 +177,17 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
     let answer = manager.send(&promote, &[("pick", ""), ("post_ids", "1")]);
     assert!(error_of(&answer, "post_ids").contains("was not found"));
     let target = format!("/line-items/{item}/target");
-    let fields = [
-        ("targeting_type", "AGE"),
-        ("operator_type", "EQ"),
-        ("targeting_value", "OLD"),
-    ];
+    let fields = [("targeting_type", "AGE"), ("operator_type", "EQ"), ("targeting_value", "OLD")];
     let answer = manager.send(&target, &fields);
     assert!(error_of(&answer, "targeting_value").contains("no value of AGE"));
     let edit = format!("/line-items/{item}/edit");
     let fields = [("name", "Riders"), ("start_time", "tomorrow")];
     let answer = manager.send(&edit, &fields);
-    assert!(
-        error_of(&answer, "start_time").contains("ISO 8601"),
-        "{}",
-        answer.text()
-    );
+    assert!(error_of(&answer, "start_time").contains("ISO 8601"), "{}", answer.text());
     // A button's refusal stands on the page that it is of.
-    manager
-        .ads
-        .send("DELETE", &format!("/campaigns/{campaign}"), &[])
-        .assert_status(200);
+    manager.ads.send("DELETE", &format!("/campaigns/{campaign}"), &[]).assert_status(200);
     let home = manager.home.clone();
-    let csrf = hidden(
-        &manager.browser.get("/settings/account").text(),
-        "/settings/account/password",
-    );
+    let csrf = hidden(&manager.browser.get("/settings/account").text(), "/settings/account/password");
     let pause = TestRequest::post(format!("{home}/campaigns/{campaign}/pause"))
         .form(format!("csrf={}", percent_encode(&csrf["csrf"])));
     assert_eq!(manager.browser.send(pause).status, 404);
@@ -226,10 +203,7 @@ fn pages_show_and_do_what_the_role_permits() {
     let home = manager.home.clone();
     assert_eq!(other.get(home.clone()).status, 404, "no role, no account");
     assert!(!other.get("/ads").text().contains(&manager.ads.account));
-    let (one, line) = (
-        format!("{home}/campaigns/{campaign}"),
-        format!("{home}/line-items/{item}"),
-    );
+    let (one, line) = (format!("{home}/campaigns/{campaign}"), format!("{home}/line-items/{item}"));
     let forms = [
         format!("{home}/campaigns/new"),
         format!("{one}/edit"),
@@ -246,14 +220,7 @@ fn pages_show_and_do_what_the_role_permits() {
         ("ANALYST", false, false),
         ("PARTNER_AUDIENCE_MANAGER", false, false),
     ] {
-        let grant = [
-            "ads",
-            "account",
-            "role",
-            &manager.ads.account,
-            &colleague.username,
-            role,
-        ];
+        let grant = ["ads", "account", "role", &manager.ads.account, &colleague.username, role];
         shared_server().run_cli(&grant).assert_success();
         let list = other.get(home.clone());
         assert_eq!(list.status, 200, "{role}");

@@ -51,11 +51,7 @@ impl Advertiser {
         let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
         let instrument = server.run_cli(&fund).json();
         let instrument = instrument["id"].as_str().unwrap().to_owned();
-        Self {
-            person,
-            account,
-            instrument,
-        }
+        Self { person, account, instrument }
     }
 
     /// Sends a signed request below the account.
@@ -72,10 +68,7 @@ impl Advertiser {
     #[track_caller]
     pub(crate) fn make(&self, path: &str, params: &[(&str, &str)]) -> String {
         let made = self.send("POST", path, params).assert_status(200);
-        made["data"]["id"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{made}"))
-            .to_owned()
+        made["data"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
     }
 
     pub(crate) fn campaign(&self) -> String {
@@ -107,15 +100,9 @@ impl Advertiser {
 
 /// Sends a signed request with parameters in the query.
 pub(crate) fn send(person: &TestUser<'_>, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
-    let query: Vec<String> = params
-        .iter()
-        .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
-        .collect();
-    let target = if query.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{path}?{}", query.join("&"))
-    };
+    let query: Vec<String> =
+        params.iter().map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value))).collect();
+    let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) };
     person.send_signed(TestRequest::new(method, target))
 }
 
@@ -130,12 +117,7 @@ pub(crate) fn refused(answer: &TestResponse, status: u16) -> (String, String) {
 }
 
 fn is(answer: &TestResponse, status: u16, code: &str, at: &str) {
-    assert_eq!(
-        refused(answer, status),
-        (code.to_owned(), at.to_owned()),
-        "{}",
-        answer.text()
-    );
+    assert_eq!(refused(answer, status), (code.to_owned(), at.to_owned()), "{}", answer.text());
 }
 
 #[test]
@@ -148,32 +130,17 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
     let one = ads.get("", &[]);
     assert_eq!(one["data"]["approval_status"], "ACCEPTED");
     assert_eq!(one["data"]["timezone"], "America/Los_Angeles");
-    assert_eq!(
-        one["request"]["params"],
-        json!({ "account_id": ads.account, "with_deleted": false })
-    );
+    assert_eq!(one["request"]["params"], json!({ "account_id": ads.account, "with_deleted": false }));
     let access = ads.get("/authenticated_user_access", &[]);
     let own = json!({ "user_id": ads.person.id, "permissions": ["ACCOUNT_ADMIN", "POST_COMPOSER"] });
     assert_eq!(access["data"], own);
     let other = shared_server().new_user("stranger");
     let path = format!("/12/accounts/{}", ads.account);
     is(&send(&other, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
-    is(
-        &send(&other, "GET", "/12/accounts/zzz", &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
-    let renamed = ads
-        .send("PUT", "", &[("name", "New"), ("industry_type", "RETAIL")])
-        .assert_status(200);
+    is(&send(&other, "GET", "/12/accounts/zzz", &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
+    let renamed = ads.send("PUT", "", &[("name", "New"), ("industry_type", "RETAIL")]).assert_status(200);
     assert_eq!(renamed["data"]["name"], "New");
-    is(
-        &ads.send("PUT", "", &[("industry_type", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "industry_type",
-    );
+    is(&ads.send("PUT", "", &[("industry_type", "x")]), 400, "INVALID_PARAMETER", "industry_type");
     is(&ads.send("DELETE", "", &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
 
@@ -187,12 +154,7 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
     assert!(!answer.header("x-api-warn").is_empty());
     assert_eq!(answer.header("content-type"), "application/json;charset=utf-8");
     is(&send(&ads.person, "GET", &path("5"), &[]), 404, "ROUTE_NOT_FOUND", "");
-    is(
-        &send(&ads.person, "GET", &path("12").replace("accounts", "nothing"), &[]),
-        404,
-        "ROUTE_NOT_FOUND",
-        "",
-    );
+    is(&send(&ads.person, "GET", &path("12").replace("accounts", "nothing"), &[]), 404, "ROUTE_NOT_FOUND", "");
     let unsigned = shared_server().send(TestRequest::get(path("12")));
     is(&unsigned, 401, "UNAUTHORIZED_ACCESS", "");
     let bearer = shared_server().send(TestRequest::get(path("12")).bearer(&ads.person.app.bearer));
@@ -205,9 +167,7 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
     let app = server.new_app("self-serve");
     let person = TestUser::app_owner(server, &app);
     send(&person, "GET", "/12/accounts", &[]).assert_status(200);
-    server
-        .run_cli(&["app", "access", &app.id, "--refuse", "ads"])
-        .assert_success();
+    server.run_cli(&["app", "access", &app.id, "--refuse", "ads"]).assert_success();
     let refused = send(&person, "GET", "/12/accounts", &[]);
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     // A name that comes several times is a list.
@@ -220,44 +180,25 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
 #[test]
 fn the_sandbox_is_a_world_of_its_own() {
     let ads = Advertiser::new();
-    is(
-        &send(&ads.person, "POST", "/12/accounts", &[]),
-        405,
-        "METHOD_NOT_ALLOWED",
-        "",
-    );
+    is(&send(&ads.person, "POST", "/12/accounts", &[]), 405, "METHOD_NOT_ALLOWED", "");
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let id = made["data"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(made["data"][0]["name"], "Sandbox account");
     let path = format!("/12/accounts/{id}");
-    is(
-        &send(&ads.person, "GET", &path, &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&ads.person, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     let inside = |method, more: &str, params: &[(&str, &str)]| {
         send(&ads.person, method, &format!("/ads-sandbox{path}{more}"), params)
     };
     inside("GET", "", &[]).assert_status(200);
     let own = format!("/ads-sandbox/12/accounts/{}", ads.account);
-    is(
-        &send(&ads.person, "GET", &own, &[]),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&ads.person, "GET", &own, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     let all = inside("POST", "/features", &[("feature_keys", "AGE_TARGETING,DR_TAP")]).assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 8, "{all}");
     let all = inside("DELETE", "/features", &[("feature_keys", "AGE_TARGETING")]).assert_status(200);
     assert_eq!(all["data"].as_array().unwrap().len(), 7);
     let some = inside("GET", "/features", &[("feature_keys", "DR_TAP,AGE_TARGETING")]).assert_status(200);
     assert_eq!(some["data"], json!(["DR_TAP"]));
-    let funding = [
-        ("currency", "EUR"),
-        ("type", "CREDIT_LINE"),
-        ("start_time", "2026-01-01"),
-    ];
+    let funding = [("currency", "EUR"), ("type", "CREDIT_LINE"), ("start_time", "2026-01-01")];
     let funded = inside("POST", "/funding_instruments", &funding).assert_status(200);
     assert_eq!(funded["data"]["able_to_fund"], true);
     let one = format!("/funding_instruments/{}", funded["data"]["id"].as_str().unwrap());

@@ -7,10 +7,7 @@ use super::{Advertiser, is, send};
 /// What an answer says is left: for the user, and for the account.
 fn left(answer: &TestResponse) -> (i64, i64) {
     answer.assert_status(200);
-    (
-        answer.header_number("x-rate-limit-remaining"),
-        answer.header_number("x-account-rate-limit-remaining"),
-    )
+    (answer.header_number("x-rate-limit-remaining"), answer.header_number("x-account-rate-limit-remaining"))
 }
 
 #[test]
@@ -70,21 +67,13 @@ fn a_token_does_what_its_scopes_are_for() {
     let path = format!("/12/accounts/{}", ads.account);
     let with = |scopes: &str, method: &'static str| {
         let token = ads.person.new_token(&["--scopes", scopes]);
-        let target = if method == "GET" {
-            path.clone()
-        } else {
-            format!("{path}?name=Renamed")
-        };
+        let target = if method == "GET" { path.clone() } else { format!("{path}?name=Renamed") };
         shared_server().send(TestRequest::new(method, target).bearer(&token))
     };
     with("ads.read", "GET").assert_status(200);
     with("ads.write", "PUT").assert_status(200);
     with("ads.read ads.write", "PUT").assert_status(200);
-    for (scopes, method) in [
-        ("ads.read", "PUT"),
-        ("ads.write", "GET"),
-        ("tweet.read users.read", "GET"),
-    ] {
+    for (scopes, method) in [("ads.read", "PUT"), ("ads.write", "GET"), ("tweet.read users.read", "GET")] {
         let refused = with(scopes, method);
         is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     }

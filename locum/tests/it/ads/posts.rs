@@ -14,9 +14,7 @@ fn ids(page: &Value) -> Vec<&str> {
 
 fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
-    let kept = usual
-        .iter()
-        .filter(|(name, _)| params.iter().all(|(other, _)| other != name));
+    let kept = usual.iter().filter(|(name, _)| params.iter().all(|(other, _)| other != name));
     let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
     ads.send("POST", "/post", &all)
 }
@@ -55,14 +53,7 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
             &data["scheduled_at"],
             &data["card_uri"],
         ],
-        [
-            &json!(true),
-            &json!("PUBLISHED"),
-            &json!("Spring opening"),
-            &json!("FOLLOWING"),
-            &Value::Null,
-            &Value::Null,
-        ]
+        [&json!(true), &json!("PUBLISHED"), &json!("Spring opening"), &json!("FOLLOWING"), &Value::Null, &Value::Null,]
     );
     assert!(data["text"].as_str().unwrap().starts_with("Spring &amp; ride"));
     assert!(data.get("full_text").is_none());
@@ -71,25 +62,15 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     // It is a real one, which is in no timeline.
     let seen = follower.fetch_post(&post, "reply_settings,text");
     assert_eq!(seen["reply_settings"], "following");
-    for path in [
-        format!("/2/users/{me}/posts"),
-        format!("/2/users/{}/timelines/reverse_chronological", follower.id),
-    ] {
-        let reader = if path.ends_with("posts") {
-            &ads.person
-        } else {
-            &follower
-        };
+    for path in [format!("/2/users/{me}/posts"), format!("/2/users/{}/timelines/reverse_chronological", follower.id)] {
+        let reader = if path.ends_with("posts") { &ads.person } else { &follower };
         assert_eq!(reader.get(path).assert_status(200)["meta"]["result_count"], 0);
     }
     let whole = [("text", "Second"), ("post_mode", "extended"), ("trim_user", "true")];
     let made = publish(&ads, &whole).assert_status(200);
     let second = id(&made);
     assert_eq!(made["data"]["full_text"], "Second");
-    assert_eq!(
-        made["data"]["user"],
-        json!({ "id": me.parse::<i64>().unwrap(), "id_str": me })
-    );
+    assert_eq!(made["data"]["user"], json!({ "id": me.parse::<i64>().unwrap(), "id_str": me }));
     let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).assert_status(200);
     let organic = id(&organic);
     let home = format!("/2/users/{}/timelines/reverse_chronological", follower.id);
@@ -244,22 +225,14 @@ fn what_is_wrong_with_a_post_is_refused() {
     let new = [("as_user_id", own), ("text", "By somebody else")];
     let published = [("post_type", "PUBLISHED")];
     let some = [("post_ids", "1"), ("post_type", "PUBLISHED")];
-    for (person, reads, writes) in [
-        (&creative, 200, 403),
-        (&analyst, 200, 403),
-        (&organic, 403, 403),
-        (&stranger, 403, 403),
-    ] {
+    for (person, reads, writes) in
+        [(&creative, 200, 403), (&analyst, 200, 403), (&organic, 403, 403), (&stranger, 403, 403)]
+    {
         ask(person, "GET", "/posts", &published).assert_status(reads);
         ask(person, "GET", "/post_previews", &some).assert_status(reads);
         ask(person, "POST", "/post", &new).assert_status(writes);
     }
-    is(
-        &ask(&analyst, "PUT", "/posts/1/name", &[]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&ask(&analyst, "PUT", "/posts/1/name", &[]), 403, "ACTION_NOT_ALLOWED", "");
     role(&creative, &["CREATIVE_MANAGER", "--composer"]);
     ask(&creative, "POST", "/post", &new).assert_status(200);
     let open = [&new[..1], &[("text", "For all"), ("nullcast", "false")]].concat();
@@ -282,10 +255,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let drafts = list("DRAFT", &[]);
     assert_eq!(ids(&drafts), [draft.as_str()]);
     let one = &drafts["data"][0];
-    assert_eq!(
-        one["full_text"].as_str().unwrap().split(" http").next(),
-        Some("A &lt;b&gt;draft&lt;/b&gt;")
-    );
+    assert_eq!(one["full_text"].as_str().unwrap().split(" http").next(), Some("A &lt;b&gt;draft&lt;/b&gt;"));
     assert_eq!((&one["post_type"], &one["name"]), (&json!("DRAFT"), &json!("Idea")));
     assert_eq!(one["extended_entities"]["media"].as_array().unwrap().len(), 1, "{one}");
     let scheduled = list("SCHEDULED", &[("trim_user", "true")]);
@@ -319,10 +289,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let look = |path: &str| shared_server().send(TestRequest::get(path));
     let page = look(&path);
     let html = page.assert_page(200);
-    assert!(
-        html.contains("A &#60;b&#62;draft") || html.contains("A &lt;b&gt;draft"),
-        "{html}"
-    );
+    assert!(html.contains("A &#60;b&#62;draft") || html.contains("A &lt;b&gt;draft"), "{html}");
     assert!(html.contains("<img "), "{html}");
     assert!(!html.contains("<script") && !html.contains("<form"));
     let policy = page.header("content-security-policy").to_owned();
@@ -385,8 +352,7 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let theirs = other.send(TestRequest::get("/notifications")).assert_page(200);
     assert!(!theirs.contains("/preview/"), "{theirs}");
     // What is gone is gone from its page too.
-    ads.send("DELETE", &format!("/draft_posts/{draft}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/draft_posts/{draft}"), &[]).assert_status(200);
     assert_eq!(look(&path).status, 404);
     let few = |count: usize| {
         let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
@@ -428,10 +394,6 @@ fn what_is_published_in_the_sandbox_is_seen_there_only() {
     assert!(seen.get("data").is_none(), "{seen}");
     let outside = ads.get("/posts", &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")]);
     assert!(ids(&outside).is_empty());
-    let shown = inside(
-        "GET",
-        "/post_previews",
-        &[("post_type", "PUBLISHED"), ("post_ids", &post)],
-    );
+    let shown = inside("GET", "/post_previews", &[("post_type", "PUBLISHED"), ("post_ids", &post)]);
     assert_eq!(shown.assert_status(200)["data"].as_array().unwrap().len(), 1);
 }

@@ -101,8 +101,7 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     // Both lists of reposts know the one that everyone sees, and that one only.
     let me = &ads.person;
     let reposts = format!("/2/users/{}/reposts", me.id);
-    me.post(reposts.clone(), &json!({ "tweet_id": post }))
-        .assert_status(200);
+    me.post(reposts.clone(), &json!({ "tweet_id": post })).assert_status(200);
     let (id, repost) = promoted(&ads, &item, &post);
     assert_ne!(repost, post);
     let seen = follower.fetch_post(&repost, "referenced_posts,author_id");
@@ -116,10 +115,9 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     assert_eq!(count(me, &post), 0);
     let by = author.get(format!("/2/tweets/{post}/retweeted_by")).assert_status(200);
     assert!(ids(&by).is_empty(), "{by}");
-    for path in [
-        format!("/2/users/{}/posts", me.id),
-        format!("/2/users/{}/timelines/reverse_chronological", follower.id),
-    ] {
+    for path in
+        [format!("/2/users/{}/posts", me.id), format!("/2/users/{}/timelines/reverse_chronological", follower.id)]
+    {
         let reader = if path.ends_with("posts") { me } else { &follower };
         let page = reader.get(path).assert_status(200);
         assert!(!ids(&page).contains(&repost), "{page}");
@@ -146,8 +144,7 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     is(&promote(&ads, &item, &both), 400, "INVALID_TWEET", "post_ids");
     assert_eq!(posts(me), before);
     // A repost of somebody who did not agree is nothing to promote.
-    me.post(reposts.clone(), &json!({ "tweet_id": foreign }))
-        .assert_status(200);
+    me.post(reposts.clone(), &json!({ "tweet_id": foreign })).assert_status(200);
     let page = me.get(format!("/2/users/{}/posts", me.id)).assert_status(200);
     let own = ids(&page).first().unwrap().clone();
     is(&promote(&ads, &item, &own), 400, "INVALID_TWEET", "post_ids");
@@ -195,9 +192,7 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     let [author, viewer] = ["author", "viewer"].map(person);
     let admin = person("admin");
     let role = ["ads", "account", "role", &ads.account, &admin.username];
-    market()
-        .run_cli(&[&role[..], &["ACCOUNT_ADMIN"]].concat())
-        .assert_success();
+    market().run_cli(&[&role[..], &["ACCOUNT_ADMIN"]].concat()).assert_success();
     agrees(&ads, &author);
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
@@ -247,21 +242,15 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     // With the post its reposts go, those for promotion too.
     delete(&author, &theirs);
     assert_eq!(state(), ["INCOMPLETE"]);
-    viewer.get(format!("/2/tweets/{repost}")).assert_status(200)["errors"]
-        .as_array()
-        .unwrap();
+    viewer.get(format!("/2/tweets/{repost}")).assert_status(200)["errors"].as_array().unwrap();
     assert!(!serves(&theirs));
     // Several campaigns on one page, each by its own.
     let whole = ads.campaign();
     let shows = ads.line_item(&whole);
     promote(&ads, &shows, &say("Still there")).assert_status(200);
     let page = ads.get("/campaigns", &[]);
-    let servable: Vec<(&str, &Value)> = page["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| (one["id"].as_str().unwrap(), &one["servable"]))
-        .collect();
+    let servable: Vec<(&str, &Value)> =
+        page["data"].as_array().unwrap().iter().map(|one| (one["id"].as_str().unwrap(), &one["servable"])).collect();
     assert!(servable.contains(&(whole.as_str(), &json!(true))), "{page}");
     assert!(servable.contains(&(campaign.as_str(), &json!(false))));
     let pages = format!("/12/accounts/{}/campaigns?count=1", ads.account);
@@ -281,11 +270,7 @@ fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
     let id = |data: &Value| data["id"].as_str().unwrap().to_owned();
     let promote = ["ads", "account", "promote", account, &author.username];
     market().run_cli(&promote).assert_success();
-    let funding = [
-        ("currency", "EUR"),
-        ("type", "CREDIT_LINE"),
-        ("start_time", "2026-01-01"),
-    ];
+    let funding = [("currency", "EUR"), ("type", "CREDIT_LINE"), ("start_time", "2026-01-01")];
     let instrument = id(&inside("POST", "/funding_instruments", &funding));
     let campaign = [
         ("funding_instrument_id", instrument.as_str()),

@@ -137,10 +137,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
     let id = ads.open().unwrap();
     assert_eq!(id.len(), 12);
     let one = ads.recommendation(&id);
-    assert_eq!(
-        one["message"],
-        "Daily budget ran out before 14:00 on 3 of the last 7 days"
-    );
+    assert_eq!(one["message"], "Daily budget ran out before 14:00 on 3 of the last 7 days");
     let params = json!({ "campaign_id": campaign, "daily_budget_amount_local_micro": 25_000_000 });
     let tree = json!({
         "entity_type": "campaigns",
@@ -223,8 +220,7 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
     assert_eq!(below[1]["operation_type"], "Create");
     let params = json!({ "line_item_id": item, "post_ids": [new] });
     assert_eq!(below[1]["params"], params);
-    ads.send("DELETE", &format!("/promoted_posts/{tired}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/promoted_posts/{tired}"), &[]).assert_status(200);
     ads.promote(&params).assert_status(200);
     ads.is_followed(&id);
 }
@@ -239,10 +235,7 @@ fn a_bid_that_loses_most_auctions_should_be_higher() {
     let best = rival.quick_item(&rival.quick_campaign("20000000"), "300000");
     rival.promoted(&best, false);
     let address = format!("{}@mail.example", ads.person.username);
-    let settings = [
-        ("notification_email", address.as_str()),
-        ("subscribe_email_types", "PERFORMANCE_IMPROVEMENT"),
-    ];
+    let settings = [("notification_email", address.as_str()), ("subscribe_email_types", "PERFORMANCE_IMPROVEMENT")];
     let path = format!("/user_settings/{}", ads.person.id);
     ads.send("PUT", &path, &settings).assert_status(200);
     let shown = |number: usize| {
@@ -309,9 +302,7 @@ fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
     assert_eq!(ads.recommendation(&second)["status"], "DISMISSED");
     assert_eq!(looks(), None, "it was turned down");
     let refuse = ["ads", "account", "set", &ads.account, "--refuse"];
-    shared_server()
-        .run_cli(&[&refuse[..], &["RECOMMENDATIONS"]].concat())
-        .assert_success();
+    shared_server().run_cli(&[&refuse[..], &["RECOMMENDATIONS"]].concat()).assert_success();
     for path in [ads.path(""), ads.path(&format!("/{second}"))] {
         let refused = send(&ads.person, "GET", &path, &[]);
         is(&refused, 400, "FEATURE_NOT_AVAILABLE", "");

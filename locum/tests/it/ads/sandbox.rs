@@ -38,10 +38,7 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
     let create = ["ads", "account", "create", "Real", "--user", &person.username];
     let real = server.run_cli(&create).json();
     let real = real["id"].as_str().unwrap().to_owned();
-    let doors = Doors {
-        port: server.env_value("ADS_SANDBOX_URL").to_owned(),
-        person,
-    };
+    let doors = Doors { port: server.env_value("ADS_SANDBOX_URL").to_owned(), person };
     assert_ne!(doors.port, server.url);
     assert_eq!(server.send_to(&doors.port, TestRequest::get("/readyz")).status, 200);
 
@@ -68,17 +65,13 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
 
     // What is done there stays there.
     let instrument = "/funding_instruments?currency=EUR&type=CREDIT_LINE&start_time=2026-01-01";
-    let instrument = doors
-        .at_port(TestRequest::post(account(&made[0], instrument)))
-        .assert_status(200);
+    let instrument = doors.at_port(TestRequest::post(account(&made[0], instrument))).assert_status(200);
     let instrument = instrument["data"]["id"].as_str().unwrap();
     let campaign = format!(
         "/campaigns?funding_instrument_id={instrument}&name=Trial\
          &daily_budget_amount_local_micro=1000000"
     );
-    let campaign = doors
-        .at_port(TestRequest::post(account(&made[0], &campaign)))
-        .assert_status(200);
+    let campaign = doors.at_port(TestRequest::post(account(&made[0], &campaign))).assert_status(200);
     assert_eq!(campaign["data"]["currency"], "EUR");
     let path = account(&made[0], "/campaigns");
     assert_eq!(ids(&doors.by_host(TestRequest::get(&path))).len(), 1);
@@ -87,21 +80,15 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
 
 #[test]
 fn the_interface_describes_itself() {
-    let document = shared_server()
-        .send(TestRequest::get("/12/openapi.json"))
-        .assert_status(200);
+    let document = shared_server().send(TestRequest::get("/12/openapi.json")).assert_status(200);
     for path in ["/11/openapi.json", "/ads-sandbox/12/openapi.json"] {
-        assert_eq!(
-            shared_server().send(TestRequest::get(path)).assert_status(200),
-            document,
-            "{path}"
-        );
+        assert_eq!(shared_server().send(TestRequest::get(path)).assert_status(200), document, "{path}");
     }
     let paths = document["paths"].as_object().unwrap();
     assert!(
-        paths.keys().all(|path| ["/12/", "/5/", "/ads-serve/1/", "/ads-files/"]
-            .iter()
-            .any(|start| path.starts_with(start))),
+        paths
+            .keys()
+            .all(|path| ["/12/", "/5/", "/ads-serve/1/", "/ads-files/"].iter().any(|start| path.starts_with(start))),
         "{paths:?}"
     );
     let described: usize = paths.values().map(|item| item.as_object().unwrap().len()).sum();
@@ -123,9 +110,7 @@ fn the_interface_describes_itself() {
     let batch = &paths["/12/batch/accounts/{account_id}/campaigns"]["post"]["requestBody"];
     assert_eq!(batch["content"]["application/json"]["schema"]["maxItems"], 40);
     // Nothing of it is left out of the document of everything.
-    let whole = shared_server()
-        .send(TestRequest::get("/2/openapi.json"))
-        .assert_status(200);
+    let whole = shared_server().send(TestRequest::get("/2/openapi.json")).assert_status(200);
     for (path, item) in paths {
         assert_eq!(&whole["paths"][path], item, "{path}");
     }

@@ -17,18 +17,12 @@ pub(super) fn minute(ahead: i64) -> String {
 
 /// The next minute that is not upon us already.
 fn soon() -> String {
-    minute(if wall_time().ms().rem_euclid(60_000) > 50_000 {
-        2
-    } else {
-        1
-    })
+    minute(if wall_time().ms().rem_euclid(60_000) > 50_000 { 2 } else { 1 })
 }
 
 fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> crate::harness::TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
-    let kept = usual
-        .iter()
-        .filter(|(name, _)| params.iter().all(|(other, _)| other != name));
+    let kept = usual.iter().filter(|(name, _)| params.iter().all(|(other, _)| other != name));
     let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
     ads.send("POST", "/scheduled_tweets", &all)
 }
@@ -61,32 +55,19 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     let linked = link(&promoted).assert_status(200);
     assert_eq!(linked["data"]["tweet_id"], Value::Null);
     assert_eq!(linked["data"]["scheduled_tweet_id"], promoted.as_str());
-    assert_eq!(
-        linked["request"]["params"]["scheduled_tweet_id"],
-        promoted.parse::<i64>().unwrap()
-    );
+    assert_eq!(linked["request"]["params"]["scheduled_tweet_id"], promoted.parse::<i64>().unwrap());
     let linked = linked["data"]["id"].as_str().unwrap().to_owned();
     link(&gone).assert_status(200);
-    let dropped = ads
-        .send("DELETE", &format!("/scheduled_posts/{gone}"), &[])
-        .assert_status(200);
+    let dropped = ads.send("DELETE", &format!("/scheduled_posts/{gone}"), &[]).assert_status(200);
     assert_eq!(dropped["data"]["scheduled_status"], "DELETED");
     assert_eq!(dropped["data"]["deleted"], Value::Null);
-    is(
-        &ads.send("GET", &format!("/scheduled_posts/{gone}"), &[]),
-        404,
-        "NOT_FOUND",
-        "scheduled_post_id",
-    );
+    is(&ads.send("GET", &format!("/scheduled_posts/{gone}"), &[]), 404, "NOT_FOUND", "scheduled_post_id");
     let all = ads.get("/scheduled_promoted_posts", &[("line_item_ids", &item)]);
     assert_eq!(ids(&all), [linked.as_str()]);
 
     let state = |id: &str| ads.get(&format!("/scheduled_posts/{id}"), &[])["data"].clone();
     let start = base::clock::monotonic_now();
-    while [&organic, &promoted, &twice]
-        .iter()
-        .any(|id| state(id)["scheduled_status"] == "SCHEDULED")
-    {
+    while [&organic, &promoted, &twice].iter().any(|id| state(id)["scheduled_status"] == "SCHEDULED") {
         assert!(start.elapsed().as_secs() < 100, "waited in vain");
         std::thread::sleep(std::time::Duration::from_millis(500));
     }
@@ -97,14 +78,8 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     assert_ne!(failed["completed_at"], Value::Null);
     let (seen, hidden) = (seen["post_id"].as_str().unwrap(), hidden["post_id"].as_str().unwrap());
     assert_eq!(ads.person.fetch_post(seen, "text")["text"], "Seen by everyone");
-    assert_eq!(
-        ads.person.fetch_post(hidden, "text")["text"],
-        "Seen where it is promoted"
-    );
-    let timeline = ads
-        .person
-        .get(format!("/2/users/{me}/posts?max_results=50"))
-        .assert_status(200);
+    assert_eq!(ads.person.fetch_post(hidden, "text")["text"], "Seen where it is promoted");
+    let timeline = ads.person.get(format!("/2/users/{me}/posts?max_results=50")).assert_status(200);
     assert_eq!(ids(&timeline), [seen]);
     let linked = ads.get(&format!("/scheduled_promoted_posts/{linked}"), &[]);
     assert_eq!(linked["data"]["post_id"], hidden);
@@ -113,12 +88,7 @@ fn scheduled_posts_are_published_when_their_time_has_come() {
     assert_eq!(promoted_posts["data"].as_array().unwrap().len(), 1);
     // What was published stays as it is.
     let path = format!("/scheduled_posts/{promoted}");
-    is(
-        &ads.send("PUT", &path, &[("text", "other")]),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&ads.send("PUT", &path, &[("text", "other")]), 403, "ACTION_NOT_ALLOWED", "");
     is(&ads.send("DELETE", &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     let path = format!("/scheduled_promoted_posts/{}", linked["data"]["id"].as_str().unwrap());
     is(&ads.send("DELETE", &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
@@ -139,12 +109,7 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
     let texts: Vec<String> = (0..20).map(|number| format!("Due {number}")).collect();
     for text in &texts {
         let person = TestUser::with_new_token(&server, server.default_app(), &id, &username);
-        let params = [
-            ("as_user_id", id.as_str()),
-            ("text", text),
-            ("scheduled_at", &at),
-            ("nullcast", "false"),
-        ];
+        let params = [("as_user_id", id.as_str()), ("text", text), ("scheduled_at", &at), ("nullcast", "false")];
         send(&person, "POST", &path, &params).assert_status(200);
     }
     server.kill();
@@ -161,17 +126,11 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
     let states = || {
         let page = send(&person, "GET", &path, &[]).assert_status(200);
         let data = page["data"].as_array().unwrap().clone();
-        data.iter()
-            .map(|one| one["scheduled_status"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        data.iter().map(|one| one["scheduled_status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    wait_until("all are published", || {
-        states().iter().all(|state| state != "SCHEDULED")
-    });
+    wait_until("all are published", || states().iter().all(|state| state != "SCHEDULED"));
     assert_eq!(states(), vec!["SUCCESS"; texts.len()]);
-    let timeline = person
-        .get(format!("/2/users/{id}/posts?max_results=100"))
-        .assert_status(200);
+    let timeline = person.get(format!("/2/users/{id}/posts?max_results=100")).assert_status(200);
     let posts = timeline["data"].as_array().unwrap().iter();
     let mut seen: Vec<&str> = posts.map(|post| post["text"].as_str().unwrap()).collect();
     // In the order in which they were scheduled.
@@ -187,12 +146,7 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     let with = |params: &[(&str, &str)]| schedule(&ads, params);
     is(&with(&[("text", "x")]), 400, "MISSING_PARAMETER", "scheduled_at");
     is(&with(&[("scheduled_at", at)]), 400, "TWEET_CANNOT_BE_BLANK", "text");
-    is(
-        &with(&[("scheduled_at", at), ("text", " ")]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
+    is(&with(&[("scheduled_at", at), ("text", " ")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     let none = [("scheduled_at", at), ("text", "x"), ("as_user_id", "")];
     is(&with(&none), 400, "MISSING_PARAMETER", "as_user_id");
     for (name, value, status, code) in [
@@ -223,33 +177,16 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
     let made = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
     assert_eq!(made["data"]["scheduled_at"], at);
     let path = format!("/scheduled_tweets/{}", made["data"]["id"].as_str().unwrap());
-    let changed = ads
-        .send("PUT", &path, &[("text", "second"), ("name", "")])
-        .assert_status(200);
+    let changed = ads.send("PUT", &path, &[("text", "second"), ("name", "")]).assert_status(200);
     assert_eq!(changed["data"]["text"], "second");
     assert_eq!(changed["data"]["name"], Value::Null);
     assert_eq!(changed["data"]["nullcast"], true);
-    is(
-        &ads.send("PUT", &path, &[("text", "")]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
-    is(
-        &ads.send("PUT", &path, &[("scheduled_at", "2020-01-01")]),
-        400,
-        "INVALID_PARAMETER",
-        "scheduled_at",
-    );
+    is(&ads.send("PUT", &path, &[("text", "")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
+    is(&ads.send("PUT", &path, &[("scheduled_at", "2020-01-01")]), 400, "INVALID_PARAMETER", "scheduled_at");
     let list = ads.get("/scheduled_tweets", &[("count", "1")]);
     assert_eq!(list["data"].as_array().unwrap().len(), 1);
     assert!(list["next_cursor"].is_string());
-    is(
-        &ads.send("GET", "/scheduled_tweets", &[("count", "201")]),
-        400,
-        "INVALID_PARAMETER",
-        "count",
-    );
+    is(&ads.send("GET", "/scheduled_tweets", &[("count", "201")]), 400, "INVALID_PARAMETER", "count");
     assert!(ids(&ads.get("/scheduled_posts", &[("user_id", "1")])).is_empty());
     // Two stand there already.
     for number in 2..30 {
@@ -266,54 +203,25 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
 #[test]
 fn drafts_are_kept_and_not_published() {
     let ads = Advertiser::new();
-    let made = ads
-        .send("POST", "/draft_tweets", &[("text", "Perhaps")])
-        .assert_status(200);
+    let made = ads.send("POST", "/draft_tweets", &[("text", "Perhaps")]).assert_status(200);
     let id = made["data"]["id"].as_str().unwrap();
     assert_eq!(made["data"]["user_id"], ads.person.id.as_str());
-    assert_eq!(
-        (&made["data"]["nullcast"], &made["data"]["media_keys"]),
-        (&json!(true), &json!([]))
-    );
+    assert_eq!((&made["data"]["nullcast"], &made["data"]["media_keys"]), (&json!(true), &json!([])));
     assert_eq!(made["data"]["as_user_id"], Value::Null);
     let one = ads.get(&format!("/draft_posts/{id}"), &[]);
     assert_eq!(one["data"], made["data"]);
     assert_eq!(ids(&ads.get("/draft_posts", &[])), [id]);
-    is(
-        &ads.send("POST", "/draft_posts", &[]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
-    is(
-        &ads.send("GET", "/draft_posts/1", &[]),
-        404,
-        "NOT_FOUND",
-        "draft_post_id",
-    );
-    is(
-        &ads.send("GET", "/draft_posts/x", &[]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "draft_post_id",
-    );
+    is(&ads.send("POST", "/draft_posts", &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
+    is(&ads.send("GET", "/draft_posts/1", &[]), 404, "NOT_FOUND", "draft_post_id");
+    is(&ads.send("GET", "/draft_posts/x", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "draft_post_id");
     let path = format!("/draft_tweets/{id}");
     let changed = [("text", "Certainly"), ("name", "Idea"), ("nullcast", "false")];
     let changed = ads.send("PUT", &path, &changed).assert_status(200);
     assert_eq!(
-        (
-            &changed["data"]["text"],
-            &changed["data"]["name"],
-            &changed["data"]["nullcast"]
-        ),
+        (&changed["data"]["text"], &changed["data"]["name"], &changed["data"]["nullcast"]),
         (&json!("Certainly"), &json!("Idea"), &json!(false))
     );
-    is(
-        &ads.send("PUT", &path, &[("text", "")]),
-        400,
-        "TWEET_CANNOT_BE_BLANK",
-        "text",
-    );
+    is(&ads.send("PUT", &path, &[("text", "")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     assert_eq!(ads.get(&path, &[])["data"], changed["data"]);
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["status"], "DELETED");
@@ -322,12 +230,7 @@ fn drafts_are_kept_and_not_published() {
     }
     assert!(ids(&ads.get("/draft_posts", &[])).is_empty());
     let two = [("text", "x"), ("as_user_id", "1")];
-    is(
-        &ads.send("POST", "/draft_posts", &two),
-        403,
-        "USER_NOT_FOUND",
-        "as_user_id",
-    );
+    is(&ads.send("POST", "/draft_posts", &two), 403, "USER_NOT_FOUND", "as_user_id");
 }
 
 #[test]
@@ -339,49 +242,22 @@ fn the_library_says_of_media_what_the_account_says() {
     };
     let key = upload(320, 50);
     let path = format!("/media_library/{key}");
-    let named = ads
-        .send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")])
-        .assert_status(200);
+    let named = ads.send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
     let data = &named["data"];
     assert_eq!((&data["name"], &data["media_key"]), (&json!("Banner"), &json!(key)));
     assert_eq!((&data["posted"], &data["tweeted"]), (&json!(false), &json!(false)));
-    assert_eq!(
-        (&data["media_type"], &data["media_status"]),
-        (&json!("IMAGE"), &json!("TRANSCODE_COMPLETED"))
-    );
+    assert_eq!((&data["media_type"], &data["media_status"]), (&json!("IMAGE"), &json!("TRANSCODE_COMPLETED")));
     assert!(data["media_url"].as_str().unwrap().starts_with("http"), "{data}");
     let shown = ads.get("/account_media", &[("creative_types", "BANNER")]);
     assert_eq!(shown["data"][0]["media_key"], key.as_str());
     is(&ads.send("PUT", &path, &[("title", "x")]), 400, "INVALID", "title");
-    is(
-        &ads.send("PUT", &path, &[("name", &"n".repeat(101))]),
-        400,
-        "INVALID_PARAMETER",
-        "name",
-    );
-    is(
-        &ads.send("PUT", "/media_library/3_1", &[("name", "x")]),
-        404,
-        "MEDIA_NOT_FOUND",
-        "media_key",
-    );
-    is(
-        &ads.send("PUT", "/media_library/x", &[("name", "x")]),
-        400,
-        "INVALID_PARAMETER",
-        "media_key",
-    );
+    is(&ads.send("PUT", &path, &[("name", &"n".repeat(101))]), 400, "INVALID_PARAMETER", "name");
+    is(&ads.send("PUT", "/media_library/3_1", &[("name", "x")]), 404, "MEDIA_NOT_FOUND", "media_key");
+    is(&ads.send("PUT", "/media_library/x", &[("name", "x")]), 400, "INVALID_PARAMETER", "media_key");
     let at = minute(30);
-    let with = [
-        ("text", ""),
-        ("scheduled_at", at.as_str()),
-        ("media_keys", key.as_str()),
-    ];
+    let with = [("text", ""), ("scheduled_at", at.as_str()), ("media_keys", key.as_str())];
     let made = schedule(&ads, &with).assert_status(200);
-    assert_eq!(
-        (&made["data"]["text"], &made["data"]["media_keys"]),
-        (&json!(""), &json!([key]))
-    );
+    assert_eq!((&made["data"]["text"], &made["data"]["media_keys"]), (&json!(""), &json!([key])));
     let keys = |params: &[(&str, &str)]| -> Vec<String> {
         let page = ads.get("/media_library", params);
         let data = page["data"].as_array().unwrap().iter();
@@ -419,12 +295,7 @@ fn the_library_says_of_media_what_the_account_says() {
         }
         assert_eq!(walked, keys(&[]), "{asked:?}");
     }
-    is(
-        &ads.send("GET", "/media_library", &[("count", "51")]),
-        400,
-        "INVALID_PARAMETER",
-        "count",
-    );
+    is(&ads.send("GET", "/media_library", &[("count", "51")]), 400, "INVALID_PARAMETER", "count");
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     assert_eq!(keys(&[]), [third.clone(), second.clone()]);
@@ -432,12 +303,7 @@ fn the_library_says_of_media_what_the_account_says() {
         is(&ads.send(method, &path, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
     }
     is(&schedule(&ads, &with), 404, "MEDIA_NOT_FOUND", "media_keys");
-    let theirs = at_once(
-        &shared_server().new_user("stranger"),
-        "tweet_image",
-        &samples::png(8, 8),
-    )
-    .assert_status(200);
+    let theirs = at_once(&shared_server().new_user("stranger"), "tweet_image", &samples::png(8, 8)).assert_status(200);
     let theirs = theirs["data"]["media_key"].as_str().unwrap();
     is(&take(theirs, &[]), 400, "INVALID_MEDIA", "media_key");
     is(&take("3_1", &[]), 404, "MEDIA_NOT_FOUND", "media_key");
@@ -445,10 +311,5 @@ fn the_library_says_of_media_what_the_account_says() {
     // What nothing carries any longer is gone.
     is(&take(&key, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
     let theirs = format!("/media_library/{theirs}");
-    is(
-        &ads.send("PUT", &theirs, &[("name", "x")]),
-        404,
-        "MEDIA_NOT_FOUND",
-        "media_key",
-    );
+    is(&ads.send("PUT", &theirs, &[("name", "x")]), 404, "MEDIA_NOT_FOUND", "media_key");
 }

@@ -78,24 +78,9 @@ fn an_account_says_how_it_is_taxed() {
     assert_eq!(fresh["data"]["invoice_jurisdiction"], "NOT_SET");
     assert_eq!(fresh["data"]["tax_id"], Value::Null);
     let put = |params: &[(&str, &str)]| ads.send("PUT", "/tax_settings", params);
-    is(
-        &put(&[("tax_category", "BUSINESS_WITH_VAT")]),
-        400,
-        "INCLUSIVE_PARAMETERS",
-        "tax_id",
-    );
-    is(
-        &put(&[("client_address_city", "Porto")]),
-        400,
-        "INVALID",
-        "client_address_city",
-    );
-    is(
-        &put(&[("invoice_jurisdiction", "MOON")]),
-        400,
-        "INVALID_PARAMETER",
-        "invoice_jurisdiction",
-    );
+    is(&put(&[("tax_category", "BUSINESS_WITH_VAT")]), 400, "INCLUSIVE_PARAMETERS", "tax_id");
+    is(&put(&[("client_address_city", "Porto")]), 400, "INVALID", "client_address_city");
+    is(&put(&[("invoice_jurisdiction", "MOON")]), 400, "INVALID_PARAMETER", "invoice_jurisdiction");
     assert_eq!(ads.get("/tax_settings", &[])["data"], fresh["data"]);
     let params = [
         ("address_name", "Harbour Bikes Lda"),
@@ -107,11 +92,8 @@ fn an_account_says_how_it_is_taxed() {
     let set = put(&params).assert_status(200);
     assert_eq!(set["data"]["address_company"], "Harbour Bikes Lda");
     assert!(set["data"].get("client_address_city").is_none(), "{set}");
-    let agency = [
-        ("business_relationship", "AGENCY"),
-        ("client_address_city", "Porto"),
-        ("client_address_street1", "Rua B 2"),
-    ];
+    let agency =
+        [("business_relationship", "AGENCY"), ("client_address_city", "Porto"), ("client_address_street1", "Rua B 2")];
     let agency = put(&agency).assert_status(200);
     assert_eq!(agency["data"]["client_address_city"], "Porto");
     assert_eq!(agency["data"]["tax_id"], "PT500000000");
@@ -131,23 +113,13 @@ fn the_history_of_an_account_says_who_changed_what() {
     // What changes nothing is none.
     ads.send("PUT", &path, &change).assert_status(200);
     ads.send("DELETE", &path, &[]).assert_status(200);
-    let criterion = [
-        ("line_item_id", item.as_str()),
-        ("targeting_type", "BROAD_KEYWORD"),
-        ("targeting_value", "bike"),
-    ];
+    let criterion = [("line_item_id", item.as_str()), ("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
     ads.send("POST", "/targeting_criteria", &criterion);
     let (from, to) = (hour(-1), hour(1));
     let ask = |entity: &str, id: &str, more: &[(&str, &str)]| {
-        let params = [
-            ("entity_type", entity),
-            ("entity_id", id),
-            ("start_time", from.as_str()),
-            ("end_time", to.as_str()),
-        ];
-        let kept = params
-            .iter()
-            .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        let params =
+            [("entity_type", entity), ("entity_id", id), ("start_time", from.as_str()), ("end_time", to.as_str())];
+        let kept = params.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let all: Vec<(&str, &str)> = kept.chain(more).copied().collect();
         ads.send("GET", "/account_history", &all)
     };
@@ -187,10 +159,7 @@ fn the_history_of_an_account_says_who_changed_what() {
     assert_eq!(none["data"], json!([]));
     let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
     let earlier = earlier.each_ref().map(|(name, time)| (*name, time.as_str()));
-    assert_eq!(
-        ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"],
-        json!([])
-    );
+    assert_eq!(ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"], json!([]));
     for (name, value, code) in [
         ("start_time", "2026-01-01T00:30:00Z", "INVALID_TIME_WINDOW"),
         ("start_time", "2099-01-01T00:00:00Z", "INVALID_TIME_WINDOW"),
@@ -237,13 +206,9 @@ fn the_apps_of_an_account_are_those_that_it_advertised() {
 #[test]
 fn media_go_into_the_line_items_that_take_them() {
     let ads = Advertiser::new();
-    let (clip, banner) = (
-        ads.clip(),
-        ads.media("tweet_image", &crate::media::samples::png(320, 50)),
-    );
+    let (clip, banner) = (ads.clip(), ads.media("tweet_image", &crate::media::samples::png(320, 50)));
     for key in [&clip, &banner] {
-        ads.send("POST", "/media_library", &[("media_key", key)])
-            .assert_status(200);
+        ads.send("POST", "/media_library", &[("media_key", key)]).assert_status(200);
     }
     let media = |kind: &str| {
         let page = ads.get("/account_media", &[("creative_types", kind)]);
@@ -273,18 +238,8 @@ fn media_go_into_the_line_items_that_take_them() {
     let made = put(&before, &film, &[]).assert_status(200);
     assert_eq!(made["data"]["creative_type"], "PREROLL");
     assert_eq!(made["data"]["approval_status"], "ACCEPTED");
-    is(
-        &put(&before, &picture, &[]),
-        400,
-        "INCOMPATIBLE_LINE_ITEM",
-        "line_item_id",
-    );
-    is(
-        &put(&timeline, &film, &[]),
-        400,
-        "INCOMPATIBLE_LINE_ITEM",
-        "line_item_id",
-    );
+    is(&put(&before, &picture, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
+    is(&put(&timeline, &film, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     is(&put(&outside, &picture, &[]), 400, "MISSING_PARAMETER", "landing_url");
     let landing = [("landing_url", "https://bikes.example/")];
     put(&outside, &picture, &landing).assert_status(200);
@@ -304,14 +259,6 @@ fn media_go_into_the_line_items_that_take_them() {
     ads.send("DELETE", &path, &[]).assert_status(200);
     call(&before).assert_status(200);
     let gone = format!("/account_media/{film}");
-    assert_eq!(
-        ads.send("DELETE", &gone, &[]).assert_status(200)["data"]["deleted"],
-        true
-    );
-    is(
-        &put(&before, &film, &[]),
-        404,
-        "ACCOUNT_MEDIA_NOT_FOUND",
-        "account_media_id",
-    );
+    assert_eq!(ads.send("DELETE", &gone, &[]).assert_status(200)["data"]["deleted"], true);
+    is(&put(&before, &film, &[]), 404, "ACCOUNT_MEDIA_NOT_FOUND", "account_media_id");
 }

@@ -35,9 +35,7 @@ impl TestDatabase {
         let name = format!("it_{}_{}", std::process::id(), unique_number());
         execute_sql(&administration, &format!("CREATE DATABASE {name}"));
         let (server, rest) = administration.rsplit_once('/').expect("postgres://host/database");
-        let options = rest
-            .split_once('?')
-            .map_or_else(String::new, |(_, more)| format!("?{more}"));
+        let options = rest.split_once('?').map_or_else(String::new, |(_, more)| format!("?{more}"));
         let url = format!("{server}/{name}{options}");
         Some(Self { name, url })
     }
@@ -46,10 +44,7 @@ impl TestDatabase {
     pub(crate) fn set_closed(&self, shut: bool) {
         let administration = admin_url().expect("it was made on a server");
         let Self { name, .. } = self;
-        execute_sql(
-            &administration,
-            &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut),
-        );
+        execute_sql(&administration, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut));
         if shut {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname";
             execute_sql(&administration, &format!("{end} = '{name}'"));
@@ -65,17 +60,12 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let Some(administration) = admin_url() {
-            execute_sql(
-                &administration,
-                &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
-            );
+            execute_sql(&administration, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
         }
     }
 }
 
 fn execute_sql(url: &str, sql: &str) {
     let mut client = Client::connect(url, NoTls).expect("the PostgreSQL server answers");
-    client
-        .batch_execute(sql)
-        .unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    client.batch_execute(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
 }

@@ -66,10 +66,7 @@ impl MailServer {
             if let Some(found) = newest.find(|letter| letter.to == to && letter.text.contains(words)) {
                 return found.clone();
             }
-            assert!(
-                start.elapsed() < WAIT_TIMEOUT,
-                "no letter to {to} with {words:?}: {arrived:?}"
-            );
+            assert!(start.elapsed() < WAIT_TIMEOUT, "no letter to {to} with {words:?}: {arrived:?}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -92,11 +89,7 @@ fn handle_connection(mut out: TcpStream, password: &str, desk: &Mutex<MailServer
                 let given = line.rsplit(' ').next().unwrap();
                 let given = BASE64_STANDARD.decode(given).unwrap_or_default();
                 is_in = given == format!("\0post\0{password}").as_bytes();
-                say(if is_in {
-                    "235 come in"
-                } else {
-                    "535 5.7.8 not with that password"
-                })
+                say(if is_in { "235 come in" } else { "535 5.7.8 not with that password" })
             }
             "MAIL" if !is_in => say("530 5.7.0 who are you?"),
             "MAIL" if take_rejection(desk) => say("451 4.3.2 busy: come again"),

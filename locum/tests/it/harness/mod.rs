@@ -29,10 +29,7 @@ pub(crate) struct TestRng(pub(crate) u64);
 impl TestRng {
     /// A number below `sides`.
     pub(crate) fn below(&mut self, sides: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
     }
 
@@ -44,10 +41,7 @@ impl TestRng {
 
 /// A setting of the suite, a number.
 pub(crate) fn suite_setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(usual)
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
 /// A number that this process has not used yet.

@@ -62,10 +62,7 @@ impl ProcessGuard {
     pub(crate) fn watch(pid: u32, folder: &Path) -> Self {
         let script = "cat > /dev/null; kill -9 \"$0\" 2> /dev/null; rm -rf \"$1\"";
         let mut guard = Command::new("sh");
-        guard
-            .args(["-c", script, &pid.to_string()])
-            .arg(folder)
-            .stdin(Stdio::piped());
+        guard.args(["-c", script, &pid.to_string()]).arg(folder).stdin(Stdio::piped());
         guard.stdout(Stdio::null()).stderr(Stdio::null());
         Self(guard.spawn().unwrap())
     }

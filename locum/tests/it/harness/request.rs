@@ -29,12 +29,7 @@ pub(crate) fn percent_encode(text: &str) -> String {
 impl TestRequest {
     pub(crate) fn new(method: &'static str, target: impl Into<String>) -> Self {
         let target = target.into();
-        Self {
-            method,
-            target,
-            headers: Vec::new(),
-            body: Vec::new(),
-        }
+        Self { method, target, headers: Vec::new(), body: Vec::new() }
     }
 
     pub(crate) fn get(target: impl Into<String>) -> Self {
@@ -115,33 +110,22 @@ impl TestRequest {
 
     pub(super) fn send(self, agent: &ureq::Agent, url: &str) -> TestResponse {
         let shown = format!("{} {}", self.method, self.target);
-        self.try_send(agent, url)
-            .unwrap_or_else(|error| panic!("{shown}: {error}"))
+        self.try_send(agent, url).unwrap_or_else(|error| panic!("{shown}: {error}"))
     }
 
     pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<TestResponse, ureq::Error> {
         let shown = format!("{} {}", self.method, self.target);
-        let mut request = http::Request::builder()
-            .method(self.method)
-            .uri(format!("{url}{}", self.target));
+        let mut request = http::Request::builder().method(self.method).uri(format!("{url}{}", self.target));
         for (name, value) in &self.headers {
             request = request.header(*name, HeaderValue::from_bytes(value).unwrap());
         }
         let sends = !self.body.is_empty() || matches!(self.method, "POST" | "PUT" | "PATCH");
-        let mut response = if sends {
-            agent.run(request.body(self.body).unwrap())?
-        } else {
-            agent.run(request.body(()).unwrap())?
-        };
+        let mut response =
+            if sends { agent.run(request.body(self.body).unwrap())? } else { agent.run(request.body(()).unwrap())? };
         let body = response.body_mut().read_to_vec()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         response_log::record_response(self.method, &self.target, status, &headers, &body);
-        Ok(TestResponse {
-            request_line: shown,
-            status,
-            headers,
-            body,
-        })
+        Ok(TestResponse { request_line: shown, status, headers, body })
     }
 }
 
@@ -159,12 +143,7 @@ pub(crate) struct OAuth1Credentials<'k> {
 }
 
 fn nonce() -> String {
-    format!(
-        "{}x{}x{}",
-        std::process::id(),
-        base::clock::wall_time().ms(),
-        unique_number()
-    )
+    format!("{}x{}x{}", std::process::id(), base::clock::wall_time().ms(), unique_number())
 }
 
 /// An answer.
@@ -220,11 +199,7 @@ impl TestResponse {
     pub(crate) fn assert_error(&self, status: u16, sentence: &str) {
         let body = self.assert_status(status);
         let said = self.error_messages();
-        assert!(
-            said.iter().any(|said| said == sentence),
-            "{}: {body}",
-            self.request_line
-        );
+        assert!(said.iter().any(|said| said == sentence), "{}: {body}", self.request_line);
     }
 
     /// It is a problem of this type.
@@ -233,10 +208,7 @@ impl TestResponse {
         let body = self.assert_status(status);
         let of = body["type"].as_str().unwrap_or_default();
         assert_eq!(of.rsplit('/').next(), Some(kind), "{}: {body}", self.request_line);
-        assert!(
-            self.header("content-type").starts_with("application/problem+json"),
-            "{body}"
-        );
+        assert!(self.header("content-type").starts_with("application/problem+json"), "{body}");
         body
     }
 
@@ -250,18 +222,13 @@ impl TestResponse {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// A header that is a number.
     #[track_caller]
     pub(crate) fn header_number(&self, name: &str) -> i64 {
         let value = self.header(name);
-        value
-            .parse()
-            .unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.request_line))
+        value.parse().unwrap_or_else(|_| panic!("{}: {name} is {value:?}", self.request_line))
     }
 }

@@ -199,18 +199,11 @@ impl TestServer {
         wait_until("the server says where it is", || {
             let child = &mut self.process.as_mut().unwrap().child;
             let (id, ended) = (child.id(), child.try_wait().unwrap());
-            assert!(
-                ended.is_none(),
-                "it ended: {ended:?}\n{}\n{}",
-                self.stdout(),
-                self.stderr()
-            );
+            assert!(ended.is_none(), "it ended: {ended:?}\n{}\n{}", self.stdout(), self.stderr());
             self.url = self.listening_address(id, "base_url").unwrap_or_default();
             !self.url.is_empty()
         });
-        wait_until("the server is ready", || {
-            self.send(TestRequest::get("/readyz")).status == 200
-        });
+        wait_until("the server is ready", || self.send(TestRequest::get("/readyz")).status == 200);
         self.env = self.read_env();
     }
 
@@ -271,9 +264,7 @@ impl TestServer {
     fn read_env(&self) -> BTreeMap<String, String> {
         let text = std::fs::read_to_string(self.data_dir().join("dev.env"));
         let text = text.unwrap_or_default();
-        let lines = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
+        let lines = text.lines().filter_map(|line| line.strip_prefix("LOCUM_")?.split_once('='));
         lines.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
@@ -383,8 +374,7 @@ impl TestServer {
     /// A new app with an owner of its own.
     pub(crate) fn new_app(&self, access_level: &str) -> TestApp {
         let owner = format!("owner{}", unique_number());
-        self.run_cli(&["user", "create", &owner, "--password", "secret"])
-            .assert_success();
+        self.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
         let name = format!("app {}", unique_number());
         let level = ["--access-level", access_level, "--permission", "messages"];
         let made = ["app", "create", &name, "--owner", &owner];
@@ -411,10 +401,7 @@ impl Drop for TestServer {
             eprintln!("--- the server's log ends with");
             let logged = self.stderr();
             let lines: Vec<&str> = logged.lines().collect();
-            lines
-                .iter()
-                .skip(lines.len().saturating_sub(15))
-                .for_each(|line| eprintln!("{line}"));
+            lines.iter().skip(lines.len().saturating_sub(15)).for_each(|line| eprintln!("{line}"));
         }
         self.kill();
     }

@@ -56,12 +56,7 @@ impl StreamClient {
                 }
             }
         });
-        Self {
-            head,
-            socket,
-            lines,
-            keep_alives: 0,
-        }
+        Self { head, socket, lines, keep_alives: 0 }
     }
 
     /// Connects and reads nothing but the head.
@@ -87,10 +82,7 @@ impl StreamClient {
     pub(crate) fn next_within(&mut self, time: Duration) -> Option<Value> {
         let until: Instant = monotonic_now() + time;
         loop {
-            match self
-                .lines
-                .recv_timeout(until.saturating_duration_since(monotonic_now()))
-            {
+            match self.lines.recv_timeout(until.saturating_duration_since(monotonic_now())) {
                 Ok(StreamLine::Message(message)) => return Some(message),
                 Ok(StreamLine::KeepAlive) => self.keep_alives += 1,
                 Err(_) => return None,
@@ -123,10 +115,7 @@ impl StreamClient {
         let until = monotonic_now() + WAIT_TIMEOUT;
         let mut last = None;
         loop {
-            match self
-                .lines
-                .recv_timeout(until.saturating_duration_since(monotonic_now()))
-            {
+            match self.lines.recv_timeout(until.saturating_duration_since(monotonic_now())) {
                 Ok(StreamLine::Message(message)) => last = Some(message),
                 Ok(StreamLine::KeepAlive) => self.keep_alives += 1,
                 Err(RecvTimeoutError::Disconnected) => return (true, last),

@@ -21,17 +21,9 @@ impl TestApp {
     pub(super) fn from_json(owner: String, made: &Value) -> Self {
         let text = |name: &str| {
             let value = made[name].as_str();
-            value
-                .unwrap_or_else(|| panic!("an app without {name}: {made}"))
-                .to_owned()
+            value.unwrap_or_else(|| panic!("an app without {name}: {made}")).to_owned()
         };
-        Self {
-            id: text("id"),
-            owner,
-            key: text("api_key"),
-            secret: text("api_secret"),
-            bearer: text("bearer_token"),
-        }
+        Self { id: text("id"), owner, key: text("api_key"), secret: text("api_secret"), bearer: text("bearer_token") }
     }
 
     /// An app that a command made.
@@ -156,9 +148,7 @@ impl<'s> TestUser<'s> {
     /// Follows others by way of an import, which asks no protected user for an approval.
     pub(crate) fn import_follows(&self, others: &[&TestUser<'_>]) {
         let line = |other: &&TestUser<'_>| json!({ "kind": "follow", "from": self.id, "to": other.id });
-        self.server
-            .import_lines(&others.iter().map(line).collect::<Vec<_>>())
-            .assert_success();
+        self.server.import_lines(&others.iter().map(line).collect::<Vec<_>>()).assert_success();
     }
 
     /// A post as this person sees it, with fields.

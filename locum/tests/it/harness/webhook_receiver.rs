@@ -235,10 +235,5 @@ fn read_request(lines: &mut BufReader<TcpStream>) -> std::io::Result<Option<Rece
     let length = length.map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     lines.read_exact(&mut body)?;
-    Ok(Some(ReceivedRequest {
-        method,
-        target,
-        headers,
-        body,
-    }))
+    Ok(Some(ReceivedRequest { method, target, headers, body }))
 }

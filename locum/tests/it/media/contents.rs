@@ -51,9 +51,7 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
     let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     super::append(&author, id, &file, &[0]);
-    author
-        .send(TestRequest::post(format!("/2/media/upload/{id}/finalize")))
-        .assert_status(400);
+    author.send(TestRequest::post(format!("/2/media/upload/{id}/finalize"))).assert_status(400);
     let large = [jpeg(10, 10), vec![0; 5 * 1024 * 1024]].concat();
     at_once(&author, "tweet_image", &large).assert_status(400);
 }
@@ -104,44 +102,16 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
     let whole = mp4(usual);
     let cases = [
         (whole[..whole.len() - 40].to_vec(), "The MP4 file is incomplete."),
+        ([whole.clone(), b"PK\x05\x06zipzipzipzip".to_vec()].concat(), "The MP4 file is incomplete."),
+        ([whole, b"\0\0\0\x08\x01\x02\x03\x04".to_vec()].concat(), "The MP4 file has bytes behind its end."),
+        (mp4(Film { width: 16, ..usual }), "The video of 16x48 pixels is not between 32x32 and 1280x1024."),
         (
-            [whole.clone(), b"PK\x05\x06zipzipzipzip".to_vec()].concat(),
-            "The MP4 file is incomplete.",
-        ),
-        (
-            [whole, b"\0\0\0\x08\x01\x02\x03\x04".to_vec()].concat(),
-            "The MP4 file has bytes behind its end.",
-        ),
-        (
-            mp4(Film { width: 16, ..usual }),
-            "The video of 16x48 pixels is not between 32x32 and 1280x1024.",
-        ),
-        (
-            mp4(Film {
-                width: 1920,
-                height: 1080,
-                ..usual
-            }),
+            mp4(Film { width: 1920, height: 1080, ..usual }),
             "The video of 1920x1080 pixels is not between 32x32 and 1280x1024.",
         ),
-        (
-            mp4(Film {
-                duration_ms: 300,
-                ..usual
-            }),
-            "The video of 300 ms is not between 500 ms and 140000 ms.",
-        ),
-        (
-            mp4(Film {
-                duration_ms: 150_000,
-                ..usual
-            }),
-            "The video of 150000 ms is not between 500 ms and 140000 ms.",
-        ),
-        (
-            mp4(Film { frames: 100, ..usual }),
-            "The video has more than 60 frames a second.",
-        ),
+        (mp4(Film { duration_ms: 300, ..usual }), "The video of 300 ms is not between 500 ms and 140000 ms."),
+        (mp4(Film { duration_ms: 150_000, ..usual }), "The video of 150000 ms is not between 500 ms and 140000 ms."),
+        (mp4(Film { frames: 100, ..usual }), "The video has more than 60 frames a second."),
         (png(40, 40), "The file is not of the announced `media_category`."),
         (
             b"nothing of the kind".to_vec(),
@@ -156,18 +126,14 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
         assert_eq!(status["data"]["processing_info"]["state"], "failed", "{why}");
         assert_eq!(status["errors"][0]["detail"], why);
         let post = json!({ "text": why, "media": { "media_ids": [id] } });
-        author
-            .create_post(&post)
-            .assert_error(400, "Your media IDs are invalid.");
+        author.create_post(&post).assert_error(400, "Your media IDs are invalid.");
     }
 }
 
 #[test]
 fn a_post_carries_four_photos_or_one_of_the_others() {
     let author = person("author");
-    let photos: Vec<String> = (0..4_u32)
-        .map(|number| picture(&author, &png(30 + number, 30)))
-        .collect();
+    let photos: Vec<String> = (0..4_u32).map(|number| picture(&author, &png(30 + number, 30))).collect();
     let moving = picture(&author, &gif(2));
     let post = |ids: &[&String]| author.create_post(&json!({ "text": "x", "media": { "media_ids": ids } }));
     post(&[&photos[0], &moving]).assert_legacy_code(400, 323);
@@ -209,24 +175,16 @@ fn figures_of_a_video_are_its_owners() {
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
     processed(&author, &id);
-    author
-        .create_post(&json!({ "media": { "media_ids": [id] } }))
-        .assert_status(201);
+    author.create_post(&json!({ "media": { "media_ids": [id] } })).assert_status(201);
     let fields = "media.fields=public_metrics,non_public_metrics,organic_metrics";
     let target = format!("/2/media/7_{id}?{fields}");
-    let (own, foreign) = (
-        author.get(&*target).assert_status(200),
-        person("reader").get(&*target).assert_status(200),
-    );
+    let (own, foreign) = (author.get(&*target).assert_status(200), person("reader").get(&*target).assert_status(200));
     assert!(own["data"]["non_public_metrics"].is_object());
     assert_eq!(foreign["data"]["non_public_metrics"], Value::Null);
     assert_eq!(foreign["data"]["organic_metrics"], Value::Null);
     let two = author.get(format!("/2/media?media_keys=7_{id},3_1")).assert_status(200);
     assert_eq!(two["data"][0]["media_key"], format!("7_{id}"));
-    assert_eq!(
-        two["errors"][0]["detail"],
-        "Could not find media with media_keys: [3_1]."
-    );
+    assert_eq!(two["errors"][0]["detail"], "Could not find media with media_keys: [3_1].");
     author.get("/2/media?media_keys=nonsense").assert_status(400);
     author.get("/2/media").assert_status(400);
 }

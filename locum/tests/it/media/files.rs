@@ -49,9 +49,7 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
     assert_eq!(beyond.header("content-range"), format!("bytes */{length}"));
     assert_eq!(part("bytes=0-1,4-5").status, 200);
     assert_eq!(part("lines=1-2").status, 200);
-    let changed = TestRequest::get(&*path)
-        .header("range", "bytes=0-1")
-        .header("if-range", "\"x\"");
+    let changed = TestRequest::get(&*path).header("range", "bytes=0-1").header("if-range", "\"x\"");
     assert_eq!(get(changed).status, 200);
     for (name, value) in [("if-none-match", tag), ("if-modified-since", date)] {
         let known = get(TestRequest::get(&*path).header(name, value));
@@ -79,10 +77,7 @@ fn nobody_guesses_a_files_name() {
     ] {
         assert_eq!(shared_server().send(TestRequest::get(&*guess)).status, 404, "{guess}");
     }
-    assert_eq!(
-        shared_server().send(TestRequest::get(format!("{path}?x=y"))).status,
-        400
-    );
+    assert_eq!(shared_server().send(TestRequest::get(format!("{path}?x=y"))).status, 400);
 }
 
 #[test]
@@ -137,10 +132,7 @@ fn what_nobody_posts_goes_with_its_bytes() {
         let kept = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
         author.create_post(&kept).assert_status(201);
         let gone = json!({ "text": "gone", "media": { "media_ids": [ids[2]] } });
-        let gone = author.create_post(&gone).assert_status(201)["data"]["id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let gone = author.create_post(&gone).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
         author.delete(format!("/2/posts/{gone}")).assert_status(200);
         let paths: Vec<String> = ids
             .iter()
@@ -156,25 +148,16 @@ fn what_nobody_posts_goes_with_its_bytes() {
     server.kill();
     server.run_sql("UPDATE media SET expires_at = 1 WHERE expires_at IS NOT NULL; UPDATE upload SET expires_at = 1;");
     server.restart();
-    crate::harness::wait_until("the old is swept away", || {
-        server.send(TestRequest::get(&*paths[1])).status == 404
-    });
+    crate::harness::wait_until("the old is swept away", || server.send(TestRequest::get(&*paths[1])).status == 404);
     crate::harness::wait_until("the unfinished goes too", || {
         !server.data_dir().join(format!("media/uploads/{open}")).exists()
     });
     let status = |path: &String| server.send(TestRequest::get(&**path)).status;
-    assert_eq!(
-        (status(&paths[0]), status(&paths[1]), status(&paths[2])),
-        (200, 404, 404)
-    );
+    assert_eq!((status(&paths[0]), status(&paths[1]), status(&paths[2])), (200, 404, 404));
     let left = std::fs::read_dir(server.data_dir().join("media")).unwrap().count();
     // One of them is of the demo world.
     assert!(left <= 3, "{left} folders");
-    let read = |id: &str| {
-        server
-            .send(TestRequest::get(format!("/2/media/3_{id}")).bearer(&token))
-            .assert_status(200)
-    };
+    let read = |id: &str| server.send(TestRequest::get(format!("/2/media/3_{id}")).bearer(&token)).assert_status(200);
     assert_eq!(read(&ids[0])["data"]["type"], "photo");
     assert_eq!(read(&ids[1])["data"], Value::Null);
 }
@@ -184,9 +167,7 @@ fn the_media_of_a_protected_account_are_not_shown_to_strangers() {
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     let id = at_once(&hidden, "tweet_image", &png(20, 20)).assert_status(200)["data"]["id"].clone();
     let id = id.as_str().unwrap();
-    hidden
-        .create_post(&json!({ "text": "x", "media": { "media_ids": [id] } }))
-        .assert_status(201);
+    hidden.create_post(&json!({ "text": "x", "media": { "media_ids": [id] } })).assert_status(201);
     let seen = person("stranger").get(format!("/2/media/3_{id}")).assert_status(200);
     assert_eq!(seen["data"], Value::Null);
     let kind = seen["errors"][0]["type"].as_str().unwrap();

@@ -59,13 +59,7 @@ pub(crate) fn bomb() -> Vec<u8> {
 
 fn crc(bytes: &[u8]) -> u32 {
     let step = |sum: u32, byte: &u8| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-            if sum & 1 == 1 {
-                0xedb8_8320 ^ (sum >> 1)
-            } else {
-                sum >> 1
-            }
-        })
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 1 { 0xedb8_8320 ^ (sum >> 1) } else { sum >> 1 })
     };
     !bytes.iter().fold(u32::MAX, step)
 }
@@ -94,13 +88,7 @@ pub(crate) struct Film {
 
 impl Default for Film {
     fn default() -> Self {
-        Self {
-            width: 64,
-            height: 48,
-            duration_ms: 1000,
-            frames: 10,
-            bytes: 500,
-        }
+        Self { width: 64, height: 48, duration_ms: 1000, frames: 10, bytes: 500 }
     }
 }
 
@@ -144,10 +132,7 @@ fn movie(film: Film, start: u32) -> Vec<u8> {
         boxed(b"stsz", &[words(&[0, each, film.frames])]),
         boxed(b"stco", &[words(&[0, 1, start])]),
     ];
-    let minf = boxed(
-        b"minf",
-        &[boxed(b"vmhd", &[words(&[1, 0, 0])]), boxed(b"stbl", &tables)],
-    );
+    let minf = boxed(b"minf", &[boxed(b"vmhd", &[words(&[1, 0, 0])]), boxed(b"stbl", &tables)]);
     let mdia = boxed(b"mdia", &[boxed(b"mdhd", &[mdhd]), boxed(b"hdlr", &[hdlr]), minf]);
     let trak = boxed(b"trak", &[boxed(b"tkhd", &[track]), mdia]);
     boxed(b"moov", &[boxed(b"mvhd", &[head]), trak])

@@ -20,10 +20,7 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     assert_eq!(data["processing_info"], Value::Null);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
     let answer = author.post("/2/media/metadata", &described).assert_status(200);
-    assert_eq!(
-        answer["data"]["associated_metadata"]["alt_text"]["text"],
-        "a <plain> square"
-    );
+    assert_eq!(answer["data"]["associated_metadata"]["alt_text"]["text"], "a <plain> square");
 
     let body = json!({ "text": "look", "media": { "media_ids": [id] } });
     let made = author.create_post(&body).assert_status(201)["data"].clone();
@@ -37,15 +34,9 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     assert_eq!(read["data"]["media_metadata"][0]["alt_text"], "a <plain> square");
     let media = &read["includes"]["media"][0];
     assert_eq!((&media["width"], &media["height"]), (&json!(90), &json!(60)));
-    assert_eq!(
-        (&media["type"], &media["alt_text"]),
-        (&json!("photo"), &json!("a <plain> square"))
-    );
+    assert_eq!((&media["type"], &media["alt_text"]), (&json!("photo"), &json!("a <plain> square")));
     let address = media["url"].as_str().unwrap();
-    assert!(
-        address.starts_with(&format!("{}/media/{key}.", shared_server().url)),
-        "{address}"
-    );
+    assert!(address.starts_with(&format!("{}/media/{key}.", shared_server().url)), "{address}");
     // The text ends in a link to the picture, which is no part of what is displayed.
     let text = read["data"]["text"].as_str().unwrap();
     assert_eq!(text, format!("look {address}"));
@@ -58,18 +49,13 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     let again = json!({ "text": "look", "media": { "media_ids": [id] } });
     assert_eq!(author.create_post(&again).status, 403, "the same again");
     let other = picture(&author, &png(10, 10));
-    author
-        .create_post(&json!({ "text": "look", "media": { "media_ids": [other] } }))
-        .assert_status(201);
+    author.create_post(&json!({ "text": "look", "media": { "media_ids": [other] } })).assert_status(201);
 }
 
 #[test]
 fn a_video_comes_in_segments_of_any_order() {
     let author = person("author");
-    let film = Film {
-        bytes: 40_000,
-        ..Film::default()
-    };
+    let film = Film { bytes: 40_000, ..Film::default() };
     let file = mp4(film);
     let begin = json!({ "media_type": "video/mp4", "media_category": "tweet_video",
         "total_bytes": file.len() });
@@ -86,19 +72,14 @@ fn a_video_comes_in_segments_of_any_order() {
     let media = seen(&author, key);
     assert_eq!(media["type"], "video");
     assert_eq!((&media["width"], &media["height"]), (&json!(64), &json!(48)));
-    assert_eq!(
-        (&media["duration_ms"], &media["alt_text"]),
-        (&json!(1000), &json!("noise"))
-    );
+    assert_eq!((&media["duration_ms"], &media["alt_text"]), (&json!(1000), &json!("noise")));
     let variant = &media["variants"][0];
     assert_eq!(variant["content_type"], "video/mp4");
     assert_eq!(variant["bit_rate"], file.len() * 8);
     let served = shared_server().send(TestRequest::get(super::path_of(&variant["url"])));
     assert_eq!((served.status, &served.body), (200, &file));
     assert_eq!(media["url"], Value::Null, "only photos have one");
-    author
-        .create_post(&json!({ "media": { "media_ids": [id] } }))
-        .assert_status(201);
+    author.create_post(&json!({ "media": { "media_ids": [id] } })).assert_status(201);
     let photo = picture(&author, &png(9, 9));
     let both = json!({ "text": "x", "media": { "media_ids": [photo, id] } });
     author.create_post(&both).assert_status(400);
@@ -114,36 +95,19 @@ fn json_carries_segments_in_base64() {
     let (first, second) = file.split_at(500);
     for (place, piece) in [(1, second), (0, first)] {
         let body = json!({ "media": BASE64_STANDARD.encode(piece), "segment_index": place });
-        author
-            .post(format!("/2/media/upload/{id}/append"), &body)
-            .assert_status(200);
+        author.post(format!("/2/media/upload/{id}/append"), &body).assert_status(200);
     }
-    let ended = author
-        .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
-        .assert_status(200);
+    let ended = author.post(format!("/2/media/upload/{id}/finalize"), &json!({})).assert_status(200);
     assert_eq!(ended["data"]["image"]["image_type"], "image/jpeg");
-    let again = author
-        .post(format!("/2/media/upload/{id}/finalize"), &json!({}))
-        .assert_status(200);
+    let again = author.post(format!("/2/media/upload/{id}/finalize"), &json!({})).assert_status(200);
     assert_eq!(again["data"]["media_key"], ended["data"]["media_key"]);
     let late = json!({ "media": "AAAA", "segment_index": 2 });
-    author
-        .post(format!("/2/media/upload/{id}/append"), &late)
-        .assert_status(400);
+    author.post(format!("/2/media/upload/{id}/append"), &late).assert_status(400);
     let once = json!({ "media": BASE64_STANDARD.encode(&file), "media_category": "tweet_image" });
     author.post("/2/media/upload", &once).assert_status(200);
-    author
-        .post(
-            "/2/media/upload",
-            &json!({ "media": "%%", "media_category": "tweet_image" }),
-        )
-        .assert_status(400);
-    author
-        .post("/2/media/upload", &json!({ "media": 5 }))
-        .assert_status(400);
-    author
-        .post("/2/media/upload", &json!({ "media_category": "tweet_image" }))
-        .assert_status(400);
+    author.post("/2/media/upload", &json!({ "media": "%%", "media_category": "tweet_image" })).assert_status(400);
+    author.post("/2/media/upload", &json!({ "media": 5 })).assert_status(400);
+    author.post("/2/media/upload", &json!({ "media_category": "tweet_image" })).assert_status(400);
 }
 
 #[test]
@@ -151,31 +115,20 @@ fn the_older_form_steps_by_command() {
     let author = person("author");
     let file = gif(3);
     let size = file.len().to_string();
-    let begin = [
-        ("command", "INIT"),
-        ("media_type", "image/gif"),
-        ("total_bytes", &size),
-        ("media_category", "tweet_gif"),
-    ];
-    let begun = author
-        .send(multipart("/2/media/upload", &begin, "", &[]))
-        .assert_status(200);
+    let begin =
+        [("command", "INIT"), ("media_type", "image/gif"), ("total_bytes", &size), ("media_category", "tweet_gif")];
+    let begun = author.send(multipart("/2/media/upload", &begin, "", &[])).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     // The file may stand before what it belongs to.
     let target = format!("/2/media/upload?command=APPEND&media_id={id}");
     let answer = author.send(multipart(&target, &[("segment_index", "0")], "media", &file));
     assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.text());
     let end = [("command", "FINALIZE"), ("media_id", id)];
-    author
-        .send(multipart("/2/media/upload", &end, "", &[]))
-        .assert_status(200);
+    author.send(multipart("/2/media/upload", &end, "", &[])).assert_status(200);
     let status = processed(&author, id);
     assert_eq!(status["data"]["processing_info"]["state"], "succeeded");
     let media = seen(&author, &format!("16_{id}"));
-    assert_eq!(
-        (&media["type"], &media["duration_ms"]),
-        (&json!("animated_gif"), &json!(600))
-    );
+    assert_eq!((&media["type"], &media["duration_ms"]), (&json!("animated_gif"), &json!(600)));
     let still = shared_server().send(TestRequest::get(super::path_of(&media["preview_image_url"])));
     assert_eq!(still.status, 200, "{}", still.text());
     assert_ne!(still.header("content-type"), "image/gif");
@@ -186,22 +139,16 @@ fn the_interface_before_is_signed_without_its_parts() {
     let author = person("author");
     let file = jpeg(50, 40);
     let target = "/1.1/media/upload.json";
-    let made = author
-        .send_signed(multipart(target, &[], "media", &file))
-        .assert_status(200);
+    let made = author.send_signed(multipart(target, &[], "media", &file)).assert_status(200);
     let id = made["media_id"].as_i64().unwrap();
     assert_eq!(made["media_id_string"], id.to_string());
     assert_eq!((&made["size"], &made["image"]["w"]), (&json!(file.len()), &json!(50)));
     let data = format!("media_data={}", percent_encode(&BASE64_STANDARD.encode(&file)));
-    author
-        .send_signed(TestRequest::post(target).form(data))
-        .assert_status(200);
+    author.send_signed(TestRequest::post(target).form(data)).assert_status(200);
 
     let film = mp4(Film::default());
     let begin = format!("command=INIT&media_type=video%2Fmp4&total_bytes={}", film.len());
-    let begun = author
-        .send_signed(TestRequest::post(target).form(begin))
-        .assert_status(202);
+    let begun = author.send_signed(TestRequest::post(target).form(begin)).assert_status(202);
     let id = begun["media_id_string"].as_str().unwrap();
     for (place, piece) in film.chunks(film.len().div_ceil(2)).enumerate().rev() {
         let place = place.to_string();
@@ -210,14 +157,11 @@ fn the_interface_before_is_signed_without_its_parts() {
         assert_eq!(answer.status, 204, "{}", answer.text());
     }
     let end = format!("command=FINALIZE&media_id={id}");
-    let ended = author
-        .send_signed(TestRequest::post(target).form(end))
-        .assert_status(200);
+    let ended = author.send_signed(TestRequest::post(target).form(end)).assert_status(200);
     assert!(ended["processing_info"]["state"].is_string());
     crate::harness::wait_until("it is looked at", || {
-        let status = author
-            .send_signed(TestRequest::get(format!("{target}?command=STATUS&media_id={id}")))
-            .assert_status(200);
+        let status =
+            author.send_signed(TestRequest::get(format!("{target}?command=STATUS&media_id={id}"))).assert_status(200);
         status["processing_info"]["state"] == "succeeded"
     });
     let described = json!({ "media_id": id, "alt_text": { "text": "a film" } });
@@ -227,9 +171,7 @@ fn the_interface_before_is_signed_without_its_parts() {
     author
         .send_signed(TestRequest::post(target).form("command=INIT&media_type=video%2Fmp4"))
         .assert_legacy_code(403, 38);
-    author
-        .send_signed(multipart(target, &[], "media", b"<svg/>"))
-        .assert_legacy_code(400, 324);
+    author.send_signed(multipart(target, &[], "media", b"<svg/>")).assert_legacy_code(400, 324);
     // It takes no token of the newer kind.
     author.send(multipart(target, &[], "media", &file)).assert_status(403);
 }
@@ -250,17 +192,11 @@ fn nobody_uses_what_is_not_theirs() {
     let begun = owner.post("/2/media/upload/initialize", &json!({})).assert_status(200);
     let open = begun["data"]["id"].as_str().unwrap();
     let target = format!("/2/media/upload/{open}/append");
-    other
-        .send(multipart(&target, &[("segment_index", "0")], "media", b"x"))
-        .assert_status(404);
-    other
-        .send(TestRequest::post(format!("/2/media/upload/{open}/finalize")))
-        .assert_status(404);
+    other.send(multipart(&target, &[("segment_index", "0")], "media", b"x")).assert_status(404);
+    other.send(TestRequest::post(format!("/2/media/upload/{open}/finalize"))).assert_status(404);
 
     let texts = [("media_category", "tweet_image"), ("additional_owners", &*other.id)];
-    let shared_id = owner
-        .send(multipart("/2/media/upload", &texts, "media", &png(8, 8)))
-        .assert_status(200);
+    let shared_id = owner.send(multipart("/2/media/upload", &texts, "media", &png(8, 8))).assert_status(200);
     let shared_id = shared_id["data"]["id"].as_str().unwrap();
     post(&other, shared_id).assert_status(201);
     post(&owner, &id).assert_status(201);
@@ -298,9 +234,7 @@ fn wrong_steps_are_refused() {
     add("2", &[0; 40]).assert_status(200);
     end().assert_status(400);
     add("1", b"x").assert_status(400);
-    author
-        .send(TestRequest::post("/2/media/upload/1/finalize"))
-        .assert_status(404);
+    author.send(TestRequest::post("/2/media/upload/1/finalize")).assert_status(404);
     author.get("/2/media/upload").assert_status(400);
     let text = "x".repeat(1_001);
     let long = json!({ "id": id, "metadata": { "alt_text": { "text": text } } });
@@ -316,9 +250,7 @@ fn wrong_steps_are_refused() {
     let photo = picture(&author, &png(7, 7));
     for tags in [json!(tags), json!(["99"])] {
         let media = json!({ "media_ids": [photo], "tagged_user_ids": tags });
-        author
-            .create_post(&json!({ "text": "t", "media": media }))
-            .assert_status(400);
+        author.create_post(&json!({ "text": "t", "media": media })).assert_status(400);
     }
     let twice = json!({ "text": "t", "media": { "media_ids": [photo, photo] } });
     author.create_post(&twice).assert_status(400);
@@ -327,10 +259,7 @@ fn wrong_steps_are_refused() {
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
     let mut server = TestServer::start(&[]);
-    let file = mp4(Film {
-        bytes: 90_000,
-        ..Film::default()
-    });
+    let file = mp4(Film { bytes: 90_000, ..Film::default() });
     let (token, id) = {
         let author = server.new_user("author");
         let begin = json!({ "media_type": "video/mp4", "total_bytes": file.len() });
@@ -378,12 +307,8 @@ fn subtitles_belong_to_a_video() {
     assert_eq!(given["data"]["associated_subtitles"][0]["language_code"], "EN");
     give(words, "EN").assert_status(404);
     give(film, "E1").assert_status(400);
-    author
-        .create_post(&json!({ "text": "s", "media": { "media_ids": [words] } }))
-        .assert_status(400);
+    author.create_post(&json!({ "text": "s", "media": { "media_ids": [words] } })).assert_status(400);
     let take = json!({ "id": film, "media_category": "TweetVideo", "language_code": "EN" });
-    let taken = author
-        .send(TestRequest::delete("/2/media/subtitles").json(&take))
-        .assert_status(200);
+    let taken = author.send(TestRequest::delete("/2/media/subtitles").json(&take)).assert_status(200);
     assert_eq!(taken["data"]["deleted"], true);
 }

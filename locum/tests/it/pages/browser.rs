@@ -14,10 +14,7 @@ pub(crate) struct Browser<'s> {
 
 impl<'s> Browser<'s> {
     pub(crate) const fn new(server: &'s TestServer) -> Self {
-        Self {
-            server,
-            cookies: BTreeMap::new(),
-        }
+        Self { server, cookies: BTreeMap::new() }
     }
 
     /// A browser in which somebody new is signed in.
@@ -70,10 +67,8 @@ impl<'s> Browser<'s> {
 
 /// A form as it goes over the wire.
 pub(crate) fn posted(action: &str, fields: &BTreeMap<String, String>) -> TestRequest {
-    let pairs: Vec<_> = fields
-        .iter()
-        .map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)))
-        .collect();
+    let pairs: Vec<_> =
+        fields.iter().map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value))).collect();
     TestRequest::post(action).form(pairs.join("&"))
 }
 
@@ -92,14 +87,7 @@ pub(crate) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
 }
 
 fn plain(html: &str) -> String {
-    let pairs = [
-        ("&#38;", "&"),
-        ("&amp;", "&"),
-        ("&#60;", "<"),
-        ("&#34;", "\""),
-        ("&#39;", "'"),
-        ("&#62;", ">"),
-    ];
+    let pairs = [("&#38;", "&"), ("&amp;", "&"), ("&#60;", "<"), ("&#34;", "\""), ("&#39;", "'"), ("&#62;", ">")];
     let mut text = html.to_owned();
     for (entity, letter) in pairs {
         text = text.replace(entity, letter);

@@ -40,9 +40,7 @@ fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     let cookies = cookies.join("; ");
     let ask = |at: usize| {
         let address = format!("198.51.{}.{}", at / 250, at % 250 + 1);
-        posted("/login", &fields)
-            .header("cookie", &cookies)
-            .header("x-forwarded-for", address)
+        posted("/login", &fields).header("cookie", &cookies).header("x-forwarded-for", address)
     };
     (0..count).map(ask).collect()
 }
@@ -70,10 +68,7 @@ fn reads_do_not_wait_for_those_who_sign_in() {
     let attempts = attempts(&server, 20);
     std::thread::scope(|scope| {
         let start = base::clock::monotonic_now();
-        let all: Vec<_> = attempts
-            .into_iter()
-            .map(|attempt| scope.spawn(|| server.send(attempt).status))
-            .collect();
+        let all: Vec<_> = attempts.into_iter().map(|attempt| scope.spawn(|| server.send(attempt).status)).collect();
         let took = reads(&server, 20, &ask);
         let at_once = start.elapsed();
         for one in all {
@@ -102,9 +97,6 @@ fn two_hundred_who_sign_in_slow_reads_down_by_less_than_three_times() {
         }
         reads(&server, 2000, &ask)[1980]
     });
-    eprintln!(
-        "{}",
-        json!({"p99_before": before.as_micros(), "p99_during": during.as_micros()})
-    );
+    eprintln!("{}", json!({"p99_before": before.as_micros(), "p99_during": during.as_micros()}));
     assert!(during < before * 3, "{before:?} {during:?}");
 }

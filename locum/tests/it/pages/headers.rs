@@ -9,13 +9,9 @@ use crate::harness::{TestRequest, TestResponse, TestServer, shared_server, wait_
 #[track_caller]
 pub(super) fn is_guarded(answer: &TestResponse, what: &str) {
     let policy = answer.header("content-security-policy");
-    for part in [
-        "default-src 'none'",
-        "style-src 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "base-uri 'none'",
-    ] {
+    for part in
+        ["default-src 'none'", "style-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"]
+    {
         assert!(policy.contains(part), "{what}: {policy}");
     }
     assert!(!policy.contains("unsafe"), "{what}: {policy}");

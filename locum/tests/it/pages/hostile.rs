@@ -35,14 +35,9 @@ fn is_inert(answer: &TestResponse, what: &str) {
 
 /// A request token whose callback is hostile as far as a callback may be.
 fn begin(server: &TestServer, app: &Value, callback: &str) -> String {
-    let ask = TestRequest::post(format!(
-        "/oauth/request_token?oauth_callback={}",
-        percent_encode(callback)
-    ));
-    let key = OAuth1Credentials {
-        consumer: (text(app, "api_key"), text(app, "api_secret")),
-        ..OAuth1Credentials::default()
-    };
+    let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+    let key =
+        OAuth1Credentials { consumer: (text(app, "api_key"), text(app, "api_secret")), ..OAuth1Credentials::default() };
     let header = ask.oauth1_header(&key, &server.url);
     let answer = server.send(ask.authorization(header));
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -121,10 +116,8 @@ fn advertising(server: &TestServer, user: &str, payload: &str) -> Vec<String> {
         to.split('?').next().unwrap().to_owned()
     };
     let paid = ("funding_instrument_id", text(&instrument, "id"));
-    let campaign = make(
-        format!("{home}/campaigns/new"),
-        &[paid, ("name", payload), ("purchase_order_number", payload)],
-    );
+    let campaign =
+        make(format!("{home}/campaigns/new"), &[paid, ("name", payload), ("purchase_order_number", payload)]);
     let item = [
         ("name", payload),
         ("objective", "ENGAGEMENTS"),
@@ -133,25 +126,12 @@ fn advertising(server: &TestServer, user: &str, payload: &str) -> Vec<String> {
         ("bid_amount_local_micro", "0.15"),
     ];
     let item = make(format!("{campaign}/line-item"), &item);
-    let keyword = [
-        ("targeting_type", "BROAD_KEYWORD"),
-        ("operator_type", "EQ"),
-        ("targeting_value", payload),
-    ];
+    let keyword = [("targeting_type", "BROAD_KEYWORD"), ("operator_type", "EQ"), ("targeting_value", payload)];
     make(format!("{item}/target"), &keyword);
     let below = ["", "/edit", "/delete", "/promote", "/account", "/track"];
     let of_item = below.map(|rest| format!("{item}{rest}"));
     let of_campaign = ["", "/edit", "/delete"].map(|rest| format!("{campaign}{rest}"));
-    let of_account = [
-        "",
-        "/posts",
-        "/media",
-        "/cards",
-        "/audiences",
-        "/recommendations",
-        "/account",
-        "/scheduled/new",
-    ];
+    let of_account = ["", "/posts", "/media", "/cards", "/audiences", "/recommendations", "/account", "/scheduled/new"];
     let of_account = of_account.map(|rest| format!("{home}{rest}"));
     let all = of_account.into_iter().chain(of_campaign);
     all.chain(of_item).collect()
@@ -197,10 +177,7 @@ fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
             format!("/oauth/authorize?oauth_token={bad}&screen_name={bad}&force_login=true"),
             format!("/oauth/authenticate?oauth_token={bad}"),
             format!("/i/oauth2/authorize?client_id={bad}&redirect_uri={bad}&state={bad}"),
-            format!(
-                "/i/oauth2/authorize?client_id={}&redirect_uri={bad}",
-                text(&known, "client_id")
-            ),
+            format!("/i/oauth2/authorize?client_id={}&redirect_uri={bad}", text(&known, "client_id")),
             format!("/account/reset?token={bad}"),
             format!("/account/confirm?token={bad}"),
             format!("/nothing/{bad}"),

@@ -102,11 +102,7 @@ fn a_new_password_disconnects_apps_where_that_is_asked_for() {
     let person = server.new_user("leak");
     let mut browser = Browser::new(server);
     browser.sign_in(&person.username, "secret", "/");
-    let me = || {
-        server
-            .send(TestRequest::get("/2/users/me").bearer(&person.token))
-            .status
-    };
+    let me = || server.send(TestRequest::get("/2/users/me").bearer(&person.token)).status;
     let mut change = |old: &str, new: &str, more: &[(&str, &str)]| {
         let page = browser.get("/settings/account");
         let fields = [&[("current", old), ("password", new)], more].concat();
@@ -138,8 +134,5 @@ fn a_new_address_waits_and_is_taken_back() {
     assert!(again.text().contains(&next), "{}", again.text());
     let done = browser.submit(&page, "/settings/account/email/cancel", &[]);
     let page = browser.get(done.header("location")).text();
-    assert!(
-        page.contains("The email change was cancelled.") && !page.contains(&next),
-        "{page}"
-    );
+    assert!(page.contains("The email change was cancelled.") && !page.contains(&next), "{page}");
 }

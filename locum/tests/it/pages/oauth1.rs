@@ -19,14 +19,8 @@ fn consumer(app: &Value) -> (&str, &str) {
 
 /// A request token and its secret.
 fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
-    let ask = TestRequest::post(format!(
-        "/oauth/request_token?oauth_callback={}",
-        percent_encode(callback)
-    ));
-    let key = OAuth1Credentials {
-        consumer: consumer(app),
-        ..OAuth1Credentials::default()
-    };
+    let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+    let key = OAuth1Credentials { consumer: consumer(app), ..OAuth1Credentials::default() };
     let header = ask.oauth1_header(&key, &server.url);
     let answer = server.send(ask.authorization(header));
     assert_eq!(answer.status, 200, "{}", answer.text());
@@ -37,11 +31,7 @@ fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
 /// The status and the body of the exchange.
 fn exchange(server: &TestServer, app: &Value, pair: &(String, String), verifier: &str) -> (u16, String) {
     let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={}", percent_encode(verifier)));
-    let key = OAuth1Credentials {
-        consumer: consumer(app),
-        token: (&pair.0, &pair.1),
-        ..OAuth1Credentials::default()
-    };
+    let key = OAuth1Credentials { consumer: consumer(app), token: (&pair.0, &pair.1), ..OAuth1Credentials::default() };
     let header = ask.oauth1_header(&key, &server.url);
     let answer = server.send(ask.authorization(header));
     (answer.status, answer.text())
@@ -62,10 +52,7 @@ fn a_person_lets_an_app_in_and_out() {
     let page = browser.get(format!("{address}&screen_name=%22%3E{name}&force_login"));
     assert_eq!(page.status, 200);
     assert!(page.text().contains(&format!("&#34;&#62;{name}")), "{}", page.text());
-    assert!(
-        page.header("content-security-policy")
-            .contains("form-action 'self' https://client.example;")
-    );
+    assert!(page.header("content-security-policy").contains("form-action 'self' https://client.example;"));
     let fields = [("login", name.as_str()), ("password", "secret")];
     let back = browser.submit(&page, "/login", &fields);
     assert_eq!((back.status, back.header("location")), (303, address.as_str()));
@@ -82,11 +69,7 @@ fn a_person_lets_an_app_in_and_out() {
     assert_eq!(get("screen_name"), name);
     let me = TestRequest::get("/2/users/me");
     let (token, secret) = (get("oauth_token"), get("oauth_token_secret"));
-    let key = OAuth1Credentials {
-        consumer: consumer(&app),
-        token: (&token, &secret),
-        ..OAuth1Credentials::default()
-    };
+    let key = OAuth1Credentials { consumer: consumer(&app), token: (&token, &secret), ..OAuth1Credentials::default() };
     let header = me.oauth1_header(&key, &server.url);
     server.send(me.clone().authorization(header)).assert_status(200);
     // Used up: a page, never a redirect.
@@ -207,10 +190,7 @@ fn nobody_is_asked_twice_by_authenticate() {
         let page = visit("/oauth/authenticate", forced).0;
         assert_eq!(page.status, 200);
         assert!(page.text().contains("name=\"password\""), "{forced}");
-        assert!(
-            page.text().contains("/oauth/authorize?oauth_token="),
-            "asked again after {forced}"
-        );
+        assert!(page.text().contains("/oauth/authorize?oauth_token="), "asked again after {forced}");
     }
     let mut nobody = Browser::new(server);
     let pair = begin(server, &app, CALLBACK);
@@ -240,9 +220,7 @@ fn what_cannot_be_answered_leads_nowhere() {
         }
     }
     // What is unknown is passed over, the callback that was asked for first holds.
-    let page = person.get(format!(
-        "{ACTION}?oauth_token={token}&oauth_callback=https://evil.example&x=y"
-    ));
+    let page = person.get(format!("{ACTION}?oauth_token={token}&oauth_callback=https://evil.example&x=y"));
     let answer = person.submit(&page, ACTION, &[("decision", "allow")]);
     assert!(answer.header("location").starts_with(CALLBACK));
 }

@@ -11,9 +11,7 @@ const ACTION: &str = "/i/oauth2/authorize";
 const VERIFIER: &str = "correct-horse-battery-staple-correct-horse-battery";
 
 fn query(pairs: &[(&str, &str)]) -> String {
-    let pairs = pairs
-        .iter()
-        .map(|(name, value)| format!("{name}={}", percent_encode(value)));
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", percent_encode(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
@@ -65,10 +63,7 @@ fn whole_flow(kind: &str) {
     let page = browser.get(back.header("location"));
     assert!(page.text().contains(text(&app, "name")), "{}", page.text());
     let policy = page.header("content-security-policy");
-    assert!(
-        policy.contains("form-action 'self' https://client.example;"),
-        "{policy}"
-    );
+    assert!(policy.contains("form-action 'self' https://client.example;"), "{policy}");
     let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
     assert_eq!(answer.status, 302, "{}", answer.text());
     let to = answer.header("location");
@@ -85,14 +80,9 @@ fn whole_flow(kind: &str) {
     let granted = token(server, &app, &exchange).assert_status(200);
     let me = server.send(TestRequest::get("/2/users/me").bearer(text(&granted, "access_token")));
     assert_eq!(me.assert_status(200)["data"]["username"], name.as_str());
-    let refresh = [
-        ("grant_type", "refresh_token"),
-        ("refresh_token", text(&granted, "refresh_token")),
-    ];
+    let refresh = [("grant_type", "refresh_token"), ("refresh_token", text(&granted, "refresh_token"))];
     let fresh = token(server, &app, &refresh).assert_status(200);
-    server
-        .send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")))
-        .assert_status(200);
+    server.send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token"))).assert_status(200);
     let page = browser.get("/settings/apps");
     assert_eq!(browser.submit(&page, "/settings/apps/revoke", &[]).status, 303);
     let dead = server.send(TestRequest::get("/2/users/me").bearer(text(&fresh, "access_token")));

@@ -71,10 +71,7 @@ fn no_page_leads_elsewhere_whatever_it_is_asked() {
     for page in pages("GET") {
         let path = filled(page.path, "1");
         for elsewhere in ELSEWHERE {
-            let query: Vec<_> = NAMES
-                .iter()
-                .map(|name| format!("{name}={}", percent_encode(elsewhere)))
-                .collect();
+            let query: Vec<_> = NAMES.iter().map(|name| format!("{name}={}", percent_encode(elsewhere))).collect();
             let target = format!("{path}?{}", query.join("&"));
             for browser in [&mut nobody, &mut person] {
                 stays_here(&browser.get(target.clone()), &target);
@@ -97,10 +94,8 @@ fn no_form_leads_elsewhere_whatever_stands_in_it() {
             };
             let shown = browser.get("/settings/account");
             let csrf = hidden(&shown.text(), "/settings/account/password")["csrf"].clone();
-            let mut fields: std::collections::BTreeMap<_, _> = NAMES
-                .iter()
-                .map(|name| ((*name).to_owned(), (*elsewhere).to_owned()))
-                .collect();
+            let mut fields: std::collections::BTreeMap<_, _> =
+                NAMES.iter().map(|name| ((*name).to_owned(), (*elsewhere).to_owned())).collect();
             fields.insert("csrf".to_owned(), csrf);
             fields.insert("decision".to_owned(), "deny".to_owned());
             let answer = browser.send(posted(&path, &fields));
@@ -174,11 +169,7 @@ fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
         let page = browser.get("/forgotten-password");
         let mut fields = hidden(&page.text(), "/forgotten-password");
         fields.insert("email".to_owned(), address.clone());
-        let value = if name == "forwarded" {
-            "host=evil.example"
-        } else {
-            "evil.example"
-        };
+        let value = if name == "forwarded" { "host=evil.example" } else { "evil.example" };
         let ask = posted("/forgotten-password", &fields).header(name, value);
         let answer = browser.send(ask);
         assert!(!answer.text().contains("evil.example"), "{name}");

@@ -36,10 +36,8 @@ impl Canaries {
     #[track_caller]
     fn absent(&self, written: &[u8], place: &str) {
         for (name, secret) in &self.secrets {
-            let mut found = written
-                .windows(secret.len())
-                .enumerate()
-                .filter(|(_, window)| *window == secret.as_bytes());
+            let mut found =
+                written.windows(secret.len()).enumerate().filter(|(_, window)| *window == secret.as_bytes());
             let digits = secret.bytes().all(|byte| byte.is_ascii_digit());
             let alone = |at: usize| {
                 let near = |at: Option<usize>| at.and_then(|at| written.get(at)).is_some_and(u8::is_ascii_digit);
@@ -102,14 +100,8 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
     canaries.keep("a bearer token", text(&app, "bearer_token"));
     canaries.keep("a client secret", text(&app, "client_secret"));
     for callback in ["oob", CALLBACK] {
-        let ask = TestRequest::post(format!(
-            "/oauth/request_token?oauth_callback={}",
-            percent_encode(callback)
-        ));
-        let key = OAuth1Credentials {
-            consumer,
-            ..OAuth1Credentials::default()
-        };
+        let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+        let key = OAuth1Credentials { consumer, ..OAuth1Credentials::default() };
         let header = ask.oauth1_header(&key, &server.url);
         let body = format!("?{}", server.send(ask.authorization(header)).text());
         let token = param(&body, "oauth_token").unwrap();
@@ -121,11 +113,7 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
             _ => super::oauth1::pin(&answer.text()),
         };
         let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
-        let key = OAuth1Credentials {
-            consumer,
-            token: (&token, &secret),
-            ..OAuth1Credentials::default()
-        };
+        let key = OAuth1Credentials { consumer, token: (&token, &secret), ..OAuth1Credentials::default() };
         let header = ask.oauth1_header(&key, &server.url);
         let answer = server.send(ask.clone().authorization(header));
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -172,26 +160,16 @@ fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser
         TestRequest::post("/2/oauth2/token")
             .form("grant_type=refresh_token&refresh_token=canary-refresh")
             .basic(id, secret),
-        TestRequest::post("/oauth2/token")
-            .form("grant_type=client_credentials")
-            .basic(id, "canary-wrong-secret"),
+        TestRequest::post("/oauth2/token").form("grant_type=client_credentials").basic(id, "canary-wrong-secret"),
         TestRequest::get("/2/users/me?access_token=canary-in-a-query"),
         TestRequest::get("/2/users/me").bearer("canary-of-a-bearer"),
         TestRequest::get("/2/users/me").authorization("OAuth oauth_token=\"canary-oauth\""),
         TestRequest::get("/2/nothing/canary-in-a-path?x=canary-in-a-query").bearer("canary-of-a-bearer"),
-        TestRequest::post("/2/posts")
-            .json(&serde_json::json!({"text": 7}))
-            .bearer("canary-of-a-bearer"),
+        TestRequest::post("/2/posts").json(&serde_json::json!({"text": 7})).bearer("canary-of-a-bearer"),
     ] {
         canaries.refuse(&server.send(wrong));
     }
-    for told in [
-        "canary-wrong-secret",
-        "canary-refresh",
-        "canary-in-a-query",
-        "canary-of-a-bearer",
-        "canary-oauth",
-    ] {
+    for told in ["canary-wrong-secret", "canary-refresh", "canary-in-a-query", "canary-of-a-bearer", "canary-oauth"] {
         canaries.keep("what was refused", told);
     }
 }
@@ -241,9 +219,7 @@ fn no_secret_is_written_anywhere_in_the_clear() {
     let figures = server.send_control(TestRequest::get("/metrics"));
     canaries.absent(&figures.body, "the figures");
     let export = server.sibling_path("export.jsonl");
-    server
-        .run_cli(&["export", "--jsonl", export.to_str().unwrap()])
-        .assert_success();
+    server.run_cli(&["export", "--jsonl", export.to_str().unwrap()]).assert_success();
     canaries.absent(&std::fs::read(export).unwrap(), "an export");
     for refused in &canaries.refused {
         // A page of a form has the form's own token.

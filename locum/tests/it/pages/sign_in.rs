@@ -17,10 +17,7 @@ fn a_person_signs_in_and_out() {
     // The session itself is over, not only its cookie.
     browser.cookies = before;
     let page = browser.get("/settings/account");
-    assert_eq!(
-        (page.status, page.header("location")),
-        (303, "/login?next=%2Fsettings%2Faccount")
-    );
+    assert_eq!((page.status, page.header("location")), (303, "/login?next=%2Fsettings%2Faccount"));
 }
 
 #[test]
@@ -155,11 +152,7 @@ fn nobody_is_sent_elsewhere_after_signing_in() {
     ] {
         let mut browser = Browser::new(server);
         let answer = browser.sign_in(&name, "secret", next);
-        assert_eq!(
-            (answer.status, answer.header("location")),
-            (303, "/settings/account"),
-            "{next:?}"
-        );
+        assert_eq!((answer.status, answer.header("location")), (303, "/settings/account"), "{next:?}");
         // Past the page, straight to the form; and once more when signed in.
         let page = browser.get("/login?switch=1");
         let fields = [("login", name.as_str()), ("password", "secret"), ("next", next)];
@@ -195,11 +188,6 @@ fn a_person_creates_an_account() {
     assert!(weak.text().contains("at least 8 characters"), "{}", weak.text());
     assert!(!weak.text().contains("<b>Jo</b>"));
     let made = join(&mut browser, "tr4ms stop here");
-    assert_eq!(
-        (made.status, made.header("location")),
-        (303, "/settings/sessions"),
-        "{}",
-        made.text()
-    );
+    assert_eq!((made.status, made.header("location")), (303, "/settings/sessions"), "{}", made.text());
     assert!(browser.get("/settings/account").text().contains(&email));
 }

@@ -156,9 +156,7 @@ fn edit(group: &mut Group<'_>, actor: usize) {
     };
     let model = &group.model;
     let before = &model.notes[previous];
-    let to_others = before
-        .reply_to
-        .is_some_and(|parent| model.notes[parent].author != actor);
+    let to_others = before.reply_to.is_some_and(|parent| model.notes[parent].author != actor);
     let special = to_others || before.repost_of.is_some() || before.poll.is_some() || before.community.is_some();
     let refused = !model.people[actor].premium || before.life == Life::Old || special;
     let status = match before {
@@ -252,11 +250,7 @@ fn repost(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
     let target = touched(group, actor, note).and_then(|of| {
         let author = group.model.notes[of].author;
-        if author != actor && group.model.people[author].protected {
-            Err(403)
-        } else {
-            Ok(of)
-        }
+        if author != actor && group.model.people[author].protected { Err(403) } else { Ok(of) }
     });
     let path = group.user_path(actor, "/retweets");
     let body = json!({ "tweet_id": group.notes[note] });
@@ -332,10 +326,7 @@ fn answer_request(group: &mut Group<'_>, actor: usize) {
     let approves = group.dice.below(4) > 0;
     let word = if approves { "approve" } else { "deny" };
     let [follower, user] = [pair.0, pair.1].map(|one| group.people[one].id.clone());
-    group.command(
-        &json!({ "follow": { word: { "user": user, "follower": follower } } }),
-        allowed,
-    );
+    group.command(&json!({ "follow": { word: { "user": user, "follower": follower } } }), allowed);
     if allowed {
         group.model.requests.remove(&pair);
         if approves {
@@ -358,12 +349,7 @@ fn block(group: &mut Group<'_>, actor: usize) {
     let other = group.anybody();
     let status = silencing(group, actor, other);
     let path = group.user_path(actor, "/blocking");
-    group.post(
-        actor,
-        &path,
-        &json!({ "target_user_id": group.people[other].id }),
-        status,
-    );
+    group.post(actor, &path, &json!({ "target_user_id": group.people[other].id }), status);
     if status == 200 {
         group.model.blocks.insert((actor, other));
         for pair in [(actor, other), (other, actor)] {
@@ -387,12 +373,7 @@ fn mute(group: &mut Group<'_>, actor: usize) {
     let other = group.anybody();
     let status = silencing(group, actor, other);
     let path = group.user_path(actor, "/muting");
-    group.post(
-        actor,
-        &path,
-        &json!({ "target_user_id": group.people[other].id }),
-        status,
-    );
+    group.post(actor, &path, &json!({ "target_user_id": group.people[other].id }), status);
     if status == 200 {
         group.model.mutes.insert((actor, other));
     }
@@ -481,13 +462,7 @@ pub(super) fn check_post(group: &mut Group<'_>, viewer: Option<usize>, note: usi
     }
     let post = &answer["data"];
     if group.model.notes[note].repost_of.is_none() && note >= group.shared {
-        let names = [
-            "like_count",
-            "reply_count",
-            "retweet_count",
-            "quote_count",
-            "bookmark_count",
-        ];
+        let names = ["like_count", "reply_count", "retweet_count", "quote_count", "bookmark_count"];
         check_figures(group, &post["public_metrics"], &names, group.model.counts(note));
     }
     let Some(votes) = &group.model.notes[note].poll else {

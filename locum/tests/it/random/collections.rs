@@ -56,11 +56,7 @@ fn create(group: &mut Group<'_>, actor: usize) {
 fn some_list(group: &mut Group<'_>, actor: usize) -> Option<usize> {
     let any = group.one_of(group.lists.len())?;
     if group.dice.below(3) > 0 {
-        let own = group
-            .model
-            .lists
-            .iter()
-            .rposition(|list| list.owner == actor && !list.gone);
+        let own = group.model.lists.iter().rposition(|list| list.owner == actor && !list.gone);
         return own.or(Some(any));
     }
     Some(any)
@@ -201,11 +197,7 @@ fn join_club(group: &mut Group<'_>, actor: usize) {
             true,
         );
         group.clubs.push(made["id"].as_str().unwrap().to_owned());
-        group.model.clubs.push(Club {
-            owner: actor,
-            closed,
-            members: BTreeSet::from([actor]),
-        });
+        group.model.clubs.push(Club { owner: actor, closed, members: BTreeSet::from([actor]) });
         return;
     }
     let club = group.dice.below(group.clubs.len());
@@ -221,10 +213,7 @@ fn leave_club(group: &mut Group<'_>, actor: usize) {
     };
     let allowed = group.model.clubs[club].owner != actor;
     let (id, user) = (group.clubs[club].clone(), group.people[actor].id.clone());
-    group.command(
-        &json!({ "community": { "leave": { "community": id, "user": user } } }),
-        allowed,
-    );
+    group.command(&json!({ "community": { "leave": { "community": id, "user": user } } }), allowed);
     if allowed {
         group.model.clubs[club].members.remove(&actor);
     }
@@ -236,11 +225,7 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
     if open < 3 {
         let made = group.command(&json!({ "space": { "create": { "creator": user } } }), true);
         group.rooms.push(made["id"].as_str().unwrap().to_owned());
-        group.model.rooms.push(Room {
-            creator: actor,
-            live: true,
-            inside: BTreeSet::from([actor]),
-        });
+        group.model.rooms.push(Room { creator: actor, live: true, inside: BTreeSet::from([actor]) });
         return;
     }
     let room = group.dice.below(group.rooms.len());

@@ -55,9 +55,8 @@ impl<'s> Group<'s> {
         let began = base::clock::wall_time().ms() - 60_000;
         // No two groups begin with the same id, whenever they come together.
         let low = i64::try_from(number).unwrap();
-        let ids: Vec<i64> = (1..i64::try_from(size).unwrap())
-            .map(|place| ((began + place - 1_288_834_974_657) << 22) + low)
-            .collect();
+        let ids: Vec<i64> =
+            (1..i64::try_from(size).unwrap()).map(|place| ((began + place - 1_288_834_974_657) << 22) + low).collect();
         let name = |place: usize| format!("g{number}p{place}");
         let line = |(id, place): (&i64, usize)| json!({ "kind": "user", "id": id.to_string(), "handle": name(place), "name": "A person", "created_at_ms": began });
         let lines: Vec<Value> = ids.iter().zip(1..).map(line).collect();
@@ -66,9 +65,7 @@ impl<'s> Group<'s> {
             let premium = place % 2 == 0;
             group.model.add_person(premium);
             if premium {
-                group
-                    .order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } }))
-                    .unwrap();
+                group.order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } })).unwrap();
             }
             let names = (id.to_string(), name(place));
             let person = TestUser::with_token(server, &star.person.app, names, "");
@@ -123,8 +120,7 @@ impl<'s> Group<'s> {
     }
 
     pub(super) fn post(&mut self, actor: usize, path: &str, body: &Value, status: u16) -> Value {
-        self.send(Some(actor), TestRequest::post(path).json(body), status)
-            .json()
+        self.send(Some(actor), TestRequest::post(path).json(body), status).json()
     }
 
     pub(super) fn delete(&mut self, actor: usize, path: &str, status: u16) -> Value {
@@ -174,10 +170,8 @@ impl<'s> Group<'s> {
         let lines: Vec<String> = self.told[last..].iter().map(cut).collect();
         let posts = self.told.last().map_or("", String::as_str).split("<post ");
         let named = posts.skip(1).filter_map(|rest| rest.split('>').next()?.parse().ok());
-        let notes: Vec<String> = named
-            .take(4)
-            .map(|note: usize| format!("{note}: {:?}", self.model.notes[note]))
-            .collect();
+        let notes: Vec<String> =
+            named.take(4).map(|note: usize| format!("{note}: {:?}", self.model.notes[note])).collect();
         format!("group {}:\n{}\n{}\n", self.number, lines.join("\n"), notes.join("\n"))
     }
 

@@ -43,13 +43,7 @@ fn check_user(group: &mut Group<'_>, viewer: Viewer, user: usize) {
     let data = &answer["data"];
     assert_eq!(data.is_object(), group.model.is_active(user), "{}", group.context());
     if data.is_object() {
-        let names = [
-            "followers_count",
-            "following_count",
-            "tweet_count",
-            "listed_count",
-            "like_count",
-        ];
+        let names = ["followers_count", "following_count", "tweet_count", "listed_count", "like_count"];
         check_figures(group, &data["public_metrics"], &names, group.model.standing(user));
         assert_eq!(data["protected"], group.model.people[user].protected);
     }
@@ -174,11 +168,7 @@ fn of_user(group: &mut Group<'_>, viewer: usize) {
     let path = group.user_path(viewer, "/timelines/reverse_chronological");
     holds(group, Some(viewer), &path, Some(home));
     for (word, likes) in [("liked_tweets", true), ("bookmarks", false)] {
-        let pairs = if likes {
-            &group.model.likes
-        } else {
-            &group.model.bookmarks
-        };
+        let pairs = if likes { &group.model.likes } else { &group.model.bookmarks };
         let of = pairs.iter().filter(|(who, _)| *who == viewer).map(|(_, of)| *of);
         let shown = of.filter(|note| group.model.shown(Some(viewer), *note));
         let shown = by(group, shown.collect());
@@ -202,11 +192,7 @@ fn ties(group: &mut Group<'_>, viewer: usize, user: usize, readable: bool) {
         holds(group, Some(viewer), &path, readable.then_some(expected));
     }
     let of = |pairs: &super::model::Pairs| -> Vec<usize> {
-        pairs
-            .iter()
-            .filter(|pair| pair.0 == viewer)
-            .map(|pair| pair.1)
-            .collect()
+        pairs.iter().filter(|pair| pair.0 == viewer).map(|pair| pair.1).collect()
     };
     let blocked = people(group, of(&group.model.blocks).into_iter());
     let muted = people(group, of(&group.model.mutes).into_iter());
@@ -288,10 +274,7 @@ fn of_list(group: &mut Group<'_>, viewer: usize) {
     for (word, expected) in [("members", members), ("followers", followers)] {
         holds(group, Some(viewer), &format!("/2/lists/{id}/{word}"), expected);
     }
-    let figures = group.get(
-        Some(viewer),
-        &format!("/2/lists/{id}?list.fields=member_count,follower_count,private"),
-    );
+    let figures = group.get(Some(viewer), &format!("/2/lists/{id}?list.fields=member_count,follower_count,private"));
     assert_eq!(figures.get("data").is_some(), seen, "{}", group.context());
     if seen {
         let said: Value = figures["data"].clone();

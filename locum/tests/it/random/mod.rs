@@ -31,10 +31,7 @@ fn step(group: &mut Group<'_>) {
 fn star(server: &TestServer) -> Star<'_> {
     let person: TestUser<'_> = server.new_user("star");
     let posts = (0..6).map(|number| person.publish_text(&format!("Everyone likes this, {number}")));
-    Star {
-        posts: posts.collect(),
-        person,
-    }
+    Star { posts: posts.collect(), person }
 }
 
 fn seed() -> u64 {
@@ -59,25 +56,13 @@ fn is_sound(server: &TestServer) {
 fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
     for (note, id) in star.posts.iter().enumerate() {
         let seen = star.person.fetch_post(id, "public_metrics");
-        let names = [
-            "like_count",
-            "reply_count",
-            "repost_count",
-            "quote_count",
-            "bookmark_count",
-        ];
+        let names = ["like_count", "reply_count", "repost_count", "quote_count", "bookmark_count"];
         for (place, name) in names.iter().enumerate() {
             let all: usize = groups.iter().map(|group| group.model.counts(note)[place]).sum();
-            assert_eq!(
-                seen["public_metrics"][name], all,
-                "{name} of the celebrity's post {note}"
-            );
+            assert_eq!(seen["public_metrics"][name], all, "{name} of the celebrity's post {note}");
         }
     }
-    let me = star
-        .person
-        .get("/2/users/me?user.fields=public_metrics")
-        .assert_status(200);
+    let me = star.person.get("/2/users/me?user.fields=public_metrics").assert_status(200);
     let counts = ["followers_count", "following_count", "post_count", "listed_count"];
     for (place, name) in counts.iter().enumerate().filter(|(place, _)| *place != 2) {
         let all: usize = groups.iter().map(|group| group.model.standing(0)[place]).sum();
@@ -95,9 +80,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
     let began = base::clock::monotonic_now();
     let groups: Vec<Group<'_>> = std::thread::scope(|scope| {
         let run = |number: usize| {
-            let mut group = guarded(seed, number, "its people", || {
-                Group::gather(&server, number, seed, &star, 10)
-            });
+            let mut group = guarded(seed, number, "its people", || Group::gather(&server, number, seed, &star, 10));
             for index in 0..operations / GROUPS {
                 guarded(seed, number, &format!("operation {index}"), || {
                     step(&mut group);
@@ -120,10 +103,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
             looks::audit(&mut group, pairs);
         });
     }
-    println!(
-        "{operations} operations in {took:?}, {:?} with all looks",
-        began.elapsed()
-    );
+    println!("{operations} operations in {took:?}, {:?} with all looks", began.elapsed());
 }
 
 #[test]

@@ -229,9 +229,8 @@ impl Model {
     /// Takes away a post with its versions, their reposts, and what hangs on them.
     pub(super) fn erase(&mut self, note: usize) {
         let first = self.notes[note].first;
-        let versions: BTreeSet<usize> = (0..self.notes.len())
-            .filter(|number| self.notes[*number].first == first)
-            .collect();
+        let versions: BTreeSet<usize> =
+            (0..self.notes.len()).filter(|number| self.notes[*number].first == first).collect();
         for note in &mut self.notes {
             let repost = note.repost_of.is_some_and(|of| versions.contains(&of));
             if repost || versions.contains(&note.first) {
@@ -272,11 +271,7 @@ impl Model {
 
 impl Model {
     pub(super) fn add_person(&mut self, premium: bool) {
-        self.people.push(Human {
-            state: State::Active,
-            protected: false,
-            premium,
-        });
+        self.people.push(Human { state: State::Active, protected: false, premium });
     }
 
     /// A post that has nothing to do with others.

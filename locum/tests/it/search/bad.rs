@@ -95,10 +95,7 @@ fn times_and_ids_that_cannot_be_are_refused() {
             format!("&start_time={early}&since_id={one}"),
             "Only one of `start_time` and `since_id` can be given".to_owned(),
         ),
-        (
-            format!("&end_time={late}&until_id={two}"),
-            "Only one of `end_time` and `until_id` can be given".to_owned(),
-        ),
+        (format!("&end_time={late}&until_id={two}"), "Only one of `end_time` and `until_id` can be given".to_owned()),
         (
             "&max_results=9".to_owned(),
             "The `max_results` query parameter value [9] is not between 10 and 100".to_owned(),
@@ -107,18 +104,12 @@ fn times_and_ids_that_cannot_be_are_refused() {
             "&max_results=101".to_owned(),
             "The `max_results` query parameter value [101] is not between 10 and 100".to_owned(),
         ),
-        (
-            "&max_results=ten".to_owned(),
-            "The `max_results` query parameter value [ten] is not a number".to_owned(),
-        ),
+        ("&max_results=ten".to_owned(), "The `max_results` query parameter value [ten] is not a number".to_owned()),
         (
             "&sort_order=oldest".to_owned(),
             "The `sort_order` query parameter value [oldest] is not one of [recency,relevancy]".to_owned(),
         ),
-        (
-            "&next_token=abc".to_owned(),
-            "The `next_token` query parameter value [abc] is not valid".to_owned(),
-        ),
+        ("&next_token=abc".to_owned(), "The `next_token` query parameter value [abc] is not valid".to_owned()),
         (
             "&start_time=yesterday".to_owned(),
             "The `start_time` query parameter value [yesterday] is not valid".to_owned(),
@@ -137,18 +128,9 @@ fn times_and_ids_that_cannot_be_are_refused() {
         let message = problem["errors"][0]["message"].as_str().unwrap().to_owned();
         assert!(message.starts_with(&start), "{message}");
     };
-    starts(
-        format!("&start_time={old}"),
-        format!("Invalid 'start_time':'{old}'. 'start_time' must be on or after 20"),
-    );
-    starts(
-        format!("&since_id={old_id}"),
-        "'since_id' must be a tweet id created after 20".to_owned(),
-    );
-    starts(
-        "&until_id=5".to_owned(),
-        "'until_id' must be a tweet id created after 20".to_owned(),
-    );
+    starts(format!("&start_time={old}"), format!("Invalid 'start_time':'{old}'. 'start_time' must be on or after 20"));
+    starts(format!("&since_id={old_id}"), "'since_id' must be a tweet id created after 20".to_owned());
+    starts("&until_id=5".to_owned(), "'until_id' must be a tweet id created after 20".to_owned());
     let server = shared_server();
     let all = |more: &str| {
         server
@@ -157,14 +139,9 @@ fn times_and_ids_that_cannot_be_are_refused() {
     all("&since_id=5").assert_status(200);
     all(&format!("&start_time={old}&max_results=500")).assert_status(200);
     all("&max_results=501").assert_problem(400, "invalid-request");
-    all("&max_results=101&post.fields=text,context_annotations").assert_error(
-        400,
-        "The `max_results` query parameter value [101] is not between 10 and 100",
-    );
+    all("&max_results=101&post.fields=text,context_annotations")
+        .assert_error(400, "The `max_results` query parameter value [101] is not between 10 and 100");
     all("&start_time=2006-03-21T00:00:00Z").assert_problem(400, "invalid-request");
     let counts = reader.get("/2/tweets/counts/recent?query=cat&granularity=week");
-    counts.assert_error(
-        400,
-        "The `granularity` query parameter value [week] is not one of [minute,hour,day]",
-    );
+    counts.assert_error(400, "The `granularity` query parameter value [week] is not one of [minute,hour,day]");
 }

@@ -18,10 +18,7 @@ fn own_writes_are_found_by_the_next_search() {
     let (writer, word) = (person("writer"), word());
     for number in 0..20 {
         let id = writer.publish_text(&format!("{word} number {number}"));
-        assert_eq!(
-            found(&writer, &format!("{word} \"number {number}\"")),
-            std::slice::from_ref(&id)
-        );
+        assert_eq!(found(&writer, &format!("{word} \"number {number}\"")), std::slice::from_ref(&id));
         if number % 3 == 0 {
             writer.delete(format!("/2/posts/{id}")).assert_status(200);
             assert!(found(&writer, &format!("\"number {number}\" {word}")).is_empty());
@@ -38,16 +35,10 @@ fn the_latest_version_of_a_post_is_found() {
     let first = writer.publish_text(&format!("{before} as it was"));
     assert_eq!(found(&writer, &before), std::slice::from_ref(&first));
     let edit = json!({ "text": format!("{after} as it is"), "edit_options": { "previous_post_id": first } });
-    let second = writer.create_post(&edit).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let second = writer.create_post(&edit).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     assert!(found(&writer, &before).is_empty());
     assert_eq!(found(&writer, &after), std::slice::from_ref(&second));
-    assert_eq!(
-        found(&writer, &format!("from:{}", writer.username)),
-        std::slice::from_ref(&second)
-    );
+    assert_eq!(found(&writer, &format!("from:{}", writer.username)), std::slice::from_ref(&second));
     writer.delete(format!("/2/posts/{second}")).assert_status(200);
     assert!(found(&writer, &after).is_empty());
 }
@@ -94,30 +85,17 @@ fn names_and_blocks_count_as_they_are_now() {
     let (author, reader, word) = (person("author"), person("reader"), word());
     let first = author.publish_text(&word);
     let reply = json!({ "text": format!("{word} too"), "reply": { "in_reply_to_tweet_id": first } });
-    let answered = reader.create_post(&reply).assert_status(201)["data"]["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let answered = reader.create_post(&reply).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     let name = format!("new{}", unique_number());
-    server
-        .run_cli(&["user", "edit", &author.username, "--username", &name])
-        .assert_success();
+    server.run_cli(&["user", "edit", &author.username, "--username", &name]).assert_success();
     assert_eq!(found(&reader, &format!("from:{name}")), std::slice::from_ref(&first));
     assert_eq!(found(&reader, &format!("to:{name}")), std::slice::from_ref(&answered));
     assert!(found(&reader, &format!("from:{}", author.username)).is_empty());
     assert!(found(&reader, &format!("is:verified {word}")).is_empty());
     server.run_cli(&["user", "verify", &name, "blue"]).assert_success();
-    assert_eq!(
-        found(&reader, &format!("is:verified {word}")),
-        std::slice::from_ref(&first)
-    );
+    assert_eq!(found(&reader, &format!("is:verified {word}")), std::slice::from_ref(&first));
     assert_eq!(found(&reader, &word), [answered.clone(), first.clone()]);
-    author
-        .post(
-            format!("/2/users/{}/blocking", author.id),
-            &json!({ "target_user_id": reader.id }),
-        )
-        .assert_status(200);
+    author.post(format!("/2/users/{}/blocking", author.id), &json!({ "target_user_id": reader.id })).assert_status(200);
     assert_eq!(found(&reader, &word), [answered]);
     assert_eq!(total(server, &word), 2);
 }
@@ -127,19 +105,14 @@ fn reposts_and_posts_for_some_are_not_found() {
     let server = shared_server();
     let (author, other, word) = (person("author"), person("other"), word());
     let post = author.publish_text(&word);
-    other
-        .post(format!("/2/users/{}/retweets", other.id), &json!({ "tweet_id": post }))
-        .assert_status(200);
+    other.post(format!("/2/users/{}/retweets", other.id), &json!({ "tweet_id": post })).assert_status(200);
     let nullcast = json!({ "text": format!("{word} sponsored"), "nullcast": true });
     let status = author.create_post(&nullcast).status;
     assert!(status == 201 || status == 403 || status == 400, "{status}");
     for query in [word.clone(), format!("{word} -is:nullcast")] {
         assert_eq!(found(&other, &query), std::slice::from_ref(&post));
     }
-    for query in [
-        format!("{word} is:retweet"),
-        format!("from:{} is:retweet", other.username),
-    ] {
+    for query in [format!("{word} is:retweet"), format!("from:{} is:retweet", other.username)] {
         assert!(found(&other, &query).is_empty());
     }
     assert_eq!(total(server, &word), 1);
@@ -178,17 +151,13 @@ fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
     let (author, word) = (person("author"), word());
     let id = author.publish_text(&word);
     let query = format!("&query={word}&expansions=author_id");
-    let page = author
-        .get(format!("/2/tweets/search/recent?tweet.fields=public_metrics{query}"))
-        .assert_status(200);
+    let page = author.get(format!("/2/tweets/search/recent?tweet.fields=public_metrics{query}")).assert_status(200);
     assert_eq!(ids(&page), std::slice::from_ref(&id));
     assert_eq!(page["data"][0]["public_metrics"]["retweet_count"], 0);
     assert_eq!(page["includes"]["users"][0]["username"], author.username.as_str());
     let meta = json!({ "newest_id": id, "oldest_id": id, "result_count": 1 });
     assert_eq!(page["meta"], meta);
-    let page = author
-        .get(format!("/2/posts/search/recent?post.fields=public_metrics{query}"))
-        .assert_status(200);
+    let page = author.get(format!("/2/posts/search/recent?post.fields=public_metrics{query}")).assert_status(200);
     assert_eq!(page["data"][0]["public_metrics"]["repost_count"], 0);
     let nothing = ask(&author, &format!("{word}nothing"), "").assert_status(200);
     assert_eq!(nothing, json!({ "meta": { "result_count": 0 } }));

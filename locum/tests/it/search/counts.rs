@@ -48,10 +48,7 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
     let word = format!("zc{}", unique_number());
     let now = base::clock::wall_time().ms();
     let hour = now - now.rem_euclid(HOUR);
-    written(
-        &word,
-        &[hour - 50 * HOUR, hour - 3 * HOUR, hour - 3 * HOUR + 60_000, hour - HOUR],
-    );
+    written(&word, &[hour - 50 * HOUR, hour - 3 * HOUR, hour - 3 * HOUR + 60_000, hour - HOUR]);
     let page = counts("recent", &word, "").assert_status(200);
     let spans = page["data"].as_array().unwrap();
     assert_eq!(spans.len(), 169, "the first and the last are parts");

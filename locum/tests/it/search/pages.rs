@@ -26,18 +26,14 @@ fn walk(reader: &TestUser<'_>, writer: &TestUser<'_>, query: &str, more: &str) -
 fn a_walk_meets_each_post_once_whatever_comes() {
     let [writer, liker, reader] = ["writer", "liker", "reader"].map(|name| shared_server().new_user(name));
     let word = format!("zp{}", unique_number());
-    let mut all: Vec<String> = (0..35)
-        .map(|number| writer.publish_text(&format!("{word} {number}")))
-        .collect();
+    let mut all: Vec<String> = (0..35).map(|number| writer.publish_text(&format!("{word} {number}"))).collect();
     all.reverse();
     let walked = walk(&reader, &writer, &word, "");
     let lengths: Vec<usize> = walked.iter().map(Vec::len).collect();
     assert_eq!((walked.concat(), lengths), (all.clone(), vec![10, 10, 10, 5]));
 
     for liked in [&all[34], &all[20]] {
-        liker
-            .post(format!("/2/users/{}/likes", liker.id), &json!({ "tweet_id": liked }))
-            .assert_status(200);
+        liker.post(format!("/2/users/{}/likes", liker.id), &json!({ "tweet_id": liked })).assert_status(200);
     }
     let ranked = walk(&reader, &writer, &word, "&sort_order=relevancy").concat();
     let top: HashSet<&String> = ranked[..2].iter().collect();
@@ -68,9 +64,7 @@ fn a_token_belongs_to_its_query() {
 #[test]
 fn ids_and_times_bound_a_search() {
     let (writer, word) = (shared_server().new_user("writer"), format!("zp{}", unique_number()));
-    let all: Vec<String> = (0..6)
-        .map(|number| writer.publish_text(&format!("{word} {number}")))
-        .collect();
+    let all: Vec<String> = (0..6).map(|number| writer.publish_text(&format!("{word} {number}"))).collect();
     let page = |more: &str| ids(&ask(&writer, &word, more).assert_status(200));
     assert_eq!(page(&format!("&since_id={}", all[3])), [all[5].clone(), all[4].clone()]);
     assert_eq!(page(&format!("&until_id={}", all[2])), [all[1].clone(), all[0].clone()]);

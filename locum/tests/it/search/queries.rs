@@ -145,23 +145,17 @@ fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
     posts.push(a.publish_text("O cafe da manhã é muito bom para todos nós que gostamos"));
     posts.push(c.publish_text("東京タワーへ行く"));
     posts.push(c.publish_text("Coca-Cola 👍🏽 or Pepsi 😀?"));
-    posts.push(publish(
-        c,
-        json!({ "text": "Worth your time", "quote_tweet_id": posts[3] }),
-    ));
+    posts.push(publish(c, json!({ "text": "Worth your time", "quote_tweet_id": posts[3] })));
     posts.push(b.publish_text("tea is great. Coffee is great! so great coffee"));
     posts.push(c.publish_text("ภาษาไทย"));
     posts.push(answer(a, &posts[2], format!("@{} thanks", b.username)));
     posts.push(b.publish_text("great and small, coffee or not; it's the best"));
     for reader in [a, c] {
         let like = json!({ "tweet_id": posts[9] });
-        reader
-            .post(format!("/2/users/{}/likes", reader.id), &like)
-            .assert_status(200);
+        reader.post(format!("/2/users/{}/likes", reader.id), &like).assert_status(200);
     }
     let repost = json!({ "tweet_id": posts[0] });
-    c.post(format!("/2/users/{}/retweets", c.id), &repost)
-        .assert_status(200);
+    c.post(format!("/2/users/{}/retweets", c.id), &repost).assert_status(200);
     posts
 }
 
@@ -174,20 +168,10 @@ fn queries_find_what_they_say_and_find_it_after_everything() {
         let posts = write(&a, &b, &c);
         let list = a.post("/2/lists", &json!({ "name": "of one" })).assert_status(201);
         let list = list["data"]["id"].as_str().unwrap().to_owned();
-        a.post(format!("/2/lists/{list}/members"), &json!({ "user_id": c.id }))
-            .assert_status(200);
-        let names = [
-            ("a", &a.username),
-            ("b", &b.username),
-            ("c", &c.username),
-            ("A", &a.id),
-            ("L", &list),
-        ];
+        a.post(format!("/2/lists/{list}/members"), &json!({ "user_id": c.id })).assert_status(200);
+        let names = [("a", &a.username), ("b", &b.username), ("c", &c.username), ("A", &a.id), ("L", &list)];
         let names = names.map(|(name, value)| (name.to_owned(), value.clone()));
-        World {
-            names: names.into(),
-            posts,
-        }
+        World { names: names.into(), posts }
     };
     world.check(&server.new_user("reader"), "at once");
     server.crash_and_restart();

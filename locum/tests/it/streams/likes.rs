@@ -21,9 +21,7 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     let author = shared_server().new_user("author");
     let reader = shared_server().new_user("reader");
     let locked = shared_server().new_user_with("locked", &["--protected"]);
-    let ids: Vec<String> = (0..15)
-        .map(|number| author.publish_text(&format!("{} {number}", word())))
-        .collect();
+    let ids: Vec<String> = (0..15).map(|number| author.publish_text(&format!("{} {number}", word()))).collect();
     let like = |who: &TestUser<'_>, id: &str| {
         let path = format!("/2/users/{}/likes", who.id);
         who.post(path, &json!({ "post_id": id })).assert_status(200);
@@ -49,14 +47,8 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     for (_, message) in &found {
         let data = &message["data"];
         let names: Vec<&String> = data.as_object().unwrap().keys().collect();
-        let expected = [
-            "created_at",
-            "id",
-            "liked_tweet_author_id",
-            "liked_tweet_id",
-            "timestamp_ms",
-            "tweet_author_id",
-        ];
+        let expected =
+            ["created_at", "id", "liked_tweet_author_id", "liked_tweet_id", "timestamp_ms", "tweet_author_id"];
         assert_eq!(names, expected, "{message}");
         assert!(!message.to_string().contains(&reader.id), "{message}");
         assert!(data["timestamp_ms"].as_i64().unwrap() > 1_000_000_000_000);
@@ -83,9 +75,7 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
     let ask = || shared_server().send(TestRequest::get(&target).bearer(&app.bearer));
     ask().assert_problem(429, "streaming-connection");
     drop(all);
-    wait_until("the slots are free", || {
-        connections(&app, "?endpoints=likes_firehose_stream").is_empty()
-    });
+    wait_until("the slots are free", || connections(&app, "?endpoints=likes_firehose_stream").is_empty());
     let mut again = of("firehose", *part, "&backfill_minutes=5");
     wait_until("the like is told again", || {
         let next = again.next_within(Duration::from_millis(100));

@@ -38,8 +38,7 @@ fn posts_rules_slots_and_ends_reach_every_node() {
     assert_eq!(removed.assert_status(200)["meta"]["summary"]["deleted"], 1);
     author.publish_text(&format!("{first} for nobody"));
     let text = json!({ "text": format!("{second} from there") });
-    two.send(TestRequest::post("/2/posts").bearer(&author.token).json(&text))
-        .assert_status(201);
+    two.send(TestRequest::post("/2/posts").bearer(&author.token).json(&text)).assert_status(201);
     for stream in [&mut here, &mut there] {
         assert_eq!(stream.next_texts(1), [format!("{second} from there")]);
     }

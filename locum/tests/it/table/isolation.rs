@@ -24,10 +24,7 @@ impl Stranger<'_> {
         let path = deed.filled(things);
         let bodies = deed.bodies(things);
         let query = deed.query(things);
-        let mut asks: Vec<_> = bodies
-            .iter()
-            .map(|body| deed.ask(&path, &query, body.as_ref()))
-            .collect();
+        let mut asks: Vec<_> = bodies.iter().map(|body| deed.ask(&path, &query, body.as_ref())).collect();
         if !deed.writes() {
             asks.push(deed.ask(&path, &deed.query_for_all(things), None));
         }
@@ -52,10 +49,7 @@ fn judge(deed: &Deed, stranger: &Stranger<'_>, answer: &TestResponse, secret: &s
         () => return None,
     };
     let said: String = text.chars().take(300).collect();
-    Some(format!(
-        "{} [{}] {why}: {} {said}",
-        deed.id, stranger.kind, answer.status
-    ))
+    Some(format!("{} [{}] {why}: {} {said}", deed.id, stranger.kind, answer.status))
 }
 
 /// Every operation of a stranger on what is an owner's; what went wrong.
@@ -106,11 +100,7 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
     // What takes things away comes last.
     let mut writes: Vec<&Deed> = deeds.iter().filter(|deed| deed.writes()).collect();
     writes.sort_by_key(|deed| {
-        (
-            deed.method == "DELETE" || deed.id == "blockUsersDms",
-            !deed.is_ones_own(),
-            deed.id.clone(),
-        )
+        (deed.method == "DELETE" || deed.id == "blockUsersDms", !deed.is_ones_own(), deed.id.clone())
     });
     for deed in &writes {
         let path = deed.filled(&things);
@@ -137,21 +127,14 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
     }
     let refused_all = refused.join("\n");
     assert!(shown >= 25, "only {shown} show what is one's own:\n{refused_all}");
-    assert!(
-        done * 10 >= writes.len() * 7,
-        "{done} of {}:\n{refused_all}",
-        writes.len()
-    );
+    assert!(done * 10 >= writes.len() * 7, "{done} of {}:\n{refused_all}", writes.len());
 }
 
 #[test]
 fn nobody_reads_or_changes_what_is_anothers() {
     let server = shared_server();
     let deeds = deeds();
-    let stranger = |kind, name| Stranger {
-        kind,
-        person: Some(server.new_user(name)),
-    };
+    let stranger = |kind, name| Stranger { kind, person: Some(server.new_user(name)) };
     let friend = server.new_user("friend");
     let (mut wrong, mut tried) = (Vec::new(), 0);
     for protected in [true, false] {
@@ -160,18 +143,12 @@ fn nobody_reads_or_changes_what_is_anothers() {
         let blocked = stranger("blocked", "blocked");
         let path = format!("/2/users/{}/blocking", owner.person.id);
         let target = &blocked.person.as_ref().unwrap().id;
-        owner
-            .person
-            .post(path, &json!({ "target_user_id": target }))
-            .assert_status(200);
+        owner.person.post(path, &json!({ "target_user_id": target })).assert_status(200);
         let mut strangers = vec![blocked];
         if protected {
             server.run_cli(&["user", "protect", &owner.person.id]).assert_success();
             strangers.push(stranger("not a follower", "stranger"));
-            strangers.push(Stranger {
-                kind: "app",
-                person: None,
-            });
+            strangers.push(Stranger { kind: "app", person: None });
         }
         let (found, times) = try_all(&deeds, &owner, &secret, &strangers);
         wrong.extend(found);

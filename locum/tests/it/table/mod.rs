@@ -82,13 +82,8 @@ type Things = BTreeMap<Thing, String>;
 const OWN: [&str; 3] = ["non_public_metrics", "organic_metrics", "promoted_metrics"];
 
 /// What tells of everyone, and changes with whatever anyone does.
-const OF_ALL: [&str; 5] = [
-    "/2/news",
-    "/2/trends",
-    "/2/usage",
-    "/2/users/personalized_trends",
-    "/2/notes/search/posts_eligible_for_notes",
-];
+const OF_ALL: [&str; 5] =
+    ["/2/news", "/2/trends", "/2/usage", "/2/users/personalized_trends", "/2/notes/search/posts_eligible_for_notes"];
 
 /// The built operations of v2 that are answered once, in the order of the document, which leaves
 /// out what is planned. A new one is tried by itself; where it names a thing that is not known
@@ -207,10 +202,7 @@ impl Deed {
     /// The same, with every field that is not its owner's alone, and every expansion.
     fn query_for_all(&self, things: &Things) -> Vec<(String, String)> {
         let mut query = self.query(things);
-        let lists = self
-            .params
-            .iter()
-            .filter(|param| param.name.ends_with(".fields") || param.name == "expansions");
+        let lists = self.params.iter().filter(|param| param.name.ends_with(".fields") || param.name == "expansions");
         query.extend(lists.filter_map(|param| {
             let words = param.schema["items"]["enum"].as_array()?;
             let words = words.iter().filter_map(Value::as_str);
@@ -419,7 +411,5 @@ fn example(schema: &Value) -> String {
 /// What differs between two states.
 fn differences(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let changed = before.iter().filter(|(id, text)| after.get(*id) != Some(*text));
-    changed
-        .map(|(id, text)| format!("{id}: {text}\n  -> {:?}", after.get(id)))
-        .collect()
+    changed.map(|(id, text)| format!("{id}: {text}\n  -> {:?}", after.get(id))).collect()
 }

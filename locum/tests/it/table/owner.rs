@@ -105,10 +105,7 @@ impl<'s> Owner<'s> {
     /// whom they follow write to them.
     fn talk(&mut self, secret: &str, friend: &TestUser<'_>) {
         let person = &self.person;
-        person
-            .server
-            .run_cli(&["message", "close", &person.id])
-            .assert_success();
+        person.server.run_cli(&["message", "close", &person.id]).assert_success();
         let guest = person.server.new_user("guest").id;
         let picture = at_once(person, "dm_image", &samples::png(8, 8)).assert_status(200)["data"].clone();
         let told = json!({ "id": picture["id"], "metadata": { "alt_text": { "text": secret } } });
@@ -121,9 +118,7 @@ impl<'s> Owner<'s> {
         let begun = person.post("/2/dm_conversations", &group).assert_status(201)["data"].clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let event = text(&begun["dm_event_id"]);
-        let shown = person.get(format!(
-            "/2/dm_events/{event}?expansions=attachments.media_keys&media.fields=url"
-        ));
+        let shown = person.get(format!("/2/dm_events/{event}?expansions=attachments.media_keys&media.fields=url"));
         let media = shown.assert_status(200)["includes"]["media"][0].clone();
         let file = text(&media["url"]);
         let file = file.rsplit('/').next().unwrap();
@@ -186,9 +181,7 @@ impl<'s> Owner<'s> {
         self.has(Thing::Subscription, made);
         let receiver = WebhookReceiver::open(&app.secret);
         let url = receiver.url("/hook");
-        let made = self
-            .of_app(app, "/2/webhooks", &json!({ "url": url }))
-            .assert_status(200);
+        let made = self.of_app(app, "/2/webhooks", &json!({ "url": url })).assert_status(200);
         self.has(Thing::Webhook, id(&made));
         let job = json!({ "type": "users", "name": secret });
         let job = self.of_app(app, "/2/compliance/jobs", &job).assert_status(200);

@@ -41,13 +41,7 @@ impl Scene {
             (Thing::Place, "1".to_owned()),
         ]);
         let asked = [things.clone(), things];
-        let mut scene = Self {
-            author,
-            reader,
-            post,
-            word,
-            asked,
-        };
+        let mut scene = Self { author, reader, post, word, asked };
         scene.act();
         scene.keep();
         scene.meet();
@@ -83,9 +77,7 @@ impl Scene {
         let own = |rest: &str| format!("/2/users/{}/{rest}", reader.id);
         let list = id(&reader.post("/2/lists", &json!({ "name": "Those" })).assert_status(201));
         let member = json!({ "user_id": self.author.id });
-        reader
-            .post(format!("/2/lists/{list}/members"), &member)
-            .assert_status(200);
+        reader.post(format!("/2/lists/{list}/members"), &member).assert_status(200);
         let folder = json!({ "name": "Later" });
         let folder = id(&reader.post(own("bookmarks/folders"), &folder).assert_status(201));
         let bookmark = json!({ "post_id": self.post, "folder_id": folder });
@@ -145,27 +137,18 @@ type End = fn(&Scene);
 /// What becomes of the post or its author, in words and in deed.
 const ENDS: &[(&str, End)] = &[
     ("the post is deleted", |scene| {
-        scene
-            .author
-            .delete(format!("/2/posts/{}", scene.post))
-            .assert_status(200);
+        scene.author.delete(format!("/2/posts/{}", scene.post)).assert_status(200);
     }),
     ("the author is suspended", |scene| {
-        shared_server()
-            .run_cli(&["user", "suspend", &scene.author.id])
-            .assert_success();
+        shared_server().run_cli(&["user", "suspend", &scene.author.id]).assert_success();
     }),
     ("the author is deleted", |scene| {
-        shared_server()
-            .run_cli(&["user", "delete", &scene.author.id])
-            .assert_success();
+        shared_server().run_cli(&["user", "delete", &scene.author.id]).assert_success();
     }),
     ("the author is protected and not followed", |scene| {
         let path = format!("/2/users/{}/following/{}", scene.reader.id, scene.author.id);
         scene.reader.delete(path).assert_status(200);
-        shared_server()
-            .run_cli(&["user", "protect", &scene.author.id])
-            .assert_success();
+        shared_server().run_cli(&["user", "protect", &scene.author.id]).assert_success();
     }),
     ("the author blocks the reader", |scene| {
         let path = format!("/2/users/{}/blocking", scene.author.id);
@@ -188,9 +171,6 @@ fn what_is_taken_away_is_gone_from_every_operation_at_once() {
         let concerned = deeds.iter().filter(|deed| deed.for_users || !by_block);
         let concerned: Vec<Deed> = concerned.cloned().collect();
         let after = scene.shown(&concerned);
-        assert!(
-            after.is_empty(),
-            "{end}, and still there: {after:?}; before: {before:?}"
-        );
+        assert!(after.is_empty(), "{end}, and still there: {after:?}; before: {before:?}");
     }
 }

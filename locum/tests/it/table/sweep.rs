@@ -7,16 +7,8 @@ use super::{Deed, Param, Things, deeds, differences, is_id};
 use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 
 /// Texts that break programs which take them for something else.
-const HOSTILE: &[&str] = &[
-    "%00",
-    "%ff",
-    "%zz",
-    "%ED%A0%80",
-    "%0d%0aX-Evil:%201",
-    "%22%3E%3Cscript%3E",
-    "'%20OR%201=1--",
-    "%25_%5C",
-];
+const HOSTILE: &[&str] =
+    &["%00", "%ff", "%zz", "%ED%A0%80", "%0d%0aX-Evil:%201", "%22%3E%3Cscript%3E", "'%20OR%201=1--", "%25_%5C"];
 
 /// Values that a parameter of this schema may not have, as they stand in an address.
 fn bad_values(schema: &Value) -> Vec<String> {
@@ -25,16 +17,7 @@ fn bad_values(schema: &Value) -> Vec<String> {
     let is_list = schema["type"] == "array";
     let item = if is_list { one } else { schema };
     if is_id(item) {
-        let ids = [
-            "x",
-            "-1",
-            "1.5",
-            "9223372036854775808",
-            "12345678901234567890",
-            "%201",
-            "0x10",
-            "١٢",
-        ];
+        let ids = ["x", "-1", "1.5", "9223372036854775808", "12345678901234567890", "%201", "0x10", "١٢"];
         bad.extend(ids.map(encode_unless_encoded));
     }
     if schema["type"] == "integer" {
@@ -49,13 +32,7 @@ fn bad_values(schema: &Value) -> Vec<String> {
         bad.extend(["nonsense", "%27"].map(str::to_owned));
     }
     if schema["format"] == "date-time" {
-        let times = [
-            "x",
-            "2026-02-30T00:00:00Z",
-            "2026-01-01T25:00:00Z",
-            "2026-01-01",
-            "0000-01-01T00:00:00Z",
-        ];
+        let times = ["x", "2026-02-30T00:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01", "0000-01-01T00:00:00Z"];
         bad.extend(times.map(percent_encode));
     }
     if item["pattern"].is_string() {
@@ -72,24 +49,12 @@ fn bad_values(schema: &Value) -> Vec<String> {
 }
 
 fn encode_unless_encoded(text: &str) -> String {
-    if text.contains('%') {
-        text.to_owned()
-    } else {
-        percent_encode(text)
-    }
+    if text.contains('%') { text.to_owned() } else { percent_encode(text) }
 }
 
 /// Values that a member of this schema may not have.
 fn bad_members(schema: &Value) -> Vec<Value> {
-    let any_other = [
-        json!(null),
-        json!("x"),
-        json!(1),
-        json!(1.5),
-        json!(true),
-        json!([]),
-        json!({ "no such": 1 }),
-    ];
+    let any_other = [json!(null), json!("x"), json!(1), json!(1.5), json!(true), json!([]), json!({ "no such": 1 })];
     let kind = schema["type"].as_str();
     let fits = |value: &Value| match kind {
         Some("string") => value.is_string(),
@@ -241,15 +206,7 @@ impl Sweep<'_> {
         let twice = format!("{{\"{name}\":{value},{}", &whole[1..]);
         let deep = format!("{{\"{name}\":{}{}}}", "[".repeat(70), "]".repeat(70));
         let nul = format!("{{\"{name}\":\"1\\u0000\"}}");
-        for text in [
-            twice,
-            deep,
-            nul,
-            format!("{whole}x"),
-            "[]".into(),
-            "{".into(),
-            "\u{feff}{}".into(),
-        ] {
+        for text in [twice, deep, nul, format!("{whole}x"), "[]".into(), "{".into(), "\u{feff}{}".into()] {
             self.refused(deed, raw(text), "");
         }
     }
@@ -273,11 +230,7 @@ fn no_built_operation_takes_what_its_declaration_forbids_and_nothing_is_stored()
     let deeds = deeds();
     let owner = Owner::settle(server, "clumsy", "nothing secret", &friend);
     let before = owner.state(&deeds);
-    let mut sweep = Sweep {
-        owner: &owner,
-        wrong: Vec::new(),
-        tried: 0,
-    };
+    let mut sweep = Sweep { owner: &owner, wrong: Vec::new(), tried: 0 };
     for deed in &deeds {
         sweep.parameters(deed);
         sweep.body(deed);

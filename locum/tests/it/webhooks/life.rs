@@ -16,21 +16,12 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
     let elsewhere = receiver.url("/elsewhere");
     for (crc, why) in [
         (CrcBehavior::Wrong, "CrcValidationFailed: The response_token is not"),
-        (
-            CrcBehavior::NotJson,
-            "CrcValidationFailed: The answer to the CRC GET request is not JSON",
-        ),
+        (CrcBehavior::NotJson, "CrcValidationFailed: The answer to the CRC GET request is not JSON"),
         (CrcBehavior::Status(404), "CrcValidationFailed: Non-200 response code"),
         (CrcBehavior::Status(500), "CrcValidationFailed: Non-200 response code"),
         (CrcBehavior::Redirect(elsewhere), "CrcValidationFailed: Redirect"),
-        (
-            CrcBehavior::Huge,
-            "CrcValidationFailed: The answer to the CRC GET request is too long",
-        ),
-        (
-            CrcBehavior::Slow(Duration::from_secs(3)),
-            "CrcValidationFailed: High latency on CRC GET request",
-        ),
+        (CrcBehavior::Huge, "CrcValidationFailed: The answer to the CRC GET request is too long"),
+        (CrcBehavior::Slow(Duration::from_secs(3)), "CrcValidationFailed: High latency on CRC GET request"),
     ] {
         let before = receiver.challenge_count();
         receiver.set_crc_behavior(crc);
@@ -39,11 +30,7 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
     }
     register(&server, &app, "http://127.0.0.1:1/")
         .assert_refused(400, "CrcValidationFailed: The CRC GET request failed");
-    let list = || {
-        server
-            .send(TestRequest::get("/2/webhooks").bearer(&app.bearer))
-            .assert_status(200)
-    };
+    let list = || server.send(TestRequest::get("/2/webhooks").bearer(&app.bearer)).assert_status(200);
     assert_eq!(list(), json!({ "data": [], "meta": { "result_count": 0 } }));
 
     receiver.set_crc_behavior(CrcBehavior::Right);
@@ -55,10 +42,7 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
     assert!(id.parse::<u64>().is_ok() && id.len() <= 19);
     assert_eq!(list()["data"], json!([made["data"]]));
     let some = TestRequest::get("/2/webhooks?webhook_config.fields=url").bearer(&app.bearer);
-    assert_eq!(
-        server.send(some).assert_status(200)["data"],
-        json!([{ "id": id, "url": url }])
-    );
+    assert_eq!(server.send(some).assert_status(200)["data"], json!([{ "id": id, "url": url }]));
     register(&server, &app, &url).assert_refused(400, "DuplicateUrlFailed");
     let other = server.new_app("self-serve");
     receiver.set_secret(&other.secret);
@@ -159,9 +143,7 @@ fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
         server.send(ask)
     };
     let valid = || {
-        let list = server
-            .send(TestRequest::get("/2/webhooks").bearer(&app.bearer))
-            .assert_status(200);
+        let list = server.send(TestRequest::get("/2/webhooks").bearer(&app.bearer)).assert_status(200);
         list["data"][0]["valid"].clone()
     };
     // What may pass changes nothing; what is wrong ends it.
@@ -175,20 +157,12 @@ fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(came(&receiver), Vec::<String>::new());
     receiver.set_crc_behavior(CrcBehavior::Right);
-    assert_eq!(
-        put().assert_status(200)["data"],
-        json!({ "valid": true, "attempted": true })
-    );
+    assert_eq!(put().assert_status(200)["data"], json!({ "valid": true, "attempted": true }));
     wait_for(&receiver, 5);
     assert_eq!(came(&receiver), ids);
     let last = &log(&server, &id)["challenges"][0];
     assert_eq!(last["problem"], "");
-    assert!(
-        last["answer"]
-            .as_str()
-            .unwrap()
-            .contains(last["expected"].as_str().unwrap())
-    );
+    assert!(last["answer"].as_str().unwrap().contains(last["expected"].as_str().unwrap()));
 }
 
 #[test]
@@ -203,10 +177,7 @@ fn after_the_removal_nothing_is_sent() {
         }
         wait_until("some came", || !receiver.received_requests().is_empty());
         let ask = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
-        assert_eq!(
-            server.send(ask.clone()).assert_status(200),
-            json!({ "data": { "deleted": true } })
-        );
+        assert_eq!(server.send(ask.clone()).assert_status(200), json!({ "data": { "deleted": true } }));
         receiver.clear_received();
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(came(&receiver), Vec::<String>::new());

@@ -16,20 +16,14 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     let id = hook(&server, &app, &receiver);
     let rules = json!({ "add": [{ "value": "cat", "tag": "cats" }, { "value": "dog" }] });
     let ask = |ask: TestRequest| ask.bearer(&app.bearer);
-    server
-        .send(ask(TestRequest::post("/2/tweets/search/stream/rules").json(&rules)))
-        .assert_status(201);
+    server.send(ask(TestRequest::post("/2/tweets/search/stream/rules").json(&rules))).assert_status(201);
     let path = format!("/2/tweets/search/webhooks/{id}");
     let author = server.new_user("author");
     author.publish_text("a cat before the link");
     let fields = "?post.fields=author_id&expansions=author_id&user.fields=username";
-    let made = server
-        .send(ask(TestRequest::post(format!("{path}{fields}"))))
-        .assert_status(200);
+    let made = server.send(ask(TestRequest::post(format!("{path}{fields}")))).assert_status(200);
     assert_eq!(made["data"], json!({ "provisioned": true }));
-    let links = server
-        .send(ask(TestRequest::get("/2/tweets/search/webhooks")))
-        .assert_status(200);
+    let links = server.send(ask(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
     let link = &links["data"]["links"][0];
     assert_eq!(link["webhook_id"], id.as_str());
     assert_eq!(link["application_id"], app.id.as_str());
@@ -40,9 +34,7 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
     author.publish_text("my bird");
     wait_for(&receiver, 1);
     // Nothing is lost of what happened just before the end.
-    let ids: Vec<String> = (0..5)
-        .map(|number| author.publish_text(&format!("dog {number}")))
-        .collect();
+    let ids: Vec<String> = (0..5).map(|number| author.publish_text(&format!("dog {number}"))).collect();
     let token = author.token.clone();
     drop(author);
     server.crash_and_restart();
@@ -69,18 +61,14 @@ fn posts_that_match_the_rules_come_to_linked_webhooks_also_after_a_crash() {
 
     let gone = server.send(ask(TestRequest::delete(&*path))).assert_status(200);
     assert_eq!(gone["data"], json!({ "deleted": true }));
-    server
-        .send(ask(TestRequest::delete(&*path)))
-        .assert_refused(404, "WebhookIdInvalid");
+    server.send(ask(TestRequest::delete(&*path))).assert_refused(404, "WebhookIdInvalid");
     receiver.clear_received();
     let post = TestRequest::post("/2/posts").json(&json!({ "text": "a cat too late" }));
     server.send(post.bearer(&token)).assert_status(201);
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(receiver.received_requests().is_empty());
     wait_until("the link is gone", || {
-        let links = server
-            .send(ask(TestRequest::get("/2/tweets/search/webhooks")))
-            .assert_status(200);
+        let links = server.send(ask(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
         links["data"]["links"] == json!([])
     });
 }
@@ -92,14 +80,8 @@ fn links_are_for_apps_with_a_contract_and_for_their_own_webhooks() {
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let path = format!("/2/tweets/search/webhooks/{id}");
-    server
-        .send(TestRequest::post(&*path).bearer(&app.bearer))
-        .assert_refused(403, "client-forbidden");
-    server
-        .send(TestRequest::post(&*path).bearer(&large.bearer))
-        .assert_refused(404, "WebhookIdInvalid");
+    server.send(TestRequest::post(&*path).bearer(&app.bearer)).assert_refused(403, "client-forbidden");
+    server.send(TestRequest::post(&*path).bearer(&large.bearer)).assert_refused(404, "WebhookIdInvalid");
     let bad = format!("{path}?post.fields=nothing");
-    server
-        .send(TestRequest::post(bad).bearer(&large.bearer))
-        .assert_status(400);
+    server.send(TestRequest::post(bad).bearer(&large.bearer)).assert_status(400);
 }

@@ -27,11 +27,7 @@ impl Listening {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut made = Self {
-            child,
-            lines,
-            url: String::new(),
-        };
+        let mut made = Self { child, lines, url: String::new() };
         let told = made.says();
         made.url.push_str(told["listening"].as_str().unwrap());
         made
@@ -69,15 +65,11 @@ fn the_receiver_of_the_command_line_answers_checks_and_prints() {
         assert_eq!(told["body"]["test_event"]["number"], number);
     }
     // Whoever does not know the secret is told apart.
-    let forged = ureq::post(&listening.url)
-        .header("x-twitter-webhooks-signature", hmac_sha256("another", b"{}"))
-        .send("{}");
+    let forged =
+        ureq::post(&listening.url).header("x-twitter-webhooks-signature", hmac_sha256("another", b"{}")).send("{}");
     assert_eq!(forged.unwrap().status(), 200);
     let told = listening.says();
-    assert_eq!(
-        (&told["signature_is_right"], &told["body"]),
-        (&json!(false), &json!({}))
-    );
+    assert_eq!((&told["signature_is_right"], &told["body"]), (&json!(false), &json!({})));
     assert!(listening.child.wait().unwrap().success());
 
     // With another secret it is not taken for the app's.

@@ -42,10 +42,7 @@ fn deliveries_are_signed_and_come_in_order() {
     send(&server, &id, 1, 1);
     wait_for(&receiver, 1);
     let last = &receiver.received_requests()[0];
-    assert_eq!(
-        last.header("x-twitter-webhooks-signature"),
-        hmac_sha256(secret, &last.body)
-    );
+    assert_eq!(last.header("x-twitter-webhooks-signature"), hmac_sha256(secret, &last.body));
 }
 
 #[test]
@@ -70,11 +67,7 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
     let heard = receiver.received_requests();
     let expected = [&vec![ids[0].clone(); 6][..], &ids[1..]].concat();
     assert_eq!(came(&receiver), expected);
-    assert_eq!(
-        elsewhere.received_requests().len() + elsewhere.challenge_count(),
-        0,
-        "a redirect was followed"
-    );
+    assert_eq!(elsewhere.received_requests().len() + elsewhere.challenge_count(), 0, "a redirect was followed");
     for (number, delivery) in heard[..6].iter().enumerate() {
         assert_eq!(delivery.body, heard[0].body);
         assert_eq!(delivery.header("webhook-attempt"), (number + 1).to_string());
@@ -97,10 +90,7 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
     server.execute_command(&again).unwrap();
     wait_for(&receiver, 8);
     let last = receiver.received_requests().pop().unwrap();
-    assert_eq!(
-        (last.header("webhook-id"), &last.body),
-        (ids[0].as_str(), &heard[0].body)
-    );
+    assert_eq!((last.header("webhook-id"), &last.body), (ids[0].as_str(), &heard[0].body));
 }
 
 #[test]
@@ -114,9 +104,7 @@ fn what_never_arrives_is_given_up_and_can_be_sent_again() {
     let states = || {
         let all = log(&server, &id);
         let all = all["deliveries"].as_array().unwrap().clone();
-        all.iter()
-            .map(|one| one["state"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        all.iter().map(|one| one["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     wait_until("both are given up", || states() == ["given-up", "given-up"]);
     assert_eq!(receiver.received_requests().len(), 6);
@@ -143,9 +131,7 @@ fn a_receiver_that_hangs_delays_no_other() {
         send(&server, &slow, 5, key);
         send(&server, &broken, 5, key);
     }
-    wait_until("they are tried", || {
-        !hanging.received_requests().is_empty() && !gone.received_requests().is_empty()
-    });
+    wait_until("they are tried", || !hanging.received_requests().is_empty() && !gone.received_requests().is_empty());
     let start = base::clock::monotonic_now();
     for key in 0..10 {
         send(&server, &quick, 10, key);
@@ -153,10 +139,7 @@ fn a_receiver_that_hangs_delays_no_other() {
     wait_for(&good, 100);
     let took = start.elapsed();
     assert!(took < Duration::from_millis(1500), "{took:?}");
-    assert!(
-        hanging.received_requests().len() <= 16,
-        "one that does not answer is not flooded"
-    );
+    assert!(hanging.received_requests().len() <= 16, "one that does not answer is not flooded");
 }
 
 #[test]
@@ -207,9 +190,7 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
         replay(&from, &to).assert_refused(400, "QueryParamInvalid");
     }
     let unknown = json!({ "webhook_id": "7", "from_date": minute(70), "to_date": minute(50) });
-    let ask = TestRequest::post("/2/webhooks/replay")
-        .json(&unknown)
-        .bearer(&app.bearer);
+    let ask = TestRequest::post("/2/webhooks/replay").json(&unknown).bearer(&app.bearer);
     server.send(ask).assert_refused(404, "WebhookIdInvalid");
 
     receiver.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_millis(30), 200));
@@ -260,9 +241,7 @@ fn an_app_that_is_deleted_takes_its_webhooks_along() {
     server.run_cli(&["app", "delete", &app.id]).assert_success();
     let order = json!({ "webhook": { "send": { "webhook": id, "count": 1, "key": 0 } } });
     assert!(server.execute_command(&order).is_err());
-    let all = server
-        .execute_command(&json!({ "webhook": { "list": { "app": null } } }))
-        .unwrap();
+    let all = server.execute_command(&json!({ "webhook": { "list": { "app": null } } })).unwrap();
     assert_eq!(all, Value::Array(Vec::new()));
     let distinct: HashSet<String> = came(&receiver).into_iter().collect();
     assert!(distinct.is_empty());

@@ -102,17 +102,11 @@ fn a_callback_is_where_the_app_said_it_would_be() {
         }
         let missing = judge(&app, "", LoopbackPorts::Exact).await;
         assert!(missing.contains("code: 38") && missing.contains("oauth_callback parameter"));
-        let desktop = App {
-            callback_urls: String::new(),
-            ..app.clone()
-        };
+        let desktop = App { callback_urls: String::new(), ..app.clone() };
         assert_eq!(judge(&desktop, "oob", LoopbackPorts::Exact).await, "ok");
         let said = judge(&desktop, CALLBACK, LoopbackPorts::Exact).await;
         assert!(said.contains("code: 417"), "{said}");
-        let suspended = App {
-            state: apps::AppStatus::Suspended,
-            ..app
-        };
+        let suspended = App { state: apps::AppStatus::Suspended, ..app };
         let said = judge(&suspended, CALLBACK, LoopbackPorts::Exact).await;
         assert_eq!(said, "Unauthenticated(App)");
     });

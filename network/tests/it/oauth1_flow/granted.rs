@@ -44,9 +44,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let ada = world.user("ada").await;
         let known = async |app: &App, level| {
             let app = app.clone();
-            world
-                .write(move |tx| Ok(flow::is_already_approved(tx, &app, ada, level)?))
-                .await
+            world.write(move |tx| Ok(flow::is_already_approved(tx, &app, ada, level)?)).await
         };
         assert!(!known(&app, Permission::Read).await);
         let pair = ask(&world, &app, CALLBACK, Some(Permission::Write)).await;
@@ -54,17 +52,10 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         // Approving less afterwards takes nothing away.
         let less = ask(&world, &app, CALLBACK, Some(Permission::Read)).await;
         let code = verifier(approve(&world, &less, ada).await);
-        for (level, wanted) in [
-            (Permission::Read, true),
-            (Permission::Write, true),
-            (Permission::Messages, false),
-        ] {
+        for (level, wanted) in [(Permission::Read, true), (Permission::Write, true), (Permission::Messages, false)] {
             assert_eq!(known(&app, level).await, wanted, "{level:?}");
         }
-        let off = App {
-            sign_in: false,
-            ..app.clone()
-        };
+        let off = App { sign_in: false, ..app.clone() };
         assert!(!known(&off, Permission::Read).await);
         let access = exchange(&world, &app, &less, &code).await.unwrap();
 
@@ -77,9 +68,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let left = world.write(move |tx| grants::list(tx, ada)).await;
         assert!(left.is_empty());
         let token = access.token.clone();
-        let dead = world
-            .write(move |tx| Ok(tokens::inspect(tx, token.expose_secret())?))
-            .await;
+        let dead = world.write(move |tx| Ok(tokens::inspect(tx, token.expose_secret())?)).await;
         assert!(matches!(dead, Some(InspectedToken::OAuth1(token)) if token.revoked_at.is_some()));
         // What was approved and not yet exchanged leads to nothing, even after a new approval.
         let pair = ask(&world, &app, CALLBACK, None).await;
@@ -88,9 +77,7 @@ fn nobody_is_asked_twice_where_the_app_signs_in() {
         let later = ask(&world, &app, CALLBACK, None).await;
         approve(&world, &later, ada).await.unwrap();
         assert_eq!(exchange(&world, &app, &pair, &code).await.unwrap_err(), OVER);
-        let refused = world
-            .refused(move |tx| grants::revoke(tx, &by(UserId::new(5)), id))
-            .await;
+        let refused = world.refused(move |tx| grants::revoke(tx, &by(UserId::new(5)), id)).await;
         assert!(refused.contains("app_id"), "{refused}");
         assert_eq!(events(&world, "oauth.revoke").await, 2);
     });

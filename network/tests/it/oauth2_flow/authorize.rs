@@ -100,15 +100,11 @@ fn an_app_asks_for_what_its_settings_let_it() {
         app.request_email = true;
         let changed = app.clone();
         world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-        let email = AuthorizeRequest {
-            scope: Some("users.email".to_owned()),
-            ..question(&party)
-        };
+        let email = AuthorizeRequest { scope: Some("users.email".to_owned()), ..question(&party) };
         assert!(judge(&world, &rules(), email).await.starts_with("ok"));
-        for (state, wanted) in [
-            (apps::AppStatus::Suspended, "page SuspendedClient"),
-            (apps::AppStatus::Deleted, "page UnknownClient"),
-        ] {
+        for (state, wanted) in
+            [(apps::AppStatus::Suspended, "page SuspendedClient"), (apps::AppStatus::Deleted, "page UnknownClient")]
+        {
             let changed = App { state, ..app.clone() };
             world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
             assert_eq!(judge(&world, &rules(), question(&party)).await, wanted);
@@ -204,10 +200,7 @@ fn a_redirect_address_is_the_registered_one_byte_for_byte() {
         party.app.callback_urls = format!("{}\n{older}", GOOD.join("\n"));
         let changed = party.app.clone();
         world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-        let asking = |url: &str| AuthorizeRequest {
-            redirect_uri: Some(url.to_owned()),
-            ..question(&party)
-        };
+        let asking = |url: &str| AuthorizeRequest { redirect_uri: Some(url.to_owned()), ..question(&party) };
         let unknown = format!("page {:?}", AuthorizeRefusalReason::UnknownRedirect);
         for url in GOOD {
             let said = judge(&world, &rules(), asking(url)).await;
@@ -216,10 +209,7 @@ fn a_redirect_address_is_the_registered_one_byte_for_byte() {
         for url in BAD {
             assert_eq!(judge(&world, &rules(), asking(url)).await, unknown, "{url}");
         }
-        let development = OAuth2Config {
-            ports: LoopbackPorts::AnyOnLoopback,
-            ..rules()
-        };
+        let development = OAuth2Config { ports: LoopbackPorts::AnyOnLoopback, ..rules() };
         for (url, good) in [
             ("http://127.0.0.1:49152/cb", true),
             ("http://localhost:5000/cb", true),

@@ -79,10 +79,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
         world.write(move |tx| Ok(store::apps::update(tx, &suspended)?)).await;
         let said = judge(&world, credentials.clone()).await;
         assert_eq!(said, "unauthorized_client: Invalid / suspended application.");
-        let wrong = ClientCredentials {
-            secret: Some(Secret::new("other")),
-            ..credentials.clone()
-        };
+        let wrong = ClientCredentials { secret: Some(Secret::new("other")), ..credentials.clone() };
         assert_eq!(judge(&world, wrong).await, MISSING);
         let mut deleted = app.clone();
         deleted.state = apps::AppStatus::Deleted;
@@ -98,10 +95,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
             })
             .await;
         for secret in [credentials.secret.clone(), Some(Secret::new("")), None] {
-            let credentials = ClientCredentials {
-                secret,
-                ..credentials.clone()
-            };
+            let credentials = ClientCredentials { secret, ..credentials.clone() };
             assert_eq!(judge(&world, credentials).await, MISSING);
         }
     });

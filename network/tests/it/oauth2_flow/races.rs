@@ -82,9 +82,7 @@ fn nothing_is_given_out_beside_a_revocation() {
         let app = party.app.id;
         for _ in 0..20 {
             let first = granted(&world, &party, ada).await;
-            let revoking = world
-                .store
-                .write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app));
+            let revoking = world.store.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app));
             let refreshing = async {
                 let token = first.refresh.as_ref().unwrap();
                 refresh(&world, &rules(), &party, token, None).await

@@ -27,16 +27,11 @@ fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
         }
         let said = refresh(&world, &rules(), &other, &old, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
-        for (scope, wanted) in [
-            ("tweet.read tweet.write", "invalid_scope"),
-            ("tweet.raed", "invalid_scope"),
-        ] {
+        for (scope, wanted) in [("tweet.read tweet.write", "invalid_scope"), ("tweet.raed", "invalid_scope")] {
             let said = refresh(&world, &rules(), &mine, &old, Some(scope)).await;
             assert!(said.unwrap_err().starts_with(wanted), "{scope}");
         }
-        let second = refresh(&world, &rules(), &mine, &old, Some("tweet.read"))
-            .await
-            .unwrap();
+        let second = refresh(&world, &rules(), &mine, &old, Some("tweet.read")).await.unwrap();
         assert_eq!(second.scopes.to_string(), "tweet.read");
         let next = second.refresh.unwrap();
         assert_ne!(next, old);
@@ -46,10 +41,7 @@ fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
         assert!(is_live(&world, &first.access).await && is_live(&world, &third.access).await);
 
         // Within the grace of a lenient platform nothing is ended.
-        let lenient = OAuth2Config {
-            reuse_grace_ms: 1000,
-            ..rules()
-        };
+        let lenient = OAuth2Config { reuse_grace_ms: 1000, ..rules() };
         let said = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
         assert!(is_live(&world, &third.access).await);
@@ -80,10 +72,7 @@ fn tokens_end_by_themselves() {
         let said = refresh(&world, &rules(), &party, &token, None).await.unwrap_err();
         assert_eq!(said, TOKEN);
 
-        let only = AuthorizeRequest {
-            scope: Some("tweet.read".to_owned()),
-            ..question(&party)
-        };
+        let only = AuthorizeRequest { scope: Some("tweet.read".to_owned()), ..question(&party) };
         let url = approve(&world, only, ada).await;
         let (_, code) = url.split_once("&code=").unwrap();
         let came = with_code(code.split_once('&').unwrap().0);
@@ -119,9 +108,7 @@ fn a_client_revokes_its_own_and_a_user_everything() {
         assert_eq!(listed, ["mine", "other"]);
         assert_eq!(all[0].scopes, Scopes::parse(SCOPES).unwrap());
         assert_eq!(all[0].permission, None);
-        world
-            .write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app))
-            .await;
+        world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app)).await;
         assert!(!is_live(&world, &tokens.access).await && is_live(&world, &kept.access).await);
         let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
         assert_eq!(said.unwrap_err(), CODE);

@@ -86,11 +86,7 @@ fn user_keys(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<Audi
 /// and the affected audiences.
 pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
     lock_matching(tx)?;
-    let sql = if tx.is_postgres() {
-        concat!(unkeyed!(), " FOR UPDATE OF users")
-    } else {
-        unkeyed!()
-    };
+    let sql = if tx.is_postgres() { concat!(unkeyed!(), " FOR UPDATE OF users") } else { unkeyed!() };
     let users: Vec<(i64, HashSet<AudienceKey>)> = tx.query_rows(sql, &[limit.into()], |row| {
         let id: UserId = row.id(0)?;
         let keys = if row.int(4)? == 0 {

@@ -97,11 +97,7 @@ impl ConnectionTarget {
             Some(file) => Some(roots_from_file(Path::new(file))?),
             None => None,
         };
-        Ok(Self {
-            config,
-            mode,
-            roots: roots.map(Arc::new),
-        })
+        Ok(Self { config, mode, roots: roots.map(Arc::new) })
     }
 
     /// Connects; a mode that leaves the choice tries the other way where the server refuses the first.
@@ -144,10 +140,7 @@ impl ConnectionTarget {
         let builder = ClientConfig::builder_with_provider(Arc::new(provider))
             .with_safe_default_protocol_versions()
             .map_err(Fault::context("setting up TLS"))?;
-        let mut config = builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth();
+        let mut config = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
         config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
         Ok(config)
     }
@@ -171,11 +164,7 @@ struct TlsOptions {
 
 impl TlsOptions {
     fn extract(url: &str) -> Result<Self, Fault> {
-        let mut options = Self {
-            url: url.to_owned(),
-            mode: None,
-            root_cert: None,
-        };
+        let mut options = Self { url: url.to_owned(), mode: None, root_cert: None };
         // A password may hold a question mark.
         let authority = url.find('@').unwrap_or(0);
         let Some(query) = url.get(authority..).and_then(|rest| rest.find('?')) else {
@@ -209,9 +198,7 @@ fn system_roots() -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err(Fault::new(
-            "the system has no trusted authorities: name a file in sslrootcert",
-        ));
+        return Err(Fault::new("the system has no trusted authorities: name a file in sslrootcert"));
     }
     Ok(roots)
 }

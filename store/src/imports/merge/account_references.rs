@@ -17,26 +17,11 @@ pub(super) struct AccountReference {
 type CounterColumn = (&'static str, &'static str, &'static str);
 
 /// Table, column, the other columns of its unique key, and the counters of its rows.
-type ReferenceDefinition = (
-    &'static str,
-    &'static str,
-    &'static [&'static str],
-    &'static [CounterColumn],
-);
+type ReferenceDefinition = (&'static str, &'static str, &'static [&'static str], &'static [CounterColumn]);
 
 const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
-    (
-        "follow",
-        "target_id",
-        &["source_id"],
-        &[("users", "following_count", "source_id")],
-    ),
-    (
-        "follow",
-        "source_id",
-        &["target_id"],
-        &[("users", "followers_count", "target_id")],
-    ),
+    ("follow", "target_id", &["source_id"], &[("users", "following_count", "source_id")]),
+    ("follow", "source_id", &["target_id"], &[("users", "followers_count", "target_id")]),
     ("block", "target_id", &["source_id"], &[]),
     ("block", "source_id", &["target_id"], &[]),
     ("mute", "target_id", &["source_id"], &[]),
@@ -50,18 +35,8 @@ const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
     ("affiliate", "organization_id", &["user_id"], &[]),
     ("affiliate", "user_id", &["organization_id"], &[]),
     ("particulars", "user_id", &[""], &[]),
-    (
-        "post_like",
-        "user_id",
-        &["post_id"],
-        &[("post", "like_count", "post_id")],
-    ),
-    (
-        "bookmark",
-        "user_id",
-        &["post_id"],
-        &[("post", "bookmark_count", "post_id")],
-    ),
+    ("post_like", "user_id", &["post_id"], &[("post", "like_count", "post_id")]),
+    ("bookmark", "user_id", &["post_id"], &[("post", "bookmark_count", "post_id")]),
     ("bookmark_folder", "user_id", &[], &[]),
     ("bookmark_filing", "user_id", &[], &[]),
     ("mention", "user_id", &["post_id"], &[]),
@@ -72,26 +47,11 @@ const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
     ("post", "in_reply_to_user_id", &[], &[]),
     ("poll_vote", "user_id", &["poll_id"], &[]),
     ("list", "owner_id", &[], &[]),
-    (
-        "list_member",
-        "user_id",
-        &["list_id"],
-        &[("list", "member_count", "list_id")],
-    ),
-    (
-        "list_follow",
-        "user_id",
-        &["list_id"],
-        &[("list", "follower_count", "list_id")],
-    ),
+    ("list_member", "user_id", &["list_id"], &[("list", "member_count", "list_id")]),
+    ("list_follow", "user_id", &["list_id"], &[("list", "follower_count", "list_id")]),
     ("list_pin", "user_id", &["list_id"], &[]),
     ("community", "owner_id", &[], &[]),
-    (
-        "community_member",
-        "user_id",
-        &["community_id"],
-        &[("community", "member_count", "community_id")],
-    ),
+    ("community_member", "user_id", &["community_id"], &[("community", "member_count", "community_id")]),
     ("space", "creator_id", &[], &[]),
     (
         "space_part",
@@ -103,12 +63,7 @@ const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
         ],
     ),
     ("dm_participant", "user_id", &["conversation_id"], &[]),
-    (
-        "dm_inbox",
-        "user_id",
-        &["kind", "event_id"],
-        &[("dm_event", "copies", "event_id")],
-    ),
+    ("dm_inbox", "user_id", &["kind", "event_id"], &[("dm_event", "copies", "event_id")]),
     ("dm_event", "sender_id", &[], &[]),
     ("note_writer", "user_id", &[""], &[]),
     ("note", "author_id", &["post_id", "test_mode"], &[]),
@@ -116,19 +71,11 @@ const REFERENCE_DEFINITIONS: &[ReferenceDefinition] = &[
         "note_rating",
         "user_id",
         &["note_id"],
-        &[
-            ("note", "helpful", "note_id AND a.helpful = 1"),
-            ("note", "not_helpful", "note_id AND a.helpful = 0"),
-        ],
+        &[("note", "helpful", "note_id AND a.helpful = 1"), ("note", "not_helpful", "note_id AND a.helpful = 0")],
     ),
     ("note_request", "user_id", &["post_id"], &[]),
     ("app", "owner_id", &[], &[]),
-    (
-        "activity_subscription",
-        "user_id",
-        &["app_id", "event_type", "direction", "webhook_id", "keyword"],
-        &[],
-    ),
+    ("activity_subscription", "user_id", &["app_id", "event_type", "direction", "webhook_id", "keyword"], &[]),
     ("import_alias", "user_id", &[], &[]),
     ("import_author", "user_id", &["source"], &[]),
 ];
@@ -144,10 +91,7 @@ fn build_reference(definition: &ReferenceDefinition) -> AccountReference {
         .filter(|other| !other.is_empty())
         .map(|other| format!(" AND b.{other} = a.{other}"))
         .collect();
-    let both_have = format!(
-        "EXISTS (SELECT 1 FROM {table} b WHERE b.{column} = $2{})",
-        conditions.concat()
-    );
+    let both_have = format!("EXISTS (SELECT 1 FROM {table} b WHERE b.{column} = $2{})", conditions.concat());
     let mut duplicate_sql: Vec<&'static str> = Vec::new();
     for (counted_table, counter, by) in counts {
         // Text after the column's name is a condition on the counted rows.
@@ -225,11 +169,7 @@ mod tests {
     const EXCEPTIONS: &[(&str, &[(&str, &str)])] = &[
         (
             "moved with the conversation",
-            &[
-                ("dm_conversation", "lower_id"),
-                ("dm_conversation", "higher_id"),
-                ("dm_event", "participant_ids"),
-            ],
+            &[("dm_conversation", "lower_id"), ("dm_conversation", "higher_id"), ("dm_event", "participant_ids")],
         ),
         ("moved with the affiliates", &[("users", "affiliation")]),
         (
@@ -264,14 +204,8 @@ mod tests {
                 ("ad_video", "author_id"),
             ],
         ),
-        (
-            "what a placeholder wrote is nobody's to see, and so speaks of no topic",
-            &[("topic_post", "author_id")],
-        ),
-        (
-            "removed with the account itself",
-            &[("import_name", "user_id"), ("user_word", "user_id")],
-        ),
+        ("what a placeholder wrote is nobody's to see, and so speaks of no topic", &[("topic_post", "author_id")]),
+        ("removed with the account itself", &[("import_name", "user_id"), ("user_word", "user_id")]),
     ];
 
     /// Columns that name accounts though their own names do not say so.

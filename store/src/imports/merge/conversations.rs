@@ -13,10 +13,8 @@ const MOVE_CONVERSATION: &[&str] = &[
      AND user_id NOT IN (SELECT user_id FROM dm_participant WHERE conversation_id = $1)",
 ];
 
-const DELETE_EMPTY_CONVERSATION: &[&str] = &[
-    "DELETE FROM dm_participant WHERE conversation_id = $1",
-    "DELETE FROM dm_conversation WHERE id = $1",
-];
+const DELETE_EMPTY_CONVERSATION: &[&str] =
+    &["DELETE FROM dm_participant WHERE conversation_id = $1", "DELETE FROM dm_conversation WHERE id = $1"];
 
 /// Moves the conversations of `from` to `to`; where both have one with the same user, they are merged.
 pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {

@@ -90,9 +90,8 @@ pub(super) fn gather_page(
     if !listing.name_prefix.is_empty() {
         query.push_name_range("name_key", listing.name_prefix, &upper);
     }
-    let mut found: Vec<(Vec<OrderValue>, i64)> = tx.query_rows(&query.sql, &query.args, |row| {
-        Ok((order_values(row, orders, 1)?, row.int(0)?))
-    })?;
+    let mut found: Vec<(Vec<OrderValue>, i64)> =
+        tx.query_rows(&query.sql, &query.args, |row| Ok((order_values(row, orders, 1)?, row.int(0)?)))?;
     let total = i64::try_from(found.len()).ok();
     if let Some((at, id)) = &listing.after {
         found.retain(|(here, own)| compare_cursors(orders, (here, *own), (at, *id)).is_gt());
@@ -119,15 +118,9 @@ fn indexed_query<'a>(tx: &Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex
             covering_index_name(kind, name)
         }
     };
-    let hint = if tx.is_postgres() {
-        String::new()
-    } else {
-        format!(" INDEXED BY {index}")
-    };
-    let mut query = SqlQueryBuilder {
-        sql: format!("{select} FROM ads_record{hint} WHERE kind = '{kind}'"),
-        args: Vec::new(),
-    };
+    let hint = if tx.is_postgres() { String::new() } else { format!(" INDEXED BY {index}") };
+    let mut query =
+        SqlQueryBuilder { sql: format!("{select} FROM ads_record{hint} WHERE kind = '{kind}'"), args: Vec::new() };
     let account = query.bind_value(listing.account);
     query.push_sql(&format!(" AND account_id = {account}"));
     query.push_sql(match (listing.include_deleted, listing.include_drafts) {

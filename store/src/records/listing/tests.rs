@@ -43,23 +43,12 @@ fn options(location: DatabaseLocation, folder: &TempDir) -> StoreOptions {
 
 /// An order that no other number has: the directions of several fields.
 fn orders_of(number: usize) -> Vec<RecordOrder> {
-    let fields = [
-        "budget",
-        "start_time",
-        "end_time",
-        "bid",
-        "goal",
-        "daily",
-        "total",
-        "reach",
-        "days",
-        "rank",
-        "spend",
-    ];
-    let orders = fields.iter().enumerate().map(|(place, field)| RecordOrder {
-        key: RecordOrderKey::Field(field),
-        descending: number >> place & 1 == 1,
-    });
+    let fields =
+        ["budget", "start_time", "end_time", "bid", "goal", "daily", "total", "reach", "days", "rank", "spend"];
+    let orders = fields
+        .iter()
+        .enumerate()
+        .map(|(place, field)| RecordOrder { key: RecordOrderKey::Field(field), descending: number >> place & 1 == 1 });
     orders.collect()
 }
 

@@ -58,11 +58,7 @@ pub(super) fn build_post_row(
     let settings = post.reply_settings.as_deref();
     let settings = settings.filter(|settings| REPLY_SETTINGS.contains(settings));
     let row = Post {
-        state: if references.superseded {
-            PostState::Superseded
-        } else {
-            PostState::Live
-        },
+        state: if references.superseded { PostState::Superseded } else { PostState::Live },
         text: composed.text,
         lang: imported.lang.clone(),
         conversation_id: conversation.unwrap_or(id),

@@ -4,23 +4,13 @@ use super::{account, path_param, planned_endpoint};
 use crate::endpoint::{Endpoint, RateWindow, per_quarter_hour};
 
 pub static ACCOUNTS: &[Endpoint] = &[
-    planned_endpoint(
-        "getAdsAccounts",
-        "GET",
-        "/12/accounts",
-        "Ads accounts that the user has access to.",
-    )
-    .aliases(&["/11/accounts"]),
+    planned_endpoint("getAdsAccounts", "GET", "/12/accounts", "Ads accounts that the user has access to.")
+        .aliases(&["/11/accounts"]),
     planned_endpoint("getAdsAccount", "GET", ONE, "An account.")
         .aliases(&[OLDER_ONE])
         .params(&[&[path_param("account_id")]]),
-    planned_endpoint(
-        "createAdsAccount",
-        "POST",
-        "/12/accounts",
-        "Sandbox only: creates an account.",
-    )
-    .aliases(&["/11/accounts"]),
+    planned_endpoint("createAdsAccount", "POST", "/12/accounts", "Sandbox only: creates an account.")
+        .aliases(&["/11/accounts"]),
     planned_endpoint("updateAdsAccount", "PUT", ONE, "Changes an account.")
         .aliases(&[OLDER_ONE])
         .params(&[&[path_param("account_id")]]),
@@ -67,38 +57,18 @@ pub static REFERENCE: &[Endpoint] = &[
     )
     .aliases(&["/11/advertiser_business_categories"])
     .limits(&[], GLOBAL),
-    planned_endpoint(
-        "getAdsContentCategories",
-        "GET",
-        "/12/content_categories",
-        "Categories of content.",
-    )
-    .aliases(&["/11/content_categories"])
-    .limits(&[], GLOBAL),
-    planned_endpoint(
-        "getAdsPublishers",
-        "GET",
-        "/12/publishers",
-        "Publishers of categories of content.",
-    )
-    .aliases(&["/11/publishers"])
-    .limits(&[], GLOBAL),
-    planned_endpoint(
-        "getAdsBiddingRules",
-        "GET",
-        "/12/bidding_rules",
-        "Minimum and maximum bids.",
-    )
-    .aliases(&["/11/bidding_rules"])
-    .limits(&[], GLOBAL),
-    planned_endpoint(
-        "getAdsPlacements",
-        "GET",
-        "/12/line_items/placements",
-        "Placements that line items may have.",
-    )
-    .aliases(&["/11/line_items/placements"])
-    .limits(&[], GLOBAL),
+    planned_endpoint("getAdsContentCategories", "GET", "/12/content_categories", "Categories of content.")
+        .aliases(&["/11/content_categories"])
+        .limits(&[], GLOBAL),
+    planned_endpoint("getAdsPublishers", "GET", "/12/publishers", "Publishers of categories of content.")
+        .aliases(&["/11/publishers"])
+        .limits(&[], GLOBAL),
+    planned_endpoint("getAdsBiddingRules", "GET", "/12/bidding_rules", "Minimum and maximum bids.")
+        .aliases(&["/11/bidding_rules"])
+        .limits(&[], GLOBAL),
+    planned_endpoint("getAdsPlacements", "GET", "/12/line_items/placements", "Placements that line items may have.")
+        .aliases(&["/11/line_items/placements"])
+        .limits(&[], GLOBAL),
     planned_endpoint(
         "searchAdsKeywordInsights",
         "GET",

@@ -35,20 +35,10 @@ account! {
 
 /// Version 5 only.
 pub static TAILORED_AUDIENCES: &[Endpoint] = &[
-    planned_endpoint(
-        "getAdsTailoredPermissions",
-        "GET",
-        PERMISSIONS,
-        "Accounts that may use a tailored audience.",
-    )
-    .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
-    planned_endpoint(
-        "grantAdsTailoredPermission",
-        "POST",
-        PERMISSIONS,
-        "Lets an account use a tailored audience.",
-    )
-    .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
+    planned_endpoint("getAdsTailoredPermissions", "GET", PERMISSIONS, "Accounts that may use a tailored audience.")
+        .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
+    planned_endpoint("grantAdsTailoredPermission", "POST", PERMISSIONS, "Lets an account use a tailored audience.")
+        .params(&[&[path_param("account_id"), path_param("tailored_audience_id")]]),
     planned_endpoint(
         "revokeAdsTailoredPermission",
         "DELETE",

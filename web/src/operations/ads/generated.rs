@@ -18,23 +18,16 @@ use crate::operations::shared::per_minute;
 pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {
     static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
         let all = ads::operations().iter();
-        all.map(|operation| (operation.method, path_shape(operation.path)))
-            .collect()
+        all.map(|operation| (operation.method, path_shape(operation.path))).collect()
     });
-    let open = planned
-        .iter()
-        .filter(|plan| !BUILT.contains(&(plan.method, path_shape(plan.path))));
+    let open = planned.iter().filter(|plan| !BUILT.contains(&(plan.method, path_shape(plan.path))));
     Vec::leak(open.copied().collect())
 }
 
 /// The declared operations, under the ids of their plans.
 pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) -> &'static [Endpoint] {
-    let plans: Vec<&Endpoint> = planned
-        .iter()
-        .copied()
-        .flatten()
-        .filter(|plan| plan.error_format == ErrorFormat::Ads)
-        .collect();
+    let plans: Vec<&Endpoint> =
+        planned.iter().copied().flatten().filter(|plan| plan.error_format == ErrorFormat::Ads).collect();
     let all = ads::operations().iter().map(|operation| {
         let plan = plans
             .iter()
@@ -59,11 +52,7 @@ fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> En
         aliases: operation.aliases,
         summary: operation.summary,
         required_entitlement: Some(Entitlement::Ads),
-        limits: EndpointLimits {
-            app: &[],
-            user: windows,
-            shared,
-        },
+        limits: EndpointLimits { app: &[], user: windows, shared },
         params: Vec::leak(vec![params]),
         body: BodySpec::Raw,
         handler: Some(crate::ads::run_operation),
@@ -79,17 +68,12 @@ const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 
 /// Changes of any kind per user.
 const CHANGES_PER_MINUTE: u32 = 450;
-static WRITES: SharedWindow = SharedWindow {
-    name: "ads changes",
-    window: per_minute(CHANGES_PER_MINUTE),
-};
+static WRITES: SharedWindow = SharedWindow { name: "ads changes", window: per_minute(CHANGES_PER_MINUTE) };
 
 /// The path with unnamed parameters, in the posts vocabulary.
 fn path_shape(path: &str) -> String {
     let path = path.replace("<posts>", "posts").replace("<post>", "post");
-    let parts = path
-        .split('/')
-        .map(|part| if part.starts_with('{') { "*" } else { part });
+    let parts = path.split('/').map(|part| if part.starts_with('{') { "*" } else { part });
     parts.collect::<Vec<_>>().join("/")
 }
 
@@ -119,11 +103,7 @@ fn build_param(param: &ads::OperationParam) -> EndpointParam {
     EndpointParam {
         name: param.name.post,
         // Path parameters have no aliases.
-        aliases: if location == EndpointParamLocation::Path {
-            &[]
-        } else {
-            Vec::leak(aliases)
-        },
+        aliases: if location == EndpointParamLocation::Path { &[] } else { Vec::leak(aliases) },
         location,
         required: param.requirement == FieldRequirement::Required,
         param_type: param_type(param),

@@ -26,11 +26,7 @@ pub static SERVING: &[Endpoint] = &[
         .allow_anonymous()
         .summary("The result of an analytics job (gzip).")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path(
-            "token",
-            ParamType::Text(1, 64),
-            "The token in the file's URL.",
-        )]])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 64), "The token in the file's URL.")]])
         .error_format(ErrorFormat::Ads)
         .handler(download_analytics_file),
 ];

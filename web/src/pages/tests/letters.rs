@@ -62,24 +62,13 @@ impl World {
             keyring: Keyring::new(MasterKey::generate(&Rng::from_seed(1)).unwrap(), Vec::new()),
         };
         let store = Arc::new(Store::open(options).await.unwrap());
-        let auth = AuthConfig {
-            data_dir: folder.path().to_owned(),
-            public_origins: Vec::new(),
-            timestamp_skew_ms: 300_000,
-        };
+        let auth =
+            AuthConfig { data_dir: folder.path().to_owned(), public_origins: Vec::new(), timestamp_skew_ms: 300_000 };
         let auth = Arc::new(Authenticator::new(Arc::clone(&store), &auth).unwrap());
-        let config = ServerConfig {
-            registration,
-            ..ServerConfig::default()
-        };
+        let config = ServerConfig { registration, ..ServerConfig::default() };
         let (held, metrics) = (Arc::clone(&store), Arc::new(ServerMetrics::default()));
         let server = ApiServer::new(&ENDPOINTS, held, auth, metrics, Shutdown::new(), config);
-        Self {
-            server: server.unwrap(),
-            store,
-            cookies: BTreeMap::new(),
-            _folder: folder,
-        }
+        Self { server: server.unwrap(), store, cookies: BTreeMap::new(), _folder: folder }
     }
 
     async fn send(&mut self, method: &str, path: &str, fields: &[(&str, &str)]) -> Got {
@@ -96,9 +85,7 @@ impl World {
             let form = "application/x-www-form-urlencoded";
             headers.insert("content-type", form.parse().unwrap());
         }
-        request.extensions_mut().insert(Peer {
-            addr: Some(([127, 0, 0, 1], 9).into()),
-        });
+        request.extensions_mut().insert(Peer { addr: Some(([127, 0, 0, 1], 9).into()) });
         let (parts, body) = self.server.call(request).await.into_parts();
         for line in parts.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
@@ -124,12 +111,7 @@ impl World {
     }
 
     async fn join(&mut self, page: &str) -> Got {
-        let fields = [
-            ("username", "grace"),
-            ("name", "Grace"),
-            ("email", "grace@example.org"),
-            ("password", OLD),
-        ];
+        let fields = [("username", "grace"), ("name", "Grace"), ("email", "grace@example.org"), ("password", OLD)];
         let action = page.replace("/account/join", "/join");
         self.fill(page, &action, &fields).await
     }

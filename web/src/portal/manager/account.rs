@@ -15,40 +15,24 @@ const PAGE_SIZE: &str = "20";
 pub(super) fn account_page(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let account = ctx.get_entity(tx, "", "")?;
     let features = ctx.call_api(tx, "GET", "features", &[], &[])?;
-    let features: Vec<String> = json_array(&features, "data")
-        .iter()
-        .filter_map(Value::as_str)
-        .map(word_label)
-        .collect();
+    let features: Vec<String> =
+        json_array(&features, "data").iter().filter_map(Value::as_str).map(word_label).collect();
     let mut blocks = vec![PageBlock::Facts(DetailList {
         title: "Settings".to_owned(),
         actions: Vec::new(),
         rows: vec![
-            (
-                "Review",
-                TableCell::from_badge(status_badge(json_text(&account, "approval_status"))),
-            ),
+            ("Review", TableCell::from_badge(status_badge(json_text(&account, "approval_status")))),
             ("Time zone", TableCell::from_text(json_text(&account, "timezone"))),
-            (
-                "Industry",
-                TableCell::from_text(word_label(json_text(&account, "industry_type"))),
-            ),
+            ("Industry", TableCell::from_text(word_label(json_text(&account, "industry_type")))),
             ("Your role", TableCell::from_text(role_label(ctx.role))),
-            (
-                "Created",
-                TableCell::from_text(format_time(json_text(&account, "created_at"))),
-            ),
+            ("Created", TableCell::from_text(format_time(json_text(&account, "created_at")))),
             ("ID", TableCell::from_text(json_text(&account, "id"))),
             ("Features", TableCell::from_text(features.join(", "))),
         ],
     })];
     blocks.extend(funding_block(tx, ctx)?);
     blocks.push(account_users::users_block(tx, ctx)?);
-    Ok(AdsManagerPage {
-        heading: "Account".to_owned(),
-        blocks,
-        ..AdsManagerPage::default()
-    })
+    Ok(AdsManagerPage { heading: "Account".to_owned(), blocks, ..AdsManagerPage::default() })
 }
 
 pub(super) fn instrument_label(one: &Value) -> String {
@@ -96,12 +80,7 @@ fn funding_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<PageBlo
     });
     Ok(Some(PageBlock::Table(DataTable {
         title: "Funding".to_owned(),
-        columns: vec![
-            text_column("Instrument"),
-            text_column("Status"),
-            text_column("Period"),
-            number_column("Amount"),
-        ],
+        columns: vec![text_column("Instrument"), text_column("Status"), text_column("Period"), number_column("Amount")],
         rows: rows.collect(),
         empty: EmptyState {
             title: "No funding yet".to_owned(),
@@ -145,10 +124,7 @@ pub(super) fn history_block(
         rows.push(TableRow {
             name: String::new(),
             cells: vec![
-                TableCell {
-                    at: parse_time(json_text(change, "change_time")),
-                    ..TableCell::default()
-                },
+                TableCell { at: parse_time(json_text(change, "change_time")), ..TableCell::default() },
                 TableCell::from_text(who).with_subtext(word_label(json_text(&by, "platform"))),
                 TableCell::from_text(match json_text(change, "change_type") {
                     "CREATE" => "Created",
@@ -164,10 +140,7 @@ pub(super) fn history_block(
         title: "History".to_owned(),
         columns: ["Time", "User", "Action", "Changes"].map(text_column).into(),
         rows,
-        empty: EmptyState {
-            title: "No changes yet".to_owned(),
-            ..EmptyState::default()
-        },
+        empty: EmptyState { title: "No changes yet".to_owned(), ..EmptyState::default() },
         ..DataTable::default()
     })))
 }
@@ -184,9 +157,5 @@ fn describe_changes(change: &Value) -> String {
         format!("{}: {} → {}", word_label(&plain), side("old"), side("new"))
     });
     let all: Vec<String> = each.collect();
-    if all.is_empty() {
-        "–".to_owned()
-    } else {
-        all.join("; ")
-    }
+    if all.is_empty() { "–".to_owned() } else { all.join("; ") }
 }

@@ -39,11 +39,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageB
                 TableCell::from_text(if posts { "Yes" } else { "No" }),
             ],
             name,
-            action_buttons: if rules {
-                vec![act("Change", "edit"), act("Remove", "remove")]
-            } else {
-                Vec::new()
-            },
+            action_buttons: if rules { vec![act("Change", "edit"), act("Remove", "remove")] } else { Vec::new() },
         });
     }
     let add = NavLink::new("Add person", ctx.page_path("/people/new"));

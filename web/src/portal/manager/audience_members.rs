@@ -66,10 +66,7 @@ fn invalid_field(field: &'static str, message: &str) -> Error {
 
 fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
     let list = list.strip_prefix('\u{feff}').unwrap_or(list);
-    let mut lines = (1_usize..)
-        .zip(list.lines())
-        .filter(|(_, line)| !line.trim().is_empty())
-        .peekable();
+    let mut lines = (1_usize..).zip(list.lines()).filter(|(_, line)| !line.trim().is_empty()).peekable();
     let columns = lines.peek().and_then(|(_, line)| parse_header(line));
     if columns.is_some() {
         lines.next();
@@ -82,9 +79,7 @@ fn parse_list(list: &str, usual: &'static str) -> Result<Vec<Value>, String> {
             None => bad.push(number),
         }
         if all.len() > MAX_PEOPLE {
-            return Err(format!(
-                "A list can have at most {MAX_PEOPLE} people; split it into several"
-            ));
+            return Err(format!("A list can have at most {MAX_PEOPLE} people; split it into several"));
         }
     }
     match (bad.as_slice(), all.is_empty()) {
@@ -113,11 +108,8 @@ fn parse_header(line: &str) -> Option<Vec<Option<&'static str>>> {
     let columns: Vec<Option<&'static str>> = split_cells(line)
         .iter()
         .map(|name| {
-            let plain: String = name
-                .chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|letter| letter.to_ascii_lowercase())
-                .collect();
+            let plain: String =
+                name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
             let found = COLUMN_KINDS.iter().find(|(known, _)| *known == plain);
             found.map(|(_, kind)| *kind)
         })
@@ -204,10 +196,7 @@ fn normalize_identifier(kind: &str, cell: &str) -> Option<String> {
 
 /// E.164: a plus sign and 7 to 15 digits, of which the first is not 0.
 fn normalize_phone(plain: &str) -> Option<String> {
-    let bare: String = plain
-        .chars()
-        .filter(|letter| !matches!(letter, ' ' | '-' | '(' | ')' | '.' | '/'))
-        .collect();
+    let bare: String = plain.chars().filter(|letter| !matches!(letter, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
     let digits = bare.strip_prefix('+').or_else(|| bare.strip_prefix("00"))?;
     let sound = (7..=15).contains(&digits.len())
         && !digits.starts_with('0')
@@ -254,10 +243,7 @@ mod tests {
 
     #[test]
     fn lists_are_read_with_and_without_names_of_columns() {
-        let plain = parse_list(
-            "\u{feff}ana.reis@bikes.example\r\n\r\n ANA.REIS@bikes.example \n",
-            "email",
-        );
+        let plain = parse_list("\u{feff}ana.reis@bikes.example\r\n\r\n ANA.REIS@bikes.example \n", "email");
         let plain = plain.unwrap();
         assert_eq!(plain.len(), 2);
         assert_eq!(plain[0], plain[1]);

@@ -19,22 +19,16 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, _: &ManagerRoute) -> R
     let create = create.map(|link| link.with_kind("primary"));
     let mut own = false;
     let mut blocks = Vec::new();
-    for (scope, title, none) in [
-        ("OWNER", "Your audiences", "No audiences yet"),
-        ("SHARED", "Shared with this account", "No shared audiences"),
-    ] {
+    for (scope, title, none) in
+        [("OWNER", "Your audiences", "No audiences yet"), ("SHARED", "Shared with this account", "No shared audiences")]
+    {
         let found = ctx.list_entities(tx, "custom_audiences", &[("permission_scope", scope.to_owned())])?;
         let rows = found.rows.iter().map(|one| audience_row(ctx, one));
         own |= scope == "OWNER" && !found.rows.is_empty();
         let mine = scope == "OWNER";
         blocks.push(PageBlock::Table(DataTable {
             title: title.to_owned(),
-            columns: vec![
-                text_column("Audience"),
-                text_column("Status"),
-                text_column("Type"),
-                number_column("Size"),
-            ],
+            columns: vec![text_column("Audience"), text_column("Status"), text_column("Type"), number_column("Size")],
             rows: rows.collect(),
             empty: EmptyState {
                 title: none.to_owned(),
@@ -134,12 +128,8 @@ fn page_actions(ctx: &ManagerAccount, audience: &Value) -> Vec<NavLink> {
     let writes = json_text(audience, "permission_level") == "READ_WRITE";
     let lists = matches!(json_text(audience, "audience_type"), "CRM" | "");
     let path = "custom_audiences/{}";
-    let people = ctx.permitted_link(
-        "POST",
-        "custom_audiences/{}/users",
-        "Add or remove people",
-        &format!("{here}/people"),
-    );
+    let people =
+        ctx.permitted_link("POST", "custom_audiences/{}/users", "Add or remove people", &format!("{here}/people"));
     let edit = ctx.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
     let delete = ctx.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
     collect_links([
@@ -329,10 +319,7 @@ fn submit_members(
 
 pub(super) fn share_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let (_, plan) = audience_form(tx, ctx, id, "share")?;
-    let levels = [
-        ("READ_ONLY", "Target it"),
-        ("READ_WRITE", "Target it, and add or remove people"),
-    ];
+    let levels = [("READ_ONLY", "Target it"), ("READ_WRITE", "Target it, and add or remove people")];
     let levels = levels.map(|(level, label)| (level.to_owned(), label.to_owned()));
     Ok(Some(FormDefinition {
         heading: "Share audience".to_owned(),

@@ -186,16 +186,7 @@ impl StatsBreakdown {
             let figures = [counts.impressions, counts.engagements, counts.clicks, counts.results];
             let [shown, engaged, clicks, results] = figures.map(|figure| figure.to_string());
             let spend = format_amount(counts.charge);
-            text.push_str(&csv_line(&[
-                name,
-                &self.currency,
-                &spend,
-                &shown,
-                &engaged,
-                &clicks,
-                &results,
-                &each,
-            ]));
+            text.push_str(&csv_line(&[name, &self.currency, &spend, &shown, &engaged, &clicks, &results, &each]));
         }
         text
     }
@@ -240,11 +231,8 @@ fn daily_rows(
     of: (&str, &str),
     days: &DayRange,
 ) -> Result<Vec<(String, BreakdownCounts)>, Error> {
-    let mut rows: Vec<(String, BreakdownCounts)> = days
-        .iso_dates()
-        .into_iter()
-        .map(|day| (day, BreakdownCounts::default()))
-        .collect();
+    let mut rows: Vec<(String, BreakdownCounts)> =
+        days.iso_dates().into_iter().map(|day| (day, BreakdownCounts::default())).collect();
     for placement in PLACEMENTS {
         for (first, from, to) in days.request_spans() {
             let pairs = stats_params(of, (from, to), "DAY", placement);

@@ -30,11 +30,7 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, route: &ManagerRoute) 
     let found = ctx.list_entities(tx, "campaigns", &pairs)?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
     let figures = EntityStats::load(tx, ctx, "CAMPAIGN", &ids, stats::selected_days(route))?;
-    let rows: Vec<TableRow> = found
-        .rows
-        .iter()
-        .map(|campaign| campaign_row(ctx, campaign, &figures))
-        .collect();
+    let rows: Vec<TableRow> = found.rows.iter().map(|campaign| campaign_row(ctx, campaign, &figures)).collect();
     let create = ctx.permitted_link("POST", "campaigns", "Create campaign", "/campaigns/new");
     let create = create.map(|link| link.with_kind("primary"));
     let there = !rows.is_empty();
@@ -76,18 +72,12 @@ fn campaign_row(ctx: &ManagerAccount, campaign: &Value, figures: &EntityStats) -
         _ => labels::word_list_label(campaign, "reasons_not_servable"),
     };
     let mut cells = vec![
-        TableCell::from_text(name)
-            .with_link(ctx.page_path(&format!("/campaigns/{id}")))
-            .with_subtext(id),
+        TableCell::from_text(name).with_link(ctx.page_path(&format!("/campaigns/{id}"))).with_subtext(id),
         TableCell::from_badge(status_badge(json_text(campaign, "effective_status"))).with_subtext(reasons),
         TableCell::from_text(budget).with_subtext(total),
     ];
     cells.extend(figures.table_cells(id, json_text(campaign, "currency")));
-    TableRow {
-        name: name.to_owned(),
-        cells,
-        action_buttons: status_button(ctx, "campaigns", campaign, ""),
-    }
+    TableRow { name: name.to_owned(), cells, action_buttons: status_button(ctx, "campaigns", campaign, "") }
 }
 
 /// `next` is the path to return to.
@@ -152,28 +142,13 @@ fn settings_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &Value) -> Re
         title: "Settings".to_owned(),
         actions: Vec::new(),
         rows: vec![
-            (
-                "Status",
-                TableCell::from_badge(status_badge(json_text(campaign, "entity_status"))),
-            ),
+            ("Status", TableCell::from_badge(status_badge(json_text(campaign, "entity_status")))),
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
-            (
-                "Budget set by",
-                TableCell::from_text(labels::word_label(json_text(campaign, "budget_optimization"))),
-            ),
+            ("Budget set by", TableCell::from_text(labels::word_label(json_text(campaign, "budget_optimization")))),
             ("Funding", funding_cell(tx, ctx, campaign)?),
-            (
-                "Purchase order",
-                TableCell::from_text(or_dash(json_text(campaign, "purchase_order_number"))),
-            ),
-            (
-                "Created",
-                TableCell::from_text(labels::format_time(json_text(campaign, "created_at"))),
-            ),
-            (
-                "Updated",
-                TableCell::from_text(labels::format_time(json_text(campaign, "updated_at"))),
-            ),
+            ("Purchase order", TableCell::from_text(or_dash(json_text(campaign, "purchase_order_number")))),
+            ("Created", TableCell::from_text(labels::format_time(json_text(campaign, "created_at")))),
+            ("Updated", TableCell::from_text(labels::format_time(json_text(campaign, "updated_at")))),
             ("ID", TableCell::from_text(json_text(campaign, "id"))),
         ],
     }))
@@ -260,11 +235,7 @@ fn setting_fields(now: &Value) -> Vec<FormFieldSpec> {
 pub(super) fn stats_columns(name: &'static str, figures: bool) -> Vec<pages::manager::TableColumn> {
     let mut all = vec![text_column(name), text_column("Status"), text_column("Budget")];
     if figures {
-        all.extend([
-            number_column("Spend"),
-            number_column("Results"),
-            number_column("Cost per result"),
-        ]);
+        all.extend([number_column("Spend"), number_column("Results"), number_column("Cost per result")]);
     }
     all
 }

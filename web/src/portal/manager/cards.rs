@@ -25,18 +25,8 @@ pub(super) struct CardKindRoute {
 }
 
 pub(super) const CARD_KINDS: &[CardKindRoute] = &[
-    CardKindRoute {
-        section: "cards",
-        list_path: "cards",
-        card_path: "cards/{}",
-        is_editable: true,
-    },
-    CardKindRoute {
-        section: "poll-cards",
-        list_path: "cards/poll",
-        card_path: "cards/poll/{}",
-        is_editable: false,
-    },
+    CardKindRoute { section: "cards", list_path: "cards", card_path: "cards/{}", is_editable: true },
+    CardKindRoute { section: "poll-cards", list_path: "cards/poll", card_path: "cards/poll/{}", is_editable: false },
     CardKindRoute {
         section: "video-cards",
         list_path: "cards/video_conversation",
@@ -72,22 +62,11 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         }
     }
     let create = collect_links([
-        ctx.permitted_link("POST", "cards", "Website card", "/cards/new/website")
-            .map(|link| link.with_kind("primary")),
+        ctx.permitted_link("POST", "cards", "Website card", "/cards/new/website").map(|link| link.with_kind("primary")),
         ctx.permitted_link("POST", "cards", "App card", "/cards/new/app"),
         ctx.permitted_link("POST", "cards/poll", "Poll card", "/cards/new/poll"),
-        ctx.permitted_link(
-            "POST",
-            "cards/image_conversation",
-            "Image conversation card",
-            "/cards/new/image",
-        ),
-        ctx.permitted_link(
-            "POST",
-            "cards/video_conversation",
-            "Video conversation card",
-            "/cards/new/video",
-        ),
+        ctx.permitted_link("POST", "cards/image_conversation", "Image conversation card", "/cards/new/image"),
+        ctx.permitted_link("POST", "cards/video_conversation", "Video conversation card", "/cards/new/video"),
     ]);
     Ok(AdsManagerPage {
         heading: "Cards".to_owned(),
@@ -136,10 +115,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) 
     Ok(AdsManagerPage {
         trail: vec![NavLink::new("Cards", ctx.page_path("/cards"))],
         heading: json_text(&card, "name").to_owned(),
-        actions: collect_links([
-            edit.filter(|_| kind.is_editable),
-            delete.map(|link| link.with_kind("danger-quiet")),
-        ]),
+        actions: collect_links([edit.filter(|_| kind.is_editable), delete.map(|link| link.with_kind("danger-quiet"))]),
         blocks: vec![
             PageBlock::Previews(CreativePreviews {
                 title: "In a post".to_owned(),
@@ -153,10 +129,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) 
                     ("Type", TableCell::from_text(word_label(json_text(&card, "card_type")))),
                     ("Card URI", TableCell::from_text(json_text(&card, "card_uri"))),
                     ("Destination", TableCell::from_text(destination_label(&card))),
-                    (
-                        "Created",
-                        TableCell::from_text(format_time(json_text(&card, "created_at"))),
-                    ),
+                    ("Created", TableCell::from_text(format_time(json_text(&card, "created_at")))),
                     ("ID", TableCell::from_text(json_text(&card, "id"))),
                 ],
             }),
@@ -191,11 +164,7 @@ pub(super) fn choices(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<(Stri
     let mut all = Vec::new();
     for kind in CARD_KINDS {
         for card in &ctx.list_entities(tx, kind.list_path, &count)?.rows {
-            let label = format!(
-                "{} ({})",
-                json_text(card, "name"),
-                word_label(json_text(card, "card_type"))
-            );
+            let label = format!("{} ({})", json_text(card, "name"), word_label(json_text(card, "card_type")));
             all.push((json_text(card, "card_uri").to_owned(), label));
         }
     }
@@ -280,24 +249,16 @@ fn find_component<'v>(card: &'v Value, kind: &str) -> Option<&'v Value> {
 }
 
 fn name_field(now: &Value) -> FormFieldSpec {
-    FormFieldSpec::text("name", "Name")
-        .initial_value(json_text(now, "name"))
-        .help("Only visible to your team.")
+    FormFieldSpec::text("name", "Name").initial_value(json_text(now, "name")).help("Only visible to your team.")
 }
 
 fn media_field(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<FormFieldSpec, Error> {
     let medium = find_component(now, "MEDIA").map(|part| json_text(part, "media_key"));
-    let field_spec = FormFieldSpec::choice(
-        "media_key",
-        "Image or video",
-        media::choices(tx, ctx, MediaFilter::All)?,
-    );
-    let field_spec = field_spec
-        .error_aliases(&["components", "components[0].media_key", "components[0]"])
-        .help(
-            "From the media library: an image at least 800 pixels wide, 1.91:1 or square, at \
+    let field_spec = FormFieldSpec::choice("media_key", "Image or video", media::choices(tx, ctx, MediaFilter::All)?);
+    let field_spec = field_spec.error_aliases(&["components", "components[0].media_key", "components[0]"]).help(
+        "From the media library: an image at least 800 pixels wide, 1.91:1 or square, at \
              most 3 MB; or a video, 16:9 or square.",
-        );
+    );
     Ok(match medium {
         Some(key) => field_spec.initial_value(key),
         None => field_spec.allow_none("Choose one"),
@@ -325,9 +286,7 @@ fn app_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<Vec<
     let leads = button.get("destination").cloned().unwrap_or_default();
     let label = button.pointer("/label/value").and_then(Value::as_str);
     let field = |name: &'static str, label: &str, at: &'static [&'static str]| {
-        FormFieldSpec::text(name, label)
-            .initial_value(json_text(&leads, name))
-            .error_aliases(at)
+        FormFieldSpec::text(name, label).initial_value(json_text(&leads, name)).error_aliases(at)
     };
     Ok(vec![
         name_field(now),
@@ -335,36 +294,15 @@ fn app_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, now: &Value) -> Result<Vec<
         FormFieldSpec::word_choice("label", "Button", ads::resources::card_components::BUTTON_LABELS)
             .initial_value(label.unwrap_or("INSTALL"))
             .error_aliases(&["components[1].label.value", "components[1].label"]),
-        field(
-            "country_code",
-            "Country of the app stores",
-            &["components[1].destination.country_code"],
-        )
-        .help("A two-letter code, such as US."),
-        field(
-            "googleplay_app_id",
-            "Android app",
-            &["components[1].destination.googleplay_app_id"],
-        )
-        .help("The package name, such as com.example.bikes. Enter at least one of the two apps."),
-        field(
-            "ios_app_store_identifier",
-            "iOS app",
-            &["components[1].destination.ios_app_store_identifier"],
-        )
-        .help("The numeric App Store ID."),
-        field(
-            "googleplay_deep_link",
-            "Android deep link",
-            &["components[1].destination.googleplay_deep_link"],
-        )
-        .mark_advanced(),
-        field(
-            "ios_deep_link",
-            "iOS deep link",
-            &["components[1].destination.ios_deep_link"],
-        )
-        .mark_advanced(),
+        field("country_code", "Country of the app stores", &["components[1].destination.country_code"])
+            .help("A two-letter code, such as US."),
+        field("googleplay_app_id", "Android app", &["components[1].destination.googleplay_app_id"])
+            .help("The package name, such as com.example.bikes. Enter at least one of the two apps."),
+        field("ios_app_store_identifier", "iOS app", &["components[1].destination.ios_app_store_identifier"])
+            .help("The numeric App Store ID."),
+        field("googleplay_deep_link", "Android deep link", &["components[1].destination.googleplay_deep_link"])
+            .mark_advanced(),
+        field("ios_deep_link", "iOS deep link", &["components[1].destination.ios_deep_link"]).mark_advanced(),
     ])
 }
 
@@ -380,13 +318,9 @@ fn submit_components(
     };
     let leads = if plan.fields.iter().any(|field_spec| field_spec.name == "label") {
         let mut app = json!({ "type": "APP" });
-        for name in [
-            "country_code",
-            "googleplay_app_id",
-            "googleplay_deep_link",
-            "ios_app_store_identifier",
-            "ios_deep_link",
-        ] {
+        for name in
+            ["country_code", "googleplay_app_id", "googleplay_deep_link", "ios_app_store_identifier", "ios_deep_link"]
+        {
             if let Some(members) = app.as_object_mut() {
                 members.insert(name.to_owned(), typed(name));
             }
@@ -413,13 +347,7 @@ fn submit_name(
 }
 
 fn poll_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<FormFieldSpec>, Error> {
-    let spans = [
-        ("1440", "1 day"),
-        ("60", "1 hour"),
-        ("360", "6 hours"),
-        ("4320", "3 days"),
-        ("10080", "7 days"),
-    ];
+    let spans = [("1440", "1 day"), ("60", "1 hour"), ("360", "6 hours"), ("4320", "3 days"), ("10080", "7 days")];
     let spans = spans.map(|(minutes, text)| (minutes.to_owned(), text.to_owned()));
     Ok(vec![
         name_field(&Value::Null),
@@ -428,14 +356,10 @@ fn poll_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Vec<FormFieldSpe
         FormFieldSpec::text("third_choice", "Third choice"),
         FormFieldSpec::text("fourth_choice", "Fourth choice"),
         FormFieldSpec::choice("duration_in_minutes", "Voting period", spans.into()),
-        FormFieldSpec::choice(
-            "media_key",
-            "Image or video",
-            media::choices(tx, ctx, MediaFilter::All)?,
-        )
-        .allow_none("None")
-        .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
-        .mark_advanced(),
+        FormFieldSpec::choice("media_key", "Image or video", media::choices(tx, ctx, MediaFilter::All)?)
+            .allow_none("None")
+            .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
+            .mark_advanced(),
     ])
 }
 
@@ -449,11 +373,7 @@ fn conversation_fields(
     let (kinds, label, help) = if film {
         (MediaFilter::Videos, "Video", "From the media library, 16:9.")
     } else {
-        (
-            MediaFilter::Images,
-            "Image",
-            "From the media library, 1.91:1, at least 800 pixels wide.",
-        )
+        (MediaFilter::Images, "Image", "From the media library, 1.91:1, at least 800 pixels wide.")
     };
     let medium = FormFieldSpec::choice("media_key", label, media::choices(tx, ctx, kinds)?).help(help);
     let medium = match json_text(now, "media_key") {
@@ -477,25 +397,10 @@ fn conversation_fields(
         plain("thank_you_text", "Thank-you text").help("Shown after people post. At most 23 characters."),
         plain("thank_you_url", "Thank-you URL"),
         plain("second_cta", "Second hashtag").mark_advanced(),
-        words(
-            "second_cta_post",
-            &["second_cta_tweet"],
-            "Post text for the second hashtag",
-        )
-        .mark_advanced(),
+        words("second_cta_post", &["second_cta_tweet"], "Post text for the second hashtag").mark_advanced(),
         plain("third_cta", "Third hashtag").mark_advanced(),
-        words(
-            "third_cta_post",
-            &["third_cta_tweet"],
-            "Post text for the third hashtag",
-        )
-        .mark_advanced(),
+        words("third_cta_post", &["third_cta_tweet"], "Post text for the third hashtag").mark_advanced(),
         plain("fourth_cta", "Fourth hashtag").mark_advanced(),
-        words(
-            "fourth_cta_post",
-            &["fourth_cta_tweet"],
-            "Post text for the fourth hashtag",
-        )
-        .mark_advanced(),
+        words("fourth_cta_post", &["fourth_cta_tweet"], "Post text for the fourth hashtag").mark_advanced(),
     ])
 }

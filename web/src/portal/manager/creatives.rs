@@ -25,11 +25,7 @@ pub(super) fn enclosing_post(
         return Ok(None);
     };
     let user = store::users::find_by_id(tx, id)?;
-    Ok(user.map(|user| EnclosingPost {
-        name: user.name,
-        username: user.username,
-        text: words.to_owned(),
-    }))
+    Ok(user.map(|user| EnclosingPost { name: user.name, username: user.username, text: words.to_owned() }))
 }
 
 pub(super) fn card_preview(ctx: &ManagerAccount, card: &Value) -> CreativePreview {
@@ -44,14 +40,7 @@ pub(super) fn card_preview(ctx: &ManagerAccount, card: &Value) -> CreativePrevie
     for part in json_array(card, "components").iter().chain(parts) {
         add_component(ctx, part, &mut shown);
     }
-    for name in [
-        "title",
-        "text",
-        "first_choice",
-        "second_choice",
-        "third_choice",
-        "fourth_choice",
-    ] {
+    for name in ["title", "text", "first_choice", "second_choice", "third_choice", "fourth_choice"] {
         match (name, json_text(card, name)) {
             (_, "") => {}
             ("title" | "text", words) => shown.lines.push(words.to_owned()),
@@ -63,13 +52,7 @@ pub(super) fn card_preview(ctx: &ManagerAccount, card: &Value) -> CreativePrevie
     let ctas = ctas.filter(|cta| !cta.is_empty()).map(str::to_owned);
     shown.buttons.extend(ctas);
     if shown.picture.is_none() {
-        let names = [
-            "image_url",
-            "poster_media_url",
-            "media_url",
-            "image",
-            "video_poster_url",
-        ];
+        let names = ["image_url", "poster_media_url", "media_url", "image", "video_poster_url"];
         let found = names.iter().map(|name| json_text(card, name));
         add_picture(ctx, found.into_iter().find(|url| !url.is_empty()), &mut shown);
     }
@@ -112,11 +95,7 @@ pub(super) fn add_picture(ctx: &ManagerAccount, url: Option<&str>, shown: &mut C
     let film = kind.is_some_and(|kind| kind.eq_ignore_ascii_case("mp4"));
     let still = !film || own.contains("?name=");
     shown.picture = Some(own.to_owned()).filter(|path| path.starts_with("/media/") && still);
-    shown.alt_text = if still {
-        "Image of the creative".to_owned()
-    } else {
-        "Video".to_owned()
-    };
+    shown.alt_text = if still { "Image of the creative".to_owned() } else { "Video".to_owned() };
 }
 
 pub(super) fn media_preview(ctx: &ManagerAccount, medium: &Value) -> CreativePreview {
@@ -127,11 +106,7 @@ pub(super) fn media_preview(ctx: &ManagerAccount, medium: &Value) -> CreativePre
         ..CreativePreview::default()
     };
     let poster = json_text(medium, "poster_media_url");
-    let url = if poster.is_empty() {
-        json_text(medium, "media_url")
-    } else {
-        poster
-    };
+    let url = if poster.is_empty() { json_text(medium, "media_url") } else { poster };
     add_picture(ctx, Some(url), &mut shown);
     let about = json_text(medium, "description");
     let about = Some(about.to_owned()).filter(|about| !about.is_empty());
@@ -153,10 +128,6 @@ pub(super) fn form_button(
     text: &'static str,
     rest: &str,
 ) -> Option<ActionButton> {
-    let act = ActionButton {
-        text,
-        path: ctx.page_path(rest),
-        ..ActionButton::default()
-    };
+    let act = ActionButton { text, path: ctx.page_path(rest), ..ActionButton::default() };
     ctx.may_call(method, path).then_some(act)
 }

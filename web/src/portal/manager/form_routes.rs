@@ -22,18 +22,8 @@ struct DeletableKind {
 }
 
 const DELETABLE_KINDS: &[DeletableKind] = &[
-    DeletableKind {
-        section: "campaigns",
-        path: "campaigns/{}",
-        label: "campaign",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "line-items",
-        path: "line_items/{}",
-        label: "line item",
-        parent_field: "campaign_id",
-    },
+    DeletableKind { section: "campaigns", path: "campaigns/{}", label: "campaign", parent_field: "" },
+    DeletableKind { section: "line-items", path: "line_items/{}", label: "line item", parent_field: "campaign_id" },
     DeletableKind {
         section: "promoted-posts",
         path: "promoted_<posts>/{}",
@@ -82,30 +72,10 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
         label: "curated category",
         parent_field: "line_item_id",
     },
-    DeletableKind {
-        section: "scheduled",
-        path: "scheduled_<posts>/{}",
-        label: "scheduled post",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "drafts",
-        path: "draft_<posts>/{}",
-        label: "draft",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "cards",
-        path: "cards/{}",
-        label: "card",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "poll-cards",
-        path: "cards/poll/{}",
-        label: "poll card",
-        parent_field: "",
-    },
+    DeletableKind { section: "scheduled", path: "scheduled_<posts>/{}", label: "scheduled post", parent_field: "" },
+    DeletableKind { section: "drafts", path: "draft_<posts>/{}", label: "draft", parent_field: "" },
+    DeletableKind { section: "cards", path: "cards/{}", label: "card", parent_field: "" },
+    DeletableKind { section: "poll-cards", path: "cards/poll/{}", label: "poll card", parent_field: "" },
     DeletableKind {
         section: "video-cards",
         path: "cards/video_conversation/{}",
@@ -118,24 +88,9 @@ const DELETABLE_KINDS: &[DeletableKind] = &[
         label: "conversation card",
         parent_field: "",
     },
-    DeletableKind {
-        section: "media",
-        path: "media_library/{}",
-        label: "media file",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "account-media",
-        path: "account_media/{}",
-        label: "account media",
-        parent_field: "",
-    },
-    DeletableKind {
-        section: "audiences",
-        path: "custom_audiences/{}",
-        label: "audience",
-        parent_field: "",
-    },
+    DeletableKind { section: "media", path: "media_library/{}", label: "media file", parent_field: "" },
+    DeletableKind { section: "account-media", path: "account_media/{}", label: "account media", parent_field: "" },
+    DeletableKind { section: "audiences", path: "custom_audiences/{}", label: "audience", parent_field: "" },
 ];
 
 pub(super) fn find_form(
@@ -230,11 +185,7 @@ fn delete_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) -> R
         _ => "This can’t be undone.",
     };
     let stops = matches!(part, "promoted-posts" | "promoted-accounts" | "scheduled-promoted");
-    let heading = if stops {
-        "Stop promoting?".to_owned()
-    } else {
-        format!("Delete {} {name}?", kind.label)
-    };
+    let heading = if stops { "Stop promoting?".to_owned() } else { format!("Delete {} {name}?", kind.label) };
     Ok(Some(FormDefinition {
         heading,
         lead: lead.to_owned(),
@@ -276,10 +227,7 @@ impl FormDefinition {
         let name = line_items::line_item_name(item);
         let back = format!("/line-items/{id}");
         Self {
-            trail: vec![
-                NavLink::new("Campaigns", ctx.page_path("")),
-                NavLink::new(name, ctx.page_path(&back)),
-            ],
+            trail: vec![NavLink::new("Campaigns", ctx.page_path("")), NavLink::new(name, ctx.page_path(&back))],
             fixed_params: vec![("line_item_id", id.to_owned())],
             action: ctx.page_path(&format!("{back}/{act}")),
             done_code: "added",
@@ -341,11 +289,7 @@ fn promote_account_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Resu
 fn targeting_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
     let item = ctx.get_entity(tx, "line_items/{}", id)?;
     let alone = |kind: &&&str| !targeting_criteria::BATCH_ONLY_TYPES.contains(*kind);
-    let kinds: Vec<&str> = targeting_criteria::TARGETING_TYPES
-        .iter()
-        .filter(alone)
-        .copied()
-        .collect();
+    let kinds: Vec<&str> = targeting_criteria::TARGETING_TYPES.iter().filter(alone).copied().collect();
     Ok(Some(FormDefinition {
         heading: "Add targeting".to_owned(),
         lead: "The line item is shown to people who match at least one criterion of each type.".to_owned(),
@@ -385,11 +329,7 @@ pub(super) fn status_field(now: &str) -> FormFieldSpec {
         _ => &["ACTIVE", "PAUSED"],
     };
     let field_spec = FormFieldSpec::word_choice("entity_status", "Status", words);
-    if now.is_empty() {
-        field_spec
-    } else {
-        field_spec.initial_value(now)
-    }
+    if now.is_empty() { field_spec } else { field_spec.initial_value(now) }
 }
 
 pub(super) fn budget_fields(now: &Value) -> [FormFieldSpec; 2] {

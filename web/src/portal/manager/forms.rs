@@ -121,10 +121,7 @@ impl FormFieldSpec {
     }
 
     pub(super) fn send_as(self, sends: &'static str) -> Self {
-        Self {
-            parameter: sends,
-            ..self
-        }
+        Self { parameter: sends, ..self }
     }
 
     pub(super) fn skip_sending(self) -> Self {
@@ -133,10 +130,7 @@ impl FormFieldSpec {
 
     /// Other parameter names that refusals use for this field.
     pub(super) fn error_aliases(self, answers: &'static [&'static str]) -> Self {
-        Self {
-            error_aliases: answers,
-            ..self
-        }
+        Self { error_aliases: answers, ..self }
     }
 
     /// Labels are derived from the API's words.
@@ -163,18 +157,11 @@ impl FormFieldSpec {
 
     pub(super) fn initial_value(self, value: impl Into<String>) -> Self {
         let at_first = value.into();
-        Self {
-            field: FormField::new(&at_first),
-            initial_value: at_first,
-            ..self
-        }
+        Self { field: FormField::new(&at_first), initial_value: at_first, ..self }
     }
 
     pub(super) fn mark_advanced(self) -> Self {
-        Self {
-            is_advanced: true,
-            ..self
-        }
+        Self { is_advanced: true, ..self }
     }
 
     fn to_input(&self) -> FormInput {
@@ -294,10 +281,7 @@ impl FormDefinition {
     pub(super) fn into_page(mut self) -> AdsManagerPage {
         let mut blocks = std::mem::take(&mut self.leading_blocks);
         let part = |more: bool| {
-            let fields = self
-                .fields
-                .iter()
-                .filter(move |field_spec| field_spec.is_advanced == more);
+            let fields = self.fields.iter().filter(move |field_spec| field_spec.is_advanced == more);
             fields.map(FormFieldSpec::to_input).collect::<Vec<FormInput>>()
         };
         let form = FormBlock {

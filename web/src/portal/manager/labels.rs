@@ -103,10 +103,7 @@ pub(super) fn status_badge(word: &str) -> StatusBadge {
         "REJECTED" | "FAILED" => "bad",
         _ => "",
     };
-    StatusBadge {
-        text: word_label(word),
-        kind,
-    }
+    StatusBadge { text: word_label(word), kind }
 }
 
 fn decimal_places(currency: &str) -> usize {
@@ -168,10 +165,9 @@ pub(super) fn budget_labels(value: &Value) -> (String, String) {
     let daily = json_int(value, "daily_budget_amount_local_micro");
     let total = json_int(value, "total_budget_amount_local_micro");
     match (daily, total) {
-        (Some(daily), Some(total)) => (
-            format!("{} a day", format_money(daily, currency)),
-            format!("{} total", format_money(total, currency)),
-        ),
+        (Some(daily), Some(total)) => {
+            (format!("{} a day", format_money(daily, currency)), format!("{} total", format_money(total, currency)))
+        }
         (Some(daily), None) => (format!("{} a day", format_money(daily, currency)), String::new()),
         (None, Some(total)) => (format!("{} total", format_money(total, currency)), String::new()),
         (None, None) => ("–".to_owned(), String::new()),

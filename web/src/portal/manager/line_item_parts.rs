@@ -54,11 +54,7 @@ fn scheduled_posts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) ->
             Err(other) => return Err(other),
         };
         let words: String = json_text(&known, "text").chars().take(140).collect();
-        let words = if words.is_empty() {
-            format!("Scheduled post {post}")
-        } else {
-            words
-        };
+        let words = if words.is_empty() { format!("Scheduled post {post}") } else { words };
         rows.push(TableRow {
             name: post.to_owned(),
             cells: vec![
@@ -74,21 +70,11 @@ fn scheduled_posts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) ->
             ),
         });
     }
-    let add = ctx.permitted_link(
-        "POST",
-        path,
-        "Promote scheduled post",
-        &format!("/line-items/{id}/scheduled"),
-    );
+    let add = ctx.permitted_link("POST", path, "Promote scheduled post", &format!("/line-items/{id}/scheduled"));
     Ok(PageBlock::Table(DataTable {
         title: "Scheduled promotions".to_owned(),
         columns: ["Post", "Scheduled for", "Status"].map(text_column).into(),
-        ..extendable_table(
-            add,
-            rows,
-            "No scheduled promotions",
-            "Promote a scheduled post as soon as it is published.",
-        )
+        ..extendable_table(add, rows, "No scheduled promotions", "Promote a scheduled post as soon as it is published.")
     }))
 }
 
@@ -114,12 +100,7 @@ fn media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<Pa
     Ok(PageBlock::Table(DataTable {
         title: "Media".to_owned(),
         columns: ["Type", "Destination", "Review"].map(text_column).into(),
-        ..extendable_table(
-            add,
-            rows,
-            "No media yet",
-            "Add a video or banner from the media library.",
-        )
+        ..extendable_table(add, rows, "No media yet", "Add a video or banner from the media library.")
     }))
 }
 
@@ -135,10 +116,7 @@ fn call_to_action_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> 
         let delete = delete_buttons(ctx, one, "calls-to-action", own);
         let name = word_label(json_text(cta, "call_to_action"));
         TableRow {
-            cells: vec![
-                TableCell::from_text(name.clone()),
-                TableCell::from_text(json_text(cta, "call_to_action_url")),
-            ],
+            cells: vec![TableCell::from_text(name.clone()), TableCell::from_text(json_text(cta, "call_to_action_url"))],
             name,
             action_buttons: edit.into_iter().chain(delete).collect(),
         }
@@ -178,10 +156,7 @@ fn category_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result
                 TableCell::from_text(name).with_subtext(of),
                 TableCell::from_text(countries.unwrap_or_default()),
             ],
-            action_buttons: edit
-                .into_iter()
-                .chain(delete_buttons(ctx, one, "categories", own))
-                .collect(),
+            action_buttons: edit.into_iter().chain(delete_buttons(ctx, one, "categories", own)).collect(),
         }
     });
     let rows: Vec<TableRow> = rows.collect();
@@ -309,10 +284,7 @@ pub(super) fn edit_call_to_action_form(
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("calls-to-action", "preroll_call_to_actions/{}");
     let plan = change_form(tx, ctx, of, id, |_, now| Ok(call_to_action_fields(now)))?;
-    Ok(Some(FormDefinition {
-        heading: "Edit call to action".to_owned(),
-        ..plan
-    }))
+    Ok(Some(FormDefinition { heading: "Edit call to action".to_owned(), ..plan }))
 }
 
 fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
@@ -350,10 +322,7 @@ pub(super) fn edit_category_form(
 ) -> Result<Option<FormDefinition>, Error> {
     let of = ("categories", "line_item_curated_categories/{}");
     let plan = change_form(tx, ctx, of, id, category_fields)?;
-    Ok(Some(FormDefinition {
-        heading: "Change curated category".to_owned(),
-        ..plan
-    }))
+    Ok(Some(FormDefinition { heading: "Change curated category".to_owned(), ..plan }))
 }
 
 pub(super) fn edit_tracking_tag_form(
@@ -367,10 +336,7 @@ pub(super) fn edit_tracking_tag_form(
         let url = url.initial_value(json_text(now, "tracking_tag_url"));
         Ok(vec![url.help("Starts with https://")])
     })?;
-    Ok(Some(FormDefinition {
-        heading: "Edit tracking tag".to_owned(),
-        ..plan
-    }))
+    Ok(Some(FormDefinition { heading: "Edit tracking tag".to_owned(), ..plan }))
 }
 
 pub(super) fn tracking_tag_actions(ctx: &ManagerAccount, id: &str) -> Vec<ActionButton> {

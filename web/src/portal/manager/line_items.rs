@@ -32,12 +32,8 @@ pub(super) fn line_item_name(item: &Value) -> String {
 /// The effective status, and the reasons if it cannot serve.
 fn effective_state(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<(String, String), Error> {
     let stored = json_text(item, "entity_status");
-    let caller = AdsCaller {
-        user: ctx.request.user,
-        app: None,
-        speech: Vocabulary::Post,
-        sandbox: ctx.record.flag("sandbox"),
-    };
+    let caller =
+        AdsCaller { user: ctx.request.user, app: None, speech: Vocabulary::Post, sandbox: ctx.record.flag("sandbox") };
     let mut records = AccountContext::new(tx, caller);
     records.open_account(ctx.record.id, RequiredRole::CampaignReader, false, false)?;
     let id = IdFormat::Short.parse("id", json_text(item, "id"))?;
@@ -64,11 +60,7 @@ pub(super) fn line_items_block(
     route: &ManagerRoute,
     add: Option<NavLink>,
 ) -> Result<PageBlock, Error> {
-    let pairs = [
-        ("campaign_ids", campaign.to_owned()),
-        ("with_draft", "true".to_owned()),
-        ("count", "100".to_owned()),
-    ];
+    let pairs = [("campaign_ids", campaign.to_owned()), ("with_draft", "true".to_owned()), ("count", "100".to_owned())];
     let found = ctx.list_entities(tx, "line_items", &pairs)?;
     let ids: Vec<&str> = found.rows.iter().map(|one| json_text(one, "id")).collect();
     let figures = EntityStats::load(tx, ctx, "LINE_ITEM", &ids, stats::selected_days(route))?;
@@ -99,11 +91,7 @@ pub(super) fn line_items_block(
     Ok(PageBlock::Table(DataTable {
         title: "Line items".to_owned(),
         columns: stats_columns("Line item", figures.has_stats()),
-        lead: if rows.is_empty() {
-            String::new()
-        } else {
-            figures.caption()
-        },
+        lead: if rows.is_empty() { String::new() } else { figures.caption() },
         empty: EmptyState {
             title: "No line items yet".to_owned(),
             text: "A line item defines what is promoted, to whom, when and at what price.".to_owned(),
@@ -142,10 +130,7 @@ pub(super) fn show(
     blocks.push(settings_block(&item));
     blocks.extend(account::history_block(tx, ctx, "LINE_ITEM", &item)?);
     Ok(AdsManagerPage {
-        trail: vec![
-            NavLink::new("Campaigns", ctx.page_path("")),
-            NavLink::new(json_text(&campaign, "name"), above),
-        ],
+        trail: vec![NavLink::new("Campaigns", ctx.page_path("")), NavLink::new(json_text(&campaign, "name"), above)],
         heading: line_item_name(&item),
         badge: Some(status_badge(&effective)),
         lead: reasons,
@@ -215,23 +200,14 @@ fn promoted_posts_block(
     Ok(PageBlock::Table(DataTable {
         title: "Promoted posts".to_owned(),
         columns,
-        ..extendable_table(
-            add,
-            rows,
-            "No promoted posts",
-            "A post is shown once it has passed review.",
-        )
+        ..extendable_table(add, rows, "No promoted posts", "A post is shown once it has passed review.")
     }))
 }
 
 /// Shows the link to add rows above them, or in the empty state.
 pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, none: &str, text: &str) -> DataTable {
     DataTable {
-        empty: EmptyState {
-            title: none.to_owned(),
-            text: text.to_owned(),
-            link: add.clone(),
-        },
+        empty: EmptyState { title: none.to_owned(), text: text.to_owned(), link: add.clone() },
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
         ..DataTable::default()
@@ -263,12 +239,7 @@ fn promoted_accounts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> R
     Ok(PageBlock::Table(DataTable {
         title: "Promoted accounts".to_owned(),
         columns: ["User", "Status", "Review"].map(text_column).into(),
-        ..extendable_table(
-            add,
-            rows,
-            "No promoted accounts",
-            "Recommend an account for people to follow.",
-        )
+        ..extendable_table(add, rows, "No promoted accounts", "Recommend an account for people to follow.")
     }))
 }
 
@@ -339,19 +310,10 @@ fn settings_block(item: &Value) -> PageBlock {
             ("Goal", word("goal")),
             ("Pay by", word("pay_by")),
             ("Bid", word("bid_strategy").with_subtext(bid.unwrap_or_default())),
-            (
-                "Placements",
-                TableCell::from_text(labels::word_list_label(item, "placements")),
-            ),
+            ("Placements", TableCell::from_text(labels::word_list_label(item, "placements"))),
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
-            (
-                "Starts",
-                TableCell::from_text(labels::format_time(json_text(item, "start_time"))),
-            ),
-            (
-                "Ends",
-                TableCell::from_text(labels::format_time(json_text(item, "end_time"))),
-            ),
+            ("Starts", TableCell::from_text(labels::format_time(json_text(item, "start_time")))),
+            ("Ends", TableCell::from_text(labels::format_time(json_text(item, "end_time")))),
             ("Product type", word("product_type")),
             ("ID", TableCell::from_text(json_text(item, "id"))),
         ],
@@ -444,10 +406,8 @@ fn editable_fields(now: &Value, campaign: &Value) -> Vec<FormFieldSpec> {
     }
     let kinds = ads::resources::line_items::GOALS;
     let paid = ads::resources::line_items::PAY_BY;
-    let categories: Vec<&str> = super::request::json_array(now, "categories")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let categories: Vec<&str> =
+        super::request::json_array(now, "categories").iter().filter_map(Value::as_str).collect();
     let rarely = [
         word("goal", "Goal", kinds),
         word("pay_by", "Pay by", paid),

@@ -136,10 +136,7 @@ pub(super) fn account_media_choices(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Re
 const UPLOAD_TYPES: &str = "image/jpeg,image/png,image/webp,image/gif,video/mp4";
 
 pub(super) fn upload_form(ctx: &ManagerAccount) -> FormDefinition {
-    let uses = [
-        ("", "Posts and cards"),
-        ("amplify_video", "Pre-roll before other videos"),
-    ];
+    let uses = [("", "Posts and cards"), ("amplify_video", "Pre-roll before other videos")];
     let uses = uses.map(|(value, text)| (value.to_owned(), text.to_owned()));
     FormDefinition {
         heading: "Upload media".to_owned(),
@@ -171,9 +168,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, key: &str) -> Res
             FormFieldSpec::text_area("description", "Description")
                 .initial_value(json_text(&now, "description"))
                 .help("At most 200 characters."),
-            posters
-                .allow_none("Frame from the video")
-                .initial_value(json_text(&now, poster)),
+            posters.allow_none("Frame from the video").initial_value(json_text(&now, poster)),
         ]);
     }
     Ok(Some(FormDefinition {

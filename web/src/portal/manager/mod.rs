@@ -50,9 +50,7 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
             .map(|(record, _, account)| TableRow {
                 name: account.name.clone(),
                 cells: vec![
-                    TableCell::from_text(account.name)
-                        .with_link(account.path)
-                        .with_subtext(account.id),
+                    TableCell::from_text(account.name).with_link(account.path).with_subtext(account.id),
                     TableCell::from_text(account.role),
                     TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
                     TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
@@ -85,10 +83,7 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
 }
 
 const fn text_column(name: &'static str) -> TableColumn {
-    TableColumn {
-        name,
-        is_numeric: false,
-    }
+    TableColumn { name, is_numeric: false }
 }
 
 const fn number_column(name: &'static str) -> TableColumn {

@@ -98,11 +98,8 @@ fn drafts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> 
 }
 
 fn published_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let pairs = [
-        ("post_type", "PUBLISHED".to_owned()),
-        ("timeline_type", "ALL".to_owned()),
-        ("count", "50".to_owned()),
-    ];
+    let pairs =
+        [("post_type", "PUBLISHED".to_owned()), ("timeline_type", "ALL".to_owned()), ("count", "50".to_owned())];
     let found = ctx.list_entities(tx, "<posts>", &pairs)?;
     let rows = found.rows.iter().map(|post| TableRow {
         name: json_text(post, "id_str").to_owned(),
@@ -132,11 +129,7 @@ fn is_promoted_only(post: &Value) -> bool {
 }
 
 fn visibility_label(post: &Value) -> &'static str {
-    if is_promoted_only(post) {
-        "Promoted only"
-    } else {
-        "Followers"
-    }
+    if is_promoted_only(post) { "Promoted only" } else { "Followers" }
 }
 
 fn text_cell(ctx: &ManagerAccount, part: &str, post: &Value) -> TableCell {
@@ -213,23 +206,15 @@ fn post_preview(tx: &mut Tx<'_>, ctx: &ManagerAccount, post: &Value) -> Result<C
 }
 
 fn operation_path(part: &str) -> &'static str {
-    if part == "drafts" {
-        "draft_<posts>/{}"
-    } else {
-        "scheduled_<posts>/{}"
-    }
+    if part == "drafts" { "draft_<posts>/{}" } else { "scheduled_<posts>/{}" }
 }
 
 pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str) -> Result<Option<FormDefinition>, Error> {
     let user = creatives::account_user(tx, ctx)?.map(|user| user.to_string());
     let (heading, lead, path, submit, done) = match part {
-        "drafts" => (
-            "Create draft",
-            "Drafts are saved without being published.",
-            "draft_<posts>",
-            "Save draft",
-            "created",
-        ),
+        "drafts" => {
+            ("Create draft", "Drafts are saved without being published.", "draft_<posts>", "Save draft", "created")
+        }
         "scheduled" => (
             "Schedule post",
             "The post is published as the account’s user.",
@@ -271,11 +256,7 @@ pub(super) fn edit_form(
     let now = ctx.get_entity(tx, operation_path(part), id)?;
     let here = format!("/{part}/{id}");
     Ok(Some(FormDefinition {
-        heading: if part == "drafts" {
-            "Edit draft".to_owned()
-        } else {
-            "Edit scheduled post".to_owned()
-        },
+        heading: if part == "drafts" { "Edit draft".to_owned() } else { "Edit scheduled post".to_owned() },
         trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
         method: "PUT",
         path: operation_path(part),
@@ -294,11 +275,7 @@ fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, now: &Value) -
         ("false".to_owned(), "Followers and promoted".to_owned()),
     ];
     let shown = FormFieldSpec::choice("nullcast", "Audience", promoted);
-    let shown = if now.is_null() {
-        shown
-    } else {
-        shown.initial_value(is_promoted_only(now).to_string())
-    };
+    let shown = if now.is_null() { shown } else { shown.initial_value(is_promoted_only(now).to_string()) };
     let mut fields = vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
     if part == "scheduled" {
         let at = labels::format_input_time(json_text(now, "scheduled_at"));

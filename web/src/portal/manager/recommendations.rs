@@ -82,11 +82,7 @@ fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &Value) -> R
         },
         columns: ["Change", "Current", "New"].map(text_column).into(),
         rows,
-        action_buttons: if RequiredRole::CampaignWriter.allows_role(ctx.role) {
-            acts
-        } else {
-            Vec::new()
-        },
+        action_buttons: if RequiredRole::CampaignWriter.allows_role(ctx.role) { acts } else { Vec::new() },
         ..DataTable::default()
     }))
 }
@@ -122,11 +118,7 @@ fn node_kind(node: &Value) -> Option<&'static (&'static str, &'static str, &'sta
 fn change_row(what: String, now: String, then: String) -> TableRow {
     TableRow {
         name: what.clone(),
-        cells: vec![
-            TableCell::from_text(what),
-            TableCell::from_text(now),
-            TableCell::from_text(then),
-        ],
+        cells: vec![TableCell::from_text(what), TableCell::from_text(now), TableCell::from_text(then)],
         action_buttons: Vec::new(),
     }
 }
@@ -254,9 +246,8 @@ fn apply(
     }
     let mut nodes = changed_nodes(one.get("changes").unwrap_or(&Value::Null));
     nodes.sort_by_key(|node| Reverse(json_text(node, "operation_type").eq_ignore_ascii_case("delete")));
-    let (posts, others): (Vec<Value>, Vec<Value>) = nodes
-        .into_iter()
-        .partition(|node| json_text(node, "entity_type") == "promoted_posts");
+    let (posts, others): (Vec<Value>, Vec<Value>) =
+        nodes.into_iter().partition(|node| json_text(node, "entity_type") == "promoted_posts");
     for node in &posts {
         apply_promoted_post(tx, ctx, node)?;
     }
@@ -289,21 +280,14 @@ fn apply_promoted_post(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> R
     }
     let posts = params.get("post_ids").and_then(Value::as_array);
     let posts: Vec<&str> = posts.into_iter().flatten().filter_map(Value::as_str).collect();
-    let pairs = [
-        ("line_item_id", word("line_item_id").to_owned()),
-        ("post_ids", posts.join(",")),
-    ];
+    let pairs = [("line_item_id", word("line_item_id").to_owned()), ("post_ids", posts.join(","))];
     ctx.call_api(tx, "POST", "promoted_<posts>", &[], &pairs)?;
     Ok(())
 }
 
 fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, ctx: &ManagerAccount) -> Result<AccountContext<'t, 'c>, Error> {
-    let caller = AdsCaller {
-        user: ctx.request.user,
-        app: None,
-        speech: Vocabulary::Post,
-        sandbox: ctx.record.flag("sandbox"),
-    };
+    let caller =
+        AdsCaller { user: ctx.request.user, app: None, speech: Vocabulary::Post, sandbox: ctx.record.flag("sandbox") };
     let mut records = AccountContext::new(tx, caller);
     records.open_account(ctx.record.id, RequiredRole::CampaignWriter, true, false)?;
     Ok(records)

@@ -60,12 +60,7 @@ impl ManagerAccount {
         let all = list_user_accounts(tx, request.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
         let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
-        Ok(found.map(|(account, role, _)| Self {
-            request: request.clone(),
-            record: account,
-            role,
-            accounts,
-        }))
+        Ok(found.map(|(account, role, _)| Self { request: request.clone(), record: account, role, accounts }))
     }
 
     pub(super) fn page_path(&self, rest: &str) -> String {
@@ -179,10 +174,7 @@ impl EntityListPage {
     pub(super) fn from_response(answer: &Value) -> Self {
         let rows = answer.get("data").and_then(Value::as_array);
         let next = answer.get("next_cursor").and_then(Value::as_str);
-        Self {
-            rows: rows.cloned().unwrap_or_default(),
-            next: next.map(str::to_owned),
-        }
+        Self { rows: rows.cloned().unwrap_or_default(), next: next.map(str::to_owned) }
     }
 }
 

@@ -146,14 +146,8 @@ impl ManagerRoute {
         };
         let failure = plan.apply_problems(sent, problems);
         if plan.is_button_only() {
-            let place = ManagerPath {
-                action: String::new(),
-                ..self.path.clone()
-            };
-            let here = Self {
-                path: place,
-                ..self.clone()
-            };
+            let place = ManagerPath { action: String::new(), ..self.path.clone() };
+            let here = Self { path: place, ..self.clone() };
             return Ok(here.load_page(tx)?.map(|page| (page, failure)));
         }
         let page = ctx.wrap_page(&self.path.section, plan.into_page());
@@ -197,22 +191,10 @@ impl ManagerAccount {
         ];
         let tabs = tabs.into_iter().filter(|(_, _, path)| self.may_call("GET", path));
         let tabs = tabs.map(|(part, name, _)| {
-            let rest = if part == "campaigns" {
-                String::new()
-            } else {
-                format!("/{part}")
-            };
-            NavLink {
-                current: part == here,
-                ..NavLink::new(name, self.page_path(&rest))
-            }
+            let rest = if part == "campaigns" { String::new() } else { format!("/{part}") };
+            NavLink { current: part == here, ..NavLink::new(name, self.page_path(&rest)) }
         });
-        AdsManagerPage {
-            account: mine,
-            accounts: self.accounts.clone(),
-            tabs: tabs.collect(),
-            ..page
-        }
+        AdsManagerPage { account: mine, accounts: self.accounts.clone(), tabs: tabs.collect(), ..page }
     }
 
     /// `None` if the role may not call the operation that the link leads to.

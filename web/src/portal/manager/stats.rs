@@ -41,11 +41,7 @@ struct DailyStats {
 
 impl DailyStats {
     fn new(days: usize) -> Self {
-        Self {
-            impressions: vec![0; days],
-            results: vec![0; days],
-            charge: vec![0; days],
-        }
+        Self { impressions: vec![0; days], results: vec![0; days], charge: vec![0; days] }
     }
 
     fn add_metrics(&mut self, metrics: &Value, first: usize) {
@@ -97,11 +93,7 @@ impl DayRange {
         let now = ctx.request.now;
         let offset = AccountTimeZone::from_name(ctx.record.text("timezone")).utc_offset_ms(now);
         let today = (now.ms() + offset).div_euclid(DAY_MS) * DAY_MS - offset;
-        Self {
-            offset,
-            from: today - (count - 1) * DAY_MS,
-            count,
-        }
+        Self { offset, from: today - (count - 1) * DAY_MS, count }
     }
 
     /// Index of the first day, start and end of each request.
@@ -130,9 +122,7 @@ impl DayRange {
 
     /// For example `21 Nov`.
     fn day_labels(&self) -> Vec<String> {
-        const MONTHS: [&str; 12] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ];
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         let name = |day: i64| {
             let written = Time::from_ms(self.from + self.offset + day * DAY_MS).to_string();
             let month = written.get(5..7).and_then(|month| month.parse::<usize>().ok());
@@ -159,9 +149,8 @@ fn load_daily_stats(
     let count = usize::try_from(days.count).unwrap_or(0);
     let shown = ids.get(..MAX_ENTITIES).unwrap_or(ids);
     for some in shown.chunks(ENTITIES_PER_REQUEST) {
-        for (placement, (first, from, to)) in PLACEMENTS
-            .into_iter()
-            .flat_map(|placement| days.request_spans().map(move |span| (placement, span)))
+        for (placement, (first, from, to)) in
+            PLACEMENTS.into_iter().flat_map(|placement| days.request_spans().map(move |span| (placement, span)))
         {
             let pairs = [
                 ("entity", entity.to_owned()),
@@ -174,9 +163,7 @@ fn load_daily_stats(
             ];
             let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
             for one in json_array(&answer, "data") {
-                let line = lines
-                    .entry(json_text(one, "id").to_owned())
-                    .or_insert_with(|| DailyStats::new(count));
+                let line = lines.entry(json_text(one, "id").to_owned()).or_insert_with(|| DailyStats::new(count));
                 if let Some(metrics) = one.pointer("/id_data/0/metrics") {
                     line.add_metrics(metrics, first);
                 }
@@ -206,11 +193,7 @@ impl EntityStats {
         } else {
             HashMap::new()
         };
-        Ok(Self {
-            is_available: known,
-            days,
-            by_entity: lines,
-        })
+        Ok(Self { is_available: known, days, by_entity: lines })
     }
 
     pub(super) const fn has_stats(&self) -> bool {
@@ -218,11 +201,7 @@ impl EntityStats {
     }
 
     pub(super) fn caption(&self) -> String {
-        if self.is_available {
-            format!("Statistics for the last {} days.", self.days)
-        } else {
-            String::new()
-        }
+        if self.is_available { format!("Statistics for the last {} days.", self.days) } else { String::new() }
     }
 
     pub(super) fn table_columns(&self, name: &'static str) -> Vec<TableColumn> {
@@ -235,11 +214,7 @@ impl EntityStats {
             return Vec::new();
         }
         let Some(line) = self.by_entity.get(id) else {
-            return vec![
-                TableCell::from_text("–"),
-                TableCell::from_text("–"),
-                TableCell::from_text("–"),
-            ];
+            return vec![TableCell::from_text("–"), TableCell::from_text("–"), TableCell::from_text("–")];
         };
         let (impressions, results, charge) = line.totals();
         vec![
@@ -339,11 +314,7 @@ fn chart_block(
         series: vec![
             series("Spend", format_money(charge, currency), spent.collect()),
             series("Impressions", format_integer(impressions), shown.collect()),
-            series(
-                "Cost per result",
-                cost_per_result(charge, results, currency),
-                cost.collect(),
-            ),
+            series("Cost per result", cost_per_result(charge, results, currency), cost.collect()),
         ],
     }))
 }

@@ -209,12 +209,7 @@ async fn create_media(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let upload = call.write(move |tx| {
         let shared_with = there.shared_user(tx)?;
-        let new = NewUpload {
-            kind,
-            total_bytes: None,
-            limit,
-            shared_with: shared_with.into_iter().collect(),
-        };
+        let new = NewUpload { kind, total_bytes: None, limit, shared_with: shared_with.into_iter().collect() };
         rules::initialize(tx, user, &new)
     });
     let upload = upload.await?;

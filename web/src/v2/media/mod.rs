@@ -20,10 +20,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
         let keys = call.query_texts("media_keys").to_vec();
         let (viewer, selection, options) = call.render_context(ObjectKind::Media);
         let found = call.read(move |tx| {
-            let lookup = LookupKeys {
-                parameter: "media_keys",
-                values: &keys,
-            };
+            let lookup = LookupKeys { parameter: "media_keys", values: &keys };
             Ok(view::render_media_lookup(tx, viewer, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
@@ -36,10 +33,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let key = call.path_text("media_key")?.to_owned();
         let (viewer, selection, options) = call.render_context(ObjectKind::Media);
         let found = call.read(move |tx| {
-            let lookup = LookupKeys {
-                parameter: "media_key",
-                values: std::slice::from_ref(&key),
-            };
+            let lookup = LookupKeys { parameter: "media_key", values: std::slice::from_ref(&key) };
             Ok(view::render_media(tx, viewer, &selection, options, lookup)?)
         });
         call.respond(&found.await?)
@@ -122,8 +116,7 @@ pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
                 "display_name": display_name,
             }],
         });
-        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &display_name))
-            .await?;
+        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &display_name)).await?;
         call.respond_data(data)
     })
 }
@@ -134,8 +127,7 @@ pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
         let (user, body) = (call.require_user()?, call.body());
         let video: Id<marker::MediaMarker> = body.required_id(ID)?;
         let language = parse_language(body.required_text(LANGUAGE)?)?;
-        call.write(move |tx| media::remove_subtitles(tx, user, video, &language))
-            .await?;
+        call.write(move |tx| media::remove_subtitles(tx, user, video, &language)).await?;
         call.respond_data(json!({ "deleted": true }))
     })
 }

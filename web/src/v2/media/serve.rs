@@ -64,10 +64,7 @@ pub(crate) async fn send_file(
     let headers = file_headers(media, content_type, &etag, cache);
     let request_headers = &call.head().headers;
     if is_not_modified(request_headers, &etag, media) {
-        return Ok(Some(HttpReply {
-            headers,
-            ..HttpReply::empty(304)
-        }));
+        return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
     }
     let range_request = parse_range(request_headers, &etag, length);
     file_reply(files, path, length, range_request, headers).await.map(Some)
@@ -86,11 +83,7 @@ async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Re
 
 fn file_headers(media: &Media, content_type: &'static str, etag: &str, cache: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let disposition = if content_type == OCTET_STREAM {
-        "attachment"
-    } else {
-        "inline"
-    };
+    let disposition = if content_type == OCTET_STREAM { "attachment" } else { "inline" };
     let fixed = [
         (CONTENT_TYPE, content_type),
         (CONTENT_DISPOSITION, disposition),
@@ -123,14 +116,10 @@ fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str>
 }
 
 fn is_not_modified(request_headers: &HeaderMap, etag: &str, media: &Media) -> bool {
-    match (
-        header_text(request_headers, &IF_NONE_MATCH),
-        header_text(request_headers, &IF_MODIFIED_SINCE),
-    ) {
-        (Some(tags), _) => tags
-            .split(',')
-            .map(|one| one.trim().trim_start_matches("W/"))
-            .any(|one| one == etag || one == "*"),
+    match (header_text(request_headers, &IF_NONE_MATCH), header_text(request_headers, &IF_MODIFIED_SINCE)) {
+        (Some(tags), _) => {
+            tags.split(',').map(|one| one.trim().trim_start_matches("W/")).any(|one| one == etag || one == "*")
+        }
         (None, Some(since)) => since == last_modified(media),
         _ => false,
     }
@@ -184,20 +173,13 @@ async fn file_reply(
         }
         RangeRequest::None => {
             insert_header(&mut headers, CONTENT_RANGE, &format!("bytes */{length}"));
-            return Ok(HttpReply {
-                headers,
-                ..HttpReply::empty(416)
-            });
+            return Ok(HttpReply { headers, ..HttpReply::empty(416) });
         }
     };
     let content = files.read(path, range).await.map_err(storage_unavailable)?;
     let content = content.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
     insert_header(&mut headers, CONTENT_LENGTH, &count.to_string());
-    Ok(HttpReply {
-        headers,
-        body: stream_body(content),
-        ..HttpReply::empty(status)
-    })
+    Ok(HttpReply { headers, body: stream_body(content), ..HttpReply::empty(status) })
 }
 
 fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {

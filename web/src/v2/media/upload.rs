@@ -61,9 +61,7 @@ pub(crate) fn finalize(call: RequestContext) -> HandlerFuture {
 pub(crate) fn status(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_user()?;
-        let id = call
-            .query_id("media_id")
-            .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
+        let id = call.query_id("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
         let (upload, media) = call
             .read(move |tx| {
                 let upload = rules::find_owned_upload(tx, user, id)?;
@@ -106,12 +104,7 @@ async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &Up
             if is_legacy(call) && total_bytes.is_none() {
                 return Err(Refusal::missing_parameter("total_bytes").into());
             }
-            let new = NewUpload {
-                kind,
-                total_bytes,
-                limit: size_limit(kind),
-                shared_with: parse_owners(form)?,
-            };
+            let new = NewUpload { kind, total_bytes, limit: size_limit(kind), shared_with: parse_owners(form)? };
             let upload = start_upload(call, new).await?;
             respond_started(call, &upload)
         }
@@ -125,9 +118,7 @@ async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &Up
 }
 
 fn parse_media_id(form: &UploadForm) -> Result<UploadMediaId, Refusal> {
-    let text = form
-        .text("media_id")
-        .ok_or_else(|| Refusal::missing_parameter("media_id"))?;
+    let text = form.text("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
     Id::parse(text).ok_or_else(|| Refusal::invalid_value("media_id", text))
 }
 
@@ -143,9 +134,7 @@ fn parse_number(form: &UploadForm, name: &'static str) -> Result<Option<i64>, Re
 fn parse_owners(form: &UploadForm) -> Result<Vec<UserId>, Refusal> {
     let all = form.text("additional_owners").unwrap_or_default();
     let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
-    all.take(100)
-        .map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id)))
-        .collect()
+    all.take(100).map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id))).collect()
 }
 
 /// The kind that the category or the media type announces.
@@ -216,13 +205,11 @@ async fn store_segment(
     let (user, limit) = (call.require_user()?, size_limit(None));
     let size = i64::try_from(incoming.size).unwrap_or(i64::MAX);
     let segment = UploadSegment { index, size };
-    call.read(move |tx| rules::check_segment(tx, user, id, segment, limit))
-        .await?;
+    call.read(move |tx| rules::check_segment(tx, user, id, segment, limit)).await?;
     let to = segment_path(id, index);
     let moved = uploads.files().rename(&incoming.name, &to).await;
     moved.map_err(storage_unavailable)?;
-    call.write(move |tx| rules::add_segment(tx, user, id, segment, limit))
-        .await
+    call.write(move |tx| rules::add_segment(tx, user, id, segment, limit)).await
 }
 
 /// Photos and subtitles are processed at once, other media in the background.
@@ -284,12 +271,7 @@ async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, form: &U
         return Err(unfit_refusal(call, &MediaRejection::TooLarge(limit)).into());
     }
     let video = (format == MediaFormat::Mp4).then_some(category.unwrap_or(UploadKind::Video));
-    let new = NewUpload {
-        kind: video,
-        total_bytes: None,
-        limit: size_limit(video),
-        shared_with: parse_owners(form)?,
-    };
+    let new = NewUpload { kind: video, total_bytes: None, limit: size_limit(video), shared_with: parse_owners(form)? };
     let upload = start_upload(call, new).await?;
     store_segment(call, uploads, upload.id, incoming, 0).await?;
     finish_upload(call, uploads, upload.id).await
@@ -297,10 +279,7 @@ async fn upload_whole(call: &RequestContext, uploads: &UploadProcessor, form: &U
 
 fn unfit_refusal(call: &RequestContext, rejection: &MediaRejection) -> Refusal {
     if is_legacy(call) {
-        return Refusal::Legacy {
-            code: 324,
-            message: rejection.to_string().into(),
-        };
+        return Refusal::Legacy { code: 324, message: rejection.to_string().into() };
     }
     Refusal::invalid_parameter("media", "", rejection.to_string())
 }
@@ -318,11 +297,7 @@ fn respond_finished(call: &RequestContext, upload: &MediaUpload, media: Option<&
     let kind = media.map_or(upload.kind.as_str(), |media| &media.kind);
     let is_playable = matches!(kind, "video" | "animated_gif");
     if is_playable || media.is_none() {
-        let state = if media.is_some() {
-            UploadState::Succeeded
-        } else {
-            upload.state
-        };
+        let state = if media.is_some() { UploadState::Succeeded } else { upload.state };
         members.insert("processing_info".to_owned(), processing_info(call, upload, state));
     }
     if is_legacy(call) {

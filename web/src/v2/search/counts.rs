@@ -75,11 +75,7 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
     let mut window = bounds.to_window();
     window.since_ms = window.since_ms.max(from);
     window.until_ms = window.until_ms.min(to);
-    let request = PostSearchRequest {
-        query,
-        window,
-        limit: 0,
-    };
+    let request = PostSearchRequest { query, window, limit: 0 };
     let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
@@ -124,33 +120,15 @@ mod tests {
 
     #[test]
     fn spans_stand_on_the_clock_and_the_ends_are_cut() {
-        let spans = CountBuckets {
-            from: 3_599_000,
-            to: 7_300_000,
-            step: 3_600_000,
-        };
+        let spans = CountBuckets { from: 3_599_000, to: 7_300_000, step: 3_600_000 };
         assert_eq!(spans.bucket_count(), 3);
         let shown = spans.to_counts(&[1, 2, 3]);
-        let ends: Vec<(i64, i64, i64)> = shown
-            .iter()
-            .map(|count| (count.start.ms(), count.end.ms(), count.posts))
-            .collect();
-        let expected = [
-            (3_599_000, 3_600_000, 1),
-            (3_600_000, 7_200_000, 2),
-            (7_200_000, 7_300_000, 3),
-        ];
+        let ends: Vec<(i64, i64, i64)> =
+            shown.iter().map(|count| (count.start.ms(), count.end.ms(), count.posts)).collect();
+        let expected = [(3_599_000, 3_600_000, 1), (3_600_000, 7_200_000, 2), (7_200_000, 7_300_000, 3)];
         assert_eq!(ends, expected);
         assert_eq!(spans.bucket_index(7_199_999), Some(1));
-        assert_eq!(
-            CountBuckets {
-                from: 5,
-                to: 5,
-                step: 9
-            }
-            .bucket_count(),
-            0
-        );
+        assert_eq!(CountBuckets { from: 5, to: 5, step: 9 }.bucket_count(), 0);
         assert_eq!(Time::from_ms(0).ms(), 0);
     }
 }

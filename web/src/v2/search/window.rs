@@ -46,9 +46,7 @@ impl SearchBounds {
         let since = self.since.map_or(i64::MIN, |id| whole(id.created_at().ms()));
         let from = whole(self.from.ms()).max(since);
         let end = self.to.map_or_else(|| whole(now.ms()) + SECOND_MS, Time::ms);
-        let until = self
-            .until
-            .map_or(i64::MAX, |id| whole(id.created_at().ms()) + SECOND_MS);
+        let until = self.until.map_or(i64::MAX, |id| whole(id.created_at().ms()) + SECOND_MS);
         (from, end.min(until))
     }
 }
@@ -56,11 +54,7 @@ impl SearchBounds {
 pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Result<SearchBounds, Error> {
     let now = call.now();
     let recent = matches!(product, QueryProduct::RecentSearch | QueryProduct::RecentCounts);
-    let earliest = if recent {
-        now.plus_ms(-RECENT_REACH_MS)
-    } else {
-        ARCHIVE_START
-    };
+    let earliest = if recent { now.plus_ms(-RECENT_REACH_MS) } else { ARCHIVE_START };
     let (start, end) = (time_param(call, "start_time"), time_param(call, "end_time"));
     let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
     check_exclusive(call, "start_time", "since_id")?;
@@ -91,12 +85,7 @@ pub(super) fn parse_bounds(call: &RequestContext, product: QueryProduct) -> Resu
             None => latest.plus_ms(-DEFAULT_REACH_MS),
         }
     });
-    Ok(SearchBounds {
-        from,
-        to: end,
-        since,
-        until,
-    })
+    Ok(SearchBounds { from, to: end, since, until })
 }
 
 /// Truncated to the second.
@@ -128,11 +117,7 @@ fn check_named_time(
     } else {
         return Ok(());
     };
-    Err(Refusal::invalid_parameter(
-        name,
-        value,
-        format!("Invalid '{name}':'{value}'. {reason}"),
-    ))
+    Err(Refusal::invalid_parameter(name, value, format!("Invalid '{name}':'{value}'. {reason}")))
 }
 
 fn id_too_old(call: &RequestContext, name: &'static str, earliest: Time) -> Refusal {

@@ -10,14 +10,8 @@ use super::path_webhook_id;
 use crate::endpoint::HandlerFuture;
 use crate::request_context::RequestContext;
 
-const LINK_FIELDS: [&str; 6] = [
-    "post.fields",
-    "expansions",
-    "media.fields",
-    "poll.fields",
-    "place.fields",
-    "user.fields",
-];
+const LINK_FIELDS: [&str; 6] =
+    ["post.fields", "expansions", "media.fields", "poll.fields", "place.fields", "user.fields"];
 
 /// `POST /2/<posts>/search/webhooks/{webhook_id}`: repeating it replaces the fields.
 pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {

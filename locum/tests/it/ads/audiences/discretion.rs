@@ -35,10 +35,7 @@ fn nobody_learns_whether_somebody_is_here() {
     let (one, other) = (ads.users(&here, &take), ads.users(&nobody, &take));
     assert_eq!(one.assert_status(200)["data"], other.assert_status(200)["data"]);
     // Enough of them are told.
-    let users: Vec<Value> = some
-        .iter()
-        .map(|person| json!({ "svc_id": [hashed(&person.id)] }))
-        .collect();
+    let users: Vec<Value> = some.iter().map(|person| json!({ "svc_id": [hashed(&person.id)] })).collect();
     ads.users(&here, &json!([update(&users.into())])).assert_status(200);
     assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
     // Nor is it estimated what is too small, or another's.
@@ -48,17 +45,9 @@ fn nobody_learns_whether_somebody_is_here() {
         let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
         ads.person.send_signed(ask)
     };
-    assert_eq!(
-        estimate(&ads, &here).assert_status(200)["data"]["audience_size"],
-        json!({ "min": 2, "max": 4 })
-    );
+    assert_eq!(estimate(&ads, &here).assert_status(200)["data"]["audience_size"], json!({ "min": 2, "max": 4 }));
     is(&estimate(&ads, &nobody), 400, "INVALID", "targeting_value");
-    is(
-        &estimate(&Advertiser::on(careful()), &here),
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "targeting_value",
-    );
+    is(&estimate(&Advertiser::on(careful()), &here), 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
     // Nothing of what was sent is in what the server says.
     let said = careful().stderr() + &careful().stdout();
     assert!(!said.contains(&hashed(&email)) && !said.contains(&email));
@@ -111,10 +100,7 @@ fn sizes_are_told_in_steps_that_hide_each_single_person() {
     assert_eq!(size(), first);
     // Nor of what is left of them by other criteria.
     if shown.is_some() {
-        let one = [
-            ("CUSTOM_AUDIENCE", all.as_str(), "EQ"),
-            ("CUSTOM_AUDIENCE", &most, "NE"),
-        ];
+        let one = [("CUSTOM_AUDIENCE", all.as_str(), "EQ"), ("CUSTOM_AUDIENCE", &most, "NE")];
         assert_eq!(estimated(&ads, &one), (0, 9));
     }
     // The same with whom not to reach: whether any of them is here makes no difference.

@@ -90,19 +90,14 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
     let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
     rival.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert!(network.shows(&ana.id));
-    rival
-        .send("DELETE", &format!("/line_items/{item}"), &[])
-        .assert_status(200);
+    rival.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
     // Whoever is taken from the list is reached again, and all when there is none.
     ads.avoid(&list, &json!([remove(&users)])).assert_status(200);
     wait_until("she is reached again", || network.shows(&ana.id));
     ads.avoid(&list, &json!([update(&users)])).assert_status(200);
     wait_until("she is not", || !network.shows(&ana.id));
-    ads.send("DELETE", &format!("/do_not_reach_lists/{list}"), &[])
-        .assert_status(200);
-    wait_until("without a list everyone is reached", || {
-        network.shows(&ana.id) && reached() == 2
-    });
+    ads.send("DELETE", &format!("/do_not_reach_lists/{list}"), &[]).assert_status(200);
+    wait_until("without a list everyone is reached", || network.shows(&ana.id) && reached() == 2);
 }
 
 #[test]
@@ -121,20 +116,10 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
         assert_eq!(list[name], value, "{name}: {list}");
     }
     let id = list["id"].as_str().unwrap();
-    is(
-        &ads.send("POST", "/do_not_reach_lists", &[]),
-        400,
-        "INVALID",
-        "account_id",
-    );
+    is(&ads.send("POST", "/do_not_reach_lists", &[]), 400, "INVALID", "account_id");
     let long = "x".repeat(1_001);
     let too_long = [("description", long.as_str())];
-    is(
-        &ads.send("POST", "/do_not_reach_lists", &too_long),
-        400,
-        "INVALID_PARAMETER",
-        "description",
-    );
+    is(&ads.send("POST", "/do_not_reach_lists", &too_long), 400, "INVALID_PARAMETER", "description");
     // It is no audience, and no audience is one.
     let audience = format!("/custom_audiences/{id}");
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
@@ -159,10 +144,7 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     };
     for (bad, at) in [
         (update(&json!([{ "handle": [hashed("ana")] }])), "handle"),
-        (
-            update(&json!([{ "svc_id": [hashed("1")], "email": [hashed("x")] }])),
-            "svc_id",
-        ),
+        (update(&json!([{ "svc_id": [hashed("1")], "email": [hashed("x")] }])), "svc_id"),
         (update(&json!([{ "device_id": [hashed("1")] }])), "device_id"),
         (update(&json!([{ "partner_user_id": ["1"] }])), "partner_user_id"),
         (update(&json!([{ "email": ["a@b.example"] }])), "email"),

@@ -47,11 +47,8 @@ impl Advertiser {
 #[test]
 fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
     let ads = Advertiser::new();
-    let (one, two, three) = (
-        shared_server().new_user("one"),
-        shared_server().new_user("two"),
-        shared_server().new_user("three"),
-    );
+    let (one, two, three) =
+        (shared_server().new_user("one"), shared_server().new_user("two"), shared_server().new_user("three"));
     let (here, there) = (ads.audience_of(&[&one, &two]), ads.audience_of(&[&two, &three]));
     let either = made_of("OR", &[of(&here), of(&there)]);
     let made = ads.batch(
@@ -60,26 +57,16 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
             item("Either", &either),
             item("Both", &made_of("AND", &[of(&here), of(&there)])),
             item("Only here", &made_of("and", &[of(&here), not(&there)])),
-            item(
-                "Twice",
-                &made_of("AND", &[json!({ "custom_audience_id": here, "frequency": 2 })])
-            ),
-            item(
-                "Lately",
-                &made_of("AND", &[json!({ "custom_audience_id": here, "lookback_window": 1 })])
-            ),
+            item("Twice", &made_of("AND", &[json!({ "custom_audience_id": here, "frequency": 2 })])),
+            item("Lately", &made_of("AND", &[json!({ "custom_audience_id": here, "lookback_window": 1 })])),
         ]),
     );
     let made = made.assert_status(200);
     assert_eq!(made["request"].as_array().unwrap().len(), 5);
     assert_eq!(made["request"][0]["operation_type"], "Create");
     assert_eq!(made["request"][0]["params"]["account_id"], ads.account.as_str());
-    let ids: Vec<String> = made["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["id"].as_str().unwrap().to_owned())
-        .collect();
+    let ids: Vec<String> =
+        made["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     let shown = &made["data"][0];
     assert_eq!(shown["audience_type"], "FLEXIBLE");
     assert_eq!(shown["targetable_types"], json!(["FLEXIBLE", "EXCLUDED_FLEXIBLE"]));
@@ -111,28 +98,17 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
     ads.users(&here, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&ids[2], 1);
     // Its members are those of others; its name is its own.
-    is(
-        &ads.users(&ids[0], &json!([update(&users)])),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    is(&ads.users(&ids[0], &json!([update(&users)])), 403, "ACTION_NOT_ALLOWED", "");
     let path = format!("/custom_audiences/{}", ids[0]);
     let renamed = ads.send("PUT", &path, &[("name", "All of them")]).assert_status(200);
     assert_eq!(renamed["data"]["metadata"][0]["segments"], *segments);
     // An audience that is gone comes to nobody.
-    ads.send("DELETE", &format!("/custom_audiences/{there}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/custom_audiences/{there}"), &[]).assert_status(200);
     ads.comes_to(&ids[0], 2);
     ads.comes_to(&ids[1], 0);
     ads.comes_to(&ids[2], 2);
     ads.send("DELETE", &path, &[]).assert_status(200);
-    is(
-        &ads.estimated(&ids[0]),
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "targeting_value",
-    );
+    is(&ads.estimated(&ids[0]), 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
 }
 
 #[test]
@@ -163,39 +139,15 @@ fn audiences_are_made_all_together_or_not_at_all() {
         (of_type("MOBILE_AUDIENCE"), "FEATURE_NOT_AVAILABLE", ""),
         (item("Good", &made_of("OR", &[of(&own)])), "INVALID", "name"),
         (item("x", &json!("all")), "INVALID_PARAMETER", "segments"),
-        (
-            item("x", &made_of("XOR", &[of(&own)])),
-            "INVALID_PARAMETER",
-            "boolean_operator",
-        ),
+        (item("x", &made_of("XOR", &[of(&own)])), "INVALID_PARAMETER", "boolean_operator"),
         (item("x", &made_of("OR", &[])), "INVALID_PARAMETER", "child_segments"),
         (item("x", &made_of("OR", &eleven)), "INVALID_PARAMETER", "segments"),
         (item("x", &made_of("OR", &[not(&own)])), "INVALID", "segments"),
-        (
-            item("x", &made_of("OR", &[of("zzzz")])),
-            not_found,
-            "custom_audience_id",
-        ),
-        (
-            item("x", &made_of("OR", &[of(&foreign)])),
-            not_found,
-            "custom_audience_id",
-        ),
-        (
-            item("x", &made_of("OR", &[of("no-id")])),
-            "INVALID_ID_ILLEGAL_CHARACTERS",
-            "custom_audience_id",
-        ),
-        (
-            item("x", &made_of("OR", &[of(&flexible)])),
-            "INVALID",
-            "custom_audience_id",
-        ),
-        (
-            json!({ "operation_type": "Delete", "params": { "id": own } }),
-            "INVALID_PARAMETER",
-            "operation_type",
-        ),
+        (item("x", &made_of("OR", &[of("zzzz")])), not_found, "custom_audience_id"),
+        (item("x", &made_of("OR", &[of(&foreign)])), not_found, "custom_audience_id"),
+        (item("x", &made_of("OR", &[of("no-id")])), "INVALID_ID_ILLEGAL_CHARACTERS", "custom_audience_id"),
+        (item("x", &made_of("OR", &[of(&flexible)])), "INVALID", "custom_audience_id"),
+        (json!({ "operation_type": "Delete", "params": { "id": own } }), "INVALID_PARAMETER", "operation_type"),
     ] {
         let answer = ads.batch("custom_audiences", &json!([good, bad]));
         let body = answer.assert_status(400);
@@ -220,19 +172,14 @@ fn audiences_are_made_all_together_or_not_at_all() {
     other.set(&["--business", "bikes"]);
     ads.set(&["--business", "bikes"]);
     let path = format!("/custom_audiences/{foreign}/permissions");
-    let params = [
-        ("granted_account_id", ads.account.as_str()),
-        ("permission_level", "READ_ONLY"),
-    ];
+    let params = [("granted_account_id", ads.account.as_str()), ("permission_level", "READ_ONLY")];
     let permission = other.make(&path, &params);
     let person = shared_server().new_user("lent");
     let lent = ads.flexible(&made_of("OR", &[of(&foreign)]));
     let users = json!([{ "svc_id": [hashed(&person.id)] }]);
     other.users(&foreign, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&lent, 1);
-    other
-        .send("DELETE", &format!("{path}/{permission}"), &[])
-        .assert_status(200);
+    other.send("DELETE", &format!("{path}/{permission}"), &[]).assert_status(200);
     let again = item("Again", &made_of("OR", &[of(&foreign)]));
     let body = ads.batch("custom_audiences", &json!([again])).assert_status(400);
     assert_eq!(body["operation_errors"][0][0]["code"], not_found);

@@ -31,19 +31,9 @@ fn an_audience_is_made_found_changed_and_deleted() {
         assert_eq!(audience[name], value, "{name}: {audience}");
     }
     is(&ads.send("POST", "/custom_audiences", &params), 400, "INVALID", "name");
-    is(
-        &ads.send("POST", "/custom_audiences", &[]),
-        400,
-        "MISSING_PARAMETER",
-        "name",
-    );
+    is(&ads.send("POST", "/custom_audiences", &[]), 400, "MISSING_PARAMETER", "name");
     let long = "x".repeat(256);
-    is(
-        &ads.send("POST", "/custom_audiences", &[("name", &long)]),
-        400,
-        "INVALID_PARAMETER",
-        "name",
-    );
+    is(&ads.send("POST", "/custom_audiences", &[("name", &long)]), 400, "INVALID_PARAMETER", "name");
     let other = ads.make("/custom_audiences", &[("name", "Shop")]);
     let one = format!("/custom_audiences/{id}");
     is(&ads.send("PUT", &one, &[("name", "Shop")]), 400, "INVALID", "name");
@@ -101,10 +91,7 @@ fn a_partner_sees_the_audiences_that_it_brought() {
     let path = |more: &str| format!("/12/accounts/{}/custom_audiences{more}", ads.account);
     let made = send(&partner, "POST", &path(""), &[("name", "Brought")]).assert_status(200);
     let brought = made["data"]["id"].as_str().unwrap();
-    assert_eq!(
-        ids(&send(&partner, "GET", &path(""), &[]).assert_status(200)),
-        [brought]
-    );
+    assert_eq!(ids(&send(&partner, "GET", &path(""), &[]).assert_status(200)), [brought]);
     assert_eq!(ids(&ads.get("/custom_audiences", &[])), [brought, &own]);
     let hidden = send(&partner, "GET", &path(&format!("/{own}")), &[]);
     is(&hidden, 404, "TAILORED_AUDIENCE_NOT_FOUND", "custom_audience_id");

@@ -14,22 +14,10 @@ use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 fn members_are_matched_by_any_of_their_keys() {
     // Contract ads §8.3.
     for (value, digest) in [
-        (
-            "ana.reis@bikes.example",
-            "da017b829391311062b1abdbcdd5f4f7b6c24e8074af53f1b0df0f3e91119138",
-        ),
-        (
-            "harbourbikes",
-            "49710133a5b07e0924aef32efc101f79158b220486f582d7c7fedc3d7a5ed27d",
-        ),
-        (
-            "2001",
-            "85d6385b945c0d602103db39b0b654b2af93b5127938e26a959c123f0789b948",
-        ),
-        (
-            "+351200000000",
-            "95ba13c05e80515cbe8995709a3e2e12e7489170f1533adbda24d7be2c74d98b",
-        ),
+        ("ana.reis@bikes.example", "da017b829391311062b1abdbcdd5f4f7b6c24e8074af53f1b0df0f3e91119138"),
+        ("harbourbikes", "49710133a5b07e0924aef32efc101f79158b220486f582d7c7fedc3d7a5ed27d"),
+        ("2001", "85d6385b945c0d602103db39b0b654b2af93b5127938e26a959c123f0789b948"),
+        ("+351200000000", "95ba13c05e80515cbe8995709a3e2e12e7489170f1533adbda24d7be2c74d98b"),
     ] {
         assert_eq!(hashed(value), digest);
     }
@@ -50,10 +38,7 @@ fn members_are_matched_by_any_of_their_keys() {
     let body = answer.assert_status(200);
     let counts = json!({ "success_count": 4, "total_count": 4 });
     assert_eq!(body["data"], counts);
-    assert_eq!(
-        body["request"]["params"],
-        json!({ "account_id": ads.account, "custom_audience_id": audience })
-    );
+    assert_eq!(body["request"]["params"], json!({ "account_id": ads.account, "custom_audience_id": audience }));
     assert_eq!(answer.header_number("x-rate-limit-limit"), 1_500);
     let found = ads.comes_to(&audience, 3);
     assert_eq!(found["targetable"], true);
@@ -74,22 +59,15 @@ fn members_are_matched_by_any_of_their_keys() {
     assert_eq!(found["targetable"], false);
     assert_eq!(found["reasons_not_targetable"], json!(["TOO_SMALL"]));
     // Who comes later, or takes another name, is found then; who leaves is not any more.
-    let (later, renamed) = (
-        format!("later{}", unique_number()),
-        format!("renamed{}", unique_number()),
-    );
+    let (later, renamed) = (format!("later{}", unique_number()), format!("renamed{}", unique_number()));
     let users = json!([{ "handle": [hashed(&later)] }, { "handle": [hashed(&renamed)] }]);
     ads.users(&audience, &json!([update(&users)])).assert_status(200);
     server.run_cli(&["user", "create", &later]).assert_success();
-    server
-        .run_cli(&["user", "edit", &ben.id, "--username", &renamed])
-        .assert_success();
+    server.run_cli(&["user", "edit", &ben.id, "--username", &renamed]).assert_success();
     ads.comes_to(&audience, 2);
     server.run_cli(&["user", "suspend", &later]).assert_success();
     let back = format!("back{}", unique_number());
-    server
-        .run_cli(&["user", "edit", &ben.id, "--username", &back])
-        .assert_success();
+    server.run_cli(&["user", "edit", &ben.id, "--username", &back]).assert_success();
     ads.comes_to(&audience, 0);
     server.run_cli(&["user", "restore", &later]).assert_success();
     ads.comes_to(&audience, 1);
@@ -145,16 +123,8 @@ fn members_are_changed_all_together_or_not_at_all() {
             "operation_type",
         ),
         (json!({ "operation_type": "Update" }), "MISSING_PARAMETER", "params"),
-        (
-            json!({ "operation_type": "Update", "params": [] }),
-            "INVALID_PARAMETER",
-            "params",
-        ),
-        (
-            json!({ "operation_type": "Update", "params": {} }),
-            "MISSING_PARAMETER",
-            "users",
-        ),
+        (json!({ "operation_type": "Update", "params": [] }), "INVALID_PARAMETER", "params"),
+        (json!({ "operation_type": "Update", "params": {} }), "MISSING_PARAMETER", "users"),
         (update(&json!([])), "INVALID_PARAMETER", "users"),
         (update(&json!({})), "INVALID_PARAMETER", "users"),
         (update(&json!(["x"])), "INVALID_PARAMETER", "users"),
@@ -163,11 +133,7 @@ fn members_are_changed_all_together_or_not_at_all() {
         (update(&json!([{ "email": hashed("x") }])), "INVALID_PARAMETER", "email"),
         (update(&json!([{ "email": [email] }])), "INVALID_PARAMETER", "email"),
         (remove(&json!([{ "handle": [7] }])), "INVALID_PARAMETER", "handle"),
-        (
-            update(&json!([{ "partner_user_id": [""] }])),
-            "INVALID_PARAMETER",
-            "partner_user_id",
-        ),
+        (update(&json!([{ "partner_user_id": [""] }])), "INVALID_PARAMETER", "partner_user_id"),
         (
             json!({ "operation_type": "Update", "params":
                 { "users": [{ "email": [hashed("x")] }], "effective_at": "soon" } }),
@@ -189,11 +155,9 @@ fn members_are_changed_all_together_or_not_at_all() {
         is(&ads.users(&audience, &bad), 400, "INVALID_PARAMETER", "");
     }
     let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", ads.account);
-    for (kind, body) in [
-        ("application/json", "[{"),
-        ("application/json", ""),
-        ("application/x-www-form-urlencoded", "users=1"),
-    ] {
+    for (kind, body) in
+        [("application/json", "[{"), ("application/json", ""), ("application/x-www-form-urlencoded", "users=1")]
+    {
         let answer = ads.person.send_signed(TestRequest::post(&path).body(kind, body));
         is(&answer, 400, "INVALID_PARAMETER", "");
     }

@@ -18,25 +18,10 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
         let params = [("granted_account_id", to), ("permission_level", level)];
         ads.send("POST", &permissions, &params)
     };
-    is(
-        &grant(&other.account, "READ_ONLY"),
-        400,
-        "FEATURE_NOT_AVAILABLE",
-        "granted_account_id",
-    );
-    is(
-        &grant("zzz", "READ_ONLY"),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "granted_account_id",
-    );
+    is(&grant(&other.account, "READ_ONLY"), 400, "FEATURE_NOT_AVAILABLE", "granted_account_id");
+    is(&grant("zzz", "READ_ONLY"), 403, "ACCOUNT_NOT_FOUND", "granted_account_id");
     is(&grant(&ads.account, "READ_ONLY"), 400, "INVALID", "granted_account_id");
-    is(
-        &grant(&other.account, "ALL"),
-        400,
-        "INVALID_PARAMETER",
-        "permission_level",
-    );
+    is(&grant(&other.account, "ALL"), 400, "INVALID_PARAMETER", "permission_level");
     is(
         &ads.send("POST", &permissions, &[("permission_level", "READ_ONLY")]),
         400,
@@ -70,16 +55,8 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     for (method, path) in [("PUT", &one), ("DELETE", &one), ("GET", &permissions)] {
         is(&other.send(method, path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     }
-    let pass_on = [
-        ("granted_account_id", third.account.as_str()),
-        ("permission_level", "READ_ONLY"),
-    ];
-    is(
-        &other.send("POST", &permissions, &pass_on),
-        403,
-        "ACTION_NOT_ALLOWED",
-        "",
-    );
+    let pass_on = [("granted_account_id", third.account.as_str()), ("permission_level", "READ_ONLY")];
+    is(&other.send("POST", &permissions, &pass_on), 403, "ACTION_NOT_ALLOWED", "");
 
     // Once more is another level of the same.
     let again = grant(&other.account, "READ_WRITE").assert_status(200);
@@ -92,14 +69,9 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     // A feature lets it be shared with everyone; what is of version 5 is the same.
     let feature = ["ads", "account", "feature", &ads.account];
     let add = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
-    shared_server()
-        .run_cli(&[&feature[..], &add[..]].concat())
-        .assert_success();
+    shared_server().run_cli(&[&feature[..], &add[..]].concat()).assert_success();
     let older = format!("/5/accounts/{}/tailored_audiences/{audience}/permissions", ads.account);
-    let params = [
-        ("granted_account_id", third.account.as_str()),
-        ("permission_level", "READ_ONLY"),
-    ];
+    let params = [("granted_account_id", third.account.as_str()), ("permission_level", "READ_ONLY")];
     let tailored = send(&ads.person, "POST", &older, &params).assert_status(200);
     assert_eq!(tailored["data"]["tailored_audience_id"], audience.as_str());
     assert_eq!(tailored["data"]["custom_audience_id"], Value::Null);
@@ -134,19 +106,9 @@ fn an_audience_is_shared_within_a_business_and_never_passed_on() {
     let path = format!("{permissions}/{permission}");
     ads.send("DELETE", &path, &[]).assert_status(200);
     let new = other.line_item(&other.campaign());
-    is(
-        &other.criterion(&new, &audience, &[]),
-        404,
-        not_found,
-        "targeting_value",
-    );
+    is(&other.criterion(&new, &audience, &[]), 404, not_found, "targeting_value");
     let criteria = other.get("/targeting_criteria", &[("line_item_ids", &item)]);
     assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
     assert_eq!(shared_with(&other), "");
-    is(
-        &other.users(&audience, &operations),
-        404,
-        not_found,
-        "custom_audience_id",
-    );
+    is(&other.users(&audience, &operations), 404, not_found, "custom_audience_id");
 }

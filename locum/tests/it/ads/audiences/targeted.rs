@@ -19,18 +19,8 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     // What comes to nobody yet cannot be targeted, nor what is not there.
     let empty = ads.audience();
     is(&ads.criterion(&item, &empty, &[]), 400, "INVALID", "targeting_value");
-    is(
-        &ads.criterion(&item, "zzzz", &[]),
-        404,
-        "TAILORED_AUDIENCE_NOT_FOUND",
-        "targeting_value",
-    );
-    is(
-        &ads.criterion(&item, "no-id", &[]),
-        404,
-        "INVALID_ID_ILLEGAL_CHARACTERS",
-        "targeting_value",
-    );
+    is(&ads.criterion(&item, "zzzz", &[]), 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
+    is(&ads.criterion(&item, "no-id", &[]), 404, "INVALID_ID_ILLEGAL_CHARACTERS", "targeting_value");
     let other = Advertiser::new();
     let foreign = other.criterion(&other.line_item(&other.campaign()), &first, &[]);
     is(&foreign, 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
@@ -40,12 +30,7 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     let alike = [("targeting_type", "CUSTOM_AUDIENCE_EXPANDED")];
     let alike = [&alike[..], &[("line_item_id", item.as_str())]].concat();
     let alike = [&alike[..], &[("targeting_value", first.as_str())]].concat();
-    is(
-        &ads.send("POST", "/targeting_criteria", &alike),
-        400,
-        "INVALID",
-        "targeting_value",
-    );
+    is(&ads.send("POST", "/targeting_criteria", &alike), 400, "INVALID", "targeting_value");
     ads.criterion(&item, &second, &[]).assert_status(200);
 
     let targeted = |audience: &str, more: &[(&str, &str)]| {
@@ -84,20 +69,14 @@ fn what_targets_an_audience_is_served_while_that_comes_to_somebody() {
     ads.comes_to(&second, 1);
     assert_eq!(reasons(), json!([]));
     // An audience that is deleted is none; without criteria everyone is meant.
-    ads.send("DELETE", &format!("/custom_audiences/{second}"), &[])
-        .assert_status(200);
+    ads.send("DELETE", &format!("/custom_audiences/{second}"), &[]).assert_status(200);
     assert_eq!(reasons(), json!(["INCOMPLETE"]));
     let criteria = ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
     for id in ids(&criteria) {
-        ads.send("DELETE", &format!("/targeting_criteria/{id}"), &[])
-            .assert_status(200);
+        ads.send("DELETE", &format!("/targeting_criteria/{id}"), &[]).assert_status(200);
     }
     assert_eq!(reasons(), json!([]));
     assert_eq!(targeted(&first, &[("with_active", "false")]), json!([]));
-    let bad = ads.send(
-        "GET",
-        &format!("/custom_audiences/{first}/targeted"),
-        &[("with_active", "perhaps")],
-    );
+    let bad = ads.send("GET", &format!("/custom_audiences/{first}/targeted"), &[("with_active", "perhaps")]);
     is(&bad, 400, "INVALID_PARAMETER", "with_active");
 }

@@ -26,12 +26,9 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
     let mut browser = Browser::new(server);
     browser.sign_in(&ana.username, "secret", ACCOUNT);
     let page = browser.get(ACCOUNT);
-    for (born_on, gender) in [
-        ("2999-01-01", "female"),
-        ("1990-02-30", "female"),
-        ("yesterday", "female"),
-        ("1990-06-01", "other"),
-    ] {
+    for (born_on, gender) in
+        [("2999-01-01", "female"), ("1990-02-30", "female"), ("yesterday", "female"), ("1990-06-01", "other")]
+    {
         let said = [("born_on", born_on), ("gender", gender)];
         let refused = browser.submit(&page, ABOUT, &said);
         assert_eq!(refused.status, 400, "{born_on} {gender}");
@@ -66,9 +63,7 @@ fn what_people_tell_of_themselves_reaches_them_and_is_shown_to_nobody() {
         let size = answer.assert_status(200)["data"]["audience_size"]["max"].clone();
         (size, answer.header("x-estimate-ignored").to_owned())
     };
-    wait_until("all three are counted", || {
-        estimated("GENDER", "1").0 == 1 && estimated("AGE", "AGE_OVER_13").0 == 2
-    });
+    wait_until("all three are counted", || estimated("GENDER", "1").0 == 1 && estimated("AGE", "AGE_OVER_13").0 == 2);
     assert_eq!(estimated("AGE", "AGE_OVER_50"), (json!(1), String::new()));
     assert_eq!(estimated("GENDER", "2"), (json!(1), String::new()));
     assert_eq!(estimated("WIFI_ONLY", "1"), (json!(3), "WIFI_ONLY".to_owned()));

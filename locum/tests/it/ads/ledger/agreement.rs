@@ -29,10 +29,7 @@ fn figures_agree_whatever_was_made_up() {
         assert!(made["events"].as_i64().unwrap() > 50, "{made}");
         // The same seed makes the same events, and makes them once.
         let again = market().run_cli(&simulate).json();
-        assert!(
-            again["events"].as_i64().unwrap() <= made["events"].as_i64().unwrap() / 10,
-            "{again}"
-        );
+        assert!(again["events"].as_i64().unwrap() <= made["events"].as_i64().unwrap() / 10, "{again}");
     }
     let both = items.join(",");
     let (from, to) = around(48, 1);
@@ -71,14 +68,7 @@ fn figures_agree_whatever_was_made_up() {
     assert_eq!(late["data"], by_hour["data"], "at once and in the background");
     assert_eq!(late["request"]["params"], by_hour["request"]["params"]);
     let segmented: Vec<Value> = ["PLATFORMS", "AGE", "GENDER"].into_iter().map(job).collect();
-    for name in [
-        "impressions",
-        "engagements",
-        "likes",
-        "clicks",
-        "billed_engagements",
-        "billed_charge_local_micro",
-    ] {
+    for name in ["impressions", "engagements", "likes", "clicks", "billed_engagements", "billed_charge_local_micro"] {
         let mut all = 0;
         for place in 0..2 {
             let total = sum(&by_item["data"][place], name);
@@ -96,25 +86,15 @@ fn figures_agree_whatever_was_made_up() {
     // Three days at most, and an event each.
     let spent = sum(&whole["data"][0], "billed_charge_local_micro");
     assert!(spent > 0 && spent <= 3 * (900_000 + 150_000), "{spent}");
-    let params = [
-        ("campaign_ids", campaign.as_str()),
-        ("start_time", &from),
-        ("end_time", &to),
-    ];
+    let params = [("campaign_ids", campaign.as_str()), ("start_time", &from), ("end_time", &to)];
     let reach = ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
     let reach = reach["data"][0]["total_audience_reach"].as_i64().unwrap();
     assert!(reach > 0 && reach <= sum(&whole["data"][0], "impressions"));
 }
 
 /// Figures that are compared wherever they are told.
-const FIGURES: [&str; 6] = [
-    "impressions",
-    "engagements",
-    "likes",
-    "clicks",
-    "billed_engagements",
-    "billed_charge_local_micro",
-];
+const FIGURES: [&str; 6] =
+    ["impressions", "engagements", "likes", "clicks", "billed_engagements", "billed_charge_local_micro"];
 /// What the first campaign may spend in a day, and the highest of its bids.
 const DAILY: i64 = 400_000;
 const BID: i64 = 60_000;
@@ -248,13 +228,7 @@ impl History {
             return self.look();
         }
         let (token, place, _) = self.dice.pick(&self.shown).clone();
-        let kinds = [
-            "click",
-            "url_click",
-            "card_engagement",
-            "carousel_swipe",
-            "qualified_impression",
-        ];
+        let kinds = ["click", "url_click", "card_engagement", "carousel_swipe", "qualified_impression"];
         let kind = *self.dice.pick(&kinds);
         let told = self.network.report(&[(&token, kind)]).assert_status(200);
         let new = told["data"][0]["status"] == "RECORDED";
@@ -294,26 +268,13 @@ impl History {
         wait_until("what was done is counted", || {
             let told = self.items.iter();
             let told: Vec<i64> = told.map(|(item, ..)| self.total("LINE_ITEM", item)[1]).collect();
-            assert!(
-                told.iter().zip(&wanted).all(|(told, most)| told <= most),
-                "{told:?}: {wanted:?}"
-            );
+            assert!(told.iter().zip(&wanted).all(|(told, most)| told <= most), "{told:?}: {wanted:?}");
             told == wanted
         });
-        let items: Vec<[i64; 6]> = self
-            .items
-            .iter()
-            .map(|(item, ..)| self.total("LINE_ITEM", item))
-            .collect();
+        let items: Vec<[i64; 6]> = self.items.iter().map(|(item, ..)| self.total("LINE_ITEM", item)).collect();
         let mut all = [0; 6];
         for (number, campaign) in self.campaigns.iter().enumerate() {
-            let own = || {
-                self.items
-                    .iter()
-                    .zip(&items)
-                    .zip(&self.came)
-                    .filter(|((item, _), _)| item.2 == number)
-            };
+            let own = || self.items.iter().zip(&items).zip(&self.came).filter(|((item, _), _)| item.2 == number);
             let whole = self.total("CAMPAIGN", campaign);
             let mut sums = [0; 6];
             for ((_, figures), came) in own() {
@@ -341,11 +302,7 @@ impl History {
 
     /// Figures of all time. What an entity has not is left out.
     fn total(&self, entity: &str, id: &str) -> [i64; 6] {
-        let groups = if entity == "ACCOUNT" {
-            "ENGAGEMENT"
-        } else {
-            "ENGAGEMENT,BILLING"
-        };
+        let groups = if entity == "ACCOUNT" { "ENGAGEMENT" } else { "ENGAGEMENT,BILLING" };
         let more = [("entity", entity), ("metric_groups", groups)];
         let stats = self.ads.stats(entity, id, &more);
         FIGURES.map(|name| sum(&stats["data"][0], name))
@@ -405,11 +362,7 @@ impl History {
             let job = self.ads.beside("POST", "jobs/A", &params).assert_status(200);
             made.insert(segments, job);
         }
-        let hours = [
-            ("granularity", "HOUR"),
-            ("start_time", from.as_str()),
-            ("end_time", to.as_str()),
-        ];
+        let hours = [("granularity", "HOUR"), ("start_time", from.as_str()), ("end_time", to.as_str())];
         let at_once = self.ads.stats("LINE_ITEM", &ids, &hours);
         for (segments, job) in made {
             let told = file(&self.ads, &job);

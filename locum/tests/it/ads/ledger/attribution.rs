@@ -24,19 +24,13 @@ fn what_is_served_and_done_shows_in_every_figure() {
     assert_eq!(shown[0]["line_item_id"], item.as_str());
     let token = shown[0]["impression_token"].as_str().unwrap();
     // What is reported twice counts once.
-    let told = network
-        .report(&[(token, "impression"), (token, "url_click")])
-        .assert_status(200);
+    let told = network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
     assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
-    let again = network
-        .report(&[(token, "url_click"), (token, "impression")])
-        .assert_status(200);
+    let again = network.report(&[(token, "url_click"), (token, "impression")]).assert_status(200);
     assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
     // Someone who is no user sees it as well.
     let other = network.token(&json!({ "key": "device-1" }));
-    network
-        .report(&[(&other, "impression"), (&other, "qualified_impression")])
-        .assert_status(200);
+    network.report(&[(&other, "impression"), (&other, "qualified_impression")]).assert_status(200);
     // What is done on the platform within a day of an impression belongs to it, once.
     let like = json!({ "tweet_id": post });
     let likes = format!("/2/users/{}/likes", fan.id);
@@ -44,14 +38,10 @@ fn what_is_served_and_done_shows_in_every_figure() {
     fan.delete(format!("{likes}/{post}")).assert_status(200);
     fan.post(&likes, &like).assert_status(200);
     let bystander = market().new_user("bystander");
-    bystander
-        .post(format!("/2/users/{}/likes", bystander.id), &like)
-        .assert_status(200);
+    bystander.post(format!("/2/users/{}/likes", bystander.id), &like).assert_status(200);
     let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
     fan.create_post(&reply).assert_status(201);
-    wait_until("what was done is counted", || {
-        metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1
-    });
+    wait_until("what was done is counted", || metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1);
     let wanted = [
         ("impressions", 2),
         ("engagements", 3),
@@ -64,11 +54,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
         ("billed_charge_local_micro", 30_000),
     ];
     let post_word = [("entity", "PROMOTED_TWEET")];
-    for (entity, id, more) in [
-        ("LINE_ITEM", &item, &[][..]),
-        ("CAMPAIGN", &campaign, &[]),
-        ("PROMOTED_POST", &promoted, &post_word),
-    ] {
+    for (entity, id, more) in
+        [("LINE_ITEM", &item, &[][..]), ("CAMPAIGN", &campaign, &[]), ("PROMOTED_POST", &promoted, &post_word)]
+    {
         let stats = ads.stats(entity, id, more);
         for (name, number) in wanted {
             assert_eq!(metric(&stats, name), number, "{entity} {name}: {stats}");
@@ -88,14 +76,9 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let params = [&span[..], &[("campaign_ids", campaign.as_str())]].concat();
     let reach = ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
     assert_eq!(reach["data_type"], "reach");
-    assert_eq!(
-        reach["data"],
-        json!([{ "id": campaign, "total_audience_reach": 2, "average_frequency": 1.0 }])
-    );
+    assert_eq!(reach["data"], json!([{ "id": campaign, "total_audience_reach": 2, "average_frequency": 1.0 }]));
     let params = [&span[..], &[("funding_instrument_ids", ads.instrument.as_str())]].concat();
-    let reach = ads
-        .beside("GET", "A/reach/funding_instruments", &params)
-        .assert_status(200);
+    let reach = ads.beside("GET", "A/reach/funding_instruments", &params).assert_status(200);
     assert_eq!(reach["data"][0]["total_audience_reach"], 2);
     // The post's own figures, for its author only.
     let fields = "public_metrics,promoted_metrics,organic_metrics,non_public_metrics";
@@ -152,9 +135,7 @@ fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
     let fan = market().new_user("fan");
     let likes = format!("/2/users/{}/likes", fan.id);
     fan.post(&likes, &json!({ "tweet_id": post })).assert_status(200);
-    wait_until("the like is counted", || {
-        metric(&ads.stats("LINE_ITEM", &item, &[]), "likes") == 1
-    });
+    wait_until("the like is counted", || metric(&ads.stats("LINE_ITEM", &item, &[]), "likes") == 1);
     // Nothing was won in an auction: nothing is charged.
     let stats = ads.stats("LINE_ITEM", &item, &[]);
     assert_eq!(metric(&stats, "billed_charge_local_micro"), 0);

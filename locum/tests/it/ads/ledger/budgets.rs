@@ -15,15 +15,8 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     ads.send("PUT", &path, &total).assert_status(200);
     let item = ads.quick_item(&campaign, "50000");
     ads.promoted(&item, false);
-    let kinds = [
-        "impression",
-        "click",
-        "url_click",
-        "app_click",
-        "card_engagement",
-        "carousel_swipe",
-        "video_cta_click",
-    ];
+    let kinds =
+        ["impression", "click", "url_click", "app_click", "card_engagement", "carousel_swipe", "video_cta_click"];
     for number in 0..2 {
         let token = network.token(&json!({ "key": format!("device-{number}") }));
         let events: Vec<(&str, &str)> = kinds.iter().map(|kind| (token.as_str(), *kind)).collect();
@@ -38,20 +31,9 @@ fn a_budget_that_is_used_up_ends_the_serving() {
     assert_eq!(seen["data"]["effective_status"], "EXHAUSTED");
     assert_eq!(seen["data"]["servable"], false);
     assert!(network.request(&json!({ "key": "late" }), 5).is_empty());
-    let less = [
-        ("total_budget_amount_local_micro", "50000"),
-        ("daily_budget_amount_local_micro", "50000"),
-    ];
-    is(
-        &ads.send("PUT", &path, &less),
-        400,
-        "SPEND_EXCEEDS_BUDGET",
-        "total_budget_amount_local_micro",
-    );
-    let more = [
-        ("total_budget_amount_local_micro", "900000"),
-        ("daily_budget_amount_local_micro", "900000"),
-    ];
+    let less = [("total_budget_amount_local_micro", "50000"), ("daily_budget_amount_local_micro", "50000")];
+    is(&ads.send("PUT", &path, &less), 400, "SPEND_EXCEEDS_BUDGET", "total_budget_amount_local_micro");
+    let more = [("total_budget_amount_local_micro", "900000"), ("daily_budget_amount_local_micro", "900000")];
     ads.send("PUT", &path, &more).assert_status(200);
     assert_eq!(network.request(&json!({ "key": "later" }), 5).len(), 1);
 }
@@ -64,10 +46,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
     let fund = [&fund[..], &["--amount", "1", "--start", "2020-01-01T00:00:00Z"]].concat();
     let instrument = market().run_cli(&fund).json();
     assert_eq!(instrument["credit_remaining_local_micro"], 1_000_000);
-    let ads = Advertiser {
-        instrument: instrument["id"].as_str().unwrap().to_owned(),
-        ..ads
-    };
+    let ads = Advertiser { instrument: instrument["id"].as_str().unwrap().to_owned(), ..ads };
     let item = ads.quick_item(&ads.quick_campaign("5000000"), "500000");
     ads.promoted(&item, false);
     let rival = Advertiser::on(market());
@@ -76,9 +55,7 @@ fn what_pays_is_exhausted_by_all_its_campaigns() {
     // The second price and a step: at equal rates 410,000 each.
     for number in 0..3 {
         let token = network.token(&json!({ "key": format!("device-{number}") }));
-        network
-            .report(&[(&token, "impression"), (&token, "url_click")])
-            .assert_status(200);
+        network.report(&[(&token, "impression"), (&token, "url_click")]).assert_status(200);
     }
     let path = format!("/funding_instruments/{}", ads.instrument);
     let seen = ads.get(&path, &[]);

@@ -33,26 +33,13 @@ fn jobs_wait_are_called_off_and_are_counted() {
         (&[("end_time", "2026-05-31T08:00:00Z")][..], "INVALID_TIME_WINDOW", ""),
         (&[long[0], ("segmentation_type", "AGE")], "INVALID_TIME_WINDOW", ""),
         (&[("segmentation_type", "METROS")], "INCLUSIVE_PARAMETERS", "country"),
-        (
-            &[("segmentation_type", "CONVERSION_TAGS")],
-            "INVALID_PARAMETER",
-            "segmentation_type",
-        ),
-        (
-            &[("segmentation_type", "MOODS")],
-            "INVALID_PARAMETER",
-            "segmentation_type",
-        ),
+        (&[("segmentation_type", "CONVERSION_TAGS")], "INVALID_PARAMETER", "segmentation_type"),
+        (&[("segmentation_type", "MOODS")], "INVALID_PARAMETER", "segmentation_type"),
     ] {
         is(&with(more), 400, code, at);
     }
-    let second = with(&[]).assert_status(200)["data"]["id_str"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let gone = ads
-        .beside("DELETE", &format!("jobs/A/{second}"), &[])
-        .assert_status(200);
+    let second = with(&[]).assert_status(200)["data"]["id_str"].as_str().unwrap().to_owned();
+    let gone = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]).assert_status(200);
     assert_eq!(gone["data"]["status"], "CANCELLED");
     let again = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]);
     is(&again, 400, "INVALID", "job_id");
@@ -66,9 +53,7 @@ fn jobs_wait_are_called_off_and_are_counted() {
     let page = ads.beside("GET", "jobs/A", &[("count", "1")]).assert_status(200);
     assert_eq!(page["data"][0]["id_str"], second.as_str());
     let next = page["next_cursor"].as_str().unwrap();
-    let page = ads
-        .beside("GET", "jobs/A", &[("count", "1"), ("cursor", next)])
-        .assert_status(200);
+    let page = ads.beside("GET", "jobs/A", &[("count", "1"), ("cursor", next)]).assert_status(200);
     assert_eq!(page["data"][0]["id_str"], first.as_str());
     assert_eq!(page["next_cursor"], Value::Null);
     let unknown = market().send(TestRequest::get("/ads-files/nothing"));

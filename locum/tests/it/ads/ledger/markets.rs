@@ -12,10 +12,7 @@ fn bidder(server: &'static TestServer, currency: &str, bid: &str) -> (Advertiser
     let fund = ["ads", "account", "funding", &ads.account, "--amount", "50"];
     let more = ["--currency", currency, "--start", "2020-01-01T00:00:00Z"];
     let instrument = server.run_cli(&[&fund[..], &more].concat()).json();
-    let ads = Advertiser {
-        instrument: instrument["id"].as_str().unwrap().to_owned(),
-        ..ads
-    };
+    let ads = Advertiser { instrument: instrument["id"].as_str().unwrap().to_owned(), ..ads };
     let item = ads.quick_item(&ads.quick_campaign("2000000000"), bid);
     ads.promoted(&item, false);
     (ads, item)
@@ -29,9 +26,7 @@ fn items(shown: &[Value]) -> Vec<&str> {
 /// What one click on what is shown costs its advertiser, in all.
 fn clicked(network: &Network, ads: &Advertiser, item: &str, shown: &Value) -> i64 {
     let token = shown["impression_token"].as_str().unwrap();
-    network
-        .report(&[(token, "impression"), (token, "url_click")])
-        .assert_status(200);
+    network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
     let stats = ads.stats("LINE_ITEM", item, &[]);
     metric(&stats, "billed_charge_local_micro")
 }

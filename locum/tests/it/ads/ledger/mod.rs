@@ -43,10 +43,7 @@ impl Network {
         let app = server.new_app("self-serve");
         let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
         server.run_cli(&allow).assert_success();
-        Self {
-            server,
-            bearer: app.bearer,
-        }
+        Self { server, bearer: app.bearer }
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> TestResponse {
@@ -68,10 +65,8 @@ impl Network {
     }
 
     pub(super) fn report(&self, events: &[(&str, &str)]) -> TestResponse {
-        let events: Vec<Value> = events
-            .iter()
-            .map(|(token, kind)| json!({ "impression_token": token, "kind": kind }))
-            .collect();
+        let events: Vec<Value> =
+            events.iter().map(|(token, kind)| json!({ "impression_token": token, "kind": kind })).collect();
         self.post("events", &json!({ "events": events }))
     }
 }
@@ -175,9 +170,7 @@ pub(super) fn file(ads: &Advertiser, job: &Value) -> Value {
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), "application/gzip");
     let mut text = String::new();
-    GzDecoder::new(answer.body.as_slice())
-        .read_to_string(&mut text)
-        .unwrap();
+    GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 

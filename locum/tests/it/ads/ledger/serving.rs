@@ -23,26 +23,10 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     for (body, code, at) in [
         (json!({}), "MISSING_PARAMETER", "viewer"),
         (json!({ "viewer": key }), "MISSING_PARAMETER", "placement"),
-        (
-            json!({ "viewer": key, "placement": "MOON" }),
-            "INVALID_PARAMETER",
-            "placement",
-        ),
-        (
-            json!({ "viewer": { "user_id": "x" }, "placement": "TREND" }),
-            "INVALID_PARAMETER",
-            "user_id",
-        ),
-        (
-            json!({ "viewer": { "key": "k", "user_id": "1" }, "placement": "TREND" }),
-            "INVALID_PARAMETER",
-            "viewer",
-        ),
-        (
-            json!({ "viewer": key, "placement": "TREND", "slots": 21 }),
-            "INVALID_PARAMETER",
-            "slots",
-        ),
+        (json!({ "viewer": key, "placement": "MOON" }), "INVALID_PARAMETER", "placement"),
+        (json!({ "viewer": { "user_id": "x" }, "placement": "TREND" }), "INVALID_PARAMETER", "user_id"),
+        (json!({ "viewer": { "key": "k", "user_id": "1" }, "placement": "TREND" }), "INVALID_PARAMETER", "viewer"),
+        (json!({ "viewer": key, "placement": "TREND", "slots": 21 }), "INVALID_PARAMETER", "slots"),
         (json!([]), "INVALID_PARAMETER", ""),
     ] {
         is(&network.post("request", &body), 400, code, at);
@@ -63,12 +47,7 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     // One that is wrong keeps the others out.
     let mixed = network.report(&[(&token, "impression"), (&token, "sneeze")]);
     is(&mixed, 400, "INVALID_PARAMETER", "kind");
-    is(
-        &network.post("events", &json!({ "events": [] })),
-        400,
-        "INVALID_PARAMETER",
-        "events",
-    );
+    is(&network.post("events", &json!({ "events": [] })), 400, "INVALID_PARAMETER", "events");
     is(&network.post("events", &json!({})), 400, "MISSING_PARAMETER", "events");
     assert_eq!(metric(&ads.stats("LINE_ITEM", &item, &[]), "impressions"), 0);
     // Who blocks the advertiser is shown nothing, nor is the advertiser.
@@ -77,10 +56,7 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
     let ghost = json!({ "user_id": "1" });
     assert!(network.request(&ghost, 1).is_empty());
     let elsewhere = json!({ "viewer": key, "placement": "PUBLISHER_NETWORK" });
-    assert_eq!(
-        network.post("request", &elsewhere).assert_status(200)["data"],
-        json!([])
-    );
+    assert_eq!(network.post("request", &elsewhere).assert_status(200)["data"], json!([]));
 }
 
 #[test]

@@ -53,60 +53,20 @@ fn figures_are_given_for_what_the_contract_allows() {
     let rival = Advertiser::on(market());
     let foreign = rival.line_item(&rival.campaign());
     for (more, status, code, at) in [
-        (
-            &[("start_time", "2026-03-01T08:30:00Z")][..],
-            400,
-            "INVALID_PARAMETER",
-            "start_time",
-        ),
+        (&[("start_time", "2026-03-01T08:30:00Z")][..], 400, "INVALID_PARAMETER", "start_time"),
         (&[("end_time", "yesterday")], 400, "INVALID_PARAMETER", "end_time"),
         (&[("end_time", "2026-03-01T08:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
         (&[("end_time", "2026-03-08T09:00:00Z")], 400, "INVALID_TIME_WINDOW", ""),
         (&[("granularity", "WEEK")], 400, "INVALID_PARAMETER", "granularity"),
-        (
-            &[("granularity", "DAY"), ("start_time", "2026-03-01T09:00:00Z")],
-            400,
-            "INVALID_PARAMETER",
-            "start_time",
-        ),
-        (
-            &[("metric_groups", "ENGAGEMENT,MOBILE_CONVERSION")],
-            400,
-            "REQUEST_TOO_COMPLEX",
-            "metric_groups",
-        ),
+        (&[("granularity", "DAY"), ("start_time", "2026-03-01T09:00:00Z")], 400, "INVALID_PARAMETER", "start_time"),
+        (&[("metric_groups", "ENGAGEMENT,MOBILE_CONVERSION")], 400, "REQUEST_TOO_COMPLEX", "metric_groups"),
         (&[("metric_groups", "")], 400, "MISSING_PARAMETER", "metric_groups"),
-        (
-            &[("placement", "TWITTER_TIMELINE")],
-            400,
-            "INVALID_PARAMETER",
-            "placement",
-        ),
+        (&[("placement", "TWITTER_TIMELINE")], 400, "INVALID_PARAMETER", "placement"),
         (&[("entity", "PLANET")], 400, "INVALID_PARAMETER", "entity"),
-        (
-            &[("entity_ids", many.as_str())],
-            404,
-            "LINE_ITEM_NOT_FOUND",
-            "entity_ids",
-        ),
-        (
-            &[("entity_ids", twenty_one.as_str())],
-            400,
-            "INVALID_PARAMETER",
-            "entity_ids",
-        ),
-        (
-            &[("entity_ids", "a-b")],
-            404,
-            "INVALID_ID_ILLEGAL_CHARACTERS",
-            "entity_ids",
-        ),
-        (
-            &[("entity_ids", foreign.as_str())],
-            404,
-            "LINE_ITEM_NOT_FOUND",
-            "entity_ids",
-        ),
+        (&[("entity_ids", many.as_str())], 404, "LINE_ITEM_NOT_FOUND", "entity_ids"),
+        (&[("entity_ids", twenty_one.as_str())], 400, "INVALID_PARAMETER", "entity_ids"),
+        (&[("entity_ids", "a-b")], 404, "INVALID_ID_ILLEGAL_CHARACTERS", "entity_ids"),
+        (&[("entity_ids", foreign.as_str())], 404, "LINE_ITEM_NOT_FOUND", "entity_ids"),
     ] {
         // Numbers are counted by kind: the other's first line item may have this one's number.
         if at == "entity_ids" && more[0].1 == item {
@@ -115,11 +75,7 @@ fn figures_are_given_for_what_the_contract_allows() {
         is(&with(more), status, code, at);
     }
     // A date is its midnight in the account's time zone; days begin there.
-    let days = [
-        ("start_time", "2026-11-15"),
-        ("end_time", "2026-11-18"),
-        ("granularity", "DAY"),
-    ];
+    let days = [("start_time", "2026-11-15"), ("end_time", "2026-11-18"), ("granularity", "DAY")];
     let stats = with(&days).assert_status(200);
     assert_eq!(stats["time_series_length"], 3);
     assert_eq!(stats["request"]["params"]["start_time"], "2026-11-15T08:00:00Z");
@@ -134,10 +90,5 @@ fn figures_are_given_for_what_the_contract_allows() {
     params[1].1 = &ads.account;
     send(&analyst, "GET", &path, &params).assert_status(200);
     let stranger = market().new_user("stranger");
-    is(
-        &send(&stranger, "GET", &path, &usual),
-        403,
-        "ACCOUNT_NOT_FOUND",
-        "account_id",
-    );
+    is(&send(&stranger, "GET", &path, &usual), 403, "ACCOUNT_NOT_FOUND", "account_id");
 }

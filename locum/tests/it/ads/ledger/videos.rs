@@ -44,8 +44,7 @@ fn preroll(ads: &Advertiser) -> String {
     ];
     let item = ads.make("/line_items", &params);
     let clip = ads.clip();
-    ads.send("POST", "/media_library", &[("media_key", &clip)])
-        .assert_status(200);
+    ads.send("POST", "/media_library", &[("media_key", &clip)]).assert_status(200);
     let page = ads.get("/account_media", &[("creative_types", "PREROLL")]);
     let media = page["data"][0]["id"].as_str().unwrap();
     let params = [("line_item_id", item.as_str()), ("account_media_id", media)];
@@ -132,9 +131,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
     let link = [("line_item_id", item.as_str()), ("curated_category_id", set)];
     ads.make("/line_item_curated_categories", &link);
     let fan = json!({ "user_id": fan.id });
-    crate::harness::wait_until("the fan is known to be in Portugal", || {
-        network.before(&fan, &technology).is_some()
-    });
+    crate::harness::wait_until("the fan is known to be in Portugal", || network.before(&fan, &technology).is_some());
     assert!(network.before(&fan, &sports).is_none());
     assert_eq!(of_all(), [false; 4], "somewhere else");
     // Named by the set, and left out by name.
@@ -159,11 +156,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
         let rows = list["data"].as_array().unwrap().iter();
         let mut rows = rows.filter(|row| row["id"] == "se");
         let sports = rows.next().unwrap();
-        [
-            set,
-            sports["videos_monetized_in_last_thirty_days"].clone(),
-            sports["publishers_in_last_thirty_days"].clone(),
-        ]
+        [set, sports["videos_monetized_in_last_thirty_days"].clone(), sports["publishers_in_last_thirty_days"].clone()]
     };
     let item = preroll(&ads);
     assert_eq!(counts(), [0, 0, 2], "nothing was shown yet");
@@ -192,9 +185,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
 fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let grant = ["ads", "account", "feature", &ads.account, "--add"];
-    market()
-        .run_cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat())
-        .assert_success();
+    market().run_cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat()).assert_success();
     let exact = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
     market().run_cli(&exact).assert_success();
     let first = ads.quick_campaign("20000000");
@@ -215,12 +206,8 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
         }
     }
     let pause = [("entity_status", "PAUSED")];
-    ads.send("PUT", &format!("/campaigns/{first}"), &pause)
-        .assert_status(200);
-    for (kind, wanted) in [
-        ("ENGAGEMENT", [true, false, false]),
-        ("IMPRESSION", [true, true, false]),
-    ] {
+    ads.send("PUT", &format!("/campaigns/{first}"), &pause).assert_status(200);
+    for (kind, wanted) in [("ENGAGEMENT", [true, false, false]), ("IMPRESSION", [true, true, false])] {
         let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
         ads.promoted(&item, false);
         let criteria = [("CAMPAIGN_ENGAGEMENT", first.as_str()), ("ENGAGEMENT_TYPE", kind)];
@@ -229,16 +216,9 @@ fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
         let asked = criteria.map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
         let body = json!({ "targeting_criteria": asked });
-        let told = ads
-            .person
-            .send_signed(TestRequest::post(path).json(&body))
-            .assert_status(200);
+        let told = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
         let count = wanted.iter().filter(|one| **one).count();
-        assert_eq!(
-            told["data"]["audience_size"],
-            json!({ "min": count, "max": count }),
-            "{kind}: {told}"
-        );
+        assert_eq!(told["data"]["audience_size"], json!({ "min": count, "max": count }), "{kind}: {told}");
         let served = [0, 1, 2].map(|place: usize| {
             let shown = network.request(&user(&people[place]), 5);
             shown.iter().any(|one| one["line_item_id"] == item.as_str())

@@ -41,9 +41,7 @@ fn csrf(browser: &mut Browser<'_>) -> String {
 fn blindly(browser: &mut Browser<'_>, path: &str, fields: &[(&str, &str)]) -> TestResponse {
     let csrf = csrf(browser);
     let fields = fields.iter().copied().chain([("csrf", csrf.as_str())]);
-    let pairs: Vec<String> = fields
-        .map(|(name, value)| format!("{name}={}", percent_encode(value)))
-        .collect();
+    let pairs: Vec<String> = fields.map(|(name, value)| format!("{name}={}", percent_encode(value))).collect();
     browser.send(TestRequest::post(path).form(pairs.join("&")))
 }
 
@@ -63,11 +61,7 @@ impl Manager {
     fn picture(&mut self) -> String {
         let name = format!("Picture {}", unique_number());
         let image = samples::jpeg(800, 800);
-        let answer = self.sends(
-            "/media/upload",
-            &[("name", &name)],
-            Some(("media", "bikes.jpg", &image)),
-        );
+        let answer = self.sends("/media/upload", &[("name", &name)], Some(("media", "bikes.jpg", &image)));
         assert_eq!(answer.status, 303, "{}", answer.text());
         let all = self.ads.get("/media_library", &[]);
         let all = all["data"].as_array().unwrap();
@@ -141,11 +135,7 @@ fn an_audience_is_made_of_a_list_and_nobody_finds_who_was_on_it() {
     let page = manager.shown(&format!("/audiences/{audience}"));
     assert!(page.contains(">2<") && !page.contains(&some.0.username), "{page}");
     // Pasted, and taken away again.
-    let fields = [
-        ("operation_type", "Delete"),
-        ("identifier", "svc_id"),
-        ("text", &some.0.id),
-    ];
+    let fields = [("operation_type", "Delete"), ("identifier", "svc_id"), ("text", &some.0.id)];
     let answer = manager.sends(&form, &fields, None);
     assert_eq!(answer.status, 303, "{}", answer.text());
     // It is targeted, and shared.
@@ -217,11 +207,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     assert!(manager.shown("/media").contains("On the bridge"));
     // A card of it.
     let website = "/cards/new/website";
-    let fields = [
-        ("name", "Spring card"),
-        ("media_key", &shared_picture),
-        ("title", "Ride with us"),
-    ];
+    let fields = [("name", "Spring card"), ("media_key", &shared_picture), ("title", "Ride with us")];
     let wrong = [&fields[..], &[("website_url", "ftp://nowhere")]].concat();
     let answer = manager.send(website, &wrong);
     assert!(error_of(&answer, "website_url").contains("URL"), "{}", answer.text());
@@ -238,26 +224,14 @@ fn media_cards_and_posts_are_made_on_pages() {
     changed[2] = ("title", "Ride on");
     manager.make(&edit, &changed);
     let page = manager.shown(&format!("/cards/{card}"));
-    assert!(
-        page.contains("Ride on") && page.contains("https://bikes.example/"),
-        "{page}"
-    );
-    let app = [
-        ("name", "App card"),
-        ("media_key", shared_picture.as_str()),
-        ("label", "INSTALL"),
-        ("country_code", "US"),
-    ];
+    assert!(page.contains("Ride on") && page.contains("https://bikes.example/"), "{page}");
+    let app =
+        [("name", "App card"), ("media_key", shared_picture.as_str()), ("label", "INSTALL"), ("country_code", "US")];
     let answer = manager.send("/cards/new/app", &app);
     assert!(!error_of(&answer, "googleplay_app_id").is_empty());
     let app = [&app[..], &[("googleplay_app_id", "com.example.bikes")]].concat();
     manager.make("/cards/new/app", &app);
-    let poll = [
-        ("name", "Colours"),
-        ("first_choice", "Red"),
-        ("second_choice", "Blue"),
-        ("duration_in_minutes", "60"),
-    ];
+    let poll = [("name", "Colours"), ("first_choice", "Red"), ("second_choice", "Blue"), ("duration_in_minutes", "60")];
     let poll = manager.make("/cards/new/poll", &poll);
     assert!(manager.shown(&format!("/poll-cards/{poll}")).contains("Blue"));
     let poll = format!("/poll-cards/{poll}/delete");
@@ -280,30 +254,18 @@ fn media_cards_and_posts_are_made_on_pages() {
     let page = manager.shown(&format!("/drafts/{id}"));
     assert!(page.contains("Spring is here") && page.contains("Ride on"), "{page}");
     let edit = format!("/drafts/{id}/edit");
-    let media = [
-        ("text", "Spring is here"),
-        ("card_uri", ""),
-        ("media_1", shared_picture.as_str()),
-        ("nullcast", "true"),
-    ];
+    let media =
+        [("text", "Spring is here"), ("card_uri", ""), ("media_1", shared_picture.as_str()), ("nullcast", "true")];
     manager.make(&edit, &media);
     let stored = manager.ads.get("/draft_posts", &[])["data"][0].clone();
     assert_eq!(stored["media_keys"], json!([shared_picture]));
     assert_eq!(stored["card_uri"], Value::Null);
-    let past = [
-        ("text", "Tomorrow"),
-        ("scheduled_at", "2020-01-01T00:00"),
-        ("nullcast", "true"),
-    ];
+    let past = [("text", "Tomorrow"), ("scheduled_at", "2020-01-01T00:00"), ("nullcast", "true")];
     let answer = manager.send("/scheduled/new", &past);
     assert!(error_of(&answer, "scheduled_at").contains("future"));
     let later = base::clock::wall_time().plus_ms(86_400_000).to_string();
     let later = later.get(..16).unwrap().to_owned();
-    let soon = [
-        ("text", "Tomorrow"),
-        ("scheduled_at", later.as_str()),
-        ("nullcast", "true"),
-    ];
+    let soon = [("text", "Tomorrow"), ("scheduled_at", later.as_str()), ("nullcast", "true")];
     manager.make("/scheduled/new", &soon);
     let post = manager.ads.get("/scheduled_posts", &[])["data"][0].clone();
     let campaign = manager.campaign();
@@ -313,10 +275,7 @@ fn media_cards_and_posts_are_made_on_pages() {
     assert!(manager.shown(&format!("/line-items/{item}")).contains("Tomorrow"));
     // At once, for promotion only.
     let words = "Only where it is promoted";
-    manager.make(
-        "/posts/new",
-        &[("text", words), ("nullcast", "true"), ("name", "First")],
-    );
+    manager.make("/posts/new", &[("text", words), ("nullcast", "true"), ("name", "First")]);
     let page = manager.shown("/posts");
     assert!(page.contains(words) && page.contains("First"), "{page}");
     let of = [("post_type", "PUBLISHED")];
@@ -339,13 +298,7 @@ fn media_cards_and_posts_are_made_on_pages() {
         // Drafts are everybody's to write who may compose; the engine refuses the rest.
         assert_eq!(forms, 0, "{page}: {main}");
     }
-    for form in [
-        "/cards/new/website",
-        "/cards/new/poll",
-        "/audiences/new",
-        "/people/new",
-        "/media/upload",
-    ] {
+    for form in ["/cards/new/website", "/cards/new/poll", "/audiences/new", "/people/new", "/media/upload"] {
         assert_eq!(other.get(format!("{home}{form}")).status, 403, "{form}");
         let answer = blindly(&mut other, &format!("{home}{form}"), &[("name", "x")]);
         assert_eq!(answer.status, 403, "{form}");
@@ -354,18 +307,11 @@ fn media_cards_and_posts_are_made_on_pages() {
     let file = Some(("media", "a.jpg", image.as_slice()));
     let sent = parts(&path, &[("csrf", &token), ("name", "x")], file);
     assert_eq!(other.send(sent).status, 403);
-    let written = blindly(
-        &mut other,
-        &format!("{home}/drafts/new"),
-        &[("text", "x"), ("nullcast", "true")],
-    );
+    let written = blindly(&mut other, &format!("{home}/drafts/new"), &[("text", "x"), ("nullcast", "true")]);
     assert_eq!(written.status, 403, "{}", written.text());
     let deleted = blindly(&mut other, &format!("{home}/cards/{card}/delete"), &[]);
     assert_eq!(deleted.status, 403);
-    assert_eq!(
-        manager.ads.get("/draft_posts", &[])["data"].as_array().unwrap().len(),
-        1
-    );
+    assert_eq!(manager.ads.get("/draft_posts", &[])["data"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -401,19 +347,13 @@ fn administrators_give_roles_and_one_always_stays() {
     let home = manager.home.clone();
     for form in ["/people/new".to_owned(), edit.clone(), remove.clone()] {
         let path = format!("{home}{form}");
-        let fields = [
-            ("username", colleague.username.as_str()),
-            ("role", "ACCOUNT_ADMIN"),
-            ("composes", "true"),
-        ];
+        let fields = [("username", colleague.username.as_str()), ("role", "ACCOUNT_ADMIN"), ("composes", "true")];
         let status = blindly(&mut other, &path, &fields).status;
         assert!(matches!(status, 403 | 404), "{form}: {status}");
         assert_ne!(other.get(path).status, 200, "{form}");
     }
     let access = |manager: &Manager| {
-        let show = shared_server()
-            .run_cli(&["ads", "account", "show", &manager.ads.account])
-            .json();
+        let show = shared_server().run_cli(&["ads", "account", "show", &manager.ads.account]).json();
         let mut roles: Vec<(String, String)> = show["roles"]
             .as_array()
             .unwrap()
@@ -454,20 +394,14 @@ fn a_recommendation_is_read_followed_and_dismissed() {
     manager.ads.looks(&[]);
     let id = manager.ads.open().unwrap();
     let page = manager.shown("/recommendations");
-    assert!(
-        page.contains("nothing to show") && page.contains("The very best post"),
-        "{page}"
-    );
+    assert!(page.contains("nothing to show") && page.contains("The very best post"), "{page}");
     assert!(page.contains("Riders"), "{page}");
     let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "CAMPAIGN_ANALYST");
     let mut other = browser(&analyst.username);
     let home = manager.home.clone();
     let seen = other.get(format!("{home}/recommendations")).text();
-    assert!(
-        seen.contains("The very best post") && !seen.contains("/apply"),
-        "{seen}"
-    );
+    assert!(seen.contains("The very best post") && !seen.contains("/apply"), "{seen}");
     for act in ["apply", "dismiss"] {
         let path = format!("{home}/recommendations/{id}/{act}");
         assert_eq!(blindly(&mut other, &path, &[]).status, 403, "{act}");
@@ -534,10 +468,7 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
     let item = format!("line-items/{item}");
     assert_eq!(sums(&mut manager, &item, "day").1, seen);
     let page = manager.shown(&format!("/{of}/figures?by=placement&days=28"));
-    assert!(
-        page.contains("On this network") && page.contains("figures.csv"),
-        "{page}"
-    );
+    assert!(page.contains("On this network") && page.contains("figures.csv"), "{page}");
     let analyst = shared_server().new_user("analyst");
     manager.works(&analyst.username, "PARTNER_AUDIENCE_MANAGER");
     let mut other = browser(&analyst.username);
@@ -548,11 +479,7 @@ fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
 #[test]
 fn what_is_shown_before_videos_is_set_on_pages() {
     let mut manager = Manager::new();
-    let film = samples::Film {
-        width: 160,
-        height: 90,
-        ..samples::Film::default()
-    };
+    let film = samples::Film { width: 160, height: 90, ..samples::Film::default() };
     let film = samples::mp4(film);
     let fields = [("name", "Clip"), ("media_category", "amplify_video")];
     let answer = manager.sends("/media/upload", &fields, Some(("media", "clip.mp4", &film)));
@@ -584,10 +511,7 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     let wrong = [("call_to_action", "SHOP"), ("call_to_action_url", "bikes")];
     let answer = manager.send(&call, &wrong);
     assert!(error_of(&answer, "call_to_action_url").contains("URL"));
-    let good = [
-        ("call_to_action", "SHOP"),
-        ("call_to_action_url", "https://bikes.example/"),
-    ];
+    let good = [("call_to_action", "SHOP"), ("call_to_action_url", "https://bikes.example/")];
     manager.make(&call, &good);
     let answer = manager.send(&call, &good);
     assert!(error_of(&answer, "call_to_action").contains("already"));
@@ -595,37 +519,19 @@ fn what_is_shown_before_videos_is_set_on_pages() {
     let made = manager.ads.get("/preroll_call_to_actions", &filter)["data"][0].clone();
     assert_eq!(made["call_to_action"], "SHOP");
     let edit = format!("/calls-to-action/{}/edit", made["id"].as_str().unwrap());
-    let other = [
-        ("call_to_action", "GO_TO"),
-        ("call_to_action_url", "https://bikes.example/"),
-    ];
+    let other = [("call_to_action", "GO_TO"), ("call_to_action_url", "https://bikes.example/")];
     manager.make(&edit, &other);
     let publisher = shared_server().new_user("publisher");
-    let add = [
-        "ads",
-        "publisher",
-        "add",
-        &publisher.username,
-        "--category",
-        "se",
-        "--country",
-        "PT",
-    ];
+    let add = ["ads", "publisher", "add", &publisher.username, "--category", "se", "--country", "PT"];
     shared_server().run_cli(&add).assert_success();
     let curated = ["ads", "curated-category", "add", "City cycling", "--country", "PT"];
     let curated = [&curated[..], &["--publisher", &publisher.username]].concat();
-    let curated = shared_server().run_cli(&curated).json()["id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let curated = shared_server().run_cli(&curated).json()["id"].as_str().unwrap().to_owned();
     let choose = format!("{here}/category");
     let answer = manager.send(&choose, &[("curated_category_id", &curated)]);
     assert!(error_of(&answer, "curated_category_id").contains("location"));
     let track = format!("{here}/track");
-    let tag = [
-        ("tracking_tag_type", "IMPRESSION_TAG"),
-        ("tracking_tag_url", "https://partner.example/seen"),
-    ];
+    let tag = [("tracking_tag_type", "IMPRESSION_TAG"), ("tracking_tag_url", "https://partner.example/seen")];
     manager.make(&track, &tag);
     let tag = manager.ads.get("/tracking_tags", &filter)["data"][0].clone();
     let edit = format!("/tracking-tags/{}/edit", tag["id"].as_str().unwrap());

@@ -74,10 +74,7 @@ impl TlsServer {
         let sql = format!("ALTER SYSTEM SET ssl = {line}");
         let mut admin = self.open("localhost", "sslmode=prefer").unwrap();
         admin.client.batch_execute(&sql).unwrap();
-        admin
-            .client
-            .batch_execute("SELECT pg_reload_conf(), pg_sleep(0.3)")
-            .unwrap();
+        admin.client.batch_execute("SELECT pg_reload_conf(), pg_sleep(0.3)").unwrap();
     }
 
     /// As what `pg_hba.conf` lets in.
@@ -154,16 +151,10 @@ fn server_is_verified_as_far_as_the_mode_asks() {
     }
     let refusal = server.refusal("127.0.0.1", &format!("sslmode=verify-full&{right}"));
     assert!(refusal.contains("not valid for name \"127.0.0.1\""), "{refusal}");
-    assert_eq!(
-        server.is_encrypted("127.0.0.1", &format!("sslmode=verify-ca&{right}")),
-        Ok(true)
-    );
+    assert_eq!(server.is_encrypted("127.0.0.1", &format!("sslmode=verify-ca&{right}")), Ok(true));
     // No public authority vouches for it.
     let refusal = server.refusal("localhost", "sslmode=verify-full");
-    assert!(
-        refusal.contains("UnknownIssuer") || refusal.contains("no trusted authorities"),
-        "{refusal}"
-    );
+    assert!(refusal.contains("UnknownIssuer") || refusal.contains("no trusted authorities"), "{refusal}");
 }
 
 #[test]
