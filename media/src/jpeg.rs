@@ -40,6 +40,37 @@ pub(crate) fn essential_parts(bytes: &[u8]) -> Result<(Vec<&[u8]>, usize), Media
     }
 }
 
+/// The decoder holds the coefficients of all samples until the last scan of a picture that has
+/// several, as progressive ones do.
+pub(crate) fn coefficient_bytes_per_pixel(bytes: &[u8]) -> u64 {
+    let (mut rest, mut scans, mut is_progressive, mut samples) = (bytes.get(2..).unwrap_or_default(), 0, false, 4);
+    while let Ok((marker, content, after)) = read_segment(rest) {
+        match marker {
+            END => break,
+            SCAN => scans += 1,
+            // Huffman tables, a reserved marker and arithmetic tables.
+            0xc4 | 0xc8 | 0xcc => {}
+            0xc0..=0xcf => (is_progressive, samples) = (marker & 3 == 2, samples_per_pixel(content)),
+            _ => {}
+        }
+        rest = after;
+    }
+    if is_progressive || scans > 1 { samples * 2 } else { 0 }
+}
+
+/// Rounded up; four if the frame header is damaged.
+fn samples_per_pixel(frame: &[u8]) -> u64 {
+    let factors = frame.get(6..).unwrap_or_default().chunks_exact(3).filter_map(|component| component.get(1));
+    let factors: Vec<(u64, u64)> = factors.map(|both| (u64::from(both >> 4), u64::from(both & 15))).collect();
+    let largest = factors.iter().map(|(across, _)| across).max().zip(factors.iter().map(|(_, down)| down).max());
+    match largest {
+        Some((across, down)) if across * down > 0 => {
+            factors.iter().map(|(across, down)| across * down).sum::<u64>().div_ceil(across * down)
+        }
+        _ => 4,
+    }
+}
+
 fn affects_rendering(marker: u8, content: &[u8]) -> bool {
     match marker {
         FIRST_APP_MARKER => content.starts_with(b"JFIF\0"),

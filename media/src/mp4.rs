@@ -8,8 +8,10 @@ use mp4_atom::{
 
 use crate::{MediaFormat, MediaRejection, VIDEO_BYTES};
 
-/// Bytes of tables that are read into memory.
+/// Of one box of tables, which is read into memory.
 const MAX_TABLE_BYTES: u64 = 8 * 1024 * 1024;
+/// Of all boxes of tables in a file.
+const MAX_ALL_TABLES_BYTES: u64 = 32 * 1024 * 1024;
 /// Boxes on the outermost level.
 const MAX_BOXES: u32 = 20_000;
 
@@ -67,7 +69,7 @@ pub fn measure_video(mut file: impl Read + Seek, size: u64) -> Result<VideoPrope
 
 /// Walks the outermost boxes, which must fill the file exactly.
 fn read_video_track(file: &mut (impl Read + Seek), size: u64) -> Result<VideoTrack, MediaRejection> {
-    let (mut position, mut boxes) = (0, 0);
+    let (mut position, mut boxes, mut table_bytes) = (0, 0, 0_u64);
     let (mut track, mut has_file_type, mut has_data) = (None::<VideoTrack>, false, false);
     while position < size {
         file.seek(SeekFrom::Start(position)).map_err(|_| truncated_error())?;
@@ -86,7 +88,14 @@ fn read_video_track(file: &mut (impl Read + Seek), size: u64) -> Result<VideoTra
         if boxes > MAX_BOXES {
             return Err(damaged_error());
         }
-        match <[u8; 4]>::from(header.kind).as_slice() {
+        let kind = <[u8; 4]>::from(header.kind);
+        if matches!(&kind, b"moov" | b"moof") {
+            table_bytes = table_bytes.saturating_add(length);
+        }
+        if table_bytes > MAX_ALL_TABLES_BYTES {
+            return Err(damaged_error());
+        }
+        match kind.as_slice() {
             b"ftyp" => has_file_type = true,
             b"moov" if track.is_some() => return Err(damaged_error()),
             b"moov" => track = Some(parse_movie(&read_box_body(file, length)?)?),

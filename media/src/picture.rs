@@ -12,10 +12,9 @@ use crate::{GIF_BYTES, IMAGE_BYTES, MediaFormat, MediaRejection, gif, jpeg, png,
 
 /// In pixels.
 const MAX_SIDE: u32 = 8192;
-const MAX_DECODED_BYTES: u64 = 48 * 1024 * 1024;
-/// A bound on pixels that keeps decoding within memory whatever the format needs besides its
-/// output: a progressive JPEG holds six bytes of coefficients for each.
-const MAX_PIXELS: u64 = 16 * 1024 * 1024;
+/// Memory for the decoded pixels and what is needed besides them: with the file itself, measuring a
+/// picture takes 64 MiB at most.
+const MAX_DECODED_BYTES: u64 = 59 * 1024 * 1024;
 const JPEG_QUALITY: u8 = 85;
 
 #[derive(Clone, Debug)]
@@ -55,22 +54,36 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
         _ => Some(gif::check(bytes)?),
     };
     let animation = animation.filter(|gif| gif.frames > 1);
-    let (picture, orientation) = decode_image(bytes, format)?;
-    let sizes = if animation.is_some() {
-        // For still previews, the first frame represents the animation.
-        vec![resize_image(&picture, SMALL, format)?]
-    } else {
-        resize_to_sizes(&picture, format)?
+    let (picture, orientation) = match format {
+        MediaFormat::Png => decode_image(&png::decodable_file(bytes)?, format)?,
+        _ => decode_image(bytes, format)?,
     };
+    let (width, height) = if swaps_sides(orientation) {
+        (picture.height(), picture.width())
+    } else {
+        (picture.width(), picture.height())
+    };
+    let wanted: Vec<ImageSize> = if animation.is_some() {
+        // For still previews, the first frame represents the animation.
+        vec![SMALL]
+    } else {
+        SIZES.into_iter().filter(|size| size.max_side < width.max(height)).collect()
+    };
+    let sizes = resize_to_sizes(picture, orientation, &wanted, format)?;
     Ok(ImageProperties {
         format,
-        width: picture.width(),
-        height: picture.height(),
+        width,
+        height,
         animated: animation.is_some(),
         duration_ms: animation.map_or(0, |gif| gif.duration_ms),
         sizes,
         stripped: strip_metadata::strip_metadata(bytes, format, orientation)?,
     })
+}
+
+const fn swaps_sides(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
 }
 
 fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orientation), MediaRejection> {
@@ -87,45 +100,73 @@ fn decode_image(bytes: &[u8], format: MediaFormat) -> Result<(DynamicImage, Orie
     let mut decoder = reader.into_decoder().map_err(damaged)?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
-    let fits = width <= MAX_SIDE && height <= MAX_SIDE && pixels <= MAX_PIXELS;
-    if !fits || decoder.total_bytes() > MAX_DECODED_BYTES {
+    let working_bytes = pixels.saturating_mul(working_bytes_per_pixel(bytes, format));
+    let resized_bytes = resized_bytes(decoder.total_bytes(), width.max(height));
+    let memory = decoder.total_bytes().saturating_add(working_bytes.max(resized_bytes));
+    if width > MAX_SIDE || height > MAX_SIDE || memory > MAX_DECODED_BYTES {
         return Err(MediaRejection::TooManyPixels { width, height });
     }
     if pixels == 0 {
         return Err(MediaRejection::Damaged(format));
     }
     let mut limits = Limits::default();
-    limits.max_alloc = Some(MAX_DECODED_BYTES * 2);
+    limits.max_alloc = Some(MAX_DECODED_BYTES);
     decoder.set_limits(limits).map_err(damaged)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut picture = DynamicImage::from_decoder(decoder).map_err(damaged)?;
-    picture.apply_orientation(orientation);
-    Ok((picture, orientation))
+    Ok((DynamicImage::from_decoder(decoder).map_err(damaged)?, orientation))
 }
 
-fn resize_to_sizes(picture: &DynamicImage, format: MediaFormat) -> Result<Vec<ResizedImage>, MediaRejection> {
-    let longer = picture.width().max(picture.height());
-    let wanted = SIZES.into_iter().filter(|size| size.max_side < longer);
-    wanted.map(|size| resize_image(picture, size, format)).collect()
+/// The largest of the sizes, which is made while the whole picture is in memory.
+fn resized_bytes(decoded_bytes: u64, longer_side: u32) -> u64 {
+    let largest = SIZES.into_iter().filter(|size| size.max_side < longer_side).map(|size| size.max_side).max();
+    let (largest, longer) = (u128::from(largest.unwrap_or(0)), u128::from(longer_side.max(1)));
+    let resized = u128::from(decoded_bytes) * largest * largest / (longer * longer);
+    u64::try_from(resized).unwrap_or(u64::MAX)
 }
 
-fn resize_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
-    let resized;
-    let smaller = if picture.width().max(picture.height()) > size.max_side {
-        resized = picture.thumbnail(size.max_side, size.max_side);
-        &resized
-    } else {
-        picture
-    };
-    let has_alpha = smaller.color().has_alpha();
+/// What the decoder holds for each pixel besides its output.
+fn working_bytes_per_pixel(bytes: &[u8], format: MediaFormat) -> u64 {
+    match format {
+        MediaFormat::Jpeg => jpeg::coefficient_bytes_per_pixel(bytes),
+        // The frame before it is converted or laid over the canvas.
+        MediaFormat::WebP | MediaFormat::Gif => 4,
+        _ => 0,
+    }
+}
+
+/// From `sizes`, smallest first. Each is made from the next larger one, so that the whole picture can be
+/// dropped, and turned when it is small.
+fn resize_to_sizes(
+    picture: DynamicImage,
+    orientation: Orientation,
+    sizes: &[ImageSize],
+    format: MediaFormat,
+) -> Result<Vec<ResizedImage>, MediaRejection> {
+    let (mut smaller, mut orientation) = (picture, Some(orientation));
+    let mut resized = Vec::with_capacity(sizes.len());
+    for size in sizes.iter().rev() {
+        if smaller.width().max(smaller.height()) > size.max_side {
+            smaller = smaller.thumbnail(size.max_side, size.max_side);
+        }
+        if let Some(orientation) = orientation.take() {
+            smaller.apply_orientation(orientation);
+            smaller =
+                if smaller.color().has_alpha() { smaller.into_rgba8().into() } else { smaller.into_rgb8().into() };
+        }
+        resized.push(encode_image(&smaller, *size, format)?);
+    }
+    resized.reverse();
+    Ok(resized)
+}
+
+fn encode_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
     let mut bytes = Vec::new();
-    let written = if has_alpha {
-        let encoder = PngEncoder::new(&mut bytes);
-        smaller.to_rgba8().write_with_encoder(encoder)
+    let (written, encoded) = if picture.color().has_alpha() {
+        (picture.write_with_encoder(PngEncoder::new(&mut bytes)), MediaFormat::Png)
     } else {
         let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-        smaller.to_rgb8().write_with_encoder(encoder)
+        (picture.write_with_encoder(encoder), MediaFormat::Jpeg)
     };
     written.map_err(|_| MediaRejection::Damaged(format))?;
-    Ok(ResizedImage { size, format: if has_alpha { MediaFormat::Png } else { MediaFormat::Jpeg }, bytes })
+    Ok(ResizedImage { size, format: encoded, bytes })
 }

@@ -99,7 +99,7 @@ mod tests {
     const SIDES: [(Orientation, bool); 2] = [(Orientation::NoTransforms, false), (Orientation::Rotate90, true)];
 
     #[test]
-    fn a_jpeg_tells_nothing_but_its_picture() {
+    fn metadata_of_a_jpeg_is_removed() {
         let plain = file(ImageFormat::Jpeg);
         assert_eq!(measure_image(&plain).unwrap().stripped, None);
         for (side, turned) in SIDES {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_png_tells_nothing_but_its_picture() {
+    fn metadata_of_a_png_is_removed() {
         let plain = file(ImageFormat::Png);
         assert_eq!(measure_image(&plain).unwrap().stripped, None);
         for (side, turned) in SIDES {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webp_tells_nothing_but_its_picture() {
+    fn metadata_of_a_webp_is_removed() {
         let simple = file(ImageFormat::WebP);
         assert_eq!(measure_image(&simple).unwrap().stripped, None);
         let head = webp::build_chunk(*b"VP8X", &[0, 0, 0, 0, 31, 0, 0, 15, 0, 0]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_claims_to_go_on_is_incomplete() {
+    fn half_a_jpeg_is_truncated() {
         let plain = file(ImageFormat::Jpeg);
         let half = plain.get(..plain.len() / 2).unwrap();
         assert_eq!(measure_image(half).unwrap_err(), crate::MediaRejection::Truncated(MediaFormat::Jpeg));

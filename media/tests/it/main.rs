@@ -1,0 +1,4 @@
+//! Files as a hostile uploader makes them.
+
+#[cfg(test)]
+mod decoding_bounds;
