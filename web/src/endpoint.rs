@@ -3,9 +3,12 @@
 
 use std::pin::Pin;
 
-use base::{Entitlement, Error, Permit, Scopes};
+use base::{Entitlement, Error, Permit, Scopes, VocabularyWord};
 
 use crate::request_context::{HttpReply, RequestContext};
+
+/// No limit; the operation checks the length itself.
+pub const ANY_LENGTH: usize = usize::MAX;
 
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<HttpReply, Error>> + Send>>;
 
@@ -54,6 +57,14 @@ pub struct SharedWindow {
 pub struct RateWindow {
     pub calls: u32,
     pub seconds: u32,
+}
+
+pub const fn per_second(calls: u32) -> RateWindow {
+    RateWindow { calls, seconds: 1 }
+}
+
+pub const fn per_minute(calls: u32) -> RateWindow {
+    RateWindow { calls, seconds: 60 }
 }
 
 pub const fn per_quarter_hour(calls: u32) -> RateWindow {
@@ -133,7 +144,7 @@ pub enum BodySpec {
 
 #[derive(Clone, Copy, Debug)]
 pub struct BodyMember {
-    pub name: base::VocabularyWord,
+    pub name: VocabularyWord,
     pub required: bool,
     pub shape: MemberShape,
 }
@@ -203,6 +214,12 @@ impl Endpoint {
         Self { permit: Permit::from_letters(letters, scopes), ..self }
     }
 
+    /// Admits everyone; the operation reads credentials itself if it needs any.
+    #[must_use]
+    pub const fn allow_anonymous(self) -> Self {
+        Self { permit: Permit::OPEN, ..self }
+    }
+
     #[must_use]
     pub const fn require_entitlement(self, entitlement: Entitlement) -> Self {
         Self { required_entitlement: Some(entitlement), ..self }
@@ -255,4 +272,57 @@ impl Endpoint {
     pub const fn handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
         Self { handler: Some(handler), ..self }
     }
+}
+
+impl EndpointParam {
+    /// Optional.
+    pub const fn query(name: &'static str, param_type: ParamType, summary: &'static str) -> Self {
+        Self { name, aliases: &[], location: EndpointParamLocation::Query, required: false, param_type, summary }
+    }
+
+    pub const fn path(name: &'static str, kind: ParamType, summary: &'static str) -> Self {
+        Self { location: EndpointParamLocation::Path, required: true, ..Self::query(name, kind, summary) }
+    }
+
+    pub const fn path_id(name: &'static str, summary: &'static str) -> Self {
+        Self::path(name, ParamType::Id, summary)
+    }
+
+    #[must_use]
+    pub const fn as_required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    #[must_use]
+    pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+}
+
+impl BodyMember {
+    /// Optional, with the same name in both vocabularies.
+    pub const fn new(name: &'static str, shape: MemberShape) -> Self {
+        Self::from_names(VocabularyWord::same_in_both(name), shape)
+    }
+
+    /// Optional.
+    pub const fn from_names(name: VocabularyWord, shape: MemberShape) -> Self {
+        Self { name, required: false, shape }
+    }
+
+    #[must_use]
+    pub const fn as_required(self) -> Self {
+        Self { required: true, ..self }
+    }
+}
+
+/// Optional text members of any length, by name.
+#[macro_export]
+macro_rules! text_members {
+    ($($name:ident)*) => {
+        &[$($crate::endpoint::BodyMember::new(
+            stringify!($name),
+            $crate::endpoint::MemberShape::Text(0, $crate::endpoint::ANY_LENGTH),
+        )),*]
+    };
 }

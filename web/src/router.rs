@@ -73,7 +73,7 @@ impl std::fmt::Debug for Endpoint {
 impl EndpointRouter {
     /// Mounts every operation under each spelling of its paths. Two operations on the same method and path are a
     /// fault.
-    pub fn new(table: &'static [&'static [Endpoint]]) -> Result<Self, Fault> {
+    pub fn new(table: &[&'static [Endpoint]]) -> Result<Self, Fault> {
         let mut router = Self {
             paths: matchit::Router::new(),
             nodes: Vec::new(),

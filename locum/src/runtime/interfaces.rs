@@ -51,8 +51,12 @@ impl ServerInterfaces {
         let metrics = Arc::new(ServerMetrics::default());
         let authenticator = Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
         let authenticator = Arc::new(authenticator);
+        let mut endpoints = web::operations::ENDPOINTS.clone();
+        if settings.mode == RunMode::Dev {
+            endpoints.push(web::operations::portal::DEVELOPMENT);
+        }
         let server = ApiServer::new(
-            &web::operations::ENDPOINTS,
+            &endpoints,
             Arc::clone(store),
             Arc::clone(&authenticator),
             Arc::clone(&metrics),

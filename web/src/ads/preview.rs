@@ -13,8 +13,8 @@ use view::StatusForm;
 use crate::endpoint::HandlerFuture;
 use crate::pages::forms::PageQuery;
 use crate::pages::run_page;
-use crate::pages::security_headers::frame_ancestors_policy;
 use crate::request_context::{HttpReply, RequestContext};
+use crate::security_headers::frame_ancestors_policy;
 
 /// `GET /preview/{id}`: needs no credential, since the address is signed and expires.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {

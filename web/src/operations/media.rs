@@ -2,9 +2,10 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{ANY_LENGTH, END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
+use super::shared::{END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day, per_quarter_hour,
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day,
+    per_quarter_hour,
 };
 use crate::v2::media::{self, serve, upload};
 

@@ -2,9 +2,9 @@
 
 use base::{Scope, Scopes};
 
-use super::shared::{ANY_LENGTH, CONVERSATION_ID, DM_FIELDS, READ, page_params};
+use super::shared::{CONVERSATION_ID, DM_FIELDS, READ, page_params};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2::messages;
 

@@ -3,9 +3,9 @@
 use base::{Scope, Scopes};
 use view::ObjectKind;
 
-use super::shared::{ANY_LENGTH, POST_FIELDS, POST_ID, object_fields_param, page_params};
+use super::shared::{POST_FIELDS, POST_ID, object_fields_param, page_params};
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2;
 

@@ -5,8 +5,10 @@
 
 use base::Scopes;
 
-use super::shared::{ANY_LENGTH, text_members};
-use crate::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
+use crate::endpoint::{
+    ANY_LENGTH, BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
+};
+use crate::text_members;
 use crate::{oauth, pages};
 
 pub static OAUTH1: &[Endpoint] = &[

@@ -1,6 +1,5 @@
 //! Pages for people. They parse their queries themselves, so that errors are shown on a page.
 
-use super::shared::text_members;
 use crate::endpoint::{
     BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, ParamType, RateWindow, per_quarter_hour,
 };
@@ -9,6 +8,7 @@ use crate::pages::{
     settings, sign_in,
 };
 use crate::request_context::RequestContext;
+use crate::text_members;
 
 pub static PAGES: &[Endpoint] = &[
     page_endpoint("showStart", "/", landing::show).summary("The start page."),

@@ -1,10 +1,12 @@
 //! The developer portal and the Ads Manager: pages, not part of the public API.
 
-use super::shared::{ANY_LENGTH, text_members};
-use crate::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
+use crate::endpoint::{
+    ANY_LENGTH, BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
+};
 use crate::portal::{
     apps, callbacks, keys, live, mailbox, manager, search_console, signature, stream, usage, webhooks,
 };
+use crate::text_members;
 
 pub static PORTAL: &[Endpoint] = &[
     portal_page("developerStart", "GET", "/developer")

@@ -3,10 +3,10 @@
 use base::{Scope, VocabularyWord};
 
 use super::shared::{
-    ANY_LENGTH, END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
+    END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
 };
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2;
 

@@ -2,9 +2,8 @@
 
 use base::Scopes;
 
-use super::shared::ANY_LENGTH;
 use crate::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
 };
 use crate::v2;
 

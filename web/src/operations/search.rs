@@ -4,10 +4,9 @@ use base::{Entitlement, Scopes};
 use view::ObjectKind;
 
 use super::shared::{
-    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, per_second,
-    query_param,
+    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, query_param,
 };
-use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
 use crate::v2;
 
 pub static SEARCH: &[Endpoint] = &[

@@ -1,91 +1,16 @@
 //! Parameters, body members, scopes and windows that many declarations share.
 
-use base::{Permit, Scope, Scopes, VocabularyWord};
+use base::{Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
 
-use crate::endpoint::{
-    BodyMember, Endpoint, EndpointParam, EndpointParamLocation, MemberShape, ParamType, RateWindow, SharedWindow,
-    TextPattern,
-};
+use crate::endpoint::{BodyMember, EndpointParam, MemberShape, ParamType, RateWindow, SharedWindow, TextPattern};
 
 /// Required by nearly every operation.
 pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
 
-/// No limit; the operation checks the length itself.
-pub(crate) const ANY_LENGTH: usize = usize::MAX;
-
-pub(crate) const fn per_second(calls: u32) -> RateWindow {
-    RateWindow { calls, seconds: 1 }
-}
-
-pub(crate) const fn per_minute(calls: u32) -> RateWindow {
-    RateWindow { calls, seconds: 60 }
-}
-
 /// Posts and reposts of a user together (contract core §13.17).
 pub(crate) static PUBLISHING: SharedWindow =
     SharedWindow { name: "posts and reposts", window: RateWindow { calls: 300, seconds: 10_800 } };
-
-impl Endpoint {
-    /// Admits everyone; the operation reads credentials itself if it needs any.
-    #[must_use]
-    pub(crate) const fn allow_anonymous(self) -> Self {
-        Self { permit: Permit::OPEN, ..self }
-    }
-}
-
-impl EndpointParam {
-    /// Optional.
-    pub(crate) const fn query(name: &'static str, param_type: ParamType, summary: &'static str) -> Self {
-        Self { name, aliases: &[], location: EndpointParamLocation::Query, required: false, param_type, summary }
-    }
-
-    pub(crate) const fn path(name: &'static str, kind: ParamType, summary: &'static str) -> Self {
-        Self { location: EndpointParamLocation::Path, required: true, ..Self::query(name, kind, summary) }
-    }
-
-    pub(crate) const fn path_id(name: &'static str, summary: &'static str) -> Self {
-        Self::path(name, ParamType::Id, summary)
-    }
-
-    #[must_use]
-    pub(crate) const fn as_required(self) -> Self {
-        Self { required: true, ..self }
-    }
-
-    #[must_use]
-    pub(crate) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
-    }
-}
-
-impl BodyMember {
-    /// Optional, with the same name in both vocabularies.
-    pub(crate) const fn new(name: &'static str, shape: MemberShape) -> Self {
-        Self::from_names(VocabularyWord::same_in_both(name), shape)
-    }
-
-    /// Optional.
-    pub(crate) const fn from_names(name: VocabularyWord, shape: MemberShape) -> Self {
-        Self { name, required: false, shape }
-    }
-
-    #[must_use]
-    pub(crate) const fn as_required(self) -> Self {
-        Self { required: true, ..self }
-    }
-}
-
-/// Optional text members of any length, by name.
-macro_rules! text_members {
-    ($($name:ident)*) => {
-        &[$($crate::endpoint::BodyMember::new(
-            stringify!($name),
-            $crate::endpoint::MemberShape::Text(0, $crate::operations::shared::ANY_LENGTH),
-        )),*]
-    };
-}
-pub(crate) use text_members;
 
 // Paths.
 

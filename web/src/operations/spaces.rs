@@ -3,9 +3,9 @@
 use base::{Scope, Scopes};
 
 use super::shared::{
-    POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params, per_second, query_param,
+    POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params, query_param,
 };
-use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use crate::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
 use crate::v2;
 
 pub static SPACES: &[Endpoint] = &[

@@ -4,10 +4,12 @@ use base::Scopes;
 use view::ObjectKind;
 
 use super::shared::{
-    ANY_LENGTH, BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param,
-    object_fields_param, page_params, partition_param,
+    BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param, object_fields_param,
+    page_params, partition_param,
 };
-use crate::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+use crate::endpoint::{
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
+};
 use crate::v2;
 
 pub static STREAMS: &[Endpoint] = &[

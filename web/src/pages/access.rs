@@ -7,9 +7,9 @@ use network::sessions;
 use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
 
 use super::app_summary::{load_app_summary, permission_level};
-use super::context::SITE_LINKS;
 use super::{BrowserVisit, errors, forms, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::SITE_LINKS;
 use crate::request_context::RequestContext;
 
 pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";

@@ -7,11 +7,11 @@ use pages::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
 
-use super::context::SITE_LINKS;
 use super::forms::{self, PageQuery};
 use super::settings::{RESEND_PATH, first_message};
 use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::SITE_LINKS;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 

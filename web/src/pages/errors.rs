@@ -1,14 +1,10 @@
 //! Error pages. None of them links to the requested redirect target.
 
-use base::clock::wall_time;
-use base::{Fault, Refusal};
-use edge::Body;
-use http::header::{HeaderValue, RETRY_AFTER};
-use pages::{CallbackDiff, ErrorPage, HtmlPage, PageErrorKind};
+use base::Fault;
+use pages::{CallbackDiff, ErrorPage, PageErrorKind};
 
 use super::forms::PageQuery;
-use super::{BrowserVisit, PageContext, PageExit};
-use crate::access_log::RequestId;
+use super::{BrowserVisit, PageExit};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
@@ -51,48 +47,6 @@ pub(super) fn render_callback_mismatch(
         reference: Some(call.head().id.as_str().to_owned()),
     };
     Ok(visit.render_page(call, &page)?.status(status))
-}
-
-/// Replaces the body of a refusal's response with a page; status and headers stay.
-pub(crate) fn render_refusal(
-    page_context: &PageContext,
-    reply: HttpReply,
-    refusal: &Refusal,
-    wait: Option<i64>,
-    id: &RequestId,
-) -> HttpReply {
-    let wait = wait.filter(|_| *refusal == Refusal::RateLimited);
-    let kind = match (refusal, wait) {
-        (Refusal::RouteNotFound | Refusal::NotFound(_), _) => PageErrorKind::NotFound,
-        (Refusal::MethodNotAllowed { .. }, _) => PageErrorKind::MethodNotAllowed,
-        (Refusal::RateLimited, Some(wait)) => PageErrorKind::TooManyAttempts(wait),
-        (Refusal::Unavailable, _) => PageErrorKind::Overloaded,
-        (other, _) => PageErrorKind::Refused(crate::error_formats::error_message(other).to_owned()),
-    };
-    let reply = match wait {
-        Some(wait) => reply.header(RETRY_AFTER, HeaderValue::from(wait)),
-        None => reply,
-    };
-    replace_body(page_context, reply, kind, id)
-}
-
-pub(crate) fn render_failure(page_context: &PageContext, reply: HttpReply, id: &RequestId) -> HttpReply {
-    replace_body(page_context, reply, PageErrorKind::InternalError, id)
-}
-
-/// Does not look up who is signed in: that lookup may be what failed.
-fn replace_body(page_context: &PageContext, plain: HttpReply, kind: PageErrorKind, id: &RequestId) -> HttpReply {
-    let page = ErrorPage {
-        frame: page_context.page_frame(wall_time()),
-        kind,
-        app: None,
-        comparisons: Vec::new(),
-        reference: Some(id.as_str().to_owned()),
-    };
-    match page.render_html() {
-        Ok(html) => HttpReply { body: Body::full(html), ..plain },
-        Err(_) => plain,
-    }
 }
 
 const fn status_code(kind: &PageErrorKind) -> u16 {

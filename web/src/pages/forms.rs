@@ -5,7 +5,8 @@ use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 use pages::PageErrorKind;
 
-use super::{BrowserVisit, PageContext, PageExit, errors};
+use super::{BrowserVisit, PageExit, errors};
+use crate::page_context::PageContext;
 use crate::request_context::RequestContext;
 
 const FETCH_SITE: &str = "sec-fetch-site";

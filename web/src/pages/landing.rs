@@ -3,9 +3,9 @@
 use network::registration::RegistrationPolicy;
 use pages::LandingPage;
 
-use super::context::SITE_LINKS;
 use super::{BrowserVisit, run_page};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::SITE_LINKS;
 use crate::request_context::RequestContext;
 
 /// `GET /`.

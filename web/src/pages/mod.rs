@@ -10,7 +10,6 @@ pub(crate) mod app_summary;
 pub(crate) mod assets;
 pub(crate) mod card_links;
 pub(crate) mod compose;
-pub(crate) mod context;
 pub(crate) mod errors;
 pub(crate) mod forms;
 pub(crate) mod landing;
@@ -19,17 +18,16 @@ pub(crate) mod oauth1;
 pub(crate) mod oauth2;
 pub(crate) mod registration;
 mod return_target;
-pub(crate) mod security_headers;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod sign_in;
 
-pub(crate) use context::PageContext;
 pub(crate) use session::{BrowserVisit, SignedInPerson};
 
 use base::{Error, Fault, Refusal};
 
 use crate::endpoint::HandlerFuture;
+use crate::page_context;
 use crate::reply::HttpReply;
 
 /// Why a handler ends early.
@@ -79,7 +77,7 @@ where
 
 /// Redirects with 303 to a local path; anything else leads to the default page.
 pub(crate) fn redirect_to(path: &str) -> HttpReply {
-    HttpReply::empty(303).location(forms::local_path(path).unwrap_or(context::DEFAULT_PATH))
+    HttpReply::empty(303).location(forms::local_path(path).unwrap_or(page_context::DEFAULT_PATH))
 }
 
 #[cfg(test)]

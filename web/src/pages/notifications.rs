@@ -3,10 +3,10 @@
 use network::notifications;
 use pages::{NotificationItem, NotificationsPage, Pager};
 
-use super::context::SITE_LINKS;
 use super::forms::PageQuery;
 use super::{BrowserVisit, run_page};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::SITE_LINKS;
 use crate::request_context::RequestContext;
 
 const PAGE_SIZE: usize = 50;

@@ -5,10 +5,11 @@ use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage
 
 use super::app_summary::{load_app_summary, permission_level, redirect_destination};
 use super::forms;
-use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, security_headers, sign_in};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, sign_in};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
+use crate::security_headers;
 
 pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
 

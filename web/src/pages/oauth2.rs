@@ -7,10 +7,11 @@ use store::apps::{App, AppStatus};
 
 use super::app_summary::{load_app_summary, redirect_destination};
 use super::forms::{self, PageQuery};
-use super::{BrowserVisit, PageExit, errors, redirect_to, run_page, security_headers, sign_in};
+use super::{BrowserVisit, PageExit, errors, redirect_to, run_page, sign_in};
 use crate::endpoint::HandlerFuture;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
+use crate::security_headers;
 
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 

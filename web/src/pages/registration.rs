@@ -6,13 +6,14 @@ use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
 use network::{email_links, sessions};
 use pages::{FormField, SignUpPage};
 
-use super::context::{DEFAULT_PATH, SITE_LINKS};
 use super::forms::{self, PageQuery, SubmittedForm};
 use super::return_target::ReturnTarget;
-use super::{BrowserVisit, PageExit, redirect_to, run_page, security_headers, session};
+use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::{DEFAULT_PATH, SITE_LINKS};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
+use crate::security_headers;
 
 /// `GET /join`, also where invitations lead.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {

@@ -8,7 +8,8 @@ use network::sessions::{self, ClientInfo, UserSession};
 use pages::{HtmlPage, PageFrame, SignedInAccount};
 use store::users::User;
 
-use super::{PageContext, PageExit, context, redirect_to};
+use super::{PageExit, redirect_to};
+use crate::page_context::{self, PageContext};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
@@ -92,10 +93,10 @@ impl BrowserVisit {
         self.person.as_ref().ok_or_else(|| {
             let here = call.head().uri.path_and_query();
             let is_get = call.head().method == http::Method::GET;
-            let here = here.map_or(context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
-            let next = if is_get { here } else { context::DEFAULT_PATH };
+            let here = here.map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+            let next = if is_get { here } else { page_context::DEFAULT_PATH };
             let next = base::percent::encode(next);
-            redirect_to(&format!("{}?next={next}", context::SITE_LINKS.sign_in)).into()
+            redirect_to(&format!("{}?next={next}", page_context::SITE_LINKS.sign_in)).into()
         })
     }
 

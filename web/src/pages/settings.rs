@@ -9,8 +9,9 @@ use pages::{
 
 use super::account_recovery::email_confirmation_page;
 use super::forms::{self, PageQuery};
-use super::{BrowserVisit, PageExit, SignedInPerson, context, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
+use crate::page_context;
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
 
@@ -122,7 +123,7 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
         match changed.await {
             Ok(text) => {
                 let done = if end_tokens { "tokens" } else { "password" };
-                let reply = redirect_to(&format!("{}?done={done}", context::SITE_LINKS.account));
+                let reply = redirect_to(&format!("{}?done={done}", page_context::SITE_LINKS.account));
                 Ok(session::set_session_cookie(&call, reply, &text))
             }
             Err(Error::Refused(refusal)) => {
@@ -180,7 +181,7 @@ pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
         let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
         let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
         match sent.await {
-            Ok(None) => Ok(redirect_to(context::SITE_LINKS.account)),
+            Ok(None) => Ok(redirect_to(page_context::SITE_LINKS.account)),
             Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
             Err(Error::Refused(_)) => {
                 let refused =
@@ -211,7 +212,7 @@ pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
         let (by, user) = (person.audit_actor(&visit), person.user.id);
         let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
         match updated.await {
-            Ok(_) => Ok(redirect_to(&format!("{}?done=about", context::SITE_LINKS.account))),
+            Ok(_) => Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account))),
             Err(Error::Refused(_)) => {
                 let message = "Enter a date in the past, and choose a gender";
                 let refused =
@@ -232,7 +233,7 @@ pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
         forms::accept_form(&call, &visit).await?;
         let by = person.audit_actor(&visit);
         call.write(move |tx| email_links::cancel_email_change(tx, &by)).await?;
-        Ok(redirect_to(&format!("{}?done=cancelled", context::SITE_LINKS.account)))
+        Ok(redirect_to(&format!("{}?done=cancelled", page_context::SITE_LINKS.account)))
     })
 }
 

@@ -7,13 +7,14 @@ use network::sessions as rules;
 use network::sign_in::{SignInAttempt, SignInOutcome};
 use pages::{CancelForm, FormField, SignInPage, SignOutPage};
 
-use super::context::{DEFAULT_PATH, SITE_LINKS};
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
-use super::{BrowserVisit, PageExit, redirect_to, run_page, security_headers, session};
+use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 use crate::endpoint::HandlerFuture;
+use crate::page_context::{DEFAULT_PATH, SITE_LINKS};
 use crate::reply::HttpReply;
 use crate::request_context::RequestContext;
+use crate::security_headers;
 
 /// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";

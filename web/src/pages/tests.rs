@@ -4,8 +4,8 @@ use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};
 
 use super::forms::{PageQuery, is_loopback, is_trusted_origin, local_path};
-use super::security_headers::csp_source;
 use super::session::{CookieNames, find_cookie, format_set_cookie};
+use crate::security_headers::csp_source;
 
 #[test]
 fn next_is_one_of_our_own_paths() {

@@ -26,7 +26,7 @@ use crate::error_formats::{self, ErrorContext};
 use crate::health::HealthChecks;
 use crate::limits::{RateLimitMode, RateLimitStatus, RateLimiter};
 use crate::metrics::ServerMetrics;
-use crate::pages::errors;
+use crate::page_context::PageContext;
 use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
 use crate::router::EndpointRouter;
@@ -151,7 +151,7 @@ type IncomingRequest = (Arc<RequestHead>, Body);
 
 impl ApiServer {
     pub fn new(
-        table: &'static [&'static [Endpoint]],
+        table: &[&'static [Endpoint]],
         store: Arc<Store>,
         authenticator: Arc<Authenticator>,
         metrics: Arc<ServerMetrics>,
@@ -160,14 +160,12 @@ impl ApiServer {
     ) -> Result<Self, Fault> {
         let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
         let limiter = Arc::new(limiter);
-        let mut router = EndpointRouter::new(table)?;
-        if config.dev {
-            router.add(crate::operations::portal::DEVELOPMENT)?;
-        }
+        let router = EndpointRouter::new(table)?;
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let state = AppState {
+            endpoints: table.iter().copied().flatten().collect(),
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             home_timelines: Arc::default(),
@@ -196,7 +194,7 @@ impl ApiServer {
             webhooks: config.webhooks.clone(),
             // Leaked once per server, which lives as long as the process.
             site_url: String::leak(config.base_url.clone()),
-            page_context: crate::pages::PageContext::new(&store, &config)?,
+            page_context: PageContext::new(&store, &config)?,
         };
         let shared = ServerState {
             router,
@@ -335,7 +333,7 @@ impl ServerState {
         }
         let reply = error_formats::render_internal_error(trace.error_format, context);
         if trace.error_format == ErrorFormat::Page {
-            return errors::render_failure(&self.app_state.page_context, reply, &head.id);
+            return error_formats::render_failure_page(&self.app_state.page_context, reply, &head.id);
         }
         reply
     }
@@ -352,7 +350,7 @@ impl ServerState {
             return reply;
         }
         let wait = trace.rate_limit.as_ref().and_then(RateLimitStatus::retry_after_seconds);
-        errors::render_refusal(&self.app_state.page_context, reply, refusal, wait, &head.id)
+        error_formats::render_refusal_page(&self.app_state.page_context, reply, refusal, wait, &head.id)
     }
 
     /// Adds the headers, and writes access log and metrics.

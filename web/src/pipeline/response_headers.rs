@@ -6,9 +6,9 @@ use http::{Method, Response, StatusCode};
 
 use super::{RequestTrace, ServerState};
 use crate::endpoint::ErrorFormat;
-use crate::pages::security_headers::{add_security_headers, is_html};
 use crate::reply::HttpReply;
 use crate::request_context::RequestHead;
+use crate::security_headers::{add_security_headers, is_html};
 
 /// The version of the public API that this server implements.
 const VERSION: HeaderValue = HeaderValue::from_static("2.167");

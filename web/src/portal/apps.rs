@@ -12,7 +12,7 @@ use store::apps::{App, AppStatus};
 
 use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
 use crate::endpoint::HandlerFuture;
-use crate::pages::context::SITE_LINKS;
+use crate::page_context::SITE_LINKS;
 use crate::pages::forms::accept_form;
 use crate::pages::{BrowserVisit, PageExit, redirect_to, run_page};
 use crate::reply::HttpReply;

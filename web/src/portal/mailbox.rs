@@ -5,7 +5,7 @@ use store::emails;
 
 use super::not_found_page;
 use crate::endpoint::HandlerFuture;
-use crate::pages::context::SITE_LINKS;
+use crate::page_context::SITE_LINKS;
 use crate::pages::forms::PageQuery;
 use crate::pages::{BrowserVisit, run_page};
 use crate::request_context::RequestContext;

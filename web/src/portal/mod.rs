@@ -56,7 +56,7 @@ fn app_ref(app: &App) -> pages::AppRef {
     pages::AppRef {
         id: app.id.to_string(),
         name: app.name.clone(),
-        path: format!("{}/{}", crate::pages::context::SITE_LINKS.apps, app.id),
+        path: format!("{}/{}", crate::page_context::SITE_LINKS.apps, app.id),
     }
 }
 

@@ -16,7 +16,7 @@ use query::{
 };
 
 use crate::endpoint::HandlerFuture;
-use crate::pages::context::SITE_LINKS;
+use crate::page_context::SITE_LINKS;
 use crate::pages::forms::accept_form;
 use crate::pages::{BrowserVisit, PageExit, run_page};
 use crate::request_context::RequestContext;

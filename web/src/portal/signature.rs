@@ -5,7 +5,7 @@ use network::explain::{self, SignatureExplainRequest};
 use pages::{FormField, SignatureExplainerPage, SignatureReport};
 
 use crate::endpoint::HandlerFuture;
-use crate::pages::context::SITE_LINKS;
+use crate::page_context::SITE_LINKS;
 use crate::pages::forms::accept_form;
 use crate::pages::{BrowserVisit, run_page};
 use crate::request_context::RequestContext;

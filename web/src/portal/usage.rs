@@ -11,7 +11,6 @@ use pages::{AppUsagePage, Notice, Pager, UsageWindow};
 use super::{OwnedApp, outcome_or_page};
 use crate::endpoint::{Endpoint, HandlerFuture};
 use crate::limits::{LimitCounter, RateLimitSubject, WindowUsage};
-use crate::operations::ENDPOINTS;
 use crate::pages::{PageExit, run_page};
 use crate::request_context::RequestContext;
 use crate::router::spell_path;
@@ -47,7 +46,7 @@ fn operation_label(endpoint: &Endpoint) -> String {
 }
 
 async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
-    let all: Vec<&Endpoint> = ENDPOINTS.iter().copied().flatten().collect();
+    let all = &call.state.endpoints;
     let windows = |pool: RateLimitSubject, operation: usize| {
         let limits = all.get(operation).map(|endpoint| endpoint.limits);
         limits.map_or(&[][..], |limits| match pool {
@@ -105,8 +104,7 @@ async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<U
     let used = call.read(move |tx| portal::load_usage(tx, owner, id, from)).await;
     let used = outcome_or_page(call, &own.visit, used)?;
     let shown = used.calls.into_iter().filter_map(|calls| {
-        let mut all = ENDPOINTS.iter().copied().flatten();
-        let endpoint = all.find(|endpoint| endpoint.id == calls.operation)?;
+        let endpoint = call.state.endpoints.iter().find(|endpoint| endpoint.id == calls.operation)?;
         let quarter = |windows: &[crate::endpoint::RateWindow]| {
             let found = windows.iter().find(|window| window.seconds == 900);
             found.or(windows.first()).map(|window| window.calls)

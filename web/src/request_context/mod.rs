@@ -70,6 +70,8 @@ fn strip_sandbox_prefix(path: &str) -> Option<&str> {
 }
 
 pub struct AppState {
+    /// All operations, by the router's number.
+    pub endpoints: Vec<&'static Endpoint>,
     pub store: Arc<Store>,
     pub authenticator: Arc<Authenticator>,
     /// Of users who read theirs recently.
@@ -93,7 +95,7 @@ pub struct AppState {
     pub webhooks: deliver::webhooks::WebhookAdmin,
     /// Base URL of the platform's own files.
     pub site_url: &'static str,
-    pub(crate) page_context: crate::pages::PageContext,
+    pub(crate) page_context: crate::page_context::PageContext,
 }
 
 impl AppState {

@@ -1,8 +1,7 @@
 //! Custom audiences and their permissions.
 
 use super::{account, path_param, planned_endpoint};
-use crate::endpoint::Endpoint;
-use crate::operations::shared::per_minute;
+use crate::endpoint::{Endpoint, per_minute};
 
 account! {
     AUDIENCES {

@@ -10,9 +10,8 @@ use base::{Entitlement, Scope, Scopes};
 
 use crate::endpoint::{
     BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
-    SharedWindow, per_quarter_hour,
+    SharedWindow, per_minute, per_quarter_hour,
 };
-use crate::operations::shared::per_minute;
 
 /// The planned operations that the `ads` crate does not declare yet.
 pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {

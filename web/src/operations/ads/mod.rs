@@ -20,8 +20,7 @@ pub use serving::SERVING;
 
 use base::Scopes;
 
-use super::shared::per_minute;
-use crate::endpoint::{Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour};
+use crate::endpoint::{Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_minute, per_quarter_hour};
 
 /// Operations under `/12/accounts/{account_id}/`, also under `/11/`:
 /// `"id" METHOD "path" | "older path" [path parameters] => "summary" at window,`
