@@ -6,6 +6,7 @@ mod command_error;
 mod config;
 mod dev;
 mod instance;
+mod operations;
 mod runtime;
 mod tools;
 

@@ -305,6 +305,3 @@ fn properties_schema(properties: Value) -> Value {
     let schema = [("type".into(), "object".into()), ("properties".into(), properties)];
     Map::from_iter(schema).into()
 }
-
-#[cfg(test)]
-mod tests;

@@ -14,9 +14,9 @@ use tokio::sync::OnceCell;
 use crate::ServerConfig;
 
 /// Where people go after signing in, unless another path was requested.
-pub(crate) const DEFAULT_PATH: &str = "/settings/account";
+pub const DEFAULT_PATH: &str = "/settings/account";
 
-pub(crate) const SITE_LINKS: SiteLinks = SiteLinks {
+pub const SITE_LINKS: SiteLinks = SiteLinks {
     home: "/",
     sign_in: "/login",
     sign_up: "/join",
@@ -34,10 +34,10 @@ pub(crate) const SITE_LINKS: SiteLinks = SiteLinks {
     mailbox: "/mailbox",
 };
 
-pub(crate) struct PageContext {
-    pub(crate) config: ServerConfig,
-    pub(crate) sign_in_gate: SignInService,
-    pub(crate) site: EmailSite,
+pub struct PageContext {
+    pub config: ServerConfig,
+    pub sign_in_gate: SignInService,
+    pub site: EmailSite,
     visitor_forms: OnceCell<VisitorFormTokens>,
 }
 
@@ -52,11 +52,11 @@ impl PageContext {
         })
     }
 
-    pub(crate) fn is_tls(&self) -> bool {
+    pub fn is_tls(&self) -> bool {
         self.config.base_url.starts_with("https://")
     }
 
-    pub(crate) fn page_frame(&self, now: Time) -> PageFrame {
+    pub fn page_frame(&self, now: Time) -> PageFrame {
         PageFrame {
             dev: self.config.dev,
             sends_mail: self.config.sends_mail,
@@ -68,12 +68,12 @@ impl PageContext {
         }
     }
 
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         let url = self.config.base_url.as_str();
         url.split_once("://").map_or(url, |(_, host)| host)
     }
 
-    pub(crate) async fn visitor_forms(&self) -> Result<&VisitorFormTokens, Error> {
+    pub async fn visitor_forms(&self) -> Result<&VisitorFormTokens, Error> {
         let open = || VisitorFormTokens::open(&self.sign_in_gate.store);
         self.visitor_forms.get_or_try_init(open).await
     }

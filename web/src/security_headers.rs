@@ -36,7 +36,7 @@ pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
 }
 
 /// Adds the origin of `url` to `form-action`: browsers also apply it to the redirect that answers a form.
-pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpReply {
+pub fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpReply {
     let Some(source) = url.and_then(csp_source) else {
         return reply;
     };
@@ -50,7 +50,7 @@ pub(crate) fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpRepl
 }
 
 /// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.
-pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
+pub fn frame_ancestors_policy(urls: &[String]) -> String {
     let mut sources: Vec<String> =
         urls.iter().filter_map(|url| csp_source(url)).filter(|source| source.contains("://")).collect();
     sources.sort_unstable();
@@ -62,7 +62,7 @@ pub(crate) fn frame_ancestors_policy(urls: &[String]) -> String {
 }
 
 /// The origin, or only the scheme where a policy cannot express the origin.
-pub(crate) fn csp_source(url: &str) -> Option<String> {
+fn csp_source(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once(':')?;
     let plain = |text: &str, more: &str| {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || more.contains(letter);
@@ -78,4 +78,25 @@ pub(crate) fn csp_source(url: &str) -> Option<String> {
         return Some(format!("{scheme}://{authority}"));
     }
     Some(format!("{scheme}:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::csp_source;
+
+    #[test]
+    fn a_policy_names_an_address_by_its_origin_or_scheme() {
+        for (url, named) in [
+            ("https://a.example/cb?x=1", Some("https://a.example")),
+            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
+            ("http://[::1]:8080/cb", Some("http:")),
+            ("https://a.example;script-src/", Some("https:")),
+            ("myapp://cb", Some("myapp:")),
+            ("com.example:/cb", Some("com.example:")),
+            ("a b://c", None),
+            ("nothing", None),
+        ] {
+            assert_eq!(csp_source(url).as_deref(), named, "{url}");
+        }
+    }
 }

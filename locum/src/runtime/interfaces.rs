@@ -51,9 +51,9 @@ impl ServerInterfaces {
         let metrics = Arc::new(ServerMetrics::default());
         let authenticator = Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
         let authenticator = Arc::new(authenticator);
-        let mut endpoints = web::operations::ENDPOINTS.clone();
+        let mut endpoints = crate::operations::ENDPOINTS.clone();
         if settings.mode == RunMode::Dev {
-            endpoints.push(web::operations::portal::DEVELOPMENT);
+            endpoints.push(portal::DEVELOPMENT);
         }
         let server = ApiServer::new(
             &endpoints,

@@ -2,10 +2,10 @@
 
 use base::Vocabulary;
 use serde_json::{Value, json};
-use web::operations::{ENDPOINTS, coverage};
 use web::router::spell_path;
 
 use crate::cli::{OutputOptions, RoutesArgs, print_line};
+use crate::operations::{ENDPOINTS, coverage};
 
 /// With `--coverage`, includes operations that are not implemented.
 pub(crate) fn print_routes(args: RoutesArgs, output: OutputOptions) {

@@ -32,7 +32,7 @@ fn is_open(facts: &Value) -> bool {
 
 /// Every operation that is declared: the document of the binary has those that are built.
 fn operations() -> Vec<Operation> {
-    let all = web::openapi::document(&web::operations::ENDPOINTS, true);
+    let all = web::openapi::document(&api::ENDPOINTS, true);
     let mut found = Vec::new();
     for (path, item) in all["paths"].as_object().unwrap() {
         for (method, facts) in item.as_object().unwrap() {
@@ -301,15 +301,10 @@ fn the_binary_describes_all_that_is_built() {
     let document = shared_server().run_cli(&["openapi"]).json();
     let routes = shared_server().run_cli(&["routes"]).json();
     let routes = routes.as_array().unwrap();
-    assert_eq!(routes.len(), web::operations::ENDPOINTS.iter().map(|some| some.len()).sum::<usize>());
+    let declared = api::ENDPOINTS.iter().chain(portal::ENDPOINTS).map(|some| some.len());
+    assert_eq!(routes.len(), declared.sum::<usize>());
     // Pages are for people.
-    let pages: Vec<_> = web::operations::ENDPOINTS
-        .iter()
-        .copied()
-        .flatten()
-        .filter(|endpoint| endpoint.error_format == web::endpoint::ErrorFormat::Page)
-        .map(|endpoint| endpoint.id)
-        .collect();
+    let pages: Vec<_> = portal::ENDPOINTS.iter().copied().flatten().map(|endpoint| endpoint.id).collect();
     for route in routes {
         if pages.contains(&route["operation"].as_str().unwrap()) {
             continue;

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-const CRATES: &[&str] =
-    &["ads", "base", "deliver", "edge", "locum", "media", "network", "pages", "query", "store", "view", "web"];
+const CRATES: &[&str] = &[
+    "ads", "api", "base", "deliver", "edge", "locum", "media", "network", "pages", "portal", "query", "store", "view",
+    "web",
+];
 
 /// Where a test's code may be: `a::b` in `tests/it/a/b.rs`, `src/a/b.rs`, or the file above it.
 fn places(root: &Path, name: &str, modules: &[&str]) -> Vec<PathBuf> {

@@ -7,7 +7,7 @@ use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server
 
 fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
     // Advertising speaks of it in its own words, and is tested there.
-    let all = web::operations::ENDPOINTS.iter().copied().flatten();
+    let all = api::ENDPOINTS.iter().copied().flatten();
     let all = all.filter(|endpoint| endpoint.error_format != ErrorFormat::Ads);
     all.filter_map(|endpoint| Some((endpoint, endpoint.required_entitlement?.name())))
 }

@@ -94,7 +94,7 @@ pub fn parse_body(
 }
 
 /// A refusal of the body as a whole, not of one parameter.
-pub(crate) fn invalid_body(message: impl Into<String>) -> Refusal {
+pub fn invalid_body(message: impl Into<String>) -> Refusal {
     let invalid = InvalidParameter { parameter: "".into(), values: Vec::new(), message: message.into() };
     Refusal::InvalidParameters(vec![invalid])
 }

@@ -16,7 +16,7 @@ pub(super) fn render(refusal: &Refusal) -> HttpReply {
     render_page(status, super::status_reason(status), error_message(refusal))
 }
 
-pub(crate) fn error_message(refusal: &Refusal) -> &str {
+pub fn error_message(refusal: &Refusal) -> &str {
     match refusal {
         Refusal::InvalidParameters(parameters) => parameters.first().map_or("", |invalid| invalid.message.as_str()),
         Refusal::Forbidden { detail, .. } => detail,

@@ -59,7 +59,7 @@ pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) 
     problem(name, vec![truncate_for_echo(raw).into_owned()], message)
 }
 
-pub(crate) fn truncate_for_echo(raw: &str) -> Cow<'_, str> {
+pub fn truncate_for_echo(raw: &str) -> Cow<'_, str> {
     match raw.char_indices().nth(MAX_ECHOED_CHARS).and_then(|(end, _)| raw.get(..end)) {
         Some(start) => Cow::Owned(format!("{start}…")),
         None => Cow::Borrowed(raw),

@@ -6,7 +6,7 @@ use base::refusal::InvalidParameter;
 use base::{Refusal, Time, Vocabulary};
 use view::{FieldSelection, ObjectKind};
 
-pub(crate) use invalid_parameters::truncate_for_echo;
+pub use invalid_parameters::truncate_for_echo;
 use invalid_parameters::{
     duplicate_parameter, empty_parameter, empty_text_parameter, invalid_parameter, invalid_value, malformed_parameter,
     unknown_parameter, value_not_allowed,

@@ -26,16 +26,16 @@ use crate::vocabulary::VocabularyHints;
 pub struct RequestContext {
     pub(crate) endpoint: &'static Endpoint,
     pub(crate) caller: Option<Caller>,
-    pub(crate) params: RequestParams,
+    pub params: RequestParams,
     pub(crate) body: body::ParsedBody,
     /// Behind a lock only to make the context `Sync`.
     pub(crate) raw_body: parking_lot::Mutex<edge::Body>,
     pub(crate) bytes: Bytes,
-    pub(crate) content_type: body::BodyContentType,
+    pub content_type: body::BodyContentType,
     pub(crate) vocabulary_hints: VocabularyHints,
     pub(crate) head: Arc<RequestHead>,
     pub(crate) auth: AuthRequest,
-    pub(crate) state: Arc<AppState>,
+    pub state: Arc<AppState>,
 }
 
 pub struct RequestHead {
@@ -95,11 +95,11 @@ pub struct AppState {
     pub webhooks: deliver::webhooks::WebhookAdmin,
     /// Base URL of the platform's own files.
     pub site_url: &'static str,
-    pub(crate) page_context: crate::page_context::PageContext,
+    pub page_context: crate::page_context::PageContext,
 }
 
 impl AppState {
-    pub(crate) fn event_context(&self) -> deliver::activity::ActivityConfig {
+    pub fn event_context(&self) -> deliver::activity::ActivityConfig {
         deliver::activity::ActivityConfig { default_vocabulary: self.default_vocabulary, site: self.site_url }
     }
 }
@@ -403,6 +403,6 @@ fn misdeclared_parameter(name: &str) -> Error {
 }
 
 /// Refuses a valid credential of a kind that the operation does not accept.
-pub(crate) fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
+pub fn wrong_credential(used: Credential, permit: Permit) -> Refusal {
     Refusal::WrongCredential { used: used.name(), accepted: permit.accepted_names() }
 }

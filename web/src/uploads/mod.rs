@@ -14,7 +14,7 @@ use media::{FileStore, FileStoreError};
 use store::Store;
 use tokio::sync::{Notify, Semaphore};
 
-pub(crate) use receive::{IncomingFile, UploadForm, is_legacy, receive};
+pub use receive::{IncomingFile, UploadForm, is_legacy, receive};
 
 /// Bounds the memory of decoded images.
 const MAX_CONCURRENT_DECODES: usize = 2;
@@ -47,7 +47,7 @@ impl UploadProcessor {
     }
 
     /// Signals that an upload is ready to be processed.
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         self.wake.notify_one();
     }
 
@@ -98,12 +98,12 @@ fn upload_folder(id: Id<marker::MediaMarker>) -> String {
     format!("uploads/{id}")
 }
 
-pub(crate) fn segment_path(id: Id<marker::MediaMarker>, index: i64) -> String {
+pub fn segment_path(id: Id<marker::MediaMarker>, index: i64) -> String {
     format!("uploads/{id}/{index}")
 }
 
 /// Logs the error; clients may retry.
-pub(crate) fn storage_unavailable(error: FileStoreError) -> Error {
+pub fn storage_unavailable(error: FileStoreError) -> Error {
     tracing::error!(%error, "the file store is unavailable");
     Refusal::Unavailable.into()
 }

@@ -35,7 +35,7 @@ impl UploadProcessor {
     }
 
     /// Creates media from an upload whose segments are complete.
-    pub(crate) async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
+    pub async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
         let joined = format!("{}/whole", upload_folder(upload.id));
         let size = self.join_segments(upload, &joined).await?;
         self.renew_lease(upload, 50).await?;

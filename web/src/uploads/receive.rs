@@ -29,29 +29,29 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 
 #[derive(Clone, Debug)]
-pub(crate) struct IncomingFile {
+pub struct IncomingFile {
     /// Path in the file store.
-    pub(crate) name: String,
-    pub(crate) size: u64,
+    pub name: String,
+    pub size: u64,
     /// The first bytes, to detect the format.
-    pub(crate) head: Bytes,
+    pub head: Bytes,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct UploadForm {
+pub struct UploadForm {
     texts: Vec<(String, String)>,
-    pub(crate) media: Option<IncomingFile>,
+    pub media: Option<IncomingFile>,
 }
 
 impl UploadForm {
     /// From the body, else the query; none if empty.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+    pub fn text(&self, name: &str) -> Option<&str> {
         let found = self.texts.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
     }
 }
 
-pub(crate) async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
+pub async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<UploadForm, Error> {
     let mut form = UploadForm::default();
     if BodyContentType::from_headers(&call.head().headers) == BodyContentType::Other {
         read_parts(call, files, &mut form).await?;
@@ -255,6 +255,6 @@ fn multipart_refusal(error: multer::Error) -> Refusal {
 }
 
 /// Whether the operation uses the v1.1 error format.
-pub(crate) fn is_legacy(call: &RequestContext) -> bool {
+pub fn is_legacy(call: &RequestContext) -> bool {
     call.endpoint().error_format == ErrorFormat::Legacy
 }

@@ -26,7 +26,7 @@ fn every_page_is_guarded() {
     let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
-    for endpoint in web::operations::ENDPOINTS.iter().copied().flatten() {
+    for endpoint in portal::ENDPOINTS.iter().copied().flatten() {
         let path = endpoint.path;
         let is_asset = path.starts_with("/assets/");
         if endpoint.error_format != ErrorFormat::Page || is_asset || path.contains('{') {

@@ -6,8 +6,8 @@ use super::browser::{Browser, app, hidden, posted, text};
 use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number};
 
 fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
-    let all = web::operations::ENDPOINTS.iter().copied();
-    let all = all.chain([web::operations::portal::DEVELOPMENT]).flatten();
+    let all = portal::ENDPOINTS.iter().copied();
+    let all = all.chain([portal::DEVELOPMENT]).flatten();
     all.filter(move |page| {
         page.error_format == ErrorFormat::Page && page.method == method && !page.path.starts_with("/assets/")
     })

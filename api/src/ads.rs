@@ -1,0 +1,89 @@
+//! Ads API operations: parse the request, run the engine, send the response.
+
+pub(crate) mod serve;
+
+use std::sync::Arc;
+
+use ads::{AdsCaller, AdsRequest};
+use base::{Error, Fault, Refusal};
+use http::HeaderValue;
+use serde_json::Value;
+use web::body;
+use web::endpoint::HandlerFuture;
+use web::request_context::{HttpReply, RequestContext};
+
+const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
+
+/// `GET /ads-files/{token}`: a finished analytics file. The token is the only credential.
+pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let token = call.path_text("token")?.to_owned();
+        let file = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
+        let file = file.await?.ok_or(Refusal::RouteNotFound)?;
+        Ok(HttpReply::bytes(200, GZIP, file))
+    })
+}
+
+/// Handles every operation that the `ads` crate declares.
+pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let request = Arc::new(build_request(&call)?);
+        let writes = request.operation.is_write;
+        if request.operation.uses_search {
+            call.search_index()?.catch_up(call.store()).await?;
+        }
+        let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
+        let response = if writes { call.write(run).await? } else { call.read(run).await? };
+        let mut reply = HttpReply::bytes(200, web::reply::ADS_JSON, response.body);
+        for (name, value) in response.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                reply.headers.insert(name, value);
+            }
+        }
+        Ok(reply)
+    })
+}
+
+fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
+    let operation = call.endpoint().ads.ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
+    let caller = call.require_caller()?;
+    let path = call.params.iter();
+    let path = path.map(|param| (param.param.name, param.raw.clone())).collect();
+    let json = operation.takes_json();
+    Ok(AdsRequest {
+        operation,
+        caller: AdsCaller {
+            user: call.require_user()?,
+            app: Some(caller.app_id),
+            speech: call.answer_vocabulary().vocabulary,
+            sandbox: call.head().sandbox,
+        },
+        path_params: path,
+        pairs: request_pairs(call, !json)?,
+        json: if json { serde_json::from_slice::<Value>(call.bytes()).ok() } else { None },
+        query_pairs: if json { request_pairs(call, false)? } else { Vec::new() },
+        evaluator: Some(Arc::clone(&call.state.evaluator)),
+        config: call.state.ads_config.clone(),
+        cursor_key: call.state.page_context.config.page_key,
+        site_url: call.state.site_url,
+    })
+}
+
+/// Query parameters, then form parameters, which take precedence.
+fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
+    let query = call.head().uri.query().unwrap_or_default();
+    let mut pairs = parse_pairs(query)?;
+    if form && call.content_type == body::BodyContentType::Form {
+        let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
+        let form_pairs = parse_pairs(text)?;
+        pairs.retain(|(name, _)| !form_pairs.iter().any(|(other, _)| other == name));
+        pairs.extend(form_pairs);
+    }
+    pairs.retain(|(name, _)| !name.starts_with("oauth_"));
+    Ok(pairs)
+}
+
+fn parse_pairs(text: &str) -> Result<Vec<(String, String)>, Refusal> {
+    let pairs = base::percent::parse_form(text);
+    pairs.map_err(|_| body::invalid_body("The parameters are not percent-encoded properly"))
+}

@@ -1,0 +1,68 @@
+//! OAuth 2.0 app-only: issues and invalidates an app's bearer token (contract core §2.4).
+
+use base::{Error, Refusal};
+use network::audit::AuditActor;
+use network::bearer;
+use serde_json::json;
+use store::apps::App;
+use web::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
+use web::limits::RateLimitSubject;
+use web::request_context::RequestContext;
+
+use super::basic::{BasicCredentials, parse_basic_credentials};
+
+/// How often an app may request its token (contract core §2.4, §4; the figure is ours).
+const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];
+
+/// `POST /oauth2/token`.
+pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let grant = call.body().optional_text("grant_type").or(call.query_text("grant_type"));
+        if grant != Some("client_credentials") {
+            return Err(Refusal::AppOnlyTokenRefused.into());
+        }
+        let app = load_basic_app(&call).await?.ok_or(Refusal::AppOnlyTokenRefused)?;
+        let id = app.id;
+        if !call
+            .state
+            .bearer_limiter
+            .count(RateLimitSubject::App(id.get()), 0, ISSUE_WINDOWS, base::clock::wall_time())
+            .allowed
+        {
+            return Err(Refusal::AppOnlyTokenRefused.into());
+        }
+        let token = call.write(move |tx| bearer::issue(tx, id)).await?;
+        call.respond_json(&json!({"token_type": "bearer", "access_token": token.expose_secret()}))
+    })
+}
+
+/// `POST /oauth2/invalidate_token`: signed by the owner, or with the app's own key and secret.
+pub(crate) fn invalidate(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let token = call.body().optional_text("access_token").or(call.query_text("access_token"));
+        let token = token.ok_or(Refusal::AppOnlyTokenRefused)?.to_owned();
+        let (app, user) = match load_basic_app(&call).await? {
+            Some(app) => (app, None),
+            None => load_signed_owner(&call).await?,
+        };
+        let actor = AuditActor { user, address: call.client_address(), ..AuditActor::default() };
+        let revoked = call.write(move |tx| bearer::invalidate(tx, &app, &actor, &token)).await?;
+        call.respond_json(&json!({"access_token": revoked.expose_secret()}))
+    })
+}
+
+async fn load_signed_owner(call: &RequestContext) -> Result<(App, Option<base::UserId>), Error> {
+    let signed = call.state.authenticator.verify_signed_request(call.auth_request()).await?;
+    let caller = signed.and_then(|signed| signed.caller).ok_or(Refusal::AppOnlyTokenRefused)?;
+    Ok((App::clone(&caller.app), caller.user))
+}
+
+/// None without Basic credentials.
+async fn load_basic_app(call: &RequestContext) -> Result<Option<App>, Error> {
+    let (key, secret) = match parse_basic_credentials(&call.head().headers) {
+        BasicCredentials::Absent => return Ok(None),
+        BasicCredentials::Malformed => return Err(Refusal::AppOnlyTokenRefused.into()),
+        BasicCredentials::Pair(key, secret) => (key, secret),
+    };
+    call.read(move |tx| bearer::authenticate_app(tx, &key, &secret)).await.map(Some)
+}

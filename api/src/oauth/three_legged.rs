@@ -1,0 +1,73 @@
+//! OAuth 1.0a: issues request tokens and access tokens (contract core §2.3).
+
+use base::percent::encode;
+use base::refusal::AuthenticationProblem;
+use base::{Error, Refusal};
+use network::apps::{Permission, VerifiedRequest};
+use network::oauth1_flow;
+use web::endpoint::HandlerFuture;
+use web::request_context::{HttpReply, RequestContext};
+
+/// `POST /oauth/request_token`, signed with the app's key alone.
+pub(crate) fn request_token(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
+        let callback = presented.callback.or_else(|| read_parameter(&call, "oauth_callback"));
+        let callback = callback.unwrap_or_default();
+        let level = requested_permission(&call)?;
+        let ports = call.state.oauth_settings.ports;
+        let pair = call.write(move |tx| oauth1_flow::issue_request_token(tx, &app, &callback, level, ports)).await?;
+        Ok(form_reply(&[
+            ("oauth_token", pair.token.expose_secret()),
+            ("oauth_token_secret", pair.secret.expose_secret()),
+            ("oauth_callback_confirmed", "true"),
+        ]))
+    })
+}
+
+/// `POST /oauth/access_token`, signed with the request token.
+pub(crate) fn access_token(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let VerifiedRequest { app, presented, .. } = verify_signature(&call).await?;
+        let token = presented.token.unwrap_or_default();
+        let verifier = presented.verifier.or_else(|| read_parameter(&call, "oauth_verifier"));
+        let verifier = verifier.unwrap_or_default();
+        let exchanged = call.write(move |tx| oauth1_flow::exchange_request_token(tx, &app, &token, &verifier));
+        let access = exchanged.await?.into_result()?;
+        Ok(form_reply(&[
+            ("oauth_token", access.token.expose_secret()),
+            ("oauth_token_secret", access.secret.expose_secret()),
+            ("user_id", &access.user_id.to_string()),
+            ("screen_name", &access.screen_name),
+        ]))
+    })
+}
+
+async fn verify_signature(call: &RequestContext) -> Result<VerifiedRequest, Error> {
+    let signed = call.authenticator().verify_signed_request(call.auth_request()).await?;
+    Ok(signed.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Malformed))?)
+}
+
+/// From the form, else the query.
+fn read_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
+    let form_value = call.body().optional_text(name);
+    form_value.or_else(|| call.query_text(name)).map(str::to_owned)
+}
+
+/// A lower level than the app's own, under either parameter name.
+fn requested_permission(call: &RequestContext) -> Result<Option<Permission>, Error> {
+    let body = call.body();
+    let names = ["svc_auth_access_type", "x_auth_access_type"];
+    let form_value = names.into_iter().find_map(|name| body.optional_text(name));
+    match form_value.or_else(|| call.query_text("svc_auth_access_type")) {
+        None => Ok(None),
+        Some("read") => Ok(Some(Permission::Read)),
+        Some("write") => Ok(Some(Permission::Write)),
+        Some(other) => Err(Refusal::invalid_value("svc_auth_access_type", other).into()),
+    }
+}
+
+fn form_reply(pairs: &[(&str, &str)]) -> HttpReply {
+    let pairs = pairs.iter().map(|(name, value)| format!("{name}={}", encode(value)));
+    HttpReply::form(pairs.collect::<Vec<_>>().join("&"))
+}

@@ -1,0 +1,103 @@
+//! OAuth 2.0: exchanges codes and refresh tokens, and revokes tokens (contract core §2.5).
+
+use base::{Error, Refusal, Secret};
+use http::header::{CACHE_CONTROL, HeaderValue};
+use network::oauth2_flow::{
+    self, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
+};
+use serde_json::{Map, Value, json};
+use web::endpoint::HandlerFuture;
+use web::request_context::{HttpReply, RequestContext};
+
+use super::basic::{BasicCredentials, parse_basic_credentials};
+
+/// `POST /2/oauth2/token`.
+pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (credentials, config) = (client_credentials(&call)?, call.state.oauth_settings.clone());
+        let tokens = match form_parameter(&call, "grant_type").as_deref() {
+            Some("authorization_code") => {
+                let exchange = CodeExchangeRequest {
+                    code: form_parameter(&call, "code"),
+                    redirect_uri: form_parameter(&call, "redirect_uri"),
+                    code_verifier: form_parameter(&call, "code_verifier"),
+                };
+                call.write(move |tx| {
+                    let client = authenticate_client(tx, &credentials)?;
+                    exchange_code(tx, &config, &client, &exchange)
+                })
+                .await?
+            }
+            Some("refresh_token") => {
+                let (token, scope) = (form_parameter(&call, "refresh_token"), form_parameter(&call, "scope"));
+                call.write(move |tx| {
+                    let client = authenticate_client(tx, &credentials)?;
+                    oauth2_flow::refresh_tokens(tx, &config, &client, token.as_deref(), scope.as_deref())
+                })
+                .await?
+            }
+            Some(_) => return Err(unsupported_grant_type().into()),
+            None => return Err(missing_parameter("grant_type").into()),
+        };
+        render_token(&call, &tokens.into_result()?)
+    })
+}
+
+/// `POST /2/oauth2/revoke`.
+pub(crate) fn revoke(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (credentials, token) = (client_credentials(&call)?, form_parameter(&call, "token"));
+        call.write(move |tx| {
+            let client = authenticate_client(tx, &credentials)?;
+            oauth2_flow::revoke_token(tx, &client, token.as_deref())
+        })
+        .await?;
+        Ok(add_no_store(call.respond_json(&json!({ "revoked": true }))?))
+    })
+}
+
+fn render_token(call: &RequestContext, tokens: &IssuedTokens) -> Result<HttpReply, Error> {
+    let mut body = Map::new();
+    body.insert("token_type".to_owned(), "bearer".into());
+    body.insert("expires_in".to_owned(), tokens.expires_in.into());
+    body.insert("access_token".to_owned(), tokens.access.expose_secret().into());
+    body.insert("scope".to_owned(), tokens.scopes.to_string().into());
+    if let Some(refresh) = &tokens.refresh {
+        body.insert("refresh_token".to_owned(), refresh.expose_secret().into());
+    }
+    Ok(add_no_store(call.respond_json(&Value::Object(body))?))
+}
+
+fn add_no_store(reply: HttpReply) -> HttpReply {
+    reply.header(CACHE_CONTROL, HeaderValue::from_static("no-store"))
+}
+
+/// From the form or a JSON body: released clients send either.
+fn form_parameter(call: &RequestContext, name: &'static str) -> Option<String> {
+    let value = call.body().optional_text(name);
+    value.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn client_credentials(call: &RequestContext) -> Result<ClientCredentials, Error> {
+    let basic = match parse_basic_credentials(&call.head().headers) {
+        BasicCredentials::Absent => None,
+        BasicCredentials::Pair(id, secret) => Some((id, Secret::new(secret))),
+        BasicCredentials::Malformed => {
+            let description = "Missing valid authorization header".into();
+            return Err(Refusal::OAuth2 { error: "unauthorized_client", description }.into());
+        }
+    };
+    let id = form_parameter(call, "client_id");
+    let secret = form_parameter(call, "client_secret").map(Secret::new);
+    Ok(ClientCredentials { basic, id, secret, address: call.client_address() })
+}
+
+fn unsupported_grant_type() -> Refusal {
+    let description = "Value passed for the grant type was invalid.".into();
+    Refusal::OAuth2 { error: "unsupported_grant_type", description }
+}
+
+fn missing_parameter(parameter: &str) -> Refusal {
+    let description = format!("Missing required parameter [{parameter}].").into();
+    Refusal::OAuth2 { error: "invalid_request", description }
+}

@@ -1,0 +1,66 @@
+//! Activity subscriptions and their stream.
+
+use base::{Scope, Scopes};
+use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+
+use super::shared::{BACKFILL, SPAN, page_params};
+use crate::v2;
+
+pub static ACTIVITY: &[Endpoint] = &[
+    Endpoint::new("createActivitySubscription", "POST", "/2/activity/subscriptions")
+        .summary("Subscribes the app to an event type.")
+        .permit("1A2", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("event_type", MemberShape::OneOf(EVENT_TYPES)).as_required(),
+            BodyMember::new("filter", MemberShape::Object(FILTER)).as_required(),
+            TAG,
+            WEBHOOK_ID,
+        ]))
+        .handler(v2::activity::subscribe),
+    Endpoint::new("getActivitySubscriptions", "GET", "/2/activity/subscriptions")
+        .summary("The app's activity subscriptions.")
+        .permit("1A2", Scopes::from_slice(&[Scope::TweetRead, Scope::LikeRead]))
+        .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
+        .params(&[&page_params(1, 1_000, 1_000)])
+        .handler(v2::activity::list_subscriptions),
+    Endpoint::new("updateActivitySubscription", "PUT", "/2/activity/subscriptions/{subscription_id}")
+        .summary("Updates the tag or the webhook of a subscription.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[])
+        .params(&[SUBSCRIPTION])
+        .body(BodySpec::Json(&[TAG, WEBHOOK_ID]))
+        .handler(v2::activity::update_subscription),
+    Endpoint::new("deleteActivitySubscription", "DELETE", "/2/activity/subscriptions/{subscription_id}")
+        .summary("Deletes a subscription.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(500)], &[])
+        .params(&[SUBSCRIPTION])
+        .handler(v2::activity::delete_subscription),
+    Endpoint::new("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
+        .summary("Deletes subscriptions by id.")
+        .permit("A", Scopes::NONE)
+        .params(&[
+            &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()],
+        ])
+        .handler(v2::activity::delete_subscriptions),
+    Endpoint::new("activityStream", "GET", "/2/activity/stream")
+        .summary("Events of the app's subscriptions, as they happen.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(450)], &[])
+        .params(&[BACKFILL, SPAN])
+        .handler(v2::activity::open_stream),
+];
+
+const SUBSCRIPTION: &[EndpointParam] = &[EndpointParam::path_id("subscription_id", "The id of the subscription.")];
+const TAG: BodyMember = BodyMember::new("tag", MemberShape::Text(1, 200));
+const WEBHOOK_ID: BodyMember = BodyMember::new("webhook_id", MemberShape::Id);
+
+const FILTER: &[BodyMember] = &[
+    BodyMember::new("user_id", MemberShape::Id),
+    BodyMember::new("keyword", MemberShape::Text(1, 150)),
+    BodyMember::new("direction", MemberShape::OneOf(&["inbound", "outbound", "sent", "received", "both"])),
+];
+
+/// Includes older spellings.
+const EVENT_TYPES: &[&str] = &network::activity::EVENT_NAMES;

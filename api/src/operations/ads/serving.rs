@@ -1,0 +1,32 @@
+//! Ad serving and analytics files.
+
+use base::{Entitlement, Scopes};
+use web::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, per_quarter_hour};
+
+use crate::ads::{download_analytics_file, serve};
+
+pub static SERVING: &[Endpoint] = &[
+    Endpoint::new("requestAds", "POST", "/ads-serve/1/request")
+        .summary("Selects ads for a viewer, each with an impression token.")
+        .permit("A", Scopes::NONE)
+        .require_entitlement(Entitlement::AdsServing)
+        .limits(&[per_quarter_hour(900_000)], &[])
+        .body(BodySpec::Raw)
+        .error_format(ErrorFormat::Ads)
+        .handler(serve::request_ads),
+    Endpoint::new("reportAds", "POST", "/ads-serve/1/events")
+        .summary("Reports impressions and engagements of served ads, all or none.")
+        .permit("A", Scopes::NONE)
+        .require_entitlement(Entitlement::AdsServing)
+        .limits(&[per_quarter_hour(900_000)], &[])
+        .body(BodySpec::Raw)
+        .error_format(ErrorFormat::Ads)
+        .handler(serve::report_events),
+    Endpoint::new("getAdsFile", "GET", "/ads-files/{token}")
+        .allow_anonymous()
+        .summary("The result of an analytics job (gzip).")
+        .limits(&[per_quarter_hour(1_000)], &[])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 64), "The token in the file's URL.")]])
+        .error_format(ErrorFormat::Ads)
+        .handler(download_analytics_file),
+];

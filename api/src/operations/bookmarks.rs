@@ -1,0 +1,73 @@
+//! Bookmarks and bookmark folders.
+
+use base::{Scope, Scopes, VocabularyWord};
+use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
+
+use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_params};
+use crate::v2;
+
+pub static BOOKMARKS: &[Endpoint] = &[
+    Endpoint::new("getUsersBookmarks", "GET", "/2/users/{id}/bookmarks")
+        .handler(v2::bookmarks::list)
+        .summary("Posts that the authenticated user bookmarked, newest bookmark first.")
+        .permit("12", READ.with_scope(Scope::BookmarkRead))
+        .limits(&[], &[per_quarter_hour(180)])
+        .params(&[OWN, &page_params(1, 100, 100), POST_FIELDS]),
+    Endpoint::new("createUsersBookmark", "POST", "/2/users/{id}/bookmarks")
+        .handler(v2::bookmarks::create)
+        .summary("Bookmarks a post as the authenticated user.")
+        .permit("2", READ.with_scope(Scope::BookmarkWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN])
+        .body(BodySpec::Json(&[POST_ID, BodyMember::new("folder_id", MemberShape::Id)])),
+    Endpoint::new("deleteUsersBookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
+        .aliases(&["/2/users/{id}/bookmarks{post_id}"])
+        .handler(v2::bookmarks::delete)
+        .summary("Removes a bookmark of the authenticated user.")
+        .permit("2", READ.with_scope(Scope::BookmarkWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[OWN, POST_OF_USER]),
+    Endpoint::new("getPostsBookmarks", "GET", "/2/<posts>/{id}/bookmarks")
+        .handler(v2::bookmarks::list_for_post)
+        .summary(
+            "The post with this id, if the authenticated user bookmarked it; with the user's own \
+             id, all their bookmarks.",
+        )
+        .permit("12", READ.with_scope(Scope::BookmarkRead))
+        .limits(&[], &[per_quarter_hour(180)])
+        .params(&[POST, &page_params(1, 100, 100), POST_FIELDS]),
+    Endpoint::new("createPostsBookmark", "POST", "/2/<posts>/{id}/bookmarks")
+        .handler(v2::bookmarks::create_for_post)
+        .summary(
+            "Bookmarks the post with this id; with the authenticated user's own id, the post that \
+             the body names.",
+        )
+        .permit("2", READ.with_scope(Scope::BookmarkWrite))
+        .limits(&[], &[per_quarter_hour(50)])
+        .params(&[POST])
+        .body(BodySpec::Json(&[
+            BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id),
+            BodyMember::new("folder_id", MemberShape::Id),
+        ])),
+    Endpoint::new("getUsersBookmarkFolders", "GET", "/2/users/{id}/bookmarks/folders")
+        .handler(v2::bookmarks::list_folders)
+        .summary("The bookmark folders of the authenticated user.")
+        .permit("12", FOLDERS.with_scope(Scope::BookmarkRead))
+        .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
+        .params(&[OWN, &page_params(1, 100, 100)]),
+    Endpoint::new("createUsersBookmarkFolder", "POST", "/2/users/{id}/bookmarks/folders")
+        .handler(v2::bookmarks::create_folder)
+        .summary("Creates a bookmark folder for the authenticated user.")
+        .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
+        .params(&[OWN])
+        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)).as_required()]))
+        .success_status(201),
+    Endpoint::new("getUsersBookmarksByFolderId", "GET", "/2/users/{id}/bookmarks/folders/{folder_id}")
+        .handler(v2::bookmarks::list_folder_posts)
+        .summary("Ids of the posts in a bookmark folder of the authenticated user.")
+        .permit("12", READ.with_scope(Scope::BookmarkRead))
+        .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
+        .params(&[OWN, &[EndpointParam::path_id("folder_id", "The id of the folder.")], &page_params(1, 100, 100)]),
+];
+
+const FOLDERS: Scopes = Scopes::from_slice(&[Scope::UsersRead]);

@@ -1,0 +1,32 @@
+//! Communities.
+
+use base::Scope;
+use view::ObjectKind;
+use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+
+use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results_param, query_param};
+use crate::v2;
+
+pub static COMMUNITIES: &[Endpoint] = &[
+    Endpoint::new("getCommunitiesById", "GET", "/2/communities/{id}")
+        .handler(v2::communities::get)
+        .summary("A community by id.")
+        .permit("1A2", READ.with_scope(Scope::ListRead))
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[&[EndpointParam::path_id("id", "The id of the community.")], COMMUNITY_FIELDS]),
+    Endpoint::new("searchCommunities", "GET", "/2/communities/search")
+        .handler(v2::communities::search)
+        .summary("Searches communities.")
+        .permit("12", READ)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[
+            &[query_param(4_096), max_results_param(10, 100, 10), NEXT_TOKEN, PAGINATION_TOKEN],
+            COMMUNITY_FIELDS,
+        ]),
+];
+
+const COMMUNITY_FIELDS: &[EndpointParam] = &[EndpointParam::query(
+    "community.fields",
+    ParamType::Fields(ObjectKind::Community),
+    "Fields of the communities to return.",
+)];

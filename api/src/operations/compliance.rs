@@ -1,0 +1,64 @@
+//! Compliance jobs and their files.
+
+use base::Scopes;
+use view::ObjectKind;
+use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+
+use super::shared::object_fields_param;
+use crate::v2::compliance as jobs;
+
+pub static COMPLIANCE: &[Endpoint] = &[
+    Endpoint::new("createComplianceJobs", "POST", "/2/compliance/jobs")
+        .summary("Creates a compliance job.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(150)], &[])
+        .params(&[JOB_FIELDS])
+        .body(BodySpec::Json(&[
+            BodyMember::new("type", MemberShape::OneOf(TYPES)).as_required(),
+            BodyMember::new("name", MemberShape::Text(0, 64)),
+            BodyMember::new("resumable", MemberShape::Bool),
+        ]))
+        .handler(jobs::create),
+    Endpoint::new("getComplianceJobs", "GET", "/2/compliance/jobs")
+        .summary("The app's compliance jobs.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(150)], &[])
+        .params(&[
+            &[
+                EndpointParam::query("type", ParamType::OneOf(TYPES), "The type of the jobs.").as_required(),
+                EndpointParam::query(
+                    "status",
+                    ParamType::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
+                    "The status of the jobs; any by default.",
+                ),
+            ],
+            JOB_FIELDS,
+        ])
+        .handler(jobs::list),
+    Endpoint::new("getComplianceJobsById", "GET", "/2/compliance/jobs/{id}")
+        .summary("A compliance job by id.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(150)], &[])
+        .params(&[&[EndpointParam::path_id("id", "The id of the job.")], JOB_FIELDS])
+        .handler(jobs::get),
+];
+
+/// At addresses that only the app knows.
+pub static COMPLIANCE_FILES: &[Endpoint] = &[
+    Endpoint::new("putComplianceIds", "PUT", "/compliance/uploads/{token}")
+        .allow_anonymous()
+        .summary("Uploads the ids of a compliance job, one per line.")
+        .limits(&[per_quarter_hour(1_000)], &[])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the upload URL.")]])
+        .handler(jobs::upload_ids),
+    Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
+        .allow_anonymous()
+        .summary("The result of a compliance job, one JSON object per line.")
+        .limits(&[per_quarter_hour(1_000)], &[])
+        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the download URL.")]])
+        .handler(jobs::download_results),
+];
+
+const TYPES: &[&str] = &["tweets", "users"];
+
+const JOB_FIELDS: &[EndpointParam] = &[object_fields_param("compliance_job.fields", ObjectKind::ComplianceJob)];

@@ -1,0 +1,67 @@
+//! Stream connections.
+
+use base::Scopes;
+use view::ObjectKind;
+use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+
+use super::shared::{object_fields_param, page_params};
+use crate::v2;
+
+pub static CONNECTIONS: &[Endpoint] = &[
+    Endpoint::new("getConnectionHistory", "GET", "/2/connections")
+        .summary("Active and past stream connections of the app.")
+        .permit("A", Scopes::NONE)
+        .params(&[
+            &[
+                EndpointParam::query(
+                    "status",
+                    ParamType::OneOf(&["active", "inactive", "all"]),
+                    "The status of the connections; `active` by default.",
+                ),
+                EndpointParam::query(
+                    "endpoints",
+                    ParamType::SomeOf(STREAMS),
+                    "The streams whose connections to return.",
+                ),
+                object_fields_param("connection.fields", ObjectKind::Connection),
+            ],
+            &page_params(1, 100, 10),
+        ])
+        .handler(v2::connections::list),
+    Endpoint::new("deleteAllConnections", "DELETE", "/2/connections/all")
+        .summary("Closes all stream connections of the app.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(25)], &[])
+        .handler(v2::connections::close_all),
+    Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
+        .summary("Closes the app's connections to one stream.")
+        .permit("A", Scopes::NONE)
+        .params(&[&[EndpointParam::path("endpoint_id", ParamType::OneOf(STREAMS), "The name of the stream.")]])
+        .handler(v2::connections::close_endpoint),
+    Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
+        .summary("Closes connections by UUID.")
+        .permit("A", Scopes::NONE)
+        .body(BodySpec::Json(&[
+            BodyMember::new("uuids", MemberShape::Array(&MemberShape::Text(1, 64), 1, 100)).as_required()
+        ]))
+        .handler(v2::connections::close_listed),
+];
+
+const STREAMS: &[&str] = &[
+    "filtered_stream",
+    "sample_stream",
+    "sample10_stream",
+    "firehose_stream",
+    "tweets_compliance_stream",
+    "users_compliance_stream",
+    "tweet_label_stream",
+    "firehose_stream_lang_en",
+    "firehose_stream_lang_ja",
+    "firehose_stream_lang_ko",
+    "firehose_stream_lang_pt",
+    "likes_firehose_stream",
+    "likes_sample10_stream",
+    "likes_compliance_stream",
+    "activity_stream",
+    "powerstream",
+];

@@ -1,0 +1,110 @@
+//! Direct messages.
+
+use base::{Scope, Scopes};
+use web::endpoint::{
+    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
+};
+
+use super::shared::{CONVERSATION_ID, DM_FIELDS, READ, page_params};
+use crate::v2::messages;
+
+pub static MESSAGES: &[Endpoint] = &[
+    Endpoint::new("createDirectMessagesConversation", "POST", "/2/dm_conversations")
+        .handler(messages::create_conversation)
+        .summary("Creates a group conversation with its first message.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .body(BodySpec::Json(&[
+            BodyMember::new("conversation_type", MemberShape::OneOf(&["Group"])).as_required(),
+            BodyMember::new("participant_ids", MemberShape::Array(&MemberShape::Id, 2, 49)).as_required(),
+            BodyMember::new("message", MemberShape::Object(MESSAGE)).as_required(),
+        ]))
+        .success_status(201),
+    Endpoint::new("createDirectMessagesByParticipantId", "POST", "/2/dm_conversations/with/{participant_id}/messages")
+        .handler(messages::send_to_user)
+        .summary("Sends a direct message to a user.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .params(&[PARTICIPANT])
+        .body(BodySpec::Json(MESSAGE))
+        .success_status(201),
+    Endpoint::new("createDirectMessagesByConversationId", "POST", "/2/dm_conversations/{dm_conversation_id}/messages")
+        .handler(messages::send)
+        .summary("Sends a message to a conversation.")
+        .permit("12", SEND)
+        .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
+        .params(&[&[EndpointParam::path(
+            "dm_conversation_id",
+            ParamType::Pattern(&CONVERSATION_ID),
+            "The id of the conversation.",
+        )]])
+        .body(BodySpec::Json(MESSAGE))
+        .success_status(201),
+    Endpoint::new("getDirectMessagesEvents", "GET", "/2/dm_events")
+        .handler(messages::list_events)
+        .summary("Message events of the authenticated user's conversations, newest first.")
+        .permit("12", SEE)
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[&page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
+    Endpoint::new("getDirectMessagesEventsById", "GET", "/2/dm_events/{event_id}")
+        .handler(messages::get_event)
+        .summary("A message event by id.")
+        .permit("12", SEE)
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[EVENT, DM_FIELDS]),
+    Endpoint::new("deleteDirectMessagesEvents", "DELETE", "/2/dm_events/{event_id}")
+        .handler(messages::delete_event)
+        .summary("Removes a message event for the authenticated user.")
+        .permit("12", Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]))
+        .limits(&[per_day(4_000)], &[per_quarter_hour(300), per_day(1_500)])
+        .params(&[EVENT]),
+    Endpoint::new("getDirectMessagesEventsByConversationId", "GET", "/2/dm_conversations/{id}/dm_events")
+        .handler(messages::list_conversation_events)
+        .summary("Message events of a conversation, newest first.")
+        .permit("12", SEE)
+        .limits(&[], &[per_quarter_hour(15)])
+        .params(&[
+            &[EndpointParam::path("id", ParamType::Pattern(&CONVERSATION_ID), "The id of the conversation.")],
+            &page_params(1, 100, 100),
+            EVENT_TYPES,
+            DM_FIELDS,
+        ]),
+    Endpoint::new(
+        "getDirectMessagesEventsByParticipantId",
+        "GET",
+        "/2/dm_conversations/with/{participant_id}/dm_events",
+    )
+    .handler(messages::list_events_with_user)
+    .summary("Message events of the conversation with a user, newest first.")
+    .permit("12", SEE)
+    .limits(&[], &[per_quarter_hour(15)])
+    .params(&[PARTICIPANT, &page_params(1, 100, 100), EVENT_TYPES, DM_FIELDS]),
+    Endpoint::new("dmConversationsMediaDownload", "GET", "/2/dm_conversations/media/{dm_id}/{media_id}/{resource_id}")
+        .handler(messages::download_media)
+        .summary("A media file attached to a direct message.")
+        .permit("2", Scopes::from_slice(&[Scope::DmRead]))
+        .params(&[&[
+            EndpointParam::path("dm_id", ParamType::Text(1, 64), "The id of the message."),
+            EndpointParam::path("media_id", ParamType::Text(1, 64), "The id of the media in the message."),
+            EndpointParam::path("resource_id", ParamType::Text(1, 256), "The name of the file."),
+        ]]),
+];
+
+const SEE: Scopes = READ.with_scope(Scope::DmRead);
+const SEND: Scopes = READ.with_scope(Scope::DmWrite);
+
+const PARTICIPANT: &[EndpointParam] = &[EndpointParam::path_id("participant_id", "The id of the other user.")];
+const EVENT: &[EndpointParam] = &[EndpointParam::path_id("event_id", "The id of the message event.")];
+const EVENT_TYPES: &[EndpointParam] = &[EndpointParam::query(
+    "event_types",
+    ParamType::SomeOf(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),
+    "The event types to return; all by default.",
+)];
+
+const MESSAGE: &[BodyMember] = &[
+    BodyMember::new("text", MemberShape::Text(1, ANY_LENGTH)),
+    BodyMember::new(
+        "attachments",
+        MemberShape::Array(&MemberShape::Object(&[BodyMember::new("media_id", MemberShape::Id).as_required()]), 1, 1),
+    ),
+];

@@ -1,0 +1,98 @@
+//! Declarations of the operations, by noun.
+
+pub mod account_activity;
+pub mod activity;
+pub mod ads;
+pub mod blocks;
+pub mod bookmarks;
+pub mod communities;
+pub mod compliance;
+pub mod connections;
+pub mod follows;
+pub mod likes;
+pub mod lists;
+pub mod media;
+pub mod messages;
+pub mod mutes;
+pub mod news;
+pub mod notes;
+pub mod oauth;
+pub mod posts;
+pub mod powerstream;
+pub mod reposts;
+pub mod search;
+pub(crate) mod shared;
+pub mod spaces;
+pub mod streams;
+pub mod timelines;
+pub mod trends;
+pub mod usage;
+pub mod users;
+pub mod webhooks;
+
+use std::sync::LazyLock;
+
+use web::endpoint::{Endpoint, ErrorFormat};
+
+/// The operations declared here, and those generated from the `ads` crate, which replace their plans.
+pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
+    let mut all: Vec<&'static [Endpoint]> = Vec::new();
+    for endpoints in DECLARED {
+        all.push(if endpoints.first().is_some_and(|one| one.error_format == ErrorFormat::Ads) {
+            ads::unbuilt_endpoints(endpoints)
+        } else {
+            endpoints
+        });
+    }
+    all.push(ads::built_endpoints(DECLARED));
+    all
+});
+
+static DECLARED: &[&[Endpoint]] = &[
+    posts::POSTS,
+    timelines::TIMELINES,
+    search::SEARCH,
+    streams::STREAMS,
+    streams::FIREHOSES,
+    likes::LIKES,
+    reposts::REPOSTS,
+    bookmarks::BOOKMARKS,
+    users::USERS,
+    follows::FOLLOWS,
+    blocks::BLOCKS,
+    mutes::MUTES,
+    spaces::SPACES,
+    lists::LISTS,
+    lists::LIST_MEMBERS,
+    lists::LIST_FOLLOWS,
+    news::NEWS,
+    trends::TRENDS,
+    communities::COMMUNITIES,
+    usage::USAGE,
+    notes::NOTES,
+    messages::MESSAGES,
+    media::UPLOADS,
+    media::MEDIA_DETAILS,
+    media::MEDIA_FILES,
+    connections::CONNECTIONS,
+    webhooks::WEBHOOKS,
+    activity::ACTIVITY,
+    account_activity::ACCOUNT_ACTIVITY,
+    compliance::COMPLIANCE,
+    compliance::COMPLIANCE_FILES,
+    powerstream::POWERSTREAM,
+    oauth::OAUTH1,
+    oauth::OAUTH2,
+    ads::ACCOUNTS,
+    ads::ACCOUNT,
+    ads::REFERENCE,
+    ads::RECOMMENDATIONS,
+    ads::CAMPAIGNS,
+    ads::BATCHES,
+    ads::CARDS,
+    ads::CREATIVES,
+    ads::PROMOTED,
+    ads::AUDIENCES,
+    ads::TAILORED_AUDIENCES,
+    ads::SERVING,
+];

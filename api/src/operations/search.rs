@@ -1,0 +1,56 @@
+//! Post search and counts.
+
+use base::{Entitlement, Scopes};
+use view::ObjectKind;
+use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
+
+use super::shared::{
+    NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, query_param,
+};
+use crate::v2;
+
+pub static SEARCH: &[Endpoint] = &[
+    Endpoint::new("searchPostsRecent", "GET", "/2/<posts>/search/recent")
+        .summary("Posts of the last seven days that match a query.")
+        .permit("1A2", READ)
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(300)])
+        .params(&[&[query_param(4_096), max_results_param(10, 100, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
+        .handler(v2::search::search_recent),
+    Endpoint::new("searchPostsAll", "GET", "/2/<posts>/search/all")
+        .summary("Posts of all time that match a query.")
+        .permit("A", Scopes::NONE)
+        .require_entitlement(Entitlement::FullArchive)
+        .limits(&[per_quarter_hour(300), per_second(1)], &[])
+        .params(&[&[query_param(4_096), max_results_param(10, 500, 10)], TOKENS, TIME_WINDOW, ORDER, POST_FIELDS])
+        .handler(v2::search::search_all),
+    Endpoint::new("getPostsCountsRecent", "GET", "/2/<posts>/counts/recent")
+        .summary("The number of posts of the last seven days that match a query, per time bucket.")
+        .permit("A2", Scopes::NONE)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
+        .handler(v2::search::count_recent),
+    Endpoint::new("getPostsCountsAll", "GET", "/2/<posts>/counts/all")
+        .summary("The number of posts of all time that match a query, per time bucket.")
+        .permit("A", Scopes::NONE)
+        .require_entitlement(Entitlement::FullArchive)
+        .limits(&[per_quarter_hour(300)], &[])
+        .params(&[&[query_param(4_096)], TOKENS, TIME_WINDOW, COUNTS])
+        .handler(v2::search::count_all),
+];
+
+const TOKENS: &[EndpointParam] = &[NEXT_TOKEN, PAGINATION_TOKEN];
+
+const ORDER: &[EndpointParam] = &[EndpointParam::query(
+    "sort_order",
+    ParamType::OneOf(&["recency", "relevancy"]),
+    "The sort order; `recency` by default.",
+)];
+
+const COUNTS: &[EndpointParam] = &[
+    EndpointParam::query(
+        "granularity",
+        ParamType::OneOf(&["minute", "hour", "day"]),
+        "The length of each time bucket; `hour` by default.",
+    ),
+    object_fields_param("search_count.fields", ObjectKind::SearchCount),
+];

@@ -1,0 +1,70 @@
+//! Spaces.
+
+use base::{Scope, Scopes};
+use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
+
+use super::shared::{
+    POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params, query_param,
+};
+use crate::v2;
+
+pub static SPACES: &[Endpoint] = &[
+    Endpoint::new("getSpacesById", "GET", "/2/spaces/{id}")
+        .summary("A space by id.")
+        .permit("A2", SCOPES)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[SPACE, SPACE_FIELDS])
+        .handler(v2::spaces::get),
+    Endpoint::new("getSpacesByIds", "GET", "/2/spaces")
+        .summary("Spaces by ids.")
+        .permit("A2", SCOPES)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[
+            &[EndpointParam::query("ids", ParamType::Patterns(&SPACE_ID, 1, 100), "The ids of the spaces.")
+                .as_required()],
+            SPACE_FIELDS,
+        ])
+        .handler(v2::spaces::get_many),
+    Endpoint::new("getSpacesByCreatorIds", "GET", "/2/spaces/by/creator_ids")
+        .summary("Live and scheduled spaces by creators.")
+        .permit("A2", SCOPES)
+        .limits(&[per_quarter_hour(300), per_second(1)], &[per_quarter_hour(300), per_second(1)])
+        .params(&[
+            &[EndpointParam::query("user_ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
+            SPACE_FIELDS,
+        ])
+        .handler(v2::spaces::list_by_creators),
+    Endpoint::new("getSpacesBuyers", "GET", "/2/spaces/{id}/buyers")
+        .summary("Users who bought a ticket to a space of the authenticated user.")
+        .permit("2", SCOPES)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[SPACE, &page_params(1, 100, 100), USER_FIELDS])
+        .handler(v2::spaces::list_buyers),
+    Endpoint::new("searchSpaces", "GET", "/2/spaces/search")
+        .summary("Live or scheduled spaces whose title matches.")
+        .permit("A2", SCOPES)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[
+            &[
+                query_param(2_048),
+                EndpointParam::query(
+                    "state",
+                    ParamType::OneOf(&["live", "scheduled", "all"]),
+                    "The state of the spaces; `all` by default.",
+                ),
+                max_results_param(1, 100, 100),
+            ],
+            SPACE_FIELDS,
+        ])
+        .handler(v2::spaces::search),
+    Endpoint::new("getSpacesPosts", "GET", "/2/spaces/{id}/<posts>")
+        .summary("Posts that were shared in a space.")
+        .permit("A2", SCOPES)
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[SPACE, &page_params(1, 100, 100), POST_FIELDS])
+        .handler(v2::spaces::list_posts),
+];
+
+const SCOPES: Scopes = READ.with_scope(Scope::SpaceRead);
+
+const SPACE: &[EndpointParam] = &[EndpointParam::path("id", ParamType::Pattern(&SPACE_ID), "The id of the space.")];

@@ -1,0 +1,29 @@
+//! Usage of an app, and the OpenAPI documents.
+
+use base::Scopes;
+use view::ObjectKind;
+use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+
+use super::shared::object_fields_param;
+use crate::v2;
+
+pub static USAGE: &[Endpoint] = &[
+    Endpoint::new("getUsage", "GET", "/2/usage/<posts>")
+        .handler(v2::usage::get_post_usage)
+        .summary("The number of posts the app has read per day.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(50)], &[])
+        .params(&[&[
+            EndpointParam::query("days", ParamType::Int(1, 90, 7), "The number of days to return."),
+            object_fields_param("usage.fields", ObjectKind::Usage),
+        ]]),
+    Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
+        .handler(v2::openapi_document::serve_document)
+        .summary("This document.")
+        .allow_anonymous(),
+    Endpoint::new("getAdsOpenApiSpec", "GET", "/12/openapi.json")
+        .aliases(&["/11/openapi.json"])
+        .handler(v2::openapi_document::serve_ads_document)
+        .summary("The Ads API part of this document.")
+        .allow_anonymous(),
+];

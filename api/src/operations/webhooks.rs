@@ -1,0 +1,64 @@
+//! Webhooks.
+
+use base::Scopes;
+use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+
+use super::shared::{WEBHOOK, plain_fields_param};
+use crate::v2;
+
+pub static WEBHOOKS: &[Endpoint] = &[
+    Endpoint::new("createWebhooks", "POST", "/2/webhooks")
+        .summary("Registers a webhook once it has passed the challenge.")
+        .permit("1A", Scopes::NONE)
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
+        .body(BodySpec::Json(&[BodyMember::new("url", MemberShape::Text(1, 200)).as_required()]))
+        .handler(v2::webhooks::create),
+    Endpoint::new("getWebhooks", "GET", "/2/webhooks")
+        .summary("The app's webhooks.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(450)], &[])
+        .params(&[&[plain_fields_param("webhook_config.fields", &["created_at", "id", "url", "valid"])]])
+        .handler(v2::webhooks::list),
+    Endpoint::new("validateWebhooks", "PUT", "/2/webhooks/{webhook_id}")
+        .summary("Challenges a webhook and re-enables it if it passes.")
+        .permit("1A", Scopes::NONE)
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
+        .params(&[WEBHOOK])
+        .handler(v2::webhooks::validate),
+    Endpoint::new("deleteWebhooks", "DELETE", "/2/webhooks/{webhook_id}")
+        .summary("Removes a webhook with its links and subscriptions.")
+        .permit("1A", Scopes::NONE)
+        .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
+        .params(&[WEBHOOK])
+        .handler(v2::webhooks::delete),
+    Endpoint::new("createWebhookReplayJob", "POST", "/2/webhooks/replay")
+        .summary("Replays the events of a time range to a webhook.")
+        .permit("A", Scopes::NONE)
+        .limits(&[per_quarter_hour(100)], &[])
+        .body(BodySpec::Json(&[BodyMember::new("webhook_id", MemberShape::Id).as_required(), FROM, TO]))
+        .handler(v2::webhooks::start_replay_job),
+    // The dates may be in the query or in the body, so neither requires them.
+    Endpoint::new(
+        "createAccountActivityReplayJob",
+        "POST",
+        "/2/account_activity/replay/webhooks/{webhook_id}/subscriptions/all",
+    )
+    .summary("Deprecated; use `POST /2/webhooks/replay`.")
+    .permit("A", Scopes::NONE)
+    .limits(&[per_quarter_hour(100)], &[])
+    .params(&[
+        WEBHOOK,
+        &[
+            EndpointParam::query("from_date", ParamType::Text(0, 200), "The first minute, `yyyymmddHHMM`, inclusive."),
+            EndpointParam::query("to_date", ParamType::Text(0, 200), "The last minute, `yyyymmddHHMM`, exclusive."),
+        ],
+    ])
+    .body(BodySpec::Json(&[
+        BodyMember::new("from_date", MemberShape::Text(0, 200)),
+        BodyMember::new("to_date", MemberShape::Text(0, 200)),
+    ]))
+    .handler(v2::webhooks::start_replay_job_deprecated),
+];
+
+const FROM: BodyMember = BodyMember::new("from_date", MemberShape::Text(0, 200)).as_required();
+const TO: BodyMember = BodyMember::new("to_date", MemberShape::Text(0, 200)).as_required();

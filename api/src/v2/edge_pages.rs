@@ -1,0 +1,111 @@
+//! Pages of posts and users linked by edges, newest edge first.
+
+use base::{Error, Fault, PostId, Refusal, UserId};
+use network::visibility::Viewer;
+use store::edges::Edge;
+use store::posts::{self, PageRange, Post};
+use store::users::{self, User};
+use store::{TransactionWork, Tx};
+use view::{ObjectKind, ResponsePayload};
+use web::pagination::{PageRequest, PageTokens};
+use web::request_context::{HttpReply, RequestContext};
+
+use super::{page_range, user_render_context};
+
+/// Reads the edges of a page; a refusal becomes a partial error without data.
+pub(super) trait EdgeReader: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static {}
+
+impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> EdgeReader for F {}
+
+/// Has one more edge than the page.
+pub(super) fn edge_range(page: &PageRequest) -> PageRange {
+    PageRange { limit: page.fetch_limit(), ..page_range(page, (0, i64::MAX)) }
+}
+
+/// The posts at the first end of the edges.
+pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let found = load_posts(call, &page, edge_range(&page), |edge| edge.0, read);
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+/// The posts at one end of the edges, with the page tokens.
+pub(super) async fn load_posts(
+    call: &RequestContext,
+    page: &PageRequest,
+    range: PageRange,
+    end: fn(&Edge) -> i64,
+    read: impl EdgeReader,
+) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let page = page.clone();
+    let found = read_or_refuse(call, move |tx| {
+        let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
+        let ids: Vec<PostId> = slice.rows.iter().map(|edge| PostId::new(end(edge))).collect();
+        let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
+        found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+        let answer = view::render_posts(tx, viewer, found, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
+    });
+    found.await
+}
+
+pub(super) type UserFilter = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<User>, Fault>;
+
+/// The users at the first end of the edges.
+pub(super) async fn respond_users(
+    call: &RequestContext,
+    read: impl EdgeReader,
+    filter: UserFilter,
+) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let range = edge_range(&page);
+    let (viewer, selection, options) = user_render_context(call)?;
+    let found = read_or_refuse(call, move |tx| {
+        let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
+        let ids: Vec<UserId> = slice.rows.iter().map(|edge| UserId::new(edge.0)).collect();
+        let found = users::find_by_ids(tx, &ids)?;
+        let mut found = filter(tx, viewer, found)?;
+        found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
+        let answer = view::render_users(tx, viewer, found, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
+    });
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "must match `UserFilter`")]
+pub(super) fn keep_all_users(_: &mut Tx<'_>, _: Viewer, users: Vec<User>) -> Result<Vec<User>, Fault> {
+    Ok(users)
+}
+
+type EdgePageAnswer = (ResponsePayload, Option<PageTokens>);
+
+/// A refusal of the requested object becomes a partial error without data (contract core §3.4).
+async fn read_or_refuse(
+    call: &RequestContext,
+    work: impl TransactionWork<EdgePageAnswer>,
+) -> Result<EdgePageAnswer, Error> {
+    match call.read(work).await {
+        Err(Error::Refused(refusal @ (Refusal::NotFound(_) | Refusal::NotVisible(_) | Refusal::Suspended(_)))) => {
+            Ok((refusal_answer(refusal), None))
+        }
+        other => other,
+    }
+}
+
+pub(super) fn refusal_answer(refusal: Refusal) -> ResponsePayload {
+    ResponsePayload { errors: vec![refusal], ..ResponsePayload::default() }
+}
+
+pub(super) fn respond(
+    call: &RequestContext,
+    answer: &ResponsePayload,
+    tokens: Option<PageTokens>,
+) -> Result<HttpReply, Error> {
+    match tokens {
+        Some(tokens) => call.respond_page(answer, &tokens),
+        None => call.respond(answer),
+    }
+}

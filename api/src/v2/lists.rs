@@ -1,0 +1,297 @@
+//! Lists with their members, followers and pins.
+
+use std::sync::Arc;
+
+use base::refusal::ResourceRef;
+use base::{Error, Fault, Refusal, UserId};
+use network::lists::{self, ListChanges, NewList};
+use network::timelines;
+use network::visibility::{Viewer, Visibility, profile_visibility};
+use serde_json::json;
+use store::follows::UserEdge;
+use store::lists::{self as stored, List};
+use store::posts::PageRange;
+use store::{Tx, users};
+use view::{LookupKeys, ObjectKind, ResponsePayload};
+use web::endpoint::HandlerFuture;
+use web::pagination::{PageRequest, PageTokens};
+use web::request_context::{HttpReply, RequestContext};
+
+use super::edge_pages::{edge_range, refusal_answer, respond};
+use super::{neighbour_tokens, page_range, user_edges, user_render_context};
+
+const LIST_ID: &str = "list_id";
+
+/// `GET /2/lists/{id}`.
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let id = path_list_id(&call, "id")?;
+        let (viewer, selection, options) = call.render_context(ObjectKind::List);
+        let found = call.read(move |tx| {
+            let found = stored::find_by_id(tx, id)?;
+            let lookup = LookupKeys { parameter: "id", values: &[id] };
+            Ok(view::render_list(tx, viewer, found, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}
+
+/// `POST /2/lists`.
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, body) = (call.require_user()?, call.body());
+        let new = NewList {
+            name: body.required_text("name")?.to_owned(),
+            description: body_text(&call, "description").unwrap_or_default(),
+            private: body.optional_bool("private").unwrap_or(false),
+        };
+        let made = call.write(move |tx| lists::create(tx, user, &new)).await?;
+        call.respond_data(json!({ "id": made.id.to_string(), "name": made.name }))
+    })
+}
+
+/// `PUT /2/lists/{id}`.
+pub(crate) fn update(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
+        let change = ListChanges {
+            name: body_text(&call, "name"),
+            description: body_text(&call, "description"),
+            private: call.body().optional_bool("private"),
+        };
+        if call.body().as_map().is_empty() {
+            let message = "One of `name`, `description` and `private` must be there";
+            return Err(Refusal::invalid_parameter("name", "", message).into());
+        }
+        call.write(move |tx| lists::update(tx, user, id, &change).map(drop)).await?;
+        call.respond_data(json!({ "updated": true }))
+    })
+}
+
+/// `DELETE /2/lists/{id}`.
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, id) = (call.require_user()?, path_list_id(&call, "id")?);
+        call.write(move |tx| lists::delete(tx, user, id)).await?;
+        call.respond_data(json!({ "deleted": true }))
+    })
+}
+
+/// `POST /2/lists/{id}/members`.
+pub(crate) fn add_member(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
+        let user = call.body().required_id("user_id")?;
+        call.write(move |tx| lists::add_member(tx, owner, id, user).map(drop)).await?;
+        call.respond_data(json!({ "is_member": true }))
+    })
+}
+
+/// `DELETE /2/lists/{id}/members/{user_id}`.
+pub(crate) fn remove_member(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (owner, id) = (call.require_user()?, path_list_id(&call, "id")?);
+        let user = call.path_id("user_id")?;
+        call.write(move |tx| lists::remove_member(tx, owner, id, user).map(drop)).await?;
+        call.respond_data(json!({ "is_member": false }))
+    })
+}
+
+/// `POST /2/users/{id}/followed_lists`.
+pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
+        call.write(move |tx| lists::follow(tx, user, list).map(drop)).await?;
+        call.respond_data(json!({ "following": true }))
+    })
+}
+
+/// `DELETE /2/users/{id}/followed_lists/{list_id}`.
+pub(crate) fn unfollow(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unfollow(tx, user, list).map(drop)).await?;
+        call.respond_data(json!({ "following": false }))
+    })
+}
+
+/// `POST /2/users/{id}/pinned_lists`.
+pub(crate) fn pin(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, list) = (call.require_own_user("id")?, body_list_id(&call)?);
+        call.write(move |tx| lists::pin(tx, user, list).map(drop)).await?;
+        call.respond_data(json!({ "pinned": true }))
+    })
+}
+
+/// `DELETE /2/users/{id}/pinned_lists/{list_id}`.
+pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, list) = (call.require_own_user("id")?, path_list_id(&call, "list_id")?);
+        call.write(move |tx| lists::unpin(tx, user, list).map(drop)).await?;
+        call.respond_data(json!({ "pinned": false }))
+    })
+}
+
+/// `GET /2/users/{id}/pinned_lists`.
+pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let user = call.require_own_user("id")?;
+        let (viewer, selection, options) = call.render_context(ObjectKind::List);
+        let read = call.read(move |tx| {
+            let ids = stored::list_pinned(tx, user)?;
+            let page = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
+            Ok(view::render_lists(tx, viewer, &page, &selection, options)?)
+        });
+        call.respond_page(&read.await?, &PageTokens::default())
+    })
+}
+
+/// `GET /2/lists/{id}/members`.
+pub(crate) fn list_members(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { respond_users(&call, stored::member_page).await })
+}
+
+/// `GET /2/lists/{id}/followers`.
+pub(crate) fn list_followers(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { respond_users(&call, stored::follower_page).await })
+}
+
+/// `GET /2/users/{id}/owned_lists`.
+pub(crate) fn list_owned(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        respond_user_lists(&call, |tx, viewer, owner, range| {
+            let lists = stored::page_by_owner(tx, owner, viewer.user == Some(owner), range)?;
+            Ok(lists.into_iter().map(|list| (list.id, list)).collect())
+        })
+        .await
+    })
+}
+
+/// `GET /2/users/{id}/list_memberships`.
+pub(crate) fn list_memberships(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        respond_user_lists(&call, |tx, viewer, user, range| {
+            let found = stored::membership_page(tx, user, viewer.user, range)?;
+            load_keyed_lists(tx, &found)
+        })
+        .await
+    })
+}
+
+/// `GET /2/users/{id}/followed_lists`.
+pub(crate) fn list_followed(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        respond_user_lists(&call, |tx, _, user, range| {
+            let found = stored::followed_page(tx, user, range)?;
+            load_keyed_lists(tx, &found)
+        })
+        .await
+    })
+}
+
+/// `GET /2/lists/{id}/posts`.
+pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let id = path_list_id(&call, "id")?;
+        let page = call.page_request()?;
+        let range = page_range(&page, (0, i64::MAX));
+        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let home_timelines = Arc::clone(&call.state.home_timelines);
+        let read = call.read(move |tx| {
+            let Some(list) = lists::find_visible(tx, viewer, id)? else {
+                return Ok((list_not_found(id), None, false));
+            };
+            let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
+            let ends = found.scanned_range;
+            let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
+            let answer = view::render_posts(tx, viewer, found.posts, &selection, options)?;
+            Ok((answer, ends, found.more))
+        });
+        let (found, scanned, more) = read.await?;
+        if scanned.is_none() && !found.errors.is_empty() {
+            return call.respond(&found);
+        }
+        call.respond_page(&found, &neighbour_tokens(&page, scanned, more))
+    })
+}
+
+fn path_list_id(call: &RequestContext, name: &str) -> Result<i64, Error> {
+    call.path_id::<()>(name).map(base::Id::get)
+}
+
+fn body_list_id(call: &RequestContext) -> Result<i64, Error> {
+    call.body().required_id::<()>(LIST_ID).map(base::Id::get)
+}
+
+fn body_text(call: &RequestContext, name: &'static str) -> Option<String> {
+    call.body().optional_text(name).map(str::to_owned)
+}
+
+fn list_not_found(id: i64) -> ResponsePayload {
+    refusal_answer(Refusal::NotFound(ResourceRef::new("list", "id", id)))
+}
+
+/// The users linked to a list, latest first.
+async fn respond_users(
+    call: &RequestContext,
+    read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
+) -> Result<HttpReply, Error> {
+    let (id, page) = (path_list_id(call, "id")?, call.page_request()?);
+    let (viewer, selection, options) = user_render_context(call)?;
+    let found = call.read(move |tx| {
+        if lists::find_visible(tx, viewer, id)?.is_none() {
+            return Ok((list_not_found(id), None));
+        }
+        let slice = page.slice_rows(read(tx, id, &edge_range(&page))?, |edge| edge.1);
+        let people = user_edges::load_users(tx, &slice.rows)?;
+        let answer = view::render_users(tx, viewer, people, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
+    });
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+type KeyedLists = Vec<(i64, List)>;
+
+/// The lists linked to a user, latest first, each with its sort key.
+async fn respond_user_lists(
+    call: &RequestContext,
+    read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
+) -> Result<HttpReply, Error> {
+    let (id, page): (UserId, PageRequest) = (call.path_id("id")?, call.page_request()?);
+    let (viewer, selection, options) = call.render_context(ObjectKind::List);
+    let found = call.read(move |tx| {
+        let user = users::find_by_id(tx, id)?;
+        let subject = ResourceRef::new("user", "id", id);
+        match user.map_or(Visibility::Missing, |user| profile_visibility(&user)) {
+            Visibility::Visible => {}
+            Visibility::Suspended => {
+                return Ok((refusal_answer(Refusal::Suspended(subject)), None));
+            }
+            Visibility::Missing | Visibility::Forbidden => {
+                return Ok((refusal_answer(Refusal::NotFound(subject)), None));
+            }
+        }
+        let slice = page.slice_rows(read(tx, viewer, id, &edge_range(&page))?, |row| row.0);
+        let lists: Vec<List> = slice.rows.into_iter().map(|(_, list)| list).collect();
+        let answer = view::render_lists(tx, viewer, &lists, &selection, options)?;
+        Ok((answer, Some(slice.tokens)))
+    });
+    let (answer, tokens) = found.await?;
+    respond(call, &answer, tokens)
+}
+
+/// In the order of the edges.
+fn load_keyed_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<KeyedLists, Fault> {
+    let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
+    let found = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
+    let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
+    let keyed = found.into_iter().filter_map(|list| Some((key(&list)?.1, list)));
+    Ok(keyed.collect())
+}
+
+fn sort_lists(ids: &[i64], mut found: Vec<List>) -> Vec<List> {
+    found.sort_by_cached_key(|list| ids.iter().position(|id| *id == list.id));
+    found
+}

@@ -1,0 +1,143 @@
+//! Media lookup, alt text and subtitles.
+
+pub(crate) mod serve;
+pub(crate) mod upload;
+
+use base::id::marker;
+use base::{Error, Id, Refusal};
+use network::media;
+use serde_json::{Value, json};
+use view::{LookupKeys, ObjectKind};
+use web::body::BodyMembers;
+use web::endpoint::HandlerFuture;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+/// `GET /2/media`.
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let keys = call.query_texts("media_keys").to_vec();
+        let (viewer, selection, options) = call.render_context(ObjectKind::Media);
+        let found = call.read(move |tx| {
+            let lookup = LookupKeys { parameter: "media_keys", values: &keys };
+            Ok(view::render_media_lookup(tx, viewer, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}
+
+/// `GET /2/media/{media_key}`.
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let key = call.path_text("media_key")?.to_owned();
+        let (viewer, selection, options) = call.render_context(ObjectKind::Media);
+        let found = call.read(move |tx| {
+            let lookup = LookupKeys { parameter: "media_key", values: std::slice::from_ref(&key) };
+            Ok(view::render_media(tx, viewer, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}
+
+const ALT_TEXT: &str = "alt_text";
+const ID: &str = "id";
+
+/// `POST /2/media/metadata`.
+pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let id: Id<marker::MediaMarker> = call.body().required_id(ID)?;
+        let metadata = call.body().optional_object("metadata");
+        let text = match metadata {
+            Some(metadata) => parse_alt_text(&call, metadata)?,
+            None => None,
+        };
+        store_alt_text(&call, id, text.clone()).await?;
+        let associated = match text {
+            Some(text) => json!({ "alt_text": { "text": text } }),
+            None => json!({}),
+        };
+        call.respond_data(json!({ "id": id.to_string(), "associated_metadata": associated }))
+    })
+}
+
+/// Metadata that cannot be stored is refused rather than ignored.
+fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Option<String>, Error> {
+    if let Some(name) = metadata.as_map().keys().find(|name| *name != "alt_text") {
+        let operation = format!("`metadata.{name}` in POST {}", call.endpoint().path);
+        return Err(Refusal::NotImplemented { operation }.into());
+    }
+    let alt_text = metadata.optional_object(ALT_TEXT);
+    let text = alt_text.map(|alt_text| alt_text.required_text("text"));
+    Ok(text.transpose()?.map(str::to_owned))
+}
+
+/// `POST /1.1/media/metadata/create.json`.
+pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let body = call.body();
+        let id = match body.get("media_id") {
+            Some(Value::Number(number)) => Id::parse(&number.to_string()),
+            Some(Value::String(text)) => Id::parse(text),
+            _ => None,
+        };
+        let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
+        let alt_text = body.optional_object(ALT_TEXT);
+        let text = alt_text.map(|alt_text| alt_text.required_text("text"));
+        store_alt_text(&call, id, text.transpose()?.map(str::to_owned)).await?;
+        Ok(HttpReply::empty(200))
+    })
+}
+
+async fn store_alt_text(call: &RequestContext, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
+    let user = call.require_user()?;
+    let Some(text) = text else { return Ok(()) };
+    call.write(move |tx| media::set_alt_text(tx, user, id, &text)).await
+}
+
+/// `POST /2/media/subtitles`.
+pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, body) = (call.require_user()?, call.body());
+        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let subtitles = body.optional_object("subtitles");
+        let subtitles = subtitles.ok_or_else(|| Refusal::missing_parameter("subtitles"))?;
+        let file: Id<marker::MediaMarker> = subtitles.required_id(ID)?;
+        let language = parse_language(subtitles.required_text(LANGUAGE)?)?;
+        let display_name = subtitles.optional_text("display_name");
+        let display_name = display_name.unwrap_or_default().to_owned();
+        let category = body.optional_text("media_category").unwrap_or("TweetVideo");
+        let data = json!({
+            "id": video.to_string(),
+            "media_category": category,
+            "associated_subtitles": [{
+                "id": file.to_string(),
+                "language_code": language,
+                "display_name": display_name,
+            }],
+        });
+        call.write(move |tx| media::add_subtitles(tx, user, video, &language, file, &display_name)).await?;
+        call.respond_data(data)
+    })
+}
+
+/// `DELETE /2/media/subtitles`.
+pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, body) = (call.require_user()?, call.body());
+        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let language = parse_language(body.required_text(LANGUAGE)?)?;
+        call.write(move |tx| media::remove_subtitles(tx, user, video, &language)).await?;
+        call.respond_data(json!({ "deleted": true }))
+    })
+}
+
+const LANGUAGE: &str = "language_code";
+
+/// Two letters, returned in upper case.
+fn parse_language(code: &str) -> Result<String, Refusal> {
+    if code.len() == 2 && code.bytes().all(|letter| letter.is_ascii_alphabetic()) {
+        return Ok(code.to_ascii_uppercase());
+    }
+    let message = "$.language_code: does not match the regex pattern ^[A-Z]{2}$";
+    Err(Refusal::invalid_parameter("language_code", code, message))
+}

@@ -1,0 +1,80 @@
+//! The v2 operations, one file per noun.
+
+pub(crate) mod account_activity;
+pub(crate) mod activity;
+pub(crate) mod analytics;
+pub(crate) mod blocks;
+pub(crate) mod bookmarks;
+pub(crate) mod communities;
+pub(crate) mod compliance;
+pub(crate) mod connections;
+mod edge_pages;
+pub(crate) mod follows;
+pub(crate) mod likes;
+pub(crate) mod lists;
+pub(crate) mod media;
+pub(crate) mod messages;
+pub(crate) mod mutes;
+pub(crate) mod news;
+pub(crate) mod notes;
+pub(crate) mod openapi_document;
+pub(crate) mod posts;
+pub(crate) mod powerstream;
+pub(crate) mod reposts;
+mod rules;
+pub(crate) mod search;
+pub(crate) mod spaces;
+pub(crate) mod stream_rules;
+pub(crate) mod streams;
+pub(crate) mod timelines;
+pub(crate) mod trends;
+pub(crate) mod usage;
+mod user_edges;
+pub(crate) mod user_search;
+pub(crate) mod users;
+pub(crate) mod webhooks;
+
+use base::{Error, Scope, VocabularyWord};
+use network::visibility::Viewer;
+use store::posts::PageRange;
+use view::{FieldSelection, ObjectKind, RenderOptions};
+use web::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
+use web::request_context::RequestContext;
+
+const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
+
+/// Includes the user's own email address if the caller may see it.
+fn user_render_context(call: &RequestContext) -> Result<(Viewer, FieldSelection, RenderOptions), Error> {
+    let (viewer, mut selection, options) = call.render_context(ObjectKind::User);
+    let caller = call.require_caller()?;
+    if caller.scopes.contains(Scope::UsersEmail) {
+        selection.allow_email();
+    }
+    Ok((viewer, selection, options))
+}
+
+/// The part of a collection, ordered by one descending key, that a page covers.
+fn page_range(page: &PageRequest, (above, below): (i64, i64)) -> PageRange {
+    let (newer, older) = page.descending_bounds();
+    PageRange {
+        above: above.max(newer),
+        below: below.min(older),
+        ascending: page.is_backward(),
+        limit: i64::try_from(page.limit).unwrap_or(i64::MAX),
+        without_replies: false,
+        without_reposts: false,
+    }
+}
+
+/// From the first and last key that were scanned.
+fn neighbour_tokens<K: Into<SortKeys>>(page: &PageRequest, scanned: Option<(K, K)>, more: bool) -> PageTokens {
+    let Some((first, last)) = scanned else {
+        return PageTokens::default();
+    };
+    let has_next = more || page.is_backward();
+    let has_previous = if page.is_backward() { more } else { page.after.is_some() };
+    PageTokens {
+        next: has_next.then(|| page.page_token(PageDirection::Next, last)),
+        previous: has_previous.then(|| page.page_token(PageDirection::Previous, first)),
+    }
+}

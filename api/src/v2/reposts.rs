@@ -1,0 +1,85 @@
+//! Reposts and quotes: create, remove and list.
+
+use base::{PostId, Vocabulary};
+use network::reposts;
+use serde_json::json;
+use store::Tx;
+use store::posts::PageRange;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use super::{POST_ID, edge_pages};
+
+/// `POST /2/users/{id}/reposts`.
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, post) = (call.require_own_user("id")?, call.body().required_id(POST_ID)?);
+        let app = Some(call.require_caller()?.app_id);
+        let repost = call.write(move |tx| reposts::repost(tx, user, app, post));
+        let repost = repost.await?;
+        let mut data = json!({ "retweeted": true, "rest_id": repost.original_id.to_string() });
+        if call.answer_vocabulary().vocabulary == Vocabulary::Tweet
+            && let Some(members) = data.as_object_mut()
+        {
+            members.insert("id".to_owned(), repost.id.to_string().into());
+        }
+        call.respond_data(data)
+    })
+}
+
+/// `DELETE /2/users/{id}/reposts/{source_post_id}`.
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (user, post) = (call.require_own_user("id")?, call.path_id("source_post_id")?);
+        call.write(move |tx| reposts::undo(tx, user, post)).await?;
+        call.respond_data(json!({ "retweeted": false }))
+    })
+}
+
+/// `GET /2/posts/{id}/reposted_by`.
+pub(crate) fn list_users(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_post_reposts(tx, viewer, post, range);
+        edge_pages::respond_users(&call, read, reposts::filter_public_users).await
+    })
+}
+
+/// `GET /2/posts/{id}/reposts`.
+pub(crate) fn list_for_post(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
+        let page = call.page_request()?;
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_post_reposts(tx, viewer, post, range);
+        let found = edge_pages::load_posts(&call, &page, edge_pages::edge_range(&page), |edge| edge.1, read);
+        let (answer, tokens) = found.await?;
+        edge_pages::respond(&call, &answer, tokens)
+    })
+}
+
+/// `GET /2/users/reposts_of_me`.
+pub(crate) fn list_reposts_of_me(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let user = call.require_user()?;
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| Ok(reposts::list_reposted_posts(tx, user, range)?);
+        edge_pages::respond_posts(&call, read).await
+    })
+}
+
+/// `GET /2/posts/{id}/quote_posts`.
+pub(crate) fn list_quotes(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (viewer, post): (_, PostId) = (call.viewer(), call.path_id("id")?);
+        let page = call.page_request()?;
+        let range = PageRange {
+            without_replies: call.query_contains("exclude", "replies"),
+            without_reposts: call.query_contains("exclude", "retweets"),
+            ..edge_pages::edge_range(&page)
+        };
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| reposts::list_quotes(tx, viewer, post, range);
+        let (answer, tokens) = edge_pages::load_posts(&call, &page, range, |edge| edge.0, read).await?;
+        // This list has no previous-page tokens.
+        let tokens = tokens.map(|tokens| web::pagination::PageTokens { previous: None, ..tokens });
+        edge_pages::respond(&call, &answer, tokens)
+    })
+}

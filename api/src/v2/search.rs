@@ -1,0 +1,96 @@
+//! Post search and counts.
+
+mod counts;
+mod window;
+
+use std::sync::Arc;
+
+use base::{Error, Refusal};
+use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
+use query::{ParsedQuery, QueryProduct};
+use view::ObjectKind;
+use web::endpoint::HandlerFuture;
+use web::pagination::{PageDirection, PageTokens};
+use web::request_context::{HttpReply, RequestContext};
+
+use super::rules::dialect;
+
+/// `GET /2/posts/search/recent`.
+pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { run_search(&call, QueryProduct::RecentSearch).await })
+}
+
+/// `GET /2/posts/search/all`.
+pub(crate) fn search_all(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let fields = call.raw_param("post.fields").split(',');
+        let max = 100;
+        if call.query_int("max_results") > max && fields.into_iter().any(|one| one == "context_annotations") {
+            let (name, value) = ("max_results", call.raw_param("max_results"));
+            let message = format!("The `{name}` query parameter value [{value}] is not between 10 and {max}");
+            return Err(Refusal::invalid_parameter(name, value, message).into());
+        }
+        run_search(&call, QueryProduct::FullArchive).await
+    })
+}
+
+/// `GET /2/posts/counts/recent`.
+pub(crate) fn count_recent(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { counts::respond_counts(&call, QueryProduct::RecentCounts).await })
+}
+
+/// `GET /2/posts/counts/all`.
+pub(crate) fn count_all(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { counts::respond_counts(&call, QueryProduct::FullCounts).await })
+}
+
+async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<HttpReply, Error> {
+    let query = parse_query(call, product)?;
+    check_single_token(call)?;
+    let page = call.page_request()?;
+    let mut window = window::parse_bounds(call, product)?.to_window();
+    let after = page.after.map(|keys| {
+        let mut places = [0; 3];
+        for (place, key) in places.iter_mut().zip(keys.as_slice()) {
+            *place = *key;
+        }
+        places
+    });
+    let by_relevancy = call.query_text("sort_order") == Some("relevancy");
+    if let (Some([id, ..]), false) = (after, by_relevancy) {
+        window.before_id = window.before_id.min(id);
+    }
+    let request = PostSearchRequest { query, window, limit: page.limit };
+    let search = Arc::clone(call.search_index()?);
+    search.catch_up(call.store()).await?;
+    let snapshot = search.snapshot();
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let read = call.read(move |tx| {
+        let PostSearchPage { posts, next } = if by_relevancy {
+            find_ranked(tx, &snapshot, viewer, &request, after)?
+        } else {
+            find(tx, &snapshot, viewer, &request)?
+        };
+        Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next))
+    });
+    let (answer, next) = read.await?;
+    let tokens = PageTokens { next: next.map(|keys| page.page_token(PageDirection::Next, keys)), previous: None };
+    call.respond_timeline(&answer, &tokens)
+}
+
+fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {
+    let dialect = dialect(call, product)?;
+    let text = call.query_text("query").unwrap_or_default();
+    let read = query::parse(text, dialect);
+    let query = read.map_err(|problems| Refusal::invalid_parameter("query", text, problems.to_string()))?;
+    Ok(Arc::new(query))
+}
+
+/// `next_token` and `pagination_token` are aliases.
+fn check_single_token(call: &RequestContext) -> Result<(), Refusal> {
+    let (Some(next), Some(_)) = (call.query_text("next_token"), call.query_text("pagination_token")) else {
+        return Ok(());
+    };
+    let message = "Only one of `next_token` and `pagination_token` can be given";
+    Err(Refusal::invalid_parameter("next_token", next, message))
+}

@@ -1,0 +1,174 @@
+//! Timelines: a user's posts, mentions and home timeline.
+
+use std::sync::Arc;
+
+use base::id::first_snowflake_at;
+use base::refusal::ResourceRef;
+use base::{Error, Fault, PostId, Refusal, Time, UserId};
+use network::timelines::{self, TimelinePage};
+use network::visibility::{Viewer, Visibility};
+use store::Tx;
+use store::posts::PageRange;
+use store::users::{self, User};
+use view::{ObjectKind, ResponsePayload};
+use web::endpoint::HandlerFuture;
+use web::pagination::PageRequest;
+use web::request_context::{HttpReply, RequestContext};
+
+use super::edge_pages::refusal_answer;
+use super::{neighbour_tokens, page_range};
+
+#[derive(Clone)]
+enum TimelineOwner {
+    Id(UserId),
+    Name(String),
+}
+
+type ReadTimeline = fn(&mut Tx<'_>, Viewer, &User, &PageRange) -> Result<TimelinePage, Fault>;
+
+/// `GET /2/users/{id}/posts`.
+pub(crate) fn list_user_posts(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let owner = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, owner, timelines::load_author_page).await
+    })
+}
+
+/// `GET /2/users/{id}/mentions`.
+pub(crate) fn list_user_mentions(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let owner = TimelineOwner::Id(call.path_id("id")?);
+        respond_public(&call, owner, timelines::load_mentions_page).await
+    })
+}
+
+/// `GET /2/users/by/username/{username}/posts`.
+pub(crate) fn list_posts_by_username(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, owner, timelines::load_author_page).await
+    })
+}
+
+/// `GET /2/users/by/username/{username}/mentions`.
+pub(crate) fn list_mentions_by_username(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let owner = TimelineOwner::Name(call.path_text("username")?.to_owned());
+        respond_public(&call, owner, timelines::load_mentions_page).await
+    })
+}
+
+/// `GET /2/users/{id}/timelines/reverse_chronological`.
+pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let reader = call.require_own_user("id")?;
+        let page = call.page_request()?;
+        let range = page_range_in_window(&call, &page)?;
+        let (selection, options) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
+        let home_timelines = Arc::clone(&call.state.home_timelines);
+        let read = call.read(move |tx| {
+            let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
+            let found = timelines::load_home_page(tx, &home_timelines, &user, &range)?;
+            render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
+                view::render_posts(tx, viewer, posts, &selection, options)
+            })
+        });
+        let (found, scanned, more) = read.await?;
+        respond_page(&call, &page, &found, scanned, more)
+    })
+}
+
+async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
+    let page = call.page_request()?;
+    let range = page_range_in_window(call, &page)?;
+    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let read = call.read(move |tx| {
+        let (user, subject) = match &owner {
+            TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),
+            TimelineOwner::Name(name) => {
+                (users::find_by_username(tx, name)?, ResourceRef::new("user", "username", name))
+            }
+        };
+        let visibility = match &user {
+            Some(user) => timelines::timeline_visibility(tx, viewer, user)?,
+            None => Visibility::Missing,
+        };
+        let (Some(user), Visibility::Visible) = (user, visibility) else {
+            return Ok(Err(visibility_refusal(visibility, subject)));
+        };
+        let found = read(tx, viewer, &user, &range)?;
+        render_page(tx, viewer, found, |tx, viewer, posts| view::render_posts(tx, viewer, posts, &selection, options))
+            .map(Ok)
+    });
+    match read.await? {
+        Ok((found, scanned, more)) => respond_page(call, &page, &found, scanned, more),
+        Err(refusal) => call.respond(&refusal_answer(refusal)),
+    }
+}
+
+fn visibility_refusal(visibility: Visibility, subject: ResourceRef) -> Refusal {
+    match visibility {
+        Visibility::Visible | Visibility::Missing => Refusal::NotFound(subject),
+        Visibility::Forbidden => Refusal::NotVisible(subject),
+        Visibility::Suspended => Refusal::Suspended(subject),
+    }
+}
+
+type RenderedTimeline = (ResponsePayload, Option<(i64, i64)>, bool);
+
+fn render_page(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    found: TimelinePage,
+    render: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
+) -> Result<RenderedTimeline, Error> {
+    let scanned = found.scanned_range.map(|(newest, oldest)| (newest.get(), oldest.get()));
+    Ok((render(tx, viewer, found.posts)?, scanned, found.more))
+}
+
+fn respond_page(
+    call: &RequestContext,
+    page: &PageRequest,
+    found: &ResponsePayload,
+    scanned: Option<(i64, i64)>,
+    more: bool,
+) -> Result<HttpReply, Error> {
+    call.respond_timeline(found, &neighbour_tokens(page, scanned, more))
+}
+
+/// Narrows the page to the time and id bounds of the request.
+fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
+    let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
+    let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
+    if let (Some(start), Some(end)) = (start, end)
+        && start >= end
+    {
+        return Err(wrong_order(call, "start_time", "end_time").into());
+    }
+    if let (Some(since), Some(until)) = (since, until)
+        && since >= until
+    {
+        return Err(wrong_order(call, "since_id", "until_id").into());
+    }
+    let after = |time: Time| first_snowflake_at(time) - 1;
+    let above = since.map_or(0, PostId::get).max(start.map_or(0, after));
+    let below = until.map_or(i64::MAX, PostId::get).min(end.map_or(i64::MAX, first_snowflake_at));
+    Ok(PageRange {
+        without_replies: is_excluded(call, "replies"),
+        without_reposts: is_excluded(call, "retweets") || is_excluded(call, "reposts"),
+        ..page_range(page, (above, below))
+    })
+}
+
+/// False for timelines without `exclude`.
+fn is_excluded(call: &RequestContext, what: &str) -> bool {
+    let mut params = call.endpoint().params.iter().copied().flatten();
+    params.any(|param| param.name == "exclude") && call.query_contains("exclude", what)
+}
+
+pub(super) fn wrong_order(call: &RequestContext, lower: &'static str, upper: &'static str) -> Refusal {
+    let (lower, upper) = (call.param_name_used(lower), call.param_name_used(upper));
+    let value = call.raw_param(lower);
+    let message = format!("Invalid '{lower}':'{value}'. '{lower}' must be before '{upper}'.");
+    Refusal::invalid_parameter(lower, value, message)
+}

@@ -1,0 +1,28 @@
+//! Trends of a place and of a user.
+
+use network::topics;
+use view::ObjectKind;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+/// `GET /2/trends/by/woeid/{woeid}`.
+pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
+        let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
+        let answer =
+            view::render_trends(&found.await?, &call.field_selection(ObjectKind::Trend), call.answer_vocabulary());
+        call.respond(&answer)
+    })
+}
+
+/// `GET /2/users/personalized_trends`.
+pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let user = call.require_user()?;
+        let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
+        let (found, now) = found.await?;
+        let selection = call.field_selection(ObjectKind::PersonalizedTrend);
+        call.respond(&view::render_personal_trends(&found, now, &selection, call.answer_vocabulary()))
+    })
+}

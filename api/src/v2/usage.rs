@@ -1,0 +1,25 @@
+//! Post usage of an app.
+
+use network::reads;
+use view::{ObjectKind, ProjectUsage};
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+/// `GET /2/usage/posts`.
+pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (app, days) = (call.require_caller()?.app_id, call.query_int("days"));
+        // Include the reads before this call.
+        call.state.post_reads.flush(&call.state.store).await?;
+        let usage = call.read(move |tx| Ok(reads::load_usage(tx, app, days)?)).await?;
+        let shown = ProjectUsage {
+            app: usage.app.get(),
+            monthly_cap: usage.cap,
+            this_month: usage.this_month,
+            reset_day: usage.reset_day,
+            days: usage.days,
+        };
+        let answer = view::render_usage(&shown, &call.field_selection(ObjectKind::Usage), call.answer_vocabulary());
+        call.respond(&answer)
+    })
+}

@@ -1,0 +1,78 @@
+//! User lookup.
+
+use base::{Error, UserId};
+use store::users as stored;
+use view::LookupKeys;
+use web::endpoint::HandlerFuture;
+use web::request_context::{HttpReply, RequestContext};
+
+use super::user_render_context;
+
+/// `GET /2/users`.
+pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let ids: Vec<UserId> = call.query_ids("ids");
+        let (viewer, selection, options) = user_render_context(&call)?;
+        let found = call.read(move |tx| {
+            let found = stored::find_by_ids(tx, &ids)?;
+            let lookup = LookupKeys { parameter: "ids", values: &ids };
+            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}
+
+/// `GET /2/users/{id}`.
+pub(crate) fn get(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let id = call.path_id("id")?;
+        respond_user(&call, id).await
+    })
+}
+
+/// `GET /2/users/me`.
+pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let id = call.require_user()?;
+        respond_user(&call, id).await
+    })
+}
+
+async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
+    let (viewer, selection, options) = user_render_context(call)?;
+    let found = call.read(move |tx| {
+        let found = stored::find_by_id(tx, id)?;
+        let lookup = LookupKeys { parameter: "id", values: &[id] };
+        Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
+    });
+    call.respond(&found.await?)
+}
+
+/// `GET /2/users/by`.
+pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let names = call.query_texts("usernames").to_vec();
+        let (viewer, selection, options) = user_render_context(&call)?;
+        let found = call.read(move |tx| {
+            let asked: Vec<&str> = names.iter().map(String::as_str).collect();
+            let found = stored::find_by_usernames(tx, &asked)?;
+            let lookup = LookupKeys { parameter: "usernames", values: &names };
+            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}
+
+/// `GET /2/users/by/username/{username}`.
+pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let name = call.path_text("username")?.to_owned();
+        let (viewer, selection, options) = user_render_context(&call)?;
+        let found = call.read(move |tx| {
+            let found = stored::find_by_username(tx, &name)?;
+            let lookup = LookupKeys { parameter: "username", values: std::slice::from_ref(&name) };
+            Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
+        });
+        call.respond(&found.await?)
+    })
+}

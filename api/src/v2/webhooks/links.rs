@@ -1,0 +1,93 @@
+//! Webhooks that receive the app's filtered stream.
+
+use base::{Error, Refusal, Vocabulary};
+use network::apps::AccessLevel;
+use network::webhooks;
+use serde_json::{Value, json};
+use store::webhooks::{self as stored, StreamLink};
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use super::path_webhook_id;
+
+const LINK_FIELDS: [&str; 6] =
+    ["post.fields", "expansions", "media.fields", "poll.fields", "place.fields", "user.fields"];
+
+/// `POST /2/<posts>/search/webhooks/{webhook_id}`: repeating it replaces the fields.
+pub(crate) fn create_link(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (app, id) = (require_enterprise(&call)?, path_webhook_id(&call)?);
+        let fields = requested_fields(&call);
+        call.write(move |tx| {
+            webhooks::find_owned(tx, app, id)?;
+            Ok(stored::link_stream(tx, id, app, &fields)?)
+        })
+        .await?;
+        call.respond_data(json!({ "provisioned": true }))
+    })
+}
+
+/// `GET /2/<posts>/search/webhooks`.
+pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let app = call.require_caller()?.app_id;
+        let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
+        let owner = call.require_caller()?.app.owner_id.to_string();
+        let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
+        call.respond_data(json!({ "links": links }))
+    })
+}
+
+/// `DELETE /2/<posts>/search/webhooks/{webhook_id}`.
+pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
+        call.write(move |tx| {
+            webhooks::find_owned(tx, app, id)?;
+            if stored::unlink_stream(tx, id, app)? {
+                return Ok(());
+            }
+            Err(webhooks::webhook_not_found(id).into())
+        })
+        .await?;
+        call.respond_data(json!({ "deleted": true }))
+    })
+}
+
+fn link_json(link: &StreamLink, owner: &str) -> Value {
+    let parts = link.fields.split('&');
+    let fields: Vec<&str> = parts.filter(|one| !one.starts_with("vocabulary=")).collect();
+    json!({
+        "webhook_id": link.webhook_id.to_string(),
+        "application_id": link.app_id.to_string(),
+        "business_user_id": owner,
+        "instance_id": link.webhook_id.to_string(),
+        "fields": fields,
+        "created_at": link.created_at.to_string(),
+    })
+}
+
+/// As in the query: `post.fields=lang,created_at`.
+fn requested_fields(call: &RequestContext) -> String {
+    let parts = LINK_FIELDS.iter().filter_map(|name| {
+        let raw = call.raw_param(name);
+        (!raw.is_empty()).then(|| format!("{}={raw}", call.param_name_used(name)))
+    });
+    let options = call.answer_vocabulary();
+    let words = match options.vocabulary {
+        Vocabulary::Tweet => "tweets",
+        Vocabulary::Post => "posts",
+    };
+    let both = if options.both_metric_names { "+both" } else { "" };
+    let all = [format!("vocabulary={words}{both}")].into_iter().chain(parts);
+    all.collect::<Vec<_>>().join("&")
+}
+
+fn require_enterprise(call: &RequestContext) -> Result<base::AppId, Error> {
+    let caller = call.require_caller()?;
+    if caller.app.access_level == AccessLevel::Enterprise.name() {
+        return Ok(caller.app_id);
+    }
+    let required = AccessLevel::Enterprise.name();
+    Err(Refusal::NotEnrolled { required }.into())
+}

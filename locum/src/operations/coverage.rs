@@ -1,0 +1,89 @@
+//! Coverage of the published list of operations.
+
+use base::Vocabulary;
+use web::endpoint::Endpoint;
+use web::router::spell_path;
+
+use super::ENDPOINTS;
+
+/// Columns: document, section, group, method, path.
+const PUBLISHED_LIST: &str = include_str!("endpoints.tsv");
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CoverageRow {
+    pub(crate) document: &'static str,
+    pub(crate) section: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) operation_id: Option<&'static str>,
+    pub(crate) status: CoverageStatus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CoverageStatus {
+    Built,
+    Planned,
+    Missing,
+}
+
+impl CoverageStatus {
+    fn from_endpoint(endpoint: Option<&Endpoint>) -> Self {
+        match endpoint {
+            Some(Endpoint { handler: Some(_), .. }) => Self::Built,
+            Some(_) => Self::Planned,
+            None => Self::Missing,
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Built => "built",
+            Self::Planned => "planned",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+pub(crate) fn coverage_rows() -> Vec<CoverageRow> {
+    PUBLISHED_LIST.lines().skip(1).filter_map(parse_row).collect()
+}
+
+fn parse_row(line: &'static str) -> Option<CoverageRow> {
+    let mut cells = line.split('\t');
+    let mut next = || cells.next();
+    let (document, section, group) = (next()?, next()?, next()?);
+    let (method, path) = (next()?, next()?);
+    let wanted = path_shape(path.trim_start_matches("SANDBOX:"));
+    let endpoint = all_endpoints()
+        .find(|endpoint| endpoint.method == method && endpoint_paths(endpoint).any(|path| path_shape(&path) == wanted));
+    Some(CoverageRow {
+        document,
+        section,
+        group,
+        method,
+        path,
+        operation_id: endpoint.map(|endpoint| endpoint.id),
+        status: CoverageStatus::from_endpoint(endpoint),
+    })
+}
+
+fn all_endpoints() -> impl Iterator<Item = &'static Endpoint> {
+    ENDPOINTS.iter().copied().flatten()
+}
+
+fn endpoint_paths(endpoint: &Endpoint) -> impl Iterator<Item = String> {
+    std::iter::once(&endpoint.path).chain(endpoint.aliases).map(|path| spell_path(path, Vocabulary::Post))
+}
+
+/// The path with unnamed parameters, whether written `:id` or `{id}`.
+fn path_shape(path: &str) -> String {
+    let part = |part: &str| match part.chars().next() {
+        Some(':' | '{') => "*".to_owned(),
+        _ => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+use std::collections::HashSet;
+
+use base::{Refusal, Vocabulary};
+use portal::DEVELOPMENT;
+use web::endpoint::{Endpoint, EndpointParamLocation, ErrorFormat};
+use web::router::{EndpointRouter, spell_path};
+
+use super::ENDPOINTS;
+
+fn all() -> impl Iterator<Item = &'static Endpoint> {
+    ENDPOINTS.iter().copied().flatten()
+}
+
+fn paths(endpoint: &Endpoint) -> impl Iterator<Item = &'static str> {
+    std::iter::once(endpoint.path).chain(endpoint.aliases.iter().copied())
+}
+
+fn named_in(path: &str) -> HashSet<&str> {
+    path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect()
+}
+
+#[test]
+fn ids_are_unique() {
+    let mut seen = HashSet::new();
+    for endpoint in all() {
+        assert!(seen.insert(endpoint.id), "{} twice", endpoint.id);
+    }
+}
+
+#[test]
+fn paths_start_with_a_slash_and_leave_no_word_open() {
+    for endpoint in all() {
+        for path in paths(endpoint) {
+            assert!(path == "/" || path.starts_with('/') && !path.ends_with('/'), "{path}");
+            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
+                assert!(!spell_path(path, speech).contains(['<', '>']), "{path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_path_names_the_parameters_that_are_declared() {
+    for endpoint in all() {
+        let declared: HashSet<_> = endpoint
+            .params
+            .iter()
+            .copied()
+            .flatten()
+            .filter(|param| param.location == EndpointParamLocation::Path)
+            .map(|param| param.name)
+            .collect();
+        for path in paths(endpoint) {
+            assert_eq!(named_in(path), declared, "{} {path}", endpoint.id);
+        }
+    }
+}
+
+#[test]
+fn no_parameter_is_declared_twice() {
+    for endpoint in all() {
+        let mut seen = HashSet::new();
+        for param in endpoint.params.iter().copied().flatten() {
+            for name in std::iter::once(&param.name).chain(param.aliases) {
+                assert!(seen.insert(name), "{}: {name} twice", endpoint.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_operations_can_be_mounted_together() {
+    let mut router = EndpointRouter::new(&ENDPOINTS).unwrap();
+    // A real network has none of these.
+    for endpoint in DEVELOPMENT {
+        let lost = router.find(endpoint.method, endpoint.path).unwrap_err();
+        assert_eq!(lost.refusal, Refusal::RouteNotFound, "{endpoint:?}");
+    }
+    router.add(DEVELOPMENT).unwrap();
+    for endpoint in all().chain(DEVELOPMENT) {
+        for path in paths(endpoint) {
+            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
+                let path = spell_path(path, speech).replace(['{', '}'], "");
+                let found = router.find(endpoint.method, &path).unwrap();
+                assert_eq!(found.endpoint.id, endpoint.id, "{} {path}", endpoint.method);
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_is_let_in_is_counted() {
+    for endpoint in all() {
+        let (permit, limits) = (endpoint.permit, endpoint.limits);
+        if permit.app || permit.open {
+            assert!(!limits.app.is_empty(), "{} counts no app", endpoint.id);
+        }
+        if permit.oauth1 || permit.oauth2 {
+            let counts = !limits.user.is_empty() || limits.shared.is_some();
+            assert!(counts, "{} counts no user", endpoint.id);
+        }
+    }
+}
+
+#[test]
+fn posts_and_reposts_are_counted_together() {
+    let (ads, sharing): (Vec<_>, Vec<_>) = all()
+        .filter_map(|endpoint| Some((endpoint, endpoint.limits.shared?)))
+        .partition(|(endpoint, _)| endpoint.error_format == ErrorFormat::Ads);
+    let ids: Vec<_> = sharing.iter().map(|(endpoint, _)| endpoint.id).collect();
+    assert_eq!(ids, ["createPosts", "repostPost"]);
+    for (_, shared) in sharing {
+        assert_eq!((shared.window.calls, shared.window.seconds), (300, 10_800));
+        assert_eq!(shared.name, "posts and reposts");
+    }
+    let names: HashSet<_> = ads.iter().map(|(_, shared)| shared.name).collect();
+    assert_eq!(names.len(), 1, "changes of an account are counted together: {names:?}");
+}
+
+#[test]
+fn every_operation_says_what_it_is_and_whom_it_lets_in() {
+    for endpoint in all() {
+        let (id, permit) = (endpoint.id, endpoint.permit);
+        assert!(endpoint.summary.ends_with('.'), "{id}: {}", endpoint.summary);
+        assert!(permit.open || permit.oauth1 || permit.app || permit.oauth2, "{id}");
+        let ads = ["/12/", "/5/", "/ads-serve/", "/ads-files/"]
+            .iter()
+            .any(|prefix| endpoint.path.starts_with(prefix))
+            // The document about the operations is none of them.
+            && !endpoint.path.ends_with("/openapi.json");
+        assert_eq!(ads, endpoint.error_format == ErrorFormat::Ads, "{id}");
+    }
+}

@@ -1,0 +1,139 @@
+//! The form of an app: submitted, stored and refused.
+
+use base::{Fault, Refusal};
+use network::apps::{OAuthClientKind, Permission};
+use network::portal::{AppChanges, AppDraft};
+use pages::{AppForm, AppKind, FormField, PermissionLevel};
+use store::apps::App;
+
+use crate::site::app_summary::permission_level;
+use crate::site::forms::SubmittedForm;
+
+/// The form as sent, and whether type and permission are valid.
+pub(super) fn parse_submitted(form: &SubmittedForm<'_>, action: String) -> (AppForm, bool) {
+    let (kind, level) = (form.text("kind"), form.text("permission"));
+    let (kind, level) = (AppKind::parse(&kind), PermissionLevel::parse(&level));
+    let missing = |there: bool, text: &str| (!there).then(|| text.to_owned());
+    let typed = AppForm {
+        action,
+        name: FormField::new(form.text("name").trim()),
+        description: FormField::new(form.text("description").trim()),
+        website: FormField::new(form.text("website").trim()),
+        kind: kind.unwrap_or_default(),
+        kind_error: missing(kind.is_some(), "Choose a type."),
+        permission: level.unwrap_or_default(),
+        permission_error: missing(level.is_some(), "Choose a permission."),
+        callbacks: FormField::new(form.text("callbacks").replace('\r', "")),
+        sign_in: form.optional_text("sign_in").is_some(),
+        email: form.optional_text("email").is_some(),
+    };
+    (typed, kind.is_some() && level.is_some())
+}
+
+pub(super) fn parse_stored(app: &App, action: String) -> Result<AppForm, Fault> {
+    Ok(AppForm {
+        action,
+        name: FormField::new(&app.name),
+        description: FormField::new(&app.description),
+        website: FormField::new(&app.website_url),
+        kind: parse_app_kind(app)?,
+        permission: parse_permission_level(app)?,
+        callbacks: FormField::new(&app.callback_urls),
+        sign_in: app.sign_in,
+        email: app.request_email,
+        ..AppForm::default()
+    })
+}
+
+pub(super) fn build_draft(form: &AppForm) -> AppDraft {
+    AppDraft {
+        name: form.name.value.clone(),
+        description: form.description.value.clone(),
+        website_url: form.website.value.clone(),
+        kind: network_app_kind(form.kind),
+        permission: network_permission(form.permission),
+        callback_urls: callback_urls(form),
+        request_email: form.email,
+        sign_in: form.sign_in,
+    }
+}
+
+/// Only what differs from the stored app.
+pub(super) fn build_edit(form: &AppForm, app: &App) -> AppChanges {
+    fn changed_text(typed: &str, stored: &str) -> Option<String> {
+        (typed != stored).then(|| typed.to_owned())
+    }
+    let draft = build_draft(form);
+    AppChanges {
+        name: changed_text(&draft.name, &app.name),
+        description: changed_text(&draft.description, &app.description),
+        website_url: changed_text(&draft.website_url, &app.website_url),
+        kind: Some(draft.kind).filter(|kind| kind.name() != app.kind),
+        permission: Some(draft.permission).filter(|level| level.name() != app.permission),
+        callback_urls: Some(draft.callback_urls).filter(|urls| urls.join("\n") != app.callback_urls),
+        request_email: Some(draft.request_email).filter(|on| *on != app.request_email),
+        sign_in: Some(draft.sign_in).filter(|on| *on != app.sign_in),
+    }
+}
+
+/// Adds errors to their fields; returns those that belong to none.
+pub(super) fn apply_refusal(form: &mut AppForm, refusal: &Refusal) -> Option<String> {
+    let wrong = match refusal {
+        Refusal::InvalidParameters(wrong) => wrong,
+        Refusal::Forbidden { detail, .. } => return Some(detail.to_string()),
+        _ => return Some("Something went wrong.".to_owned()),
+    };
+    let mut rest = None;
+    for wrong in wrong {
+        let sentence = format!("{}.", wrong.message.replace('`', "").trim_end_matches('.'));
+        match wrong.parameter.as_ref() {
+            "name" => form.name.error = Some(sentence),
+            "description" => form.description.error = Some(sentence),
+            "website_url" => form.website.error = Some(sentence),
+            "callback_urls" => form.callbacks.error = Some(sentence),
+            _ => rest = Some(sentence),
+        }
+    }
+    rest
+}
+
+fn callback_urls(form: &AppForm) -> Vec<String> {
+    let lines = form.callbacks.value.lines().map(str::trim);
+    let mut urls: Vec<String> = Vec::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        if !urls.iter().any(|known| known == line) {
+            urls.push(line.to_owned());
+        }
+    }
+    urls
+}
+
+pub(super) fn parse_app_kind(app: &App) -> Result<AppKind, Fault> {
+    Ok(match app.kind.parse()? {
+        OAuthClientKind::Web => AppKind::Web,
+        OAuthClientKind::Automated => AppKind::Automated,
+        OAuthClientKind::Native => AppKind::Native,
+        OAuthClientKind::SinglePage => AppKind::SinglePage,
+    })
+}
+
+const fn network_app_kind(kind: AppKind) -> OAuthClientKind {
+    match kind {
+        AppKind::Web => OAuthClientKind::Web,
+        AppKind::Automated => OAuthClientKind::Automated,
+        AppKind::Native => OAuthClientKind::Native,
+        AppKind::SinglePage => OAuthClientKind::SinglePage,
+    }
+}
+
+pub(super) fn parse_permission_level(app: &App) -> Result<PermissionLevel, Fault> {
+    Ok(permission_level(app.permission.parse()?))
+}
+
+const fn network_permission(level: PermissionLevel) -> Permission {
+    match level {
+        PermissionLevel::Read => Permission::Read,
+        PermissionLevel::Write => Permission::Write,
+        PermissionLevel::DirectMessages => Permission::Messages,
+    }
+}

@@ -1,0 +1,191 @@
+//! Listing, creating, editing and deleting apps.
+
+use base::{Entitlement, Error};
+use network::apps::AccessLevel;
+use network::oauth2_flow::PLAIN_PKCE_USAGE;
+use network::portal;
+use pages::{
+    AppAccessSummary, AppForm, AppListItem, AppListPage, AppSettingsPage, AppTab, DeleteAppPage, FormField, NewAppPage,
+    Notice, Pager,
+};
+use store::apps::{App, AppStatus};
+use web::endpoint::HandlerFuture;
+use web::page_context::SITE_LINKS;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::{OwnedApp, app_form, app_ref, keys, outcome_or_page};
+use crate::site::forms::accept_form;
+use crate::site::{BrowserVisit, PageExit, redirect_to, run_page};
+
+/// `GET /developer`.
+pub(crate) fn redirect_to_apps(_call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { Ok(redirect_to(SITE_LINKS.apps)) })
+}
+
+/// `GET /developer/apps`.
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let owner = visit.require_sign_in(&call)?.user.id;
+        let found = call.read(move |tx| {
+            let mut rows = Vec::new();
+            for app in portal::list(tx, owner)? {
+                let uses = store::usage::list_last_uses(tx, app.id, Some(owner))?;
+                let uses = uses.into_iter().filter(|used| used.kind != PLAIN_PKCE_USAGE);
+                let last = uses.map(|used| used.at).max();
+                rows.push((app, last));
+            }
+            Ok(rows)
+        });
+        let mut apps = Vec::new();
+        for (app, last_used) in found.await? {
+            apps.push(AppListItem {
+                app: app_ref(&app),
+                kind: app_form::parse_app_kind(&app)?,
+                level: app_form::parse_permission_level(&app)?,
+                last_used,
+                suspended: app.state == AppStatus::Suspended,
+                description: app.description,
+            });
+        }
+        let (frame, pager) = (visit.page_frame(&call), Pager::default());
+        Ok(visit.render_page(&call, &AppListPage { frame, apps, pager })?)
+    })
+}
+
+/// `GET /developer/apps/new`.
+pub(crate) fn show_new_app(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let form = AppForm { action: SITE_LINKS.apps.to_owned(), ..AppForm::default() };
+        let frame = visit.page_frame(&call);
+        Ok(visit.render_page(&call, &NewAppPage { frame, form })?)
+    })
+}
+
+/// `POST /developer/apps`. The keys stand on this one answer only.
+pub(crate) fn create(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?.clone();
+        let sent = accept_form(&call, &visit).await?;
+        let (mut form, whole) = app_form::parse_submitted(&sent, SITE_LINKS.apps.to_owned());
+        let mut failure = None;
+        if whole {
+            let (by, draft) = (person.audit_actor(&visit), app_form::build_draft(&form));
+            let work = move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe);
+            match call.write(work).await {
+                Ok((app, made)) => {
+                    let own = OwnedApp { visit, person, app };
+                    return keys::show_created_keys(&call, &own, made).await;
+                }
+                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
+                Err(stop) => return Err(stop.into()),
+            }
+        }
+        let mut frame = visit.page_frame(&call);
+        frame.failure = failure;
+        let page = NewAppPage { frame, form };
+        Ok(visit.render_page(&call, &page)?.status(400))
+    })
+}
+
+/// `GET /developer/apps/{id}`.
+pub(crate) fn show_settings(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let action = AppTab::Settings.path_for_app(&own.app_ref());
+        let form = app_form::parse_stored(&own.app, action)?;
+        let saved = call.head().uri.query() == Some("saved");
+        settings_page(&call, &own, form, saved, None)
+    })
+}
+
+/// `POST /developer/apps/{id}`.
+pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
+        let action = AppTab::Settings.path_for_app(&own.app_ref());
+        let (mut form, whole) = app_form::parse_submitted(&sent, action.clone());
+        let mut failure = None;
+        if whole {
+            let (by, id, edit) = (own.audit_actor(), own.app.id, app_form::build_edit(&form, &own.app));
+            let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit);
+            match call.write(work).await {
+                Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),
+                Err(Error::Refused(refusal)) => failure = app_form::apply_refusal(&mut form, &refusal),
+                Err(stop) => return Err(stop.into()),
+            }
+        }
+        Ok(settings_page(&call, &own, form, false, failure)?.status(400))
+    })
+}
+
+fn settings_page(
+    call: &RequestContext,
+    own: &OwnedApp,
+    form: AppForm,
+    saved: bool,
+    failure: Option<String>,
+) -> Result<HttpReply, PageExit> {
+    let mut frame = own.visit.page_frame(call);
+    frame.failure = failure;
+    if saved {
+        frame.notices.push(Notice::success("Your changes were saved."));
+    }
+    let entitled = |part: Entitlement| {
+        let allowed = part.is_listed_in(&own.app.entitlements);
+        (part.description().to_owned(), allowed)
+    };
+    let page = AppSettingsPage {
+        frame,
+        app: own.app_ref(),
+        access: AppAccessSummary {
+            tier: own.app.access_level.clone(),
+            entitlements: Entitlement::ALL.map(entitled).to_vec(),
+        },
+        form,
+    };
+    Ok(own.visit.render_page(call, &page)?)
+}
+
+/// `GET /developer/apps/{id}/delete`.
+pub(crate) fn show_delete(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        delete_page(&call, &own, FormField::default()).await
+    })
+}
+
+/// `POST /developer/apps/{id}/delete`.
+pub(crate) fn delete(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
+        let typed = sent.text("name");
+        if typed.trim() != own.app.name {
+            let name = FormField::invalid(typed, "This is not the app’s name.");
+            return Ok(delete_page(&call, &own, name).await?.status(400));
+        }
+        let (by, id) = (own.audit_actor(), own.app.id);
+        let ended = call.write(move |tx| portal::delete(tx, &by, id)).await;
+        outcome_or_page(&call, &own.visit, ended)?;
+        Ok(redirect_to(SITE_LINKS.apps))
+    })
+}
+
+async fn delete_page(call: &RequestContext, own: &OwnedApp, name: FormField) -> Result<HttpReply, PageExit> {
+    let App { id, .. } = own.app;
+    let app = own.app_ref();
+    let page = DeleteAppPage {
+        frame: own.visit.page_frame(call),
+        action: AppTab::Delete.path_for_app(&app),
+        connected: call.read(move |tx| Ok(store::grants::count(tx, id)?)).await?,
+        app,
+        name,
+    };
+    Ok(own.visit.render_page(call, &page)?)
+}

@@ -1,0 +1,86 @@
+//! The live view of an app's stream.
+
+use base::{Error, Refusal, Vocabulary};
+use deliver::streams::{ConnectionRequest, StreamEndpoint, StreamFormat};
+use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use pages::{AppTab, LiveStreamPage};
+use serde_json::json;
+use store::rules::StreamProduct;
+use view::{FieldSelection, ObjectKind, RenderOptions};
+use web::endpoint::HandlerFuture;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::OwnedApp;
+use super::stream::is_enterprise;
+use crate::site::run_page;
+
+/// As for other pages, plus the script and its connection.
+const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+/// Limit per browser.
+const POSTS_PER_SECOND: u32 = 20;
+
+/// `GET /developer/apps/{id}/stream/live`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let id = own.app.id;
+        let count = call.read(move |tx| Ok(store::rules::count(tx, id, StreamProduct::Stream)?));
+        let rules = u64::try_from(count.await?).unwrap_or(0);
+        let app = own.app_ref();
+        let page = LiveStreamPage {
+            frame: own.visit.page_frame(&call),
+            events: format!("{}/events", AppTab::Stream.path_for_app(&app)),
+            app,
+            rules,
+        };
+        let reply = own.visit.render_page(&call, &page)?;
+        Ok(reply.header(CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+    })
+}
+
+/// `GET /developer/apps/{id}/stream/events`: the stream itself, as the app would have it. Takes one
+/// of the app's connections, so that no other site may open it.
+pub(crate) fn events(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let site = call.head().headers.get("sec-fetch-site");
+        if site.is_some_and(|site| site != "same-origin") {
+            return Ok(error_reply(403, "The stream can only be opened from its own page."));
+        }
+        let enterprise = is_enterprise(&own);
+        let opening = ConnectionRequest {
+            app: own.app.id,
+            endpoint: StreamEndpoint::Filtered,
+            partition: 1,
+            replay: false,
+            max_connections: StreamEndpoint::Filtered.max_connections(enterprise),
+            max_per_second: Some(POSTS_PER_SECOND),
+            client: call.client_address(),
+        };
+        let session = match call.stream_hub().open(opening).await {
+            Ok(session) => session,
+            Err(Error::Refused(Refusal::Connection(_))) => {
+                let text = "The app has reached its limit of open stream connections.";
+                return Ok(error_reply(429, text));
+            }
+            Err(stop) => return Err(stop.into()),
+        };
+        let mut wants = FieldSelection::defaults(ObjectKind::Post);
+        wants.add_expansions_param("expansions", "author_id")?;
+        let format = StreamFormat {
+            selection: wants,
+            options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
+        };
+        let feed = session.feed();
+        call.state.post_streams.join(&session, format, None).await;
+        Ok(call.respond_stream(feed))
+    })
+}
+
+fn error_reply(status: u16, detail: &str) -> HttpReply {
+    HttpReply::json(status, &json!({ "detail": detail }))
+}

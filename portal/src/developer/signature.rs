@@ -1,0 +1,84 @@
+//! The signature explainer, in development only: it discloses the expected signature.
+
+use base::{Error, Refusal};
+use network::explain::{self, SignatureExplainRequest};
+use pages::{FormField, SignatureExplainerPage, SignatureReport};
+use web::endpoint::HandlerFuture;
+use web::page_context::SITE_LINKS;
+use web::request_context::RequestContext;
+
+use crate::site::forms::accept_form;
+use crate::site::{BrowserVisit, run_page};
+
+/// `GET /developer/explain`.
+pub(crate) fn show_explainer(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        Ok(visit.render_page(&call, &empty_page(&call, &visit))?)
+    })
+}
+
+/// `POST /developer/explain`. Nothing is carried out.
+pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let form = accept_form(&call, &visit).await?;
+        let asked = SignatureExplainRequest {
+            method: form.text("method"),
+            url: form.text("url"),
+            authorization: form.text("authorization"),
+            form: form.optional_text("body"),
+            base_string: form.optional_text("base_string"),
+        };
+        let mut page = empty_page(&call, &visit);
+        page.method = FormField::new(&asked.method);
+        page.url = FormField::new(&asked.url);
+        page.authorization = FormField::new(&asked.authorization);
+        page.body = FormField::new(form.text("body"));
+        page.base_string = FormField::new(form.text("base_string"));
+        let theirs = asked.base_string.clone();
+        let skew = call.authenticator().skew_ms();
+        let explained = call.read(move |tx| explain::explain_signature(tx, &asked, skew)).await;
+        let mut status = 200;
+        match explained {
+            Ok(found) => page.report = Some(explanation_view(found, theirs)),
+            Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
+                status = 400;
+                for wrong in wrong {
+                    let error = Some(format!("{}.", wrong.message));
+                    match wrong.parameter.as_ref() {
+                        "url" => page.url.error = error,
+                        _ => page.authorization.error = error,
+                    }
+                }
+            }
+            Err(stop) => return Err(stop.into()),
+        }
+        Ok(visit.render_page(&call, &page)?.status(status))
+    })
+}
+
+fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainerPage {
+    SignatureExplainerPage {
+        frame: visit.page_frame(call),
+        action: SITE_LINKS.signature.to_owned(),
+        method: FormField::new("GET"),
+        url: FormField::default(),
+        authorization: FormField::default(),
+        body: FormField::default(),
+        base_string: FormField::default(),
+        report: None,
+    }
+}
+
+fn explanation_view(found: explain::SignedRequestExplanation, theirs: Option<String>) -> SignatureReport {
+    let sentences = found.failures.into_iter().map(|(_, text)| text);
+    SignatureReport {
+        is_valid: found.holds,
+        base_string: found.base_string,
+        client_base_string: theirs,
+        expected_signature: found.expected,
+        given_signature: found.presented,
+        hints: sentences.chain(found.hints).collect(),
+    }
+}

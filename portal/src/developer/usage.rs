@@ -1,0 +1,123 @@
+//! An app's use of its rate limits.
+
+use std::collections::HashMap;
+
+use base::clock::wall_time;
+use base::{Time, UserId, Vocabulary};
+use network::portal;
+use network::usage::WINDOW_MS;
+use pages::{AppUsagePage, Notice, Pager, UsageWindow};
+use web::endpoint::{Endpoint, HandlerFuture};
+use web::limits::{LimitCounter, RateLimitSubject, WindowUsage};
+use web::request_context::RequestContext;
+use web::router::spell_path;
+
+use super::{OwnedApp, outcome_or_page};
+use crate::site::{PageExit, run_page};
+
+const MAX_WINDOWS: usize = 200;
+
+/// `GET /developer/apps/{id}/usage`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let mut frame = own.visit.page_frame(&call);
+        // Rate limits use the wall clock.
+        frame.now = wall_time();
+        let mut windows = if call.state.limiter.is_disabled() {
+            let text = "Rate limits are off: requests are counted but never rejected.";
+            frame.notices.push(Notice::info(text));
+            recorded_windows(&call, &own).await?
+        } else {
+            limiter_windows(&call, &own).await?
+        };
+        windows.sort_by_key(|window| {
+            let share = window.used.saturating_mul(1000) / window.limit.max(1);
+            (std::cmp::Reverse(share), window.operation.clone())
+        });
+        windows.truncate(MAX_WINDOWS);
+        let page = AppUsagePage { frame, app: own.app_ref(), windows, pager: Pager::default() };
+        Ok(own.visit.render_page(&call, &page)?)
+    })
+}
+
+fn operation_label(endpoint: &Endpoint) -> String {
+    format!("{} {}", endpoint.method, spell_path(endpoint.path, Vocabulary::Post))
+}
+
+async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
+    let all = &call.state.endpoints;
+    let windows = |pool: RateLimitSubject, operation: usize| {
+        let limits = all.get(operation).map(|endpoint| endpoint.limits);
+        limits.map_or(&[][..], |limits| match pool {
+            RateLimitSubject::User(..) => limits.user,
+            _ => limits.app,
+        })
+    };
+    let counted = call.state.limiter.app_usage(own.app.id.get(), windows, wall_time());
+    let names = load_user_names(call, &counted).await?;
+    let shown = counted.into_iter().filter_map(|one| {
+        let counts = match one.subject {
+            RateLimitSubject::User(_, user) => names.get(&user).cloned().unwrap_or_default(),
+            _ => "the app".to_owned(),
+        };
+        Some(UsageWindow {
+            operation: match one.counter {
+                LimitCounter::Operation(number) => operation_label(all.get(number)?),
+                LimitCounter::Shared(shared) => shared.name.to_owned(),
+            },
+            counted_for: counts,
+            seconds: i64::from(one.seconds),
+            used: u64::from(one.used),
+            limit: u64::from(one.limit),
+            resets: one.resets,
+        })
+    });
+    Ok(shown.collect())
+}
+
+async fn load_user_names(call: &RequestContext, counted: &[WindowUsage]) -> Result<HashMap<i64, String>, PageExit> {
+    let users = counted.iter().filter_map(|one| match one.subject {
+        RateLimitSubject::User(_, user) => Some(UserId::new(user)),
+        _ => None,
+    });
+    let mut users: Vec<UserId> = users.collect();
+    users.sort_unstable();
+    users.dedup();
+    let work = move |tx: &mut store::Tx<'_>| {
+        let mut names = HashMap::new();
+        for id in &users {
+            let user = store::users::find_by_id(tx, *id)?;
+            let name = user.map_or_else(|| id.to_string(), |user| format!("@{}", user.username));
+            names.insert(id.get(), name);
+        }
+        Ok(names)
+    };
+    Ok(call.read(work).await?)
+}
+
+/// With rate limits off: the recorded requests of the current window.
+async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
+    let (owner, id) = (own.person.user.id, own.app.id);
+    let now = wall_time().ms();
+    let from = Time::from_ms(now.saturating_sub(now.rem_euclid(WINDOW_MS)));
+    let used = call.read(move |tx| portal::load_usage(tx, owner, id, from)).await;
+    let used = outcome_or_page(call, &own.visit, used)?;
+    let shown = used.calls.into_iter().filter_map(|calls| {
+        let endpoint = call.state.endpoints.iter().find(|endpoint| endpoint.id == calls.operation)?;
+        let quarter = |windows: &[web::endpoint::RateWindow]| {
+            let found = windows.iter().find(|window| window.seconds == 900);
+            found.or(windows.first()).map(|window| window.calls)
+        };
+        let limit = quarter(endpoint.limits.app).or(quarter(endpoint.limits.user));
+        Some(UsageWindow {
+            operation: operation_label(endpoint),
+            counted_for: "all requests".to_owned(),
+            seconds: WINDOW_MS / 1000,
+            used: u64::try_from(calls.calls).unwrap_or(0),
+            limit: u64::from(limit.unwrap_or(0)),
+            resets: from.plus_ms(WINDOW_MS),
+        })
+    });
+    Ok(shown.collect())
+}

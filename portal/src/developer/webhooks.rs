@@ -1,0 +1,215 @@
+//! An app's webhooks: challenges, deliveries, replays, and the built-in receiver.
+
+use base::{Error, Fault, Time};
+use deliver::webhooks::{ChallengeResult, sign};
+use network::webhooks as rules;
+use pages::{AppTab, DeliveryAttemptItem, DeliveryItem, LastChallenge, Notice, WebhookItem, WebhooksPage};
+use serde_json::json;
+use store::Tx;
+use store::deliveries::{self, Delivery, DeliveryAttempt, DeliveryState};
+use store::webhooks::{self as stored, Webhook};
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::{OwnedApp, outcome_or_page};
+use crate::site::forms::{SubmittedForm, accept_form};
+use crate::site::{PageExit, redirect_to, run_page};
+
+const MAX_DELIVERIES: i64 = 20;
+const MAX_ATTEMPTS: i64 = 10;
+
+/// `GET /developer/apps/{id}/webhooks`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let done = match call.head().uri.query() {
+            Some("challenged") => Some("The receiver answered the challenge correctly."),
+            Some("resent") => Some("The delivery was queued again."),
+            Some("replaying") => Some("The replay has started."),
+            _ => None,
+        };
+        webhooks_page(&call, &own, done, None).await
+    })
+}
+
+/// `POST /developer/apps/{id}/webhooks`.
+pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let own = OwnedApp::from_call(&call).await?;
+        let sent = accept_form(&call, &own.visit).await?;
+        let done = match sent.text("act").as_str() {
+            "challenge" => challenge_webhook(&call, &own, &sent).await,
+            "resend" => resend_delivery(&call, &own, &sent).await,
+            _ => replay_deliveries(&call, &own, &sent).await,
+        };
+        match done {
+            Ok(what) => {
+                let path = AppTab::Webhooks.path_for_app(&own.app_ref());
+                Ok(redirect_to(&format!("{path}?{what}")))
+            }
+            Err(Error::Refused(refusal)) => {
+                let why = error_message(&refusal).to_owned();
+                Ok(webhooks_page(&call, &own, None, Some(why)).await?.status(400))
+            }
+            Err(stop) => Err(outcome_or_page::<()>(&call, &own.visit, Err(stop))
+                .err()
+                .unwrap_or_else(|| PageExit::from(Error::from(Fault::new("the outcome was not a refusal"))))),
+        }
+    })
+}
+
+fn form_id(sent: &SubmittedForm<'_>, name: &'static str) -> i64 {
+    sent.text(name).parse().unwrap_or(0)
+}
+
+async fn challenge_webhook(
+    call: &RequestContext,
+    own: &OwnedApp,
+    sent: &SubmittedForm<'_>,
+) -> Result<&'static str, Error> {
+    let (app, id) = (own.app.id, form_id(sent, "webhook"));
+    let webhook = call.read(move |tx| rules::find_owned(tx, app, id)).await?;
+    let challenged = send_challenge(call, own, &webhook).await?;
+    let failure = challenged.failure.clone();
+    let webhook_admin = call.state.webhooks.clone();
+    call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged)).await?;
+    call.state.webhooks.wake_sender();
+    match failure {
+        Some(failure) => Err(forbidden_error(failure.message)),
+        None => Ok("challenged"),
+    }
+}
+
+fn forbidden_error(why: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    base::Refusal::forbidden(why).into()
+}
+
+async fn send_challenge(call: &RequestContext, own: &OwnedApp, webhook: &Webhook) -> Result<ChallengeResult, Error> {
+    let webhook_admin = &call.state.webhooks;
+    let place = webhook_admin.parse_url(&webhook.url).map_err(forbidden_error)?;
+    let (secret, chance) = (&own.app.api_secret, &call.store_context().rng);
+    let client = webhook_admin.client();
+    Ok(client.send_challenge(&place, secret, chance, call.now()).await?)
+}
+
+async fn resend_delivery(
+    call: &RequestContext,
+    own: &OwnedApp,
+    sent: &SubmittedForm<'_>,
+) -> Result<&'static str, Error> {
+    let (app, id, delivery) = (own.app.id, form_id(sent, "webhook"), form_id(sent, "delivery"));
+    call.write(move |tx| {
+        rules::find_owned(tx, app, id)?;
+        rules::resend_delivery(tx, id, delivery)
+    })
+    .await?;
+    Ok("resent")
+}
+
+async fn replay_deliveries(
+    call: &RequestContext,
+    own: &OwnedApp,
+    sent: &SubmittedForm<'_>,
+) -> Result<&'static str, Error> {
+    let (app, id) = (own.app.id, form_id(sent, "webhook"));
+    let span = rules::parse_replay_range(call.now(), &sent.text("from"), &sent.text("to"))?;
+    call.write(move |tx| rules::start_replay(tx, app, id, span)).await?;
+    Ok("replaying")
+}
+
+async fn webhooks_page(
+    call: &RequestContext,
+    own: &OwnedApp,
+    done: Option<&str>,
+    failure: Option<String>,
+) -> Result<HttpReply, PageExit> {
+    let app = own.app.id;
+    let found = call.read(move |tx| {
+        let mut all = Vec::new();
+        for webhook in stored::list_by_app(tx, app)? {
+            all.push(load_webhook_item(tx, webhook)?);
+        }
+        Ok(all)
+    });
+    let mut frame = own.visit.page_frame(call);
+    frame.failure = failure;
+    frame.notices.extend(done.map(Notice::success));
+    let dev = call.state.page_context.config.dev;
+    let site = call.state.site_url;
+    let page = WebhooksPage {
+        frame,
+        action: AppTab::Webhooks.path_for_app(&own.app_ref()),
+        app: own.app_ref(),
+        webhooks: found.await?,
+        sink_url: dev.then(|| format!("{site}/webhook-sink/{app}")),
+    };
+    Ok(own.visit.render_page(call, &page)?)
+}
+
+fn load_webhook_item(tx: &mut Tx<'_>, webhook: Webhook) -> Result<WebhookItem, Error> {
+    let end = (Time::from_ms(i64::MAX), i64::MAX);
+    let mut sent = Vec::new();
+    for delivery in deliveries::list_before(tx, webhook.id, end, MAX_DELIVERIES)? {
+        let tries = deliveries::list_attempts(tx, webhook.id, delivery.seq, MAX_ATTEMPTS)?;
+        sent.push(delivery_item(delivery, tries));
+    }
+    let last = deliveries::list_challenges(tx, webhook.id, 1)?.pop();
+    Ok(WebhookItem {
+        id: webhook.id.to_string(),
+        url: webhook.url,
+        valid: webhook.valid,
+        problem: webhook.problem,
+        checked: webhook.checked_at,
+        challenge: last.map(|last| LastChallenge {
+            at: last.at,
+            token: last.signature_or_token,
+            expected: last.expected,
+            answer: last.answer,
+            problem: last.problem,
+        }),
+        deliveries: sent,
+    })
+}
+
+fn delivery_item(delivery: Delivery, tries: Vec<DeliveryAttempt>) -> DeliveryItem {
+    let tries = tries.into_iter().map(|one| DeliveryAttemptItem {
+        at: one.at,
+        status: one.status,
+        problem: one.problem,
+        took_ms: one.duration_ms,
+        signature: one.signature_or_token,
+        answer: one.answer,
+    });
+    DeliveryItem {
+        number: delivery.seq,
+        event_id: delivery.event_id,
+        at: delivery.at,
+        state: match delivery.state {
+            DeliveryState::GivenUp => "failed",
+            other => other.name(),
+        },
+        is_resend: delivery.job_id != 0,
+        body: delivery.body,
+        attempts: tries.collect(),
+    }
+}
+
+/// `GET /webhook-sink/{id}`, in development: the built-in receiver answers the challenge.
+pub(crate) fn answer_sink_challenge(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let app = base::AppId::parse(call.path_text("id")?);
+        let app = app.ok_or(base::Refusal::RouteNotFound)?;
+        let token = call.query_text("crc_token").unwrap_or_default().to_owned();
+        let found = call.read(move |tx| network::apps::find(tx, app)).await;
+        let found = found.map_err(|_| Error::from(base::Refusal::RouteNotFound))?;
+        let token = sign(&found.api_secret, token.as_bytes());
+        Ok(HttpReply::json(200, &json!({ "response_token": token })))
+    })
+}
+
+/// `POST /webhook-sink/{id}`: accepts everything; the page shows what was delivered.
+pub(crate) fn receive_sink_event(_call: RequestContext) -> HandlerFuture {
+    Box::pin(async move { Ok(HttpReply::json(200, &json!({}))) })
+}

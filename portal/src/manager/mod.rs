@@ -1,0 +1,243 @@
+//! The Ads Manager, which uses the same engine and roles as the Ads API.
+
+mod account;
+mod account_users;
+mod audience_members;
+mod audiences;
+mod breakdown;
+mod campaigns;
+mod cards;
+mod creatives;
+mod form_routes;
+mod forms;
+mod labels;
+mod line_item_parts;
+mod line_items;
+mod media;
+mod posts;
+mod recommendations;
+mod request;
+mod route;
+mod stats;
+mod upload;
+
+use base::refusal::{AdsProblem, AdsRefusal};
+use base::{Error, Refusal};
+use http::HeaderValue;
+use http::header::CONTENT_DISPOSITION;
+use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableColumn, TableRow};
+use pages::{Notice, PageErrorKind};
+use store::Tx;
+use web::body::BodyContentType;
+use web::endpoint::HandlerFuture;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use crate::developer::not_found_page;
+use crate::site::forms::{PageQuery, accept_form, local_path};
+use crate::site::{BrowserVisit, PageExit, errors, redirect_to, run_page};
+use request::{ManagerRequest, list_user_accounts};
+use route::{ManagerPath, ManagerRoute, SubmittedFields};
+
+/// `GET /ads`.
+pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let found = call.read(move |tx| list_user_accounts(tx, user)).await?;
+        let rows: Vec<TableRow> = found
+            .into_iter()
+            .map(|(record, _, account)| TableRow {
+                name: account.name.clone(),
+                cells: vec![
+                    TableCell::from_text(account.name).with_link(account.path).with_subtext(account.id),
+                    TableCell::from_text(account.role),
+                    TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
+                    TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
+                ],
+                action_buttons: Vec::new(),
+            })
+            .collect();
+        let names = ["Account", "Your role", "Review", "Environment"];
+        let table = DataTable {
+            columns: names.map(text_column).into(),
+            rows,
+            empty: EmptyState {
+                title: "No ads accounts".to_owned(),
+                text:
+                    "An operator of this server can create an account, or an account administrator can give you a role."
+                        .to_owned(),
+                link: None,
+            },
+            ..DataTable::default()
+        };
+        let page = AdsManagerPage {
+            frame: visit.page_frame(&call),
+            heading: "Ads Manager".to_owned(),
+            lead: "Ads accounts that you have access to.".to_owned(),
+            blocks: vec![PageBlock::Table(table)],
+            ..AdsManagerPage::default()
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+const fn text_column(name: &'static str) -> TableColumn {
+    TableColumn { name, is_numeric: false }
+}
+
+const fn number_column(name: &'static str) -> TableColumn {
+    TableColumn { name, is_numeric: true }
+}
+
+/// `GET /ads/{account}` and everything below it.
+pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let route = parse_route(&call, &visit)?;
+        if route.path.action == CSV_FILE {
+            let found = call.read(move |tx| route.load_csv(tx)).await;
+            return Ok(csv_reply(found_or_page(&call, &visit, found)?));
+        }
+        let query = PageQuery::from_call(&call).ok();
+        let done = query.as_ref().and_then(|query| query.get("done"));
+        let notice = done.and_then(done_message).map(Notice::success);
+        let found = call.read(move |tx| route.load_page(tx)).await;
+        let mut page = found_or_page(&call, &visit, found)?;
+        page.frame = visit.page_frame(&call);
+        page.frame.notices.extend(notice);
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+const CSV_FILE: &str = "figures.csv";
+
+fn csv_reply(text: String) -> HttpReply {
+    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
+    let name = HeaderValue::from_static("attachment; filename=\"figures.csv\"");
+    HttpReply::bytes(200, kind, text).header(CONTENT_DISPOSITION, name)
+}
+
+fn done_message(done: &str) -> Option<&'static str> {
+    Some(match done {
+        "created" => "Created.",
+        "saved" => "Your changes were saved.",
+        "deleted" => "Deleted.",
+        "paused" => "Paused.",
+        "resumed" => "Active.",
+        "promoted" => "Promoted.",
+        "added" => "Added.",
+        "shared" => "The audience was shared.",
+        "revoked" => "Access was revoked.",
+        "listed" => "The list was uploaded. The audience’s size will be updated shortly.",
+        "stopped" => "Promotion stopped.",
+        "published" => "Published.",
+        "joined" => "The person was added to the account.",
+        "left" => "The person was removed from the account.",
+        "applied" => "The recommendation was applied.",
+        "dismissed" => "The recommendation was dismissed.",
+        "uploaded" => "Added to the library.",
+        _ => return None,
+    })
+}
+
+/// `POST /ads/{account}/…`: what a form of these pages sends.
+pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let route = parse_route(&call, &visit)?;
+        if call.content_type == BodyContentType::Other {
+            return Box::pin(upload::receive_form(call, visit, route)).await;
+        }
+        let form = accept_form(&call, &visit).await?;
+        let sent = SubmittedFields::from_form(&call, &form);
+        let next = form.return_path();
+        let (there, typed) = (route.clone(), sent.clone());
+        let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
+        let declined = match done {
+            Ok(Some((path, what))) => {
+                let path = next.as_deref().and_then(local_path).unwrap_or(&path).to_owned();
+                let joint = if path.contains('?') { '&' } else { '?' };
+                return Ok(redirect_to(&format!("{path}{joint}done={what}")));
+            }
+            Ok(None) => return Err(not_found_page(&call, &visit)),
+            Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
+            Err(stop) => return Err(stop.into()),
+        };
+        refused_form_page(&call, &visit, route, sent, declined).await
+    })
+}
+
+/// Including those of the items of a batch.
+fn all_problems(declined: AdsRefusal) -> Vec<AdsProblem> {
+    let items = declined.items.into_iter().flatten();
+    declined.problems.into_iter().chain(items).collect()
+}
+
+async fn refused_form_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    route: ManagerRoute,
+    sent: SubmittedFields,
+    problems: Vec<AdsProblem>,
+) -> Result<HttpReply, PageExit> {
+    let work = move |tx: &mut Tx<'_>| route.refused_form(tx, &sent, &problems);
+    let found = call.read(work).await;
+    let found = found.map(|found| found.map(|(page, failure)| (Box::new(page), failure)));
+    let (mut page, failure) = found_or_page(call, visit, found)?;
+    page.frame = visit.page_frame(call);
+    page.frame.failure = failure;
+    Ok(visit.render_page(call, &*page)?.status(400))
+}
+
+fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRoute, PageExit> {
+    let person = visit.require_sign_in(call)?;
+    let query = PageQuery::from_call(call).ok();
+    let asked = |name: &str| query.as_ref().and_then(|query| query.get(name));
+    Ok(ManagerRoute {
+        request: ManagerRequest {
+            user: person.user.id,
+            cursor_key: call.state.page_context.config.page_key,
+            site_url: call.state.site_url,
+            now: call.now(),
+            client_address: call.client_address(),
+        },
+        path: ManagerPath {
+            account: path_part(call, "account"),
+            section: path_part(call, "part"),
+            id: path_part(call, "id"),
+            action: path_part(call, "act"),
+        },
+        cursor: asked("cursor").map(str::to_owned),
+        days: asked("days").and_then(|days| days.parse().ok()),
+        breakdown_by: asked("by").map(str::to_owned),
+    })
+}
+
+fn path_part(call: &RequestContext, name: &str) -> String {
+    call.path_text(name).map(str::to_owned).unwrap_or_default()
+}
+
+fn found_or_page<T>(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    outcome: Result<Option<T>, Error>,
+) -> Result<T, PageExit> {
+    let declined = match outcome {
+        Ok(Some(found)) => return Ok(found),
+        Ok(None) => return Err(not_found_page(call, visit)),
+        Err(Error::Refused(Refusal::Ads(declined))) => declined,
+        Err(stop) => return Err(stop.into()),
+    };
+    let first = declined.problems.into_iter().next();
+    let (code, message) = first.map_or(("", String::new()), |one| (one.code, one.message));
+    let wrong = match code {
+        "ACTION_NOT_ALLOWED" => PageErrorKind::Forbidden,
+        code if code.ends_with("NOT_FOUND") || code.ends_with("ILLEGAL_CHARACTERS") => {
+            return Err(not_found_page(call, visit));
+        }
+        _ => PageErrorKind::Refused(message),
+    };
+    Err(errors::exit_page(call, visit, wrong))
+}

@@ -1,0 +1,210 @@
+//! The developer portal and the Ads Manager: pages, not part of the public API.
+
+use web::endpoint::{
+    ANY_LENGTH, BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
+};
+use web::text_members;
+
+use crate::developer::{apps, callbacks, keys, live, mailbox, search_console, signature, stream, usage, webhooks};
+use crate::manager;
+
+pub(super) static PORTAL: &[Endpoint] = &[
+    portal_page("developerStart", "GET", "/developer")
+        .handler(apps::redirect_to_apps)
+        .summary("Redirects to the developer's apps."),
+    portal_page("developerApps", "GET", "/developer/apps").handler(apps::list).summary("The developer's apps."),
+    portal_page("developerNewApp", "GET", "/developer/apps/new")
+        .handler(apps::show_new_app)
+        .summary("The form that registers an app."),
+    portal_page("developerCreateApp", "POST", "/developer/apps")
+        .handler(apps::create)
+        .summary("Registers an app and shows its keys once.")
+        .body(APP),
+    portal_page("developerApp", "GET", "/developer/apps/{id}")
+        .handler(apps::show_settings)
+        .summary("The settings of an app.")
+        .params(&[ID]),
+    portal_page("developerSaveApp", "POST", "/developer/apps/{id}")
+        .handler(apps::save_settings)
+        .summary("Updates the settings of an app.")
+        .params(&[ID])
+        .body(APP),
+    portal_page("developerKeys", "GET", "/developer/apps/{id}/keys")
+        .handler(keys::list)
+        .summary("An app's credentials, without secrets.")
+        .params(&[ID]),
+    portal_page("developerAskKey", "GET", REGENERATE)
+        .handler(keys::show_regenerate)
+        .summary("Asks to confirm regenerating a credential.")
+        .params(&[ID, KIND]),
+    portal_page("developerMakeKey", "POST", REGENERATE)
+        .handler(keys::regenerate)
+        .summary("Regenerates a credential and shows it once.")
+        .params(&[ID, KIND])
+        .body(NOTHING),
+    portal_page("developerCallbacks", "GET", CALLBACKS)
+        .handler(callbacks::show_tester)
+        .summary("The form that tests a callback URL.")
+        .params(&[ID]),
+    portal_page("developerTestCallback", "POST", CALLBACKS)
+        .handler(callbacks::test)
+        .summary("Tests whether a callback URL would be accepted.")
+        .params(&[ID])
+        .body(BodySpec::Form(text_members! { csrf url })),
+    portal_page("developerStream", "GET", STREAM)
+        .handler(stream::list)
+        .summary("The rules of an app's filtered stream.")
+        .params(&[ID]),
+    portal_page("developerSendRule", "POST", STREAM)
+        .handler(stream::submit_rule)
+        .summary("Tests a rule on stored posts, or adds it.")
+        .params(&[ID])
+        .body(BodySpec::Form(text_members! { csrf value tag do })),
+    portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
+        .handler(stream::delete)
+        .summary("Deletes a rule.")
+        .params(&[ID])
+        .body(BodySpec::Form(text_members! { csrf rule })),
+    portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
+        .handler(live::show)
+        .summary("Shows an app's filtered stream live.")
+        .params(&[ID]),
+    portal_page("developerEvents", "GET", "/developer/apps/{id}/stream/events")
+        .handler(live::events)
+        .summary("An app's filtered stream, for its owner in a browser.")
+        .params(&[ID]),
+    portal_page("developerWebhooks", "GET", WEBHOOKS)
+        .handler(webhooks::show)
+        .summary("An app's webhooks, their challenges and their deliveries.")
+        .params(&[ID]),
+    portal_page("developerActOnWebhook", "POST", WEBHOOKS)
+        .handler(webhooks::submit_action)
+        .summary("Challenges a webhook, or sends a delivery again.")
+        .params(&[ID])
+        .body(BodySpec::Form(text_members! { csrf act webhook delivery from to })),
+    portal_page("developerUsage", "GET", "/developer/apps/{id}/usage")
+        .handler(usage::show)
+        .summary("An app's usage of its limits.")
+        .params(&[ID]),
+    portal_page("developerAskDelete", "GET", DELETE)
+        .handler(apps::show_delete)
+        .summary("Asks to confirm deleting an app.")
+        .params(&[ID]),
+    portal_page("developerDeleteApp", "POST", DELETE)
+        .handler(apps::delete)
+        .summary("Deletes an app after its name was typed.")
+        .params(&[ID])
+        .body(BodySpec::Form(text_members! { csrf name })),
+    portal_page("developerSearch", "GET", "/developer/search")
+        .handler(search_console::show_console)
+        .summary("The search console."),
+    portal_page("developerLook", "POST", "/developer/search")
+        .handler(search_console::run_query)
+        .summary("Explains how a query is parsed, what it finds, and why a post matches or not.")
+        .body(BodySpec::Form(text_members! { csrf query product post })),
+];
+
+pub(super) static MANAGER: &[Endpoint] = &[
+    portal_page("adsManager", "GET", "/ads")
+        .handler(manager::choose_account)
+        .summary("The ads accounts that the user has access to."),
+    portal_page("adsManagerAccount", "GET", "/ads/{account}")
+        .handler(manager::show_page)
+        .summary("The campaigns of an ads account.")
+        .params(&[&[ACCOUNT]]),
+    portal_page("adsManagerPart", "GET", "/ads/{account}/{part}")
+        .handler(manager::show_page)
+        .summary("A section of an ads account.")
+        .params(&[&[ACCOUNT, PART]]),
+    portal_page("adsManagerOne", "GET", ONE)
+        .handler(manager::show_page)
+        .summary("An entity of an ads account.")
+        .params(&[&[ACCOUNT, PART, ENTITY]]),
+    portal_page("adsManagerMake", "POST", ONE)
+        .handler(manager::submit_form)
+        .summary("Creates an entity in an ads account.")
+        .params(&[&[ACCOUNT, PART, ENTITY]])
+        .body(ADS),
+    portal_page("adsManagerForm", "GET", FORM)
+        .handler(manager::show_page)
+        .summary("A form that updates an entity of an ads account.")
+        .params(&[&[ACCOUNT, PART, ENTITY, ACT]]),
+    portal_page("adsManagerAct", "POST", FORM)
+        .handler(manager::submit_form)
+        .summary("Updates an entity of an ads account.")
+        .params(&[&[ACCOUNT, PART, ENTITY, ACT]])
+        .body(ADS),
+];
+
+const ONE: &str = "/ads/{account}/{part}/{id}";
+const FORM: &str = "/ads/{account}/{part}/{id}/{act}";
+const ACCOUNT: EndpointParam = EndpointParam::path("account", TEXT, "The id of the ads account.");
+const PART: EndpointParam = EndpointParam::path("part", TEXT, "The section.");
+const ENTITY: EndpointParam = EndpointParam::path("id", TEXT, "The id.");
+const ACT: EndpointParam = EndpointParam::path("act", TEXT, "The action.");
+
+/// Mounted on development servers only.
+pub static DEVELOPMENT: &[Endpoint] = &[
+    portal_page("developerExplainer", "GET", "/developer/explain")
+        .handler(signature::show_explainer)
+        .summary("The form that explains a signature."),
+    portal_page("developerExplain", "POST", "/developer/explain")
+        .handler(signature::explain_request)
+        .summary("Explains why a signature is valid or not.")
+        .body(BodySpec::Form(text_members! { csrf method url authorization body base_string })),
+    portal_page("webhookSinkChallenge", "GET", SINK)
+        .handler(webhooks::answer_sink_challenge)
+        .summary("The built-in webhook receiver: answers a challenge.")
+        .params(&[ID, CHALLENGE]),
+    portal_page("webhookSink", "POST", SINK)
+        .handler(webhooks::receive_sink_event)
+        .summary("The built-in webhook receiver: accepts every event.")
+        .params(&[ID]),
+    portal_page("developerMailbox", "GET", "/mailbox")
+        .handler(mailbox::list)
+        .summary("Emails that a production server would have sent."),
+    portal_page("developerLetter", "GET", "/mailbox/{id}")
+        .handler(mailbox::show)
+        .summary("An email of the development mailbox.")
+        .params(&[ID]),
+];
+
+const REGENERATE: &str = "/developer/apps/{id}/keys/{kind}/regenerate";
+const CALLBACKS: &str = "/developer/apps/{id}/callbacks";
+const STREAM: &str = "/developer/apps/{id}/stream";
+const WEBHOOKS: &str = "/developer/apps/{id}/webhooks";
+const SINK: &str = "/webhook-sink/{id}";
+const DELETE: &str = "/developer/apps/{id}/delete";
+const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
+const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(500)];
+const NOTHING: BodySpec = BodySpec::Form(text_members! { csrf });
+/// Any text, so that an invalid id is answered like an unknown one.
+const ID: &[EndpointParam] = &[EndpointParam::path("id", TEXT, "The id.")];
+const CHALLENGE: &[EndpointParam] =
+    &[EndpointParam::query("crc_token", TEXT, "The token to sign."), EndpointParam::query("nonce", TEXT, "Random.")];
+const KIND: &[EndpointParam] = &[EndpointParam::path("kind", TEXT, "The kind of credential.")];
+
+const APP: BodySpec = BodySpec::Form(text_members! {
+    csrf name description website kind permission callbacks sign_in email
+});
+
+/// The members of all forms of the Ads Manager; some forms upload a file.
+const ADS: BodySpec = BodySpec::Multipart(text_members! {
+    csrf next account_media_id advertiser_domain android_app_store_identifier audience bid_amount_local_micro
+    bid_strategy budget_optimization call_to_action call_to_action_url card_uri categories composes
+    country_code curated_category_id daily_budget_amount_local_micro description duration_in_days
+    duration_in_minutes end_time entity_status first_choice first_cta first_cta_post fourth_choice fourth_cta
+    fourth_cta_post frequency_cap funding_instrument_id goal googleplay_app_id googleplay_deep_link
+    granted_account_id identifier ios_app_store_identifier ios_deep_link label landing_url list media media_1
+    media_2 media_3 media_4 media_category media_key name nullcast objective operation_type operator_type
+    pay_by permission_id permission_level pick placements post_ids poster_media_key primary_web_event_tag
+    product_type purchase_order_number role scheduled_at scheduled_post_id second_choice second_cta
+    second_cta_post standard_delivery start_time targeting_type targeting_value text thank_you_text
+    thank_you_url third_choice third_cta third_cta_post title total_budget_amount_local_micro
+    tracking_tag_type tracking_tag_url user_id username website_url
+});
+
+/// The session decides who may see the page.
+const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+    Endpoint::new(id, method, path).allow_anonymous().limits(PER_ADDRESS, &[]).error_format(ErrorFormat::Page)
+}

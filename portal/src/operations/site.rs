@@ -1,0 +1,146 @@
+//! Pages for people. They parse their queries themselves, so that errors are shown on a page.
+
+use web::endpoint::{
+    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, ParamType, RateWindow, per_quarter_hour,
+};
+use web::request_context::RequestContext;
+use web::text_members;
+
+use crate::site::{
+    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_preview,
+    registration, settings, sign_in,
+};
+
+pub(super) static PAGES: &[Endpoint] = &[
+    page_endpoint("showStart", "/", landing::show).summary("The start page."),
+    page_endpoint("showSignIn", "/login", sign_in::show).summary("The sign-in form."),
+    form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
+    page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("The sign-out form."),
+    form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
+    page_endpoint("showJoin", "/join", registration::show)
+        .aliases(&["/account/join"])
+        .summary("The registration form."),
+    form_endpoint("join", "/join", registration::submit, JOIN).summary("Creates an account."),
+    page_endpoint("showForgotten", "/forgotten-password", account_recovery::show_forgot_password)
+        .summary("The form that requests a password reset."),
+    form_endpoint("askReset", "/forgotten-password", account_recovery::request_reset, EMAIL)
+        .summary("Emails a link to reset the password."),
+    page_endpoint("showReset", "/account/reset", account_recovery::show_reset)
+        .summary("The form that sets a new password."),
+    form_endpoint("resetPassword", "/account/reset", account_recovery::submit_reset, RESET)
+        .summary("Sets a new password."),
+    page_endpoint("showConfirm", "/account/confirm", account_recovery::show_email_confirmation)
+        .summary("The form that confirms an email address."),
+    form_endpoint("confirmEmail", "/account/confirm", account_recovery::submit_email_confirmation, CONFIRM)
+        .summary("Confirms an email address."),
+    page_endpoint("showSettings", "/settings/account", settings::show)
+        .summary("Account settings: password and email address."),
+    form_endpoint("changePassword", settings::PASSWORD_PATH, settings::change_password, PASSWORD)
+        .summary("Changes the password."),
+    form_endpoint("changeEmail", settings::EMAIL_PATH, settings::change_email, CHANGE_EMAIL)
+        .summary("Changes the email address."),
+    form_endpoint("resendConfirmation", settings::RESEND_PATH, settings::resend_confirmation, &[])
+        .summary("Resends the email that confirms the address."),
+    form_endpoint("sayAbout", settings::PRIVATE_PROFILE_PATH, settings::update_private_profile, ABOUT)
+        .summary("Sets the private date of birth and gender."),
+    form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
+        .summary("Cancels an unconfirmed change of the email address."),
+    page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
+    form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
+    form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
+        .summary("Ends all other sessions."),
+    page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
+    page_endpoint("showNotifications", "/notifications", notifications::list).summary("Account notifications."),
+    page_endpoint("showPreview", "/preview/{id}", post_preview::show)
+        .params(&[&[EndpointParam::path("id", ParamType::Text(1, 20), "The id of the post, draft or scheduled post.")]])
+        .summary("A preview of a promoted post."),
+    form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
+        .summary("Revokes an app's access."),
+    page_endpoint("authorizeRequestToken", "/oauth/authorize", oauth1::authorize)
+        .summary("Asks the user to authorize an app.")
+        .limits(PER_APP, &[]),
+    page_endpoint("authenticateRequestToken", "/oauth/authenticate", oauth1::authenticate)
+        .aliases(&["/i/oauth/authenticate"])
+        .summary("Signs the user in to an app; skips the prompt if the app is already authorized.")
+        .limits(PER_APP, &[]),
+    page_endpoint("authorizeOAuth2", "/i/oauth2/authorize", oauth2::show_consent)
+        .aliases(&["/2/oauth2/authorize"])
+        .summary("Asks the user to grant an app some scopes.")
+        .limits(PER_APP, &[]),
+    form_endpoint("answerRequestToken", "/oauth/authorize", oauth1::submit_decision, OAUTH1)
+        .summary("Authorizes or denies an app."),
+    form_endpoint("answerOAuth2", "/i/oauth2/authorize", oauth2::submit_decision, OAUTH2)
+        .aliases(&["/2/oauth2/authorize"])
+        .summary("Grants or denies an app some scopes."),
+    page_endpoint("followCard", "/c/{link}", card_links::follow)
+        .params(&[LINK])
+        .summary("Redirects to a card's destination."),
+    page_endpoint("followCardFrom", "/c/{link}/{post}", card_links::follow_from_post).params(&[LINK, FROM]).summary(
+        "Redirects to the destination of a post's card and counts the click if the post is \
+             promoted. Ad-serving clients add an `impression_token`.",
+    ),
+    page_endpoint("showCard", "/cards/{card}/{post}", compose::show_conversation_card)
+        .params(&[CARD])
+        .summary("A conversation card of a post."),
+    page_endpoint("showComposer", compose::COMPOSE_PATH, compose::show)
+        .aliases(&["/intent/tweet"])
+        .summary("The composer, with a text from the link."),
+    form_endpoint("compose", compose::COMPOSE_PATH, compose::submit, COMPOSE)
+        .summary("Publishes a post; one with a conversation card's hashtag replies to the card."),
+    page_endpoint("showWritten", "/intent/written", compose::show_sent_post)
+        .summary("The published post, and the card's thank-you content."),
+    page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("The stylesheet."),
+    page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
+    page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo).summary("The logo."),
+];
+
+type PageHandler = fn(RequestContext) -> HandlerFuture;
+
+const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
+const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
+/// Higher, since every page loads assets.
+const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
+
+const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandler) -> Endpoint {
+    Endpoint::new(id, "GET", path)
+        .allow_anonymous()
+        .limits(PER_BROWSER, &[])
+        .error_format(ErrorFormat::Page)
+        .handler(handler)
+}
+
+const fn form_endpoint(
+    id: &'static str,
+    path: &'static str,
+    handler: PageHandler,
+    members: &'static [BodyMember],
+) -> Endpoint {
+    Endpoint::new(id, "POST", path)
+        .allow_anonymous()
+        .limits(PER_ADDRESS, &[])
+        .body(BodySpec::Form(members))
+        .error_format(ErrorFormat::Page)
+        .handler(handler)
+}
+
+const LINK: &[EndpointParam] = &[EndpointParam::path("link", ParamType::Id, "The id of the link.")];
+const CARD: &[EndpointParam] = &[
+    EndpointParam::path("card", ParamType::Id, "The id of the card."),
+    EndpointParam::path("post", ParamType::Id, "The id of the post."),
+];
+const FROM: &[EndpointParam] = &[EndpointParam::path("post", ParamType::Id, "The id of the post.")];
+
+const COMPOSE: &[BodyMember] = text_members! { csrf text card of in_reply_to };
+const SIGN_IN: &[BodyMember] = text_members! { csrf next login password };
+const JOIN: &[BodyMember] = text_members! { csrf next username name email password };
+const EMAIL: &[BodyMember] = text_members! { csrf email };
+const CONFIRM: &[BodyMember] = text_members! { csrf token };
+const RESET: &[BodyMember] = text_members! { csrf token password end_tokens };
+const PASSWORD: &[BodyMember] = text_members! { csrf current password end_tokens };
+const CHANGE_EMAIL: &[BodyMember] = text_members! { csrf email email_password };
+const ABOUT: &[BodyMember] = text_members! { csrf born_on gender };
+const ID: &[BodyMember] = text_members! { csrf id };
+const OAUTH1: &[BodyMember] = text_members! { csrf oauth_token decision };
+const OAUTH2: &[BodyMember] = text_members! {
+    csrf response_type client_id redirect_uri scope state code_challenge code_challenge_method decision
+};

@@ -1,0 +1,141 @@
+//! Sessions and connected apps.
+
+use base::clock::wall_time;
+use base::{AppId, Error, Id};
+use network::grants::{self, ConnectedApp};
+use network::sessions;
+use pages::{ConnectedAppItem, ConnectedAppsPage, PageErrorKind, SessionsPage, describe_scope, device_name};
+use web::endpoint::HandlerFuture;
+use web::page_context::SITE_LINKS;
+use web::request_context::RequestContext;
+
+use super::app_summary::{load_app_summary, permission_level};
+use super::{BrowserVisit, errors, forms, redirect_to, run_page, session};
+
+pub(crate) const REVOKE_SESSION_PATH: &str = "/settings/sessions/revoke";
+pub(crate) const REVOKE_OTHER_SESSIONS_PATH: &str = "/settings/sessions/revoke-others";
+pub(crate) const DISCONNECT_APP_PATH: &str = "/settings/apps/revoke";
+
+/// `GET /settings/sessions`.
+pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let (user, own) = (person.user.id, person.session.id);
+        let all = call.read(move |tx| Ok(sessions::list(tx, user)?)).await?;
+        let mut listed: Vec<_> = all
+            .into_iter()
+            .map(|session| pages::SessionItem {
+                id: session.id.to_string(),
+                device: device_name(&session.user_agent),
+                address: session.address,
+                since: session.created_at,
+                last_seen: session.last_seen_at,
+                current: session.id == own,
+            })
+            .collect();
+        listed.sort_by_key(|session| !session.current);
+        let mut frame = visit.page_frame(&call);
+        // Sessions use the wall clock.
+        frame.now = wall_time();
+        let page = SessionsPage {
+            frame,
+            sessions: listed,
+            revoke: REVOKE_SESSION_PATH.to_owned(),
+            revoke_others: REVOKE_OTHER_SESSIONS_PATH.to_owned(),
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+/// `POST /settings/sessions/revoke`.
+pub(crate) fn revoke_session(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let Ok(id) = sent.text("id").parse::<i64>() else {
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
+        };
+        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
+        let ended = call.write(move |tx| sessions::revoke(tx, &by, user, id));
+        match ended.await {
+            Ok(()) if id == own => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
+            // A session that has already ended is no error.
+            Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sessions)),
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/sessions/revoke-others`.
+pub(crate) fn revoke_other_sessions(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        forms::accept_form(&call, &visit).await?;
+        let (by, user, own) = (person.audit_actor(&visit), person.user.id, person.session.id);
+        call.write(move |tx| sessions::revoke_all(tx, &by, user, Some(own))).await?;
+        Ok(redirect_to(SITE_LINKS.sessions))
+    })
+}
+
+/// `GET /settings/apps`.
+pub(crate) fn show_connected_apps(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let mut apps = Vec::new();
+        for grant in call.read(move |tx| grants::list(tx, user)).await? {
+            apps.push(connected_app_item(&call, grant).await?);
+        }
+        let page = ConnectedAppsPage { frame: visit.page_frame(&call), apps, revoke: DISCONNECT_APP_PATH.to_owned() };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+async fn connected_app_item(call: &RequestContext, grant: ConnectedApp) -> Result<ConnectedAppItem, Error> {
+    let email = grant.app.request_email;
+    let widest = grant.permission.map(permission_level);
+    let mut permissions: Vec<String> = Vec::new();
+    if let Some(level) = widest {
+        permissions.extend(level.allowed_actions(email).into_iter().map(str::to_owned));
+    }
+    for scope in grant.scopes.iter() {
+        let words = describe_scope(scope).description;
+        if permissions.iter().all(|known| known != words) {
+            permissions.push(words.to_owned());
+        }
+    }
+    let writes = grant.scopes.iter().any(|scope| describe_scope(scope).is_write);
+    let summary = match widest {
+        Some(level) => level.name(),
+        None if writes => "Read and write",
+        None => "Read",
+    };
+    Ok(ConnectedAppItem {
+        id: grant.app.id.to_string(),
+        app: load_app_summary(call, &grant.app).await?,
+        summary: summary.to_owned(),
+        permissions,
+        since: grant.created_at,
+        last_used: Some(grant.used_at).filter(|used| used.ms() > 0),
+    })
+}
+
+/// `POST /settings/apps/revoke`.
+pub(crate) fn disconnect_app(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let by = visit.require_sign_in(&call)?.audit_actor(&visit);
+        let sent = forms::accept_form(&call, &visit).await?;
+        let app: Option<AppId> = Id::parse(&sent.text("id"));
+        let Some(app) = app else {
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::NotFound));
+        };
+        match call.write(move |tx| grants::revoke(tx, &by, app)).await {
+            Ok(()) | Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.connected_apps)),
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}

@@ -1,0 +1,114 @@
+//! Redirects of card links, which count clicks by people.
+
+use ads::clicks::{self, CardClick};
+use ads::serving::AdImpression;
+use base::refusal::ResourceRef;
+use base::{Error, PostId, Refusal};
+use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY};
+use store::ads::card_links::{self, CardLink};
+use web::endpoint::HandlerFuture;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::forms::PageQuery;
+use super::{BrowserVisit, run_page};
+
+/// Parts of user agents of programs that fetch links on their own.
+const BOT_AGENT_WORDS: [&str; 8] =
+    ["bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "embedly", "whatsapp"];
+
+/// `GET /c/{link}`: to where a card leads.
+pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let link = find_link(&call).await?;
+        Ok(redirect_to_link(&link))
+    })
+}
+
+/// `GET /c/{link}/{post}`: the same, from a post that carries the card.
+pub(crate) fn follow_from_post(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let link = find_link(&call).await?;
+        let post: PostId = call.path_id("post")?;
+        if is_human_request(&call) {
+            let click = build_click(&call, post).await?;
+            let opened = link.clone();
+            call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
+        }
+        Ok(redirect_to_link(&link))
+    })
+}
+
+async fn find_link(call: &RequestContext) -> Result<CardLink, Error> {
+    let id = call.path_id::<()>("link")?.get();
+    let found = call.read(move |tx| Ok(card_links::find_by_id(tx, id)?)).await?;
+    let missing = || Refusal::NotFound(ResourceRef::new("link", "link", id));
+    let found = found.filter(|link| !link.url.is_empty());
+    Ok(found.ok_or_else(missing)?)
+}
+
+/// Redirects only to the stored URL.
+fn redirect_to_link(link: &CardLink) -> HttpReply {
+    HttpReply::redirect(&link.url)
+        .header(CACHE_CONTROL, HeaderValue::from_static("private, no-store"))
+        .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+}
+
+async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, Error> {
+    let visit = BrowserVisit::from_call(call).await?;
+    let key = call.state.page_context.config.page_key;
+    let viewer = visit.person.as_ref().map_or_else(
+        || clicks::anonymous_viewer_id(&key, &visit.client_info.address, &visit.client_info.user_agent),
+        |person| person.user.id.get(),
+    );
+    // A malformed query does not prevent the redirect.
+    let query = PageQuery::from_call(call).ok();
+    let token = query.as_ref().and_then(|query| query.get("impression_token"));
+    Ok(CardClick { post, viewer, impression: token.and_then(|token| AdImpression::decode(&key, token)) })
+}
+
+/// Excludes bots, prefetches, previews and subresources.
+fn is_human_request(call: &RequestContext) -> bool {
+    let head = call.head();
+    head.method == http::Method::GET && is_human_navigation(&head.headers)
+}
+
+fn is_human_navigation(headers: &HeaderMap) -> bool {
+    let text = |name: &'static str| {
+        let value = headers.get(HeaderName::from_static(name));
+        value.map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase())
+    };
+    let ahead = ["purpose", "sec-purpose", "x-moz", "x-purpose"]
+        .into_iter()
+        .filter_map(text)
+        .any(|purpose| purpose.contains("prefetch") || purpose.contains("preview"));
+    let inside = text("sec-fetch-dest").is_some_and(|dest| dest != "document");
+    let agent = text("user-agent").filter(|agent| !agent.is_empty());
+    let person = agent.is_some_and(|agent| BOT_AGENT_WORDS.iter().all(|word| !agent.contains(word)));
+    person && !ahead && !inside
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::is_human_navigation;
+
+    #[test]
+    fn machines_and_looks_ahead_are_no_clicks() {
+        let opened = |pairs: &[(&'static str, &'static str)]| {
+            let pairs = pairs.iter().map(|(name, value)| {
+                let name = HeaderName::from_static(name);
+                (name, HeaderValue::from_static(value))
+            });
+            is_human_navigation(&pairs.collect::<HeaderMap>())
+        };
+        let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
+        assert!(opened(&[browser]));
+        assert!(opened(&[browser, ("sec-fetch-dest", "document")]));
+        assert!(!opened(&[]));
+        assert!(!opened(&[("user-agent", "SomeBot/1.0")]));
+        assert!(!opened(&[browser, ("sec-purpose", "prefetch;prerender")]));
+        assert!(!opened(&[browser, ("sec-fetch-dest", "image")]));
+    }
+}

@@ -1,0 +1,62 @@
+//! Error pages. None of them links to the requested redirect target.
+
+use base::Fault;
+use pages::{CallbackDiff, ErrorPage, PageErrorKind};
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::forms::PageQuery;
+use super::{BrowserVisit, PageExit};
+
+pub(crate) fn render_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    kind: PageErrorKind,
+    app: Option<String>,
+) -> Result<HttpReply, Fault> {
+    render_callback_mismatch(call, visit, kind, app, Vec::new())
+}
+
+/// Ends a handler with an error page.
+pub(crate) fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKind) -> PageExit {
+    match render_page(call, visit, kind, None) {
+        Ok(reply) => reply.into(),
+        Err(fault) => fault.into(),
+    }
+}
+
+/// The query of a request, or an error page if it is malformed.
+pub(super) fn require_query(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
+    PageQuery::from_call(call).map_err(|advice| exit_page(call, visit, PageErrorKind::InvalidRequest(advice)))
+}
+
+/// As [`render_page`], with a comparison with the app's registered callback URLs.
+pub(super) fn render_callback_mismatch(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    kind: PageErrorKind,
+    app: Option<String>,
+    compared: Vec<CallbackDiff>,
+) -> Result<HttpReply, Fault> {
+    let status = status_code(&kind);
+    let page = ErrorPage {
+        frame: visit.page_frame(call),
+        kind,
+        app,
+        comparisons: compared,
+        reference: Some(call.head().id.as_str().to_owned()),
+    };
+    Ok(visit.render_page(call, &page)?.status(status))
+}
+
+const fn status_code(kind: &PageErrorKind) -> u16 {
+    match kind {
+        PageErrorKind::FormExpired | PageErrorKind::Forbidden => 403,
+        PageErrorKind::TooManyAttempts(_) => 429,
+        PageErrorKind::NotFound => 404,
+        PageErrorKind::MethodNotAllowed => 405,
+        PageErrorKind::Overloaded => 503,
+        PageErrorKind::InternalError => 500,
+        _ => 400,
+    }
+}

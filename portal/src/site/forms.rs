@@ -1,0 +1,134 @@
+//! Validating forms and query strings of pages.
+
+use base::VocabularyWord;
+use http::HeaderMap;
+use http::header::{HOST, ORIGIN};
+use pages::PageErrorKind;
+use web::page_context::PageContext;
+use web::request_context::RequestContext;
+
+use super::{BrowserVisit, PageExit, errors};
+
+const FETCH_SITE: &str = "sec-fetch-site";
+const MAX_PATH_LENGTH: usize = 8000;
+
+/// A form that came from one of our own pages, with a valid CSRF token.
+pub(crate) struct SubmittedForm<'c> {
+    call: &'c RequestContext,
+}
+
+impl SubmittedForm<'_> {
+    /// Empty if the field is missing.
+    pub(crate) fn text(&self, name: &'static str) -> String {
+        let text = self.call.body().optional_text(VocabularyWord::same_in_both(name));
+        text.unwrap_or_default().to_owned()
+    }
+
+    /// `None` if the field is missing or empty.
+    pub(crate) fn optional_text(&self, name: &'static str) -> Option<String> {
+        Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
+    /// The field `next`, if it is a local path.
+    pub(crate) fn return_path(&self) -> Option<String> {
+        local_path(&self.text("next")).map(str::to_owned)
+    }
+}
+
+/// Validates the origin and CSRF token of a form. Call it before acting on a form.
+pub(crate) async fn accept_form<'c>(
+    call: &'c RequestContext,
+    visit: &BrowserVisit,
+) -> Result<SubmittedForm<'c>, PageExit> {
+    let form = SubmittedForm { call };
+    check_same_origin(call, visit)?;
+    check_csrf_token(call, visit, &form.text("csrf")).await?;
+    Ok(form)
+}
+
+/// Refuses forms that the browser says came from another site, before the body is read.
+pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> Result<(), PageExit> {
+    if is_same_origin(&call.state.page_context, &call.head().headers) {
+        return Ok(());
+    }
+    Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
+}
+
+pub(crate) async fn check_csrf_token(call: &RequestContext, visit: &BrowserVisit, token: &str) -> Result<(), PageExit> {
+    if visit.verify_csrf_token(call, token).await? {
+        return Ok(());
+    }
+    Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
+}
+
+fn is_same_origin(page_context: &PageContext, headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let config = &page_context.config;
+    let origins = config.origins.iter().chain([&config.base_url]);
+    let is_known = |origin: &str| {
+        let mut origins = origins.clone();
+        origins.any(|own| own.trim_end_matches('/').eq_ignore_ascii_case(origin))
+            || (config.dev && is_loopback(origin, text(HOST.as_str())))
+    };
+    is_trusted_origin(text(FETCH_SITE), text(ORIGIN.as_str()), is_known)
+}
+
+/// Decides by `Sec-Fetch-Site` and `Origin`. Our pages send no referrer, which makes browsers send `Origin: null` for
+/// their forms.
+pub(super) fn is_trusted_origin(site: Option<&str>, origin: Option<&str>, is_known: impl Fn(&str) -> bool) -> bool {
+    let site_fits = matches!(site, None | Some("same-origin" | "none"));
+    site_fits
+        && match origin {
+            None | Some("null") => true,
+            Some(origin) => is_known(origin),
+        }
+}
+
+/// In development the server is reachable under several loopback names.
+pub(super) fn is_loopback(origin: &str, host: Option<&str>) -> bool {
+    let Some(authority) = origin.strip_prefix("http://") else {
+        return false;
+    };
+    let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") && host == Some(authority)
+}
+
+/// `Some` if no browser would resolve the path to another site.
+pub(crate) fn local_path(next: &str) -> Option<&str> {
+    let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let own = next.starts_with('/') && !next.starts_with("//");
+    (own && plain && next.len() <= MAX_PATH_LENGTH).then_some(next)
+}
+
+/// A query string in which no parameter may repeat (RFC 6749 §3.1).
+pub(crate) struct PageQuery(Vec<(String, String)>);
+
+impl PageQuery {
+    pub(crate) fn from_call(call: &RequestContext) -> Result<Self, String> {
+        Self::parse(call.head().uri.query().unwrap_or_default())
+    }
+
+    pub(crate) fn parse(query: &str) -> Result<Self, String> {
+        let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
+        for (at, (name, value)) in pairs.iter().enumerate() {
+            if pairs.iter().take(at).any(|(before, _)| before == name) {
+                return Err(format!("The parameter {name} appears more than once."));
+            }
+            if value.contains('\0') {
+                return Err(format!("The parameter {name} has an invalid value."));
+            }
+        }
+        Ok(Self(pairs))
+    }
+
+    /// `None` if the parameter is missing or empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.get_raw(name).filter(|value| !value.is_empty())
+    }
+
+    /// `Some("")` for a parameter without a value.
+    pub(crate) fn get_raw(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.0.iter();
+        pairs.find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,84 @@
+//! Pages for people: who may see them, what their forms do, and their headers. The HTML is in the crate `pages`.
+//!
+//! A handler is `run_page(async move { … })`: it reads the browser's session with
+//! [`BrowserVisit::from_call`](session::BrowserVisit::from_call), validates a form with [`forms::accept_form`], and
+//! answers with [`BrowserVisit::render_page`](session::BrowserVisit::render_page), [`redirect_to`] or one of [`errors`].
+
+pub(crate) mod access;
+pub(crate) mod account_recovery;
+pub(crate) mod app_summary;
+pub(crate) mod assets;
+pub(crate) mod card_links;
+pub(crate) mod compose;
+pub(crate) mod errors;
+pub(crate) mod forms;
+pub(crate) mod landing;
+pub(crate) mod notifications;
+pub(crate) mod oauth1;
+pub(crate) mod oauth2;
+pub(crate) mod post_preview;
+pub(crate) mod registration;
+mod return_target;
+pub(crate) mod session;
+pub(crate) mod settings;
+pub(crate) mod sign_in;
+
+pub(crate) use session::{BrowserVisit, SignedInPerson};
+
+use base::{Error, Fault, Refusal};
+use web::endpoint::HandlerFuture;
+use web::page_context;
+use web::reply::HttpReply;
+
+/// Why a handler ends early.
+#[derive(Debug)]
+pub(crate) enum PageExit {
+    Reply(Box<HttpReply>),
+    /// Rendered like errors of any other endpoint.
+    Error(Error),
+}
+
+impl From<Error> for PageExit {
+    fn from(stop: Error) -> Self {
+        Self::Error(stop)
+    }
+}
+
+impl From<Fault> for PageExit {
+    fn from(fault: Fault) -> Self {
+        Self::Error(fault.into())
+    }
+}
+
+impl From<Refusal> for PageExit {
+    fn from(refusal: Refusal) -> Self {
+        Self::Error(refusal.into())
+    }
+}
+
+impl From<HttpReply> for PageExit {
+    fn from(reply: HttpReply) -> Self {
+        Self::Reply(Box::new(reply))
+    }
+}
+
+pub(crate) fn run_page<F>(handler: F) -> HandlerFuture
+where
+    F: Future<Output = Result<HttpReply, PageExit>> + Send + 'static,
+{
+    Box::pin(async move {
+        match handler.await {
+            Ok(reply) => Ok(reply),
+            Err(PageExit::Reply(reply)) => Ok(*reply),
+            Err(PageExit::Error(stop)) => Err(stop),
+        }
+    })
+}
+
+/// Redirects with 303 to a local path; anything else leads to the default page.
+pub(crate) fn redirect_to(path: &str) -> HttpReply {
+    HttpReply::empty(303).location(forms::local_path(path).unwrap_or(page_context::DEFAULT_PATH))
+}
+
+#[cfg(test)]
+mod tests;

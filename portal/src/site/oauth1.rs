@@ -1,0 +1,166 @@
+//! OAuth 1.0a authorization (contract core §2.3).
+
+use network::oauth1_flow::{self, OAuth1Approval, PendingAuthorization, RequestTokenProblem};
+use pages::{AuthorizationDeniedPage, OAuth1AuthorizePage, PageErrorKind, PinPage};
+use web::endpoint::HandlerFuture;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+use web::security_headers;
+
+use super::app_summary::{load_app_summary, permission_level, redirect_destination};
+use super::forms;
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, sign_in};
+
+pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
+
+/// `GET /oauth/authorize`: always asks.
+pub(crate) fn authorize(call: RequestContext) -> HandlerFuture {
+    show_authorization(call, false)
+}
+
+/// `GET /oauth/authenticate`: does not ask again what was granted before.
+pub(crate) fn authenticate(call: RequestContext) -> HandlerFuture {
+    show_authorization(call, true)
+}
+
+fn show_authorization(call: RequestContext, silent: bool) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = errors::require_query(&call, &visit)?;
+        let Some(token) = query.get("oauth_token") else {
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
+        };
+        let pending = find_pending_request(&call, &visit, token).await?;
+        let forced = !matches!(query.get_raw("force_login"), None | Some("false" | "0"));
+        // With `force_login`, consent is requested even if it was given before.
+        let path = if forced { AUTHORIZE_PATH } else { call.head().uri.path() };
+        let next = format!("{path}?oauth_token={}", base::percent::encode(token));
+        let person = match &visit.person {
+            Some(person) if !forced => person,
+            _ => {
+                let login = query.get("screen_name").unwrap_or_default();
+                return sign_in::prompt(&call, &visit, &next, login).await;
+            }
+        };
+        if silent {
+            let (app, user) = (pending.app.clone(), person.user.id);
+            let permission = pending.permission;
+            let known = call.read(move |tx| Ok(oauth1_flow::is_already_approved(tx, &app, user, permission)?)).await?;
+            if known {
+                return approve(&call, &visit, person, &pending, token).await;
+            }
+        }
+        authorization_page(&call, &visit, &pending, token, &next).await
+    })
+}
+
+async fn authorization_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    pending: &PendingAuthorization,
+    token: &str,
+    next: &str,
+) -> Result<HttpReply, PageExit> {
+    let page = OAuth1AuthorizePage {
+        frame: visit.page_frame(call),
+        action: AUTHORIZE_PATH.to_owned(),
+        token: token.to_owned(),
+        app: load_app_summary(call, &pending.app).await?,
+        level: permission_level(pending.permission),
+        email: pending.app.request_email,
+        destination: pending.callback.as_deref().map(redirect_destination),
+        switch: sign_in::switch_account_path(next),
+    };
+    let reply = visit.render_page(call, &page)?;
+    Ok(security_headers::allow_form_action(reply, pending.callback.as_deref()))
+}
+
+/// `POST /oauth/authorize`: the answer.
+pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let (token, decision) = (sent.text("oauth_token"), sent.text("decision"));
+        // The request can be denied without signing in.
+        if visit.person.is_none() && decision != "deny" {
+            let token = base::percent::encode(&token);
+            return Ok(redirect_to(&format!("{AUTHORIZE_PATH}?oauth_token={token}")));
+        }
+        if token.is_empty() {
+            return Err(errors::exit_page(&call, &visit, PageErrorKind::RequestTokenMissing));
+        }
+        let pending = find_pending_request(&call, &visit, &token).await?;
+        match (decision.as_str(), &visit.person) {
+            ("allow", Some(person)) => approve(&call, &visit, person, &pending, &token).await,
+            ("deny", _) => deny(&call, &visit, &pending, &token).await,
+            _ => {
+                let text = "The form did not contain a decision.".to_owned();
+                Err(errors::exit_page(&call, &visit, PageErrorKind::InvalidRequest(text)))
+            }
+        }
+    })
+}
+
+async fn approve(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    pending: &PendingAuthorization,
+    token: &str,
+) -> Result<HttpReply, PageExit> {
+    let (text, by) = (token.to_owned(), person.audit_actor(visit));
+    let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
+    match approved.await? {
+        Ok(OAuth1Approval::Redirect(to)) => Ok(HttpReply::redirect(&to)),
+        Ok(OAuth1Approval::Pin(pin)) => {
+            let page = PinPage { frame: visit.page_frame(call), app: load_app_summary(call, &pending.app).await?, pin };
+            Ok(visit.render_page(call, &page)?)
+        }
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
+    }
+}
+
+async fn deny(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    pending: &PendingAuthorization,
+    token: &str,
+) -> Result<HttpReply, PageExit> {
+    let (text, by) = (token.to_owned(), visit.audit_actor());
+    let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
+    match denied.await? {
+        Ok(Some(to)) => Ok(HttpReply::redirect(&to)),
+        Ok(None) => {
+            let page = AuthorizationDeniedPage {
+                frame: visit.page_frame(call),
+                app: load_app_summary(call, &pending.app).await?,
+            };
+            Ok(visit.render_page(call, &page)?)
+        }
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
+    }
+}
+
+async fn find_pending_request(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    token: &str,
+) -> Result<PendingAuthorization, PageExit> {
+    let text = token.to_owned();
+    let found = call.read(move |tx| oauth1_flow::find_pending_authorization(tx, &text)).await?;
+    match found {
+        Ok(pending) => Ok(pending),
+        Err(gone) => Err(request_gone_page(call, visit, gone)),
+    }
+}
+
+fn request_gone_page(call: &RequestContext, visit: &BrowserVisit, gone: RequestTokenProblem) -> PageExit {
+    let kind = match gone {
+        RequestTokenProblem::Unknown | RequestTokenProblem::Used | RequestTokenProblem::Denied => {
+            PageErrorKind::RequestTokenUnknown
+        }
+        RequestTokenProblem::Expired => PageErrorKind::RequestTokenExpired,
+        RequestTokenProblem::App => PageErrorKind::AppSuspended,
+    };
+    errors::exit_page(call, visit, kind)
+}

@@ -1,0 +1,154 @@
+//! Creating an account.
+
+use base::refusal::InvalidParameter;
+use base::{Error, Refusal, Secret};
+use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
+use network::{email_links, sessions};
+use pages::{FormField, SignUpPage};
+use web::endpoint::HandlerFuture;
+use web::page_context::{DEFAULT_PATH, SITE_LINKS};
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+use web::security_headers;
+
+use super::forms::{self, PageQuery, SubmittedForm};
+use super::return_target::ReturnTarget;
+use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+
+/// `GET /join`, also where invitations lead.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = PageQuery::from_call(&call).ok();
+        let get = |name| query.as_ref().and_then(|query| query.get(name));
+        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
+        let invite = get("token").unwrap_or_default();
+        let typed = SignUpFields::default();
+        registration_page(&call, &visit, next, invite, typed).await
+    })
+}
+
+/// `POST /join`.
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
+        let query = PageQuery::from_call(&call).ok();
+        let invite = query.as_ref().and_then(|query| query.get("token"));
+        let invite = invite.unwrap_or_default();
+        let applicant = RegistrationApplicant {
+            username: sent.text("username"),
+            name: sent.text("name"),
+            email: sent.text("email"),
+            password: Secret::new(sent.text("password")),
+            invite: Some(invite).filter(|text| !text.is_empty()).map(Secret::new),
+            client_info: visit.client_info.clone(),
+        };
+        let page_context = &call.state.page_context;
+        let (site, who) = (&page_context.site, page_context.config.registration);
+        let user = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
+            Ok(user) => user,
+            Err(Error::Refused(refusal)) => {
+                let typed = SignUpFields::from_refusal(&sent, &refusal);
+                let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
+                let reply = registration_page(&call, &visit, &next, invite, typed).await?;
+                return Ok(reply.status(status));
+            }
+            Err(failed) => return Err(failed.into()),
+        };
+        let (facts, presented, ttl_ms) =
+            (visit.client_info.clone(), visit.session_digest, page_context.sign_in_gate.ttl_ms);
+        let begun = call.write(move |tx| {
+            let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
+            Ok(begun.0)
+        });
+        Ok(session::set_session_cookie(&call, redirect_to(&next), &begun.await?))
+    })
+}
+
+#[derive(Default)]
+struct SignUpFields {
+    username: FormField,
+    name: FormField,
+    email: FormField,
+    password: FormField,
+    failure: Option<String>,
+}
+
+impl SignUpFields {
+    fn from_refusal(sent: &SubmittedForm<'_>, refusal: &Refusal) -> Self {
+        let mut typed = Self {
+            username: FormField::new(sent.text("username")),
+            name: FormField::new(sent.text("name")),
+            email: FormField::new(sent.text("email")),
+            ..Self::default()
+        };
+        match refusal {
+            Refusal::InvalidParameters(wrong) => wrong.iter().for_each(|wrong| typed.set_field_error(wrong)),
+            Refusal::RateLimited => {
+                typed.failure = Some("Too many attempts. Try again later.".to_owned());
+            }
+            Refusal::Forbidden { detail, .. } => typed.failure = Some(detail.to_string()),
+            _ => typed.failure = Some("Something went wrong.".to_owned()),
+        }
+        typed
+    }
+
+    fn set_field_error(&mut self, wrong: &InvalidParameter) {
+        let text =
+            if wrong.parameter == "username" { username_error(&self.username.value) } else { wrong.message.clone() };
+        match wrong.parameter.as_ref() {
+            "username" => self.username.error = Some(text),
+            "name" => self.name.error = Some(text),
+            "email" => self.email.error = Some(text),
+            "password" => self.password.error = Some(text),
+            _ => self.failure = Some(text),
+        }
+    }
+}
+
+fn username_error(username: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if (1..=15).contains(&username.len()) && username.chars().all(fits) {
+        "This username is taken".to_owned()
+    } else {
+        "Use 1 to 15 letters, digits or underscores".to_owned()
+    }
+}
+
+async fn registration_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    next: &str,
+    invite: &str,
+    typed: SignUpFields,
+) -> Result<HttpReply, PageExit> {
+    let token = invite.to_owned();
+    let open = match call.state.page_context.config.registration {
+        RegistrationPolicy::Open => true,
+        RegistrationPolicy::Closed => false,
+        RegistrationPolicy::Invite => call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?)).await?,
+    };
+    let action = if invite.is_empty() {
+        SITE_LINKS.sign_up.to_owned()
+    } else {
+        format!("{}?token={}", SITE_LINKS.sign_up, base::percent::encode(invite))
+    };
+    let target = ReturnTarget::from_path(call, next).await?;
+    let mut frame = visit.page_frame(call);
+    frame.failure = typed.failure;
+    let page = SignUpPage {
+        frame,
+        action,
+        next: next.to_owned(),
+        app: target.app,
+        is_open: open,
+        username: typed.username,
+        name: typed.name,
+        email: typed.email,
+        password: typed.password,
+    };
+    let reply = visit.render_page(call, &page)?;
+    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
+}

@@ -1,0 +1,206 @@
+//! Sessions and cookies of browsers.
+
+use base::clock::wall_time;
+use base::{Error, Fault, Secret};
+use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
+use network::audit::AuditActor;
+use network::sessions::{self, ClientInfo, UserSession};
+use pages::{HtmlPage, PageFrame, SignedInAccount};
+use store::users::User;
+use web::page_context::{self, PageContext};
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::{PageExit, redirect_to};
+
+/// One name for all forms, so that a CSRF token is valid for the whole session.
+const FORM_NAME: &str = "page";
+
+pub(crate) struct BrowserVisit {
+    pub(crate) person: Option<SignedInPerson>,
+    pub(crate) client_info: ClientInfo,
+    /// SHA-256 of the session cookie, whether or not the session is valid.
+    pub(crate) session_digest: Option<[u8; 32]>,
+    /// What the CSRF tokens of visitors who are not signed in are bound to.
+    visitor_secret: Secret,
+    /// Whether the visitor cookie must be set.
+    is_new: bool,
+    /// The session cookie, if its lifetime must be extended.
+    renewed_session: Option<Secret>,
+    csrf: String,
+}
+
+#[derive(Clone)]
+pub(crate) struct SignedInPerson {
+    pub(crate) session: UserSession,
+    pub(crate) user: User,
+}
+
+impl BrowserVisit {
+    pub(crate) async fn from_call(call: &RequestContext) -> Result<Self, Error> {
+        let (page_context, headers) = (&call.state.page_context, &call.head().headers);
+        let client = client_info(call);
+        let names = CookieNames::select(page_context);
+        let text = find_cookie(headers, names.session);
+        let now = wall_time();
+        let session = match &text {
+            Some(text) => sessions::resume_at(call.store(), text, &client, now).await?,
+            None => None,
+        };
+        // Resuming extended the session, so the cookie is extended too.
+        let slides = session.as_ref().filter(|it| it.last_seen_at == now);
+        let slides = slides.and(text.clone()).map(Secret::new);
+        let person = match session {
+            Some(session) => {
+                let id = session.user_id;
+                let user = call.read(move |tx| network::users::find_active(tx, id)).await?;
+                Some(SignedInPerson { session, user })
+            }
+            None => None,
+        };
+        let visitors = page_context.visitor_forms().await?;
+        let presented = find_cookie(headers, names.visitor).map(Secret::new);
+        let is_new = presented.is_none();
+        let visitor = match presented {
+            Some(presented) => presented,
+            None => visitors.generate_cookie(&call.store_context().rng)?,
+        };
+        let csrf = match &person {
+            Some(person) => sessions::form_token(&person.session, FORM_NAME)?,
+            None => visitors.form_token(&visitor, FORM_NAME)?,
+        };
+        Ok(Self {
+            is_new: is_new && person.is_none(),
+            renewed_session: slides.filter(|_| person.is_some()),
+            session_digest: text.map(|text| base::secret::digest(&text)),
+            person,
+            client_info: client,
+            visitor_secret: visitor,
+            csrf,
+        })
+    }
+
+    pub(super) async fn verify_csrf_token(&self, call: &RequestContext, csrf: &str) -> Result<bool, Error> {
+        if let Some(person) = &self.person {
+            return Ok(sessions::verify_form_token(&person.session, FORM_NAME, csrf)?);
+        }
+        let visitors = call.state.page_context.visitor_forms().await?;
+        Ok(visitors.verify_form_token(&self.visitor_secret, FORM_NAME, csrf)?)
+    }
+
+    /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
+    pub(crate) fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
+        self.person.as_ref().ok_or_else(|| {
+            let here = call.head().uri.path_and_query();
+            let is_get = call.head().method == http::Method::GET;
+            let here = here.map_or(page_context::DEFAULT_PATH, http::uri::PathAndQuery::as_str);
+            let next = if is_get { here } else { page_context::DEFAULT_PATH };
+            let next = base::percent::encode(next);
+            redirect_to(&format!("{}?next={next}", page_context::SITE_LINKS.sign_in)).into()
+        })
+    }
+
+    pub(crate) fn audit_actor(&self) -> AuditActor {
+        match &self.person {
+            Some(person) => person.audit_actor(self),
+            None => AuditActor::anonymous(&self.client_info.address),
+        }
+    }
+
+    pub(crate) fn page_frame(&self, call: &RequestContext) -> PageFrame {
+        PageFrame {
+            csrf: self.csrf.clone(),
+            account: self.person.as_ref().map(|person| SignedInAccount {
+                username: person.user.username.clone(),
+                name: person.user.name.clone(),
+            }),
+            ..call.state.page_context.page_frame(call.now())
+        }
+    }
+
+    pub(crate) fn render_page(&self, call: &RequestContext, page: &impl HtmlPage) -> Result<HttpReply, Fault> {
+        let reply = HttpReply::html(200, page.render_html()?);
+        if let Some(text) = &self.renewed_session {
+            return Ok(set_session_cookie(call, reply, text));
+        }
+        if !self.is_new {
+            return Ok(reply);
+        }
+        let page_context = &call.state.page_context;
+        let line = build_cookie(
+            page_context,
+            CookieNames::select(page_context).visitor,
+            self.visitor_secret.expose_secret(),
+            None,
+        );
+        Ok(add_cookie(reply, &line))
+    }
+}
+
+impl SignedInPerson {
+    pub(crate) fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
+        AuditActor::user(self.user.id, &visit.client_info.address)
+    }
+}
+
+pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
+    let head = call.head();
+    let agent = head.headers.get(USER_AGENT);
+    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()));
+    ClientInfo { address: call.client_address(), user_agent: agent.unwrap_or_default().into_owned() }
+}
+
+pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
+    let page_context = &call.state.page_context;
+    let seconds = page_context.sign_in_gate.ttl_ms / 1000;
+    let name = CookieNames::select(page_context).session;
+    add_cookie(reply, &build_cookie(page_context, name, text.expose_secret(), Some(seconds)))
+}
+
+pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
+    let page_context = &call.state.page_context;
+    add_cookie(reply, &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)))
+}
+
+/// The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and the host; they refuse it without TLS.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CookieNames {
+    pub(super) session: &'static str,
+    pub(super) visitor: &'static str,
+}
+
+impl CookieNames {
+    pub(super) const PLAIN: Self = Self { session: "locum", visitor: "locum-visitor" };
+    pub(super) const TLS: Self = Self { session: "__Host-locum", visitor: "__Host-locum-visitor" };
+
+    fn select(page_context: &PageContext) -> &'static Self {
+        if page_context.is_tls() { &Self::TLS } else { &Self::PLAIN }
+    }
+}
+
+pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(COOKIE).into_iter();
+    let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
+    let mut values = pairs
+        .filter_map(|pair| pair.trim().split_once('='))
+        .filter(|(known, _)| *known == name)
+        .map(|(_, value)| value);
+    values.next().filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+fn build_cookie(page_context: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
+    format_set_cookie(name, value, seconds, page_context.is_tls())
+}
+
+pub(super) fn format_set_cookie(name: &str, value: &str, seconds: Option<i64>, is_tls: bool) -> String {
+    let age = seconds.map_or_else(String::new, |seconds| format!("; Max-Age={seconds}"));
+    let secure = if is_tls { "; Secure" } else { "" };
+    format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{age}{secure}")
+}
+
+fn add_cookie(reply: HttpReply, line: &str) -> HttpReply {
+    match HeaderValue::from_str(line) {
+        Ok(value) => reply.header(SET_COOKIE, value),
+        Err(_) => reply,
+    }
+}

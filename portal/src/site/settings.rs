@@ -1,0 +1,262 @@
+//! Password, email address and private profile.
+
+use base::refusal::InvalidParameter;
+use base::{Error, Refusal, Secret};
+use network::{email_links, private_profiles};
+use pages::{
+    AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
+};
+use web::endpoint::HandlerFuture;
+use web::page_context;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::account_recovery::email_confirmation_page;
+use super::forms::{self, PageQuery};
+use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
+
+pub(crate) const PASSWORD_PATH: &str = "/settings/account/password";
+pub(crate) const EMAIL_PATH: &str = "/settings/account/email";
+pub(crate) const RESEND_PATH: &str = "/settings/account/email/resend";
+pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
+
+pub(crate) const PRIVATE_PROFILE_PATH: &str = "/settings/account/about";
+
+const TOO_MANY_ATTEMPTS: &str = "Too many attempts. Try again later.";
+
+#[derive(Default)]
+struct SettingsErrors {
+    current: FormField,
+    password: FormField,
+    email: FormField,
+    email_password: FormField,
+    born_on: Option<FormField>,
+    failure: Option<String>,
+}
+
+/// `GET /settings/account`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).ok();
+        let done = query.as_ref().and_then(|query| query.get("done"));
+        let notice = match done {
+            Some("password") => Some("Your password was changed. All other sessions were signed out."),
+            Some("tokens") => {
+                Some("Your password was changed. All other sessions were signed out, and all apps were disconnected.")
+            }
+            Some("about") => Some("Your changes were saved."),
+            Some("cancelled") => Some("The email change was cancelled."),
+            _ => None,
+        };
+        settings_page(&call, &visit, person, notice, SettingsErrors::default()).await
+    })
+}
+
+async fn settings_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    notice: Option<&str>,
+    refused: SettingsErrors,
+) -> Result<HttpReply, PageExit> {
+    let mut frame = visit.page_frame(call);
+    frame.notices = notice.map(Notice::success).into_iter().collect();
+    frame.failure = refused.failure;
+    let user = person.user.id;
+    let (pending, known) = call
+        .read(move |tx| Ok((email_links::pending_email(tx, user)?, private_profiles::find_by_user(tx, user)?)))
+        .await?;
+    let own = person.user.email.clone();
+    let address = Some(own.clone()).filter(|email| !email.is_empty());
+    let page = AccountSettingsPage {
+        frame,
+        email: EmailForm {
+            action: EMAIL_PATH.to_owned(),
+            address,
+            confirmed: person.user.email_confirmed,
+            pending: pending.filter(|email| !email.eq_ignore_ascii_case(&own)),
+            resend: RESEND_PATH.to_owned(),
+            cancel: CANCEL_PATH.to_owned(),
+            email: refused.email,
+            password: refused.email_password,
+        },
+        password: PasswordForm {
+            action: PASSWORD_PATH.to_owned(),
+            current: refused.current,
+            password: refused.password,
+        },
+        about: PrivateProfileForm {
+            action: PRIVATE_PROFILE_PATH.to_owned(),
+            born_on: refused.born_on.unwrap_or_else(|| FormField::new(known.born_on)),
+            gender: match known.gender {
+                1 => "male",
+                2 => "female",
+                _ => UNSPECIFIED,
+            },
+        },
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+/// `POST /settings/account/password`.
+pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let old = Secret::new(sent.text("current"));
+        let new = Secret::new(sent.text("password"));
+        let page_context = &call.state.page_context;
+        // Refusals of the current and of the new password both name `password`, so the new one is checked first.
+        if let Err(Refusal::InvalidParameters(wrong)) =
+            network::registration::validate_password(&new, &person.user.username, &person.user.email)
+        {
+            let password = FormField::invalid("", first_message(&wrong));
+            let refused = SettingsErrors { password, ..SettingsErrors::default() };
+            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
+        }
+        let end_tokens = sent.optional_text("end_tokens").is_some();
+        let (gate, site, session) = (&page_context.sign_in_gate, &page_context.site, &person.session);
+        let changed = email_links::change_password(gate, site, session, &old, &new, end_tokens);
+        match changed.await {
+            Ok(text) => {
+                let done = if end_tokens { "tokens" } else { "password" };
+                let reply = redirect_to(&format!("{}?done={done}", page_context::SITE_LINKS.account));
+                Ok(session::set_session_cookie(&call, reply, &text))
+            }
+            Err(Error::Refused(refusal)) => {
+                let (current, failure, status) = password_error(&refusal);
+                let refused = SettingsErrors { current, failure, ..SettingsErrors::default() };
+                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/email`.
+pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let email = sent.text("email").trim().to_owned();
+        let proof = Secret::new(sent.text("email_password"));
+        if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_email(&email) {
+            let refused =
+                SettingsErrors { email: FormField::invalid(email, first_message(&wrong)), ..SettingsErrors::default() };
+            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
+        }
+        let gate = &call.state.page_context.sign_in_gate;
+        let proved = gate.verify_password(person.user.id, &proof, &visit.client_info).await;
+        let changed = match proved {
+            Ok(()) => request_email_change(&call, &visit, person, &email).await,
+            Err(stop) => Err(stop),
+        };
+        match changed {
+            Ok(()) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
+            Err(Error::Refused(refusal)) => {
+                let (proof, failure, status) = password_error(&refusal);
+                let refused = SettingsErrors {
+                    email: FormField::new(email),
+                    email_password: proof,
+                    failure,
+                    ..SettingsErrors::default()
+                };
+                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/email/resend`.
+pub(crate) fn resend_confirmation(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        forms::accept_form(&call, &visit).await?;
+        let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+        let sent = call.write(move |tx| email_links::resend_confirmation(tx, &site, &by));
+        match sent.await {
+            Ok(None) => Ok(redirect_to(page_context::SITE_LINKS.account)),
+            Ok(Some(email)) => email_confirmation_page(&call, &visit, EmailConfirmationState::Sent { email }),
+            Err(Error::Refused(_)) => {
+                let refused =
+                    SettingsErrors { failure: Some(TOO_MANY_ATTEMPTS.to_owned()), ..SettingsErrors::default() };
+                let reply = settings_page(&call, &visit, person, None, refused).await?;
+                Ok(reply.status(429))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+const UNSPECIFIED: &str = "unsaid";
+
+/// `POST /settings/account/about`.
+pub(crate) fn update_private_profile(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let born_on = sent.text("born_on").trim().to_owned();
+        let gender = sent.optional_text("gender").filter(|gender| *gender != UNSPECIFIED);
+        let edit = private_profiles::PrivateProfileChanges {
+            born_on: Some(born_on.clone()),
+            gender: Some(gender.unwrap_or_default()),
+            phone: None,
+        };
+        let (by, user) = (person.audit_actor(&visit), person.user.id);
+        let updated = call.write(move |tx| private_profiles::update(tx, &by, user, &edit));
+        match updated.await {
+            Ok(_) => Ok(redirect_to(&format!("{}?done=about", page_context::SITE_LINKS.account))),
+            Err(Error::Refused(_)) => {
+                let message = "Enter a date in the past, and choose a gender";
+                let refused =
+                    SettingsErrors { born_on: Some(FormField::invalid(born_on, message)), ..SettingsErrors::default() };
+                let reply = settings_page(&call, &visit, person, None, refused).await?;
+                Ok(reply.status(400))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/email/cancel`.
+pub(crate) fn cancel_email_change(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        forms::accept_form(&call, &visit).await?;
+        let by = person.audit_actor(&visit);
+        call.write(move |tx| email_links::cancel_email_change(tx, &by)).await?;
+        Ok(redirect_to(&format!("{}?done=cancelled", page_context::SITE_LINKS.account)))
+    })
+}
+
+async fn request_email_change(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    email: &str,
+) -> Result<(), Error> {
+    let (site, by, email) = (call.state.page_context.site.clone(), person.audit_actor(visit), email.to_owned());
+    call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email)).await
+}
+
+/// The field of the current password, or the failure of the form as a whole, and the status.
+fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
+    match refusal {
+        Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
+        Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
+        _ => (FormField::default(), Some("Something went wrong.".to_owned()), 400),
+    }
+}
+
+pub(crate) fn first_message(wrong: &[InvalidParameter]) -> String {
+    let first = wrong.first().map(|wrong| wrong.message.clone());
+    first.unwrap_or_else(|| "Something went wrong.".to_owned())
+}

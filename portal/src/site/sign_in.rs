@@ -1,0 +1,145 @@
+//! Signing in and out.
+
+use base::{Fault, Secret};
+use http::header::{HeaderValue, RETRY_AFTER};
+use network::registration::RegistrationPolicy;
+use network::sessions as rules;
+use network::sign_in::{SignInAttempt, SignInOutcome};
+use pages::{CancelForm, FormField, SignInPage, SignOutPage};
+use web::endpoint::HandlerFuture;
+use web::page_context::{DEFAULT_PATH, SITE_LINKS};
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+use web::security_headers;
+
+use super::forms::{self, PageQuery};
+use super::return_target::ReturnTarget;
+use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+
+/// The same for an unknown user and a wrong password.
+const WRONG_CREDENTIALS: &str = "Wrong username or password.";
+
+/// `GET /login`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let query = PageQuery::from_call(&call).ok();
+        let get = |name| query.as_ref().and_then(|query| query.get(name));
+        let next = get("next").and_then(forms::local_path).unwrap_or(DEFAULT_PATH);
+        if visit.person.is_some() && get("switch").is_none() {
+            return Ok(redirect_to(next));
+        }
+        let target = ReturnTarget::from_path(&call, next).await?;
+        Ok(render_form(&call, &visit, next, &target, FormField::default(), None)?)
+    })
+}
+
+/// `POST /login`.
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
+        let login = sent.text("login");
+        let attempt = SignInAttempt {
+            login: login.clone(),
+            password: Secret::new(sent.text("password")),
+            client_info: visit.client_info.clone(),
+            existing_session: visit.session_digest,
+        };
+        let (failure, status, wait) = match call.state.page_context.sign_in_gate.sign_in(&attempt).await? {
+            SignInOutcome::Accepted { text, .. } => {
+                return Ok(session::set_session_cookie(&call, redirect_to(&next), &text));
+            }
+            SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
+            SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
+            SignInOutcome::Throttled { retry_ms } => {
+                let seconds = retry_seconds(retry_ms);
+                (throttled_message(seconds), 429, seconds)
+            }
+        };
+        let target = ReturnTarget::from_path(&call, &next).await?;
+        let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure))?;
+        let reply = reply.status(status);
+        Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
+    })
+}
+
+fn retry_seconds(retry_ms: i64) -> i64 {
+    (retry_ms.saturating_add(999) / 1000).max(1)
+}
+
+fn throttled_message(seconds: i64) -> String {
+    let unit = if seconds == 1 { "second" } else { "seconds" };
+    format!("Too many attempts. Wait {seconds} {unit} and try again.")
+}
+
+pub(crate) fn render_form(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    next: &str,
+    target: &ReturnTarget,
+    login: FormField,
+    failure: Option<String>,
+) -> Result<HttpReply, Fault> {
+    let mut frame = visit.page_frame(call);
+    frame.failure = failure;
+    let is_open = call.state.page_context.config.registration == RegistrationPolicy::Open;
+    let page = SignInPage {
+        frame,
+        action: SITE_LINKS.sign_in.to_owned(),
+        next: next.to_owned(),
+        app: target.app.clone(),
+        login,
+        password: FormField::default(),
+        sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
+        cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm { action: action.to_owned(), hidden }),
+    };
+    let reply = visit.render_page(call, &page)?;
+    Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
+}
+
+/// `GET /logout`.
+pub(crate) fn show_sign_out(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        if visit.person.is_none() {
+            return Ok(redirect_to(SITE_LINKS.sign_in));
+        }
+        let page = SignOutPage {
+            frame: visit.page_frame(&call),
+            action: SITE_LINKS.sign_out.to_owned(),
+            back: DEFAULT_PATH.to_owned(),
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+/// `POST /logout`.
+pub(crate) fn sign_out(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        forms::accept_form(&call, &visit).await?;
+        if let Some(person) = &visit.person {
+            let (ended, facts) = (person.session.clone(), visit.client_info.clone());
+            call.write(move |tx| rules::sign_out(tx, &ended, &facts)).await?;
+        }
+        Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in)))
+    })
+}
+
+pub(crate) fn switch_account_path(next: &str) -> String {
+    let next = base::percent::encode(next);
+    format!("{}?switch=1&next={next}", SITE_LINKS.sign_in)
+}
+
+pub(crate) async fn prompt(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    next: &str,
+    login: &str,
+) -> Result<HttpReply, PageExit> {
+    let next = forms::local_path(next).unwrap_or(DEFAULT_PATH);
+    let target = ReturnTarget::from_path(call, next).await?;
+    Ok(render_form(call, visit, next, &target, FormField::new(login), None)?)
+}
