@@ -29,7 +29,7 @@ LOOKUP = "expansions=author_id&post.fields=public_metrics"
 ELSEWHERE = {
     "P6": "bench/matcher",
     "statistics of P13": "bench/figures.py",
-    "estimates of P13": "the example `reach` of the crate `ads`",
+    "estimates of P13": "the example `reach` of the crate `ads-delivery`",
 }
 
 

@@ -1,5 +1,7 @@
 //! Grants and revokes roles on accounts, by an administrator of the account or an operator.
 
+use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::record::AdsRecord;
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::{self, AuditAction, AuditActor};
@@ -7,8 +9,6 @@ use serde_json::json;
 use store::ads::{self, AdsAccountAccess};
 use store::{Tx, records};
 
-use crate::access::{AdsRole, RequiredRole};
-use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
 
 /// Grants a role on an account, optionally with permission to compose posts. Replaces an earlier role.

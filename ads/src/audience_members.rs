@@ -3,40 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use base::{Error, Fault, Time};
-use serde_json::Value;
+use base::Time;
 use store::ads::audiences::{AudienceKey, AudienceMemberChanges};
-
-use crate::record::AdsRecord;
-use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
-use crate::segments;
-
-const DAY_MS: i64 = 86_400_000;
-
-/// Looks up the users of an audience's members that count now and joined since a time.
-type MemberLookup<'f> = &'f mut dyn FnMut(i64, (Time, Time)) -> Result<Vec<i64>, Error>;
-
-/// The users behind a list: those its members match, or those its segments select from other lists. Sorted
-/// ids.
-pub fn resolve_members(list: Option<&AdsRecord>, now: Time, find: MemberLookup<'_>) -> Result<Vec<i64>, Error> {
-    let Some(list) = list.filter(|list| !list.deleted) else {
-        return Ok(Vec::new());
-    };
-    let ever = Time::from_ms(i64::MIN);
-    let made = list.resource.name == CUSTOM_AUDIENCE.name && list.text("audience_type") == FLEXIBLE;
-    if !made {
-        return find(list.id, (now, ever));
-    }
-    let segments = list.get("segments").unwrap_or(&Value::Null);
-    let people = segments::resolve_segment(segments, &mut |id, days| {
-        let from = days.map_or(ever, |days| now.plus_ms(-days * DAY_MS));
-        find(id, (now, from))
-    })?;
-    if people.negated {
-        return Err(Fault::new("an audience definition selects an unbounded set of users").into());
-    }
-    Ok(people.ids)
-}
 
 #[derive(Clone, Debug, Default)]
 struct RequestMember {

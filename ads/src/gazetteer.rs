@@ -61,7 +61,7 @@ fn place_id(kind: &str, country: &str, name: &str) -> String {
 }
 
 /// A hash of a name without case and accents.
-pub(crate) fn name_key(name: &str) -> u64 {
+pub fn name_key(name: &str) -> u64 {
     let edge = |letter: char| !letter.is_alphanumeric();
     hash_text(name.trim_matches(edge), MatchMode::Search)
 }

@@ -144,7 +144,7 @@ fn next_value(tx: &mut Tx<'_>, kind: &str, name: &str) -> Result<String, Fault> 
     let next = store::records::next_id(tx, "ads_option")?;
     Ok(match kind {
         "INTEREST" => (FIRST_CUSTOM_INTEREST + next).to_string(),
-        _ => crate::field_kind::format_base36(next),
+        _ => ads_engine::field_kind::format_base36(next),
     })
 }
 
@@ -173,7 +173,7 @@ pub fn upsert(tx: &mut Tx<'_>, new: &NewCatalogOption) -> Result<CatalogOption, 
         }
     }
     for member in ["start_time", "end_time"] {
-        if let Some(moment) = text(member).filter(|text| crate::field_kind::parse_time(text).is_none()) {
+        if let Some(moment) = text(member).filter(|text| ads_engine::field_kind::parse_time(text).is_none()) {
             return Err(wrong(member, moment, "A time is written in ISO 8601".to_owned()));
         }
     }

@@ -1,5 +1,7 @@
 //! Signed preview pages of posts (contract ads §4.11, §8.4). The URL contains everything; nothing is stored.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::request::CONSOLE_APP_ID;
 use base::{AppId, Error, Time, UserId};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,8 +11,6 @@ use sha2::Sha256;
 use store::Tx;
 use store::posts::Post;
 
-use crate::account_context::AccountContext;
-use crate::request::CONSOLE_APP_ID;
 use crate::resources::posts::{self, POST_TYPES, PostWithAccountRecord};
 use crate::resources::{accounts, promotable_users};
 

@@ -1,17 +1,17 @@
 //! Publishes scheduled posts when they are due: the post, its promotion and the state change are one
 //! transaction, so that each is published once (contract ads §8.4).
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::ResourceVerb;
+use ads_engine::history;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Fault, Id, PostId, UserId};
 use network::posts::{self, NewPost, PostAuthor};
 use serde_json::Value;
 use store::{Tx, records};
 
-use crate::account_context::AccountContext;
-use crate::declaration::ResourceVerb;
-use crate::history;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::account_posts;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::promotable_users;

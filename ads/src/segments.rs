@@ -7,13 +7,12 @@
 
 use std::borrow::Cow;
 
+use ads_engine::field_kind::{FieldKind, IdFormat, RawParam};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
-use crate::field_kind::{FieldKind, RawParam};
-use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
-
+pub const AUDIENCE_ID_FORMAT: IdFormat = IdFormat::Short;
 /// Audiences in one definition.
 const MAX_LEAVES: usize = 10;
 /// Nesting depth of segments.
@@ -106,7 +105,7 @@ fn child_segments(segment: &Value) -> &[Value] {
 /// The audience of a segment; `None` if it combines others.
 fn leaf_audience_id(segment: &Value) -> Option<i64> {
     let id = segment.get("custom_audience_id")?.as_str()?;
-    CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", id).ok()
+    AUDIENCE_ID_FORMAT.parse("custom_audience_id", id).ok()
 }
 
 /// The audiences in a definition, each once.
@@ -187,13 +186,13 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
 
 fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = RawParam::Json(id).display_text();
-    let id = CUSTOM_AUDIENCE.id_format.parse("custom_audience_id", &text)?;
+    let id = AUDIENCE_ID_FORMAT.parse("custom_audience_id", &text)?;
     let comparators = FieldKind::OneOf(COMPARATORS);
     let windows = FieldKind::OneOf(WINDOWS);
     let window = parse_member(members, "lookback_window", windows, Value::Null)?;
     let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
     Ok(json!({
-        "custom_audience_id": CUSTOM_AUDIENCE.id_format.format(id.max(0)),
+        "custom_audience_id": AUDIENCE_ID_FORMAT.format(id.max(0)),
         "frequency": parse_member(members, "frequency", FieldKind::Int(1, 1_000_000), 1)?,
         "frequency_comparator": parse_member(members, "frequency_comparator", comparators, "NUM_GTE")?,
         "lookback_window": days,

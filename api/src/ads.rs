@@ -4,7 +4,7 @@ pub(crate) mod serve;
 
 use std::sync::Arc;
 
-use ads::{AdsCaller, AdsRequest};
+use ads_engine::{AdsCaller, AdsRequest};
 use base::{Error, Fault, Refusal};
 use http::HeaderValue;
 use serde_json::Value;
@@ -18,7 +18,7 @@ const GZIP: HeaderValue = HeaderValue::from_static("application/gzip");
 pub(crate) fn download_analytics_file(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let token = call.path_text("token")?.to_owned();
-        let file = call.read(move |tx| Ok(ads::analytics::jobs::find_job_file(tx, &token)?));
+        let file = call.read(move |tx| Ok(ads_delivery::analytics::jobs::find_job_file(tx, &token)?));
         let file = file.await?.ok_or(Refusal::RouteNotFound)?;
         Ok(HttpReply::bytes(200, GZIP, file))
     })
@@ -32,7 +32,7 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
         if request.operation.uses_search {
             call.search_index()?.catch_up(call.store()).await?;
         }
-        let run = move |tx: &mut store::Tx<'_>| ads::dispatch_request(tx, &request);
+        let run = move |tx: &mut store::Tx<'_>| ads_engine::dispatch_request(tx, &request);
         let response = if writes { call.write(run).await? } else { call.read(run).await? };
         let mut reply = HttpReply::bytes(200, web::reply::ADS_JSON, response.body);
         for (name, value) in response.headers {
@@ -62,7 +62,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         pairs: request_pairs(call, !json)?,
         json: if json { serde_json::from_slice::<Value>(call.bytes()).ok() } else { None },
         query_pairs: if json { request_pairs(call, false)? } else { Vec::new() },
-        evaluator: Some(Arc::clone(&call.state.evaluator)),
+        evaluator: Some(call.state.evaluator.clone()),
         config: call.state.ads_config.clone(),
         cursor_key: call.state.page_context.config.page_key,
         site_url: call.state.site_url,

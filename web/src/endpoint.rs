@@ -33,7 +33,7 @@ pub struct Endpoint {
     /// None while the operation is planned.
     pub handler: Option<fn(RequestContext) -> HandlerFuture>,
     /// The Ads API declaration that it is generated from; such an operation parses its own parameters.
-    pub ads: Option<&'static ads::AdsOperation>,
+    pub ads: Option<&'static ads_engine::AdsOperation>,
 }
 
 /// Windows per app (app-only) and per user (user context).

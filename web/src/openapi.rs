@@ -59,7 +59,7 @@ fn operation_object(endpoint: &Endpoint) -> Value {
     let mut object = Map::new();
     object.insert("operationId".into(), endpoint.id.into());
     object.insert("summary".into(), endpoint.summary.into());
-    let in_body = endpoint.ads.is_some_and(::ads::AdsOperation::takes_json);
+    let in_body = endpoint.ads.is_some_and(ads_engine::AdsOperation::takes_json);
     let params = endpoint.params.iter().copied().flatten();
     let params = params.filter(|param| param.location == EndpointParamLocation::Path || !in_body);
     let params: Vec<_> = params.map(parameter_object).collect();

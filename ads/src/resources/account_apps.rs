@@ -1,14 +1,13 @@
 //! Apps that an account has advertised, recorded on first use.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, Resource, ResourceVerb};
+use ads_engine::engine;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::{Error, VocabularyWord};
 use serde_json::Value;
-
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, Resource, ResourceVerb};
-use crate::engine;
-use crate::field_kind::FieldKind;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 
 pub static ACCOUNT_APP: Resource = Resource {
     name: "account_app",

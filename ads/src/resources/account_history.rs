@@ -1,20 +1,20 @@
 //! The account history: what changed, who changed it, and how.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::cursor;
+use ads_engine::declaration::{COUNT, CURSOR, CustomOperation, FieldSpec};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::{FieldKind, IdFormat, format_time};
+use ads_engine::listing::{cursor_scope, parse_cursor};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ads::{self, AdsChangeQuery};
 use store::records::OrderValue;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::cursor;
-use crate::declaration::{COUNT, CURSOR, CustomOperation, FieldSpec};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::{FieldKind, IdFormat, format_time};
-use crate::listing::{cursor_scope, parse_cursor};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
 use crate::resources::accounts;
 
 const ENTITIES: &[VocabularyWord] = &[

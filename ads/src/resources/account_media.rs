@@ -1,10 +1,9 @@
 //! Account media: the media used by media creatives, created through the media library.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
+use ads_engine::field_kind::FieldKind;
 use base::VocabularyWord;
-
-use crate::access::RequiredRole;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
-use crate::field_kind::FieldKind;
 
 pub static ACCOUNT_MEDIA: Resource = Resource {
     name: "account_media",

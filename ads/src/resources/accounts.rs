@@ -1,22 +1,22 @@
 //! Advertising accounts.
 
+use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY, WITH_DELETED,
+    WITH_TOTAL_COUNT,
+};
+use ads_engine::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::json;
 use store::{Tx, ads, records};
 
-use crate::access::{AdsRole, RequiredRole};
-use crate::account_context::AccountContext;
-use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY, WITH_DELETED,
-    WITH_TOTAL_COUNT,
-};
-use crate::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
-use crate::field_kind::FieldKind;
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::{features, promotable_users};
 
 /// An account is its own account, and is found through roles.
@@ -50,6 +50,7 @@ pub static ACCOUNT: Resource = Resource {
     ],
     filters: &[ListFilter::ids("account_ids", "id", &ACCOUNT)],
     max_name_prefix: 255,
+    account_resources: super::RESOURCES,
     verbs: &[],
     ..Resource::DEFAULT
 };

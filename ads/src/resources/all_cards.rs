@@ -1,17 +1,17 @@
 //! Cards of every type, found by URI or id.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldSpec, Resource, WITH_DELETED};
+use ads_engine::engine::{ensure_valid_params, render_record, render_records};
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::Error;
 use base::refusal::AdsProblem;
 use store::records::{self, RecordListing, RecordOrder};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, FieldSpec, Resource, WITH_DELETED};
-use crate::engine::{ensure_valid_params, render_record, render_records};
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
 use crate::resources::poll_cards::POLL_CARD;

@@ -1,24 +1,25 @@
 //! Permissions for other accounts to use a custom audience.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{
+    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY, ValidationRule,
+    WITH_TOTAL_COUNT,
+};
+use ads_engine::engine::{self, render_record};
+use ads_engine::feature_gates;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use store::records;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY, ValidationRule,
-    WITH_TOTAL_COUNT,
-};
-use crate::engine::{self, render_record};
-use crate::field_kind::FieldKind;
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, require_own_audience};
-use crate::resources::{features, hash_key};
+use crate::resources::hash_key;
 
 /// A permission for another account to use an audience; at most one per account.
 pub static AUDIENCE_PERMISSION: Resource = Resource {
@@ -200,7 +201,7 @@ fn validate_sharing(ctx: &mut AccountContext<'_, '_>, to: i64) -> Result<(), Err
     if !business.is_empty() && business == other.text("business_id") {
         return Ok(());
     }
-    features::require_gate(ctx, &SHARING_GATE, ProblemLocation::Parameter("granted_account_id".into()))
+    feature_gates::require_gate(ctx, &SHARING_GATE, ProblemLocation::Parameter("granted_account_id".into()))
 }
 
 fn revoke_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::cursor;
+use ads_engine::listing::{cursor_scope, parse_cursor};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::{Error, UserId};
 use serde_json::{Value, json};
 use store::Tx;
 use store::records::{self, OrderValue, RecordVisibility};
 
-use crate::account_context::AccountContext;
-use crate::cursor;
-use crate::listing::{cursor_scope, parse_cursor};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::custom_audiences::{CUSTOM_AUDIENCE, require_audience};
@@ -94,7 +94,7 @@ fn line_items_by_campaign(
 
 fn load_records(
     ctx: &mut AccountContext<'_, '_>,
-    resource: &'static crate::declaration::Resource,
+    resource: &'static ads_engine::declaration::Resource,
     ids: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
     let rows = records::find_by_ids(ctx.tx, resource.name, ids)?;

@@ -1,6 +1,12 @@
 //! Members of custom audiences: hashed identifiers uploaded by advertisers (contract ads §4.14,
 //! §8.3). Errors never quote the input, which may be personal data.
 
+use crate::audience_schedule;
+use ads_engine::account_context::AccountContext;
+use ads_engine::field_kind::parse_time;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
 use base::{Error, Refusal, Time};
@@ -8,13 +14,7 @@ use serde_json::{Map, Value, json};
 use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
 use store::records;
 
-use crate::account_context::AccountContext;
-use crate::audience_matching;
 use crate::audience_members::MemberChangeSet;
-use crate::field_kind::parse_time;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::custom_audiences::{AudienceAccess, FLEXIBLE, action_not_allowed, require_audience};
 
@@ -93,7 +93,7 @@ pub fn write_members(
         }
     }
     audiences::apply_changes(ctx.tx, list.id, &members.to_changes())?;
-    audience_matching::mark_audience_changed(ctx.tx, list.id)?;
+    audience_schedule::mark_audience_changed(ctx.tx, list.id)?;
     Ok(count)
 }
 

@@ -1,22 +1,22 @@
 //! Campaigns.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{
+    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use ads_engine::engine;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
-use crate::engine;
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::bidding_rules::validate_amount;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::line_items::LINE_ITEM;

@@ -1,9 +1,8 @@
 //! Card components, in the order in which they are rendered.
 
+use ads_engine::field_kind::{FieldKind, RawParam};
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
-
-use crate::field_kind::{FieldKind, RawParam};
 
 const TITLE: FieldKind = FieldKind::Text(1, 255);
 const SWIPEABLE_MEDIA_KEYS: FieldKind = FieldKind::MediaKeys(6);

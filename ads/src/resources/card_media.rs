@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use ads_engine::account_context::AccountContext;
 use base::id::marker;
 use base::refusal::AdsProblem;
 use base::{Error, Id};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
-use crate::account_context::AccountContext;
 use crate::resources::promotable_users;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
 use serde_json::{Map, Value};
 use store::ads::card_links::{self, CardDestination};
 use store::media::Media;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::account_apps;
 use crate::resources::card_components::{self as components, iter_components, media_keys};
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};

@@ -1,16 +1,16 @@
 //! Content and business categories (contract ads §9.2, §9.3), and placements.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::resources::line_items::PRODUCTS;
+use crate::resources::line_items::objectives::PRODUCTS;
 use crate::resources::publishers;
 
 const IAB_TSV: &str = include_str!("../../data/iab_categories.tsv");

@@ -1,6 +1,14 @@
 //! Shared behaviour of drafts and scheduled posts: authorship, permissions and validation (contract
 //! ads §4.11).
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CURSOR, FieldSpec, Resource, ResourceVerb};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
 use base::{AppId, Error, PostId, UserId};
@@ -9,14 +17,6 @@ use serde_json::Value;
 use store::posts::{Post, PostState};
 use store::records::RecordVisibility;
 
-use crate::account_context::AccountContext;
-use crate::declaration::{CURSOR, FieldSpec, Resource, ResourceVerb};
-use crate::field_kind::FieldKind;
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
 use crate::resources::poll_cards::POLL_CARD;

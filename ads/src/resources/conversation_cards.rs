@@ -1,16 +1,16 @@
 //! Conversation cards: a medium, and hashtags that start a post.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
 

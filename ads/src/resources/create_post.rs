@@ -1,21 +1,21 @@
 //! Publishes a post at once in the name of a user of the account (contract ads §4.11).
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldSpec, ResourceVerb};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
+use ads_engine::request::CONSOLE_APP_ID;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
 use network::posts::{NewPost, PostAuthor, create};
 use serde_json::Value;
 use view::StatusForm;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, FieldSpec, ResourceVerb};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
-use crate::request::CONSOLE_APP_ID;
 use crate::resources::account_posts::{self, ACCOUNT_POST, CONVERSATION_SETTINGS};
 use crate::resources::compositions::{media_keys_field, reply_settings, text_field, validate_composition};
 use crate::resources::media_library;

@@ -1,19 +1,19 @@
 //! Curated categories: sets of publishers chosen by the operator for some countries.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::{AccountContext, SHARED_ACCOUNT_ID};
+use ads_engine::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource};
+use ads_engine::engine::{ensure_valid_params, render_record};
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::AdsProblem;
 use base::{Error, Fault, VocabularyWord};
 use serde_json::Value;
 use store::{Tx, records};
 
-use crate::access::RequiredRole;
-use crate::account_context::{AccountContext, SHARED_ACCOUNT_ID};
-use crate::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource};
-use crate::engine::{ensure_valid_params, render_record};
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::publishers;
 
 /// A shared record; it belongs to no account.
@@ -43,7 +43,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_curated_categories,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), crate::declaration::CURSOR]),
+    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), ads_engine::declaration::CURSOR]),
     CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",
@@ -71,7 +71,7 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     ensure_valid_params(params)?;
     let id = CURATED_CATEGORY.id_format.parse("id", params.text("id").unwrap_or_default())?;
     let found = find(ctx.tx, id)?;
-    let missing = || crate::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
+    let missing = || ads_engine::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;
     Ok(OperationOutput::from_json(render_record(ctx, &found)?))
 }

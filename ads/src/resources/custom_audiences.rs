@@ -1,29 +1,30 @@
 //! Custom audiences: people known to an advertiser, matched with users by hashed identifiers.
 
+use crate::audience_schedule;
+use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::account_context::{AccountContext, record_not_found};
+use ads_engine::declaration::{
+    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, SORT_BY,
+    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
+};
+use ads_engine::engine::{self, ensure_valid_params, render_record};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::ads::audiences;
 use store::records;
 
-use crate::access::{AdsRole, RequiredRole};
-use crate::account_context::{AccountContext, record_not_found};
-use crate::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, SORT_BY,
-    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
-};
-use crate::engine::{self, ensure_valid_params, render_record};
-use crate::field_kind::FieldKind;
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_permissions;
 use crate::resources::audience_targeting as targeted;
 use crate::resources::audience_users;
-use crate::{audience_matching, segments};
+use crate::segments;
 
 /// The size is computed once nothing has been written for a while.
 pub static CUSTOM_AUDIENCE: Resource = Resource {
@@ -32,6 +33,7 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     path: "custom_audiences",
     label: "custom audience",
     legacy_path: "tailored_audiences",
+    id_format: segments::AUDIENCE_ID_FORMAT,
     not_found: "TAILORED_AUDIENCE_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 255).required(),
@@ -155,7 +157,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .aliases(&["tailored_audiences/{custom_audience_id}/users"])
     .params(&[ID])
     .takes_json()
-    .rate_limited(crate::declaration::AdsRateClass::AccountPerMinute(1500))
+    .rate_limited(ads_engine::declaration::AdsRateClass::AccountPerMinute(1500))
     .body_limit(audience_users::MAX_BODY_BYTES),
 ];
 
@@ -356,7 +358,7 @@ fn sync_parts_and_matching(ctx: &mut AccountContext<'_, '_>, change: &RecordChan
         return Ok(());
     }
     for whole in audiences::list_containing_audiences(ctx.tx, change.record.id)? {
-        audience_matching::mark_audience_changed(ctx.tx, whole)?;
+        audience_schedule::mark_audience_changed(ctx.tx, whole)?;
     }
     audiences::delete(ctx.tx, change.record.id)?;
     targeted::refresh_targeting_line_items(ctx.tx, change.record.id)

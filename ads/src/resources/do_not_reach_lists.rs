@@ -1,20 +1,20 @@
 //! The do-not-reach list: people an account's ads never reach, one list for each account, of hashed email
 //! addresses and phone numbers (contract ads §4.14).
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::json;
 use store::ads::audiences;
 use store::{Tx, records};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_users::{self, AcceptedKeys};
 use crate::resources::custom_audiences::reasons_not_targetable;
@@ -77,7 +77,7 @@ fn end_memberships(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> R
 }
 
 fn change_list_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
-    crate::engine::ensure_valid_params(params)?;
+    ads_engine::engine::ensure_valid_params(params)?;
     let id = params.int(DO_NOT_REACH_LIST.id.post).unwrap_or(-1);
     let list: AdsRecord = ctx.require_record(&DO_NOT_REACH_LIST, id)?;
     let count = audience_users::write_members(ctx, &list, params, AcceptedKeys::Contacts)?;

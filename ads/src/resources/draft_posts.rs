@@ -1,18 +1,20 @@
 //! Draft posts: composed for an account and not published.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{
+    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::{Value, json};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
 use crate::post_preview::{self, SignedPreview};
-use crate::record::AdsRecord;
 use crate::resources::compositions::{
     self, LIST_PARAMS, media_keys_field, require_write_access, text_field, validate_composition,
 };

@@ -2,20 +2,21 @@
 
 use std::collections::HashMap;
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::config::CURRENCIES;
+use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::ledger::budget;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
+use crate::budget;
 use crate::resources::accounts::ACCOUNT;
-use crate::resources::bidding_rules::{CURRENCIES, validate_amount};
+use crate::resources::bidding_rules::validate_amount;
 
 /// Created by operators in production, and by clients in the sandbox.
 pub static FUNDING_INSTRUMENT: Resource = Resource {

@@ -1,17 +1,17 @@
 //! The curated category of a pre-roll line item.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use store::records;
 
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::curated_categories::CURATED_CATEGORY;
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::targeting_criteria;
-use crate::resources::targeting_options::find_country;
+use crate::targeting_values::find_country;
 
 /// Publishers that a line item with a curated category may exclude.
 pub const MAX_EXCLUDED_PUBLISHERS: i64 = 5;

@@ -1,28 +1,31 @@
 //! Line items: what a campaign shows, to whom, when, and at what price.
 
-mod objectives;
+pub mod objectives;
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::config::CURRENCIES;
+use ads_engine::declaration::{
+    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
+    ValidationRule,
+};
+use ads_engine::feature_gates;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{
-    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
-    ValidationRule,
-};
-use crate::field_kind::FieldKind;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::account_apps;
-use crate::resources::bidding_rules::{CURRENCIES, validate_amount, validate_bid};
+use crate::resources::bidding_rules::{validate_amount, validate_bid};
 use crate::resources::campaigns::{self, CAMPAIGN, validate_daily_below_total, validate_status_transition};
 use crate::resources::categories::expand_business_categories;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
-use crate::resources::{accounts, features, promotable_users, servability, targeting_criteria};
-use objectives::objective_rules;
+use crate::resources::{accounts, promotable_users, servability, targeting_criteria};
+use objectives::{PRODUCTS, objective_rules};
+
 pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
 
 pub static LINE_ITEM: Resource = Resource {
@@ -118,12 +121,6 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 )
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[FieldSpec::reference("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Required)])];
-
-pub const PRODUCTS: &[VocabularyWord] = &[
-    VocabularyWord::same_in_both("MEDIA"),
-    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
-    VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
-];
 
 pub const PLACEMENTS: &[&str] = &[
     "ALL_ON_TWITTER",
@@ -299,7 +296,7 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
             continue;
         }
         for value in value {
-            if features::may_set_value(ctx, record, name, value)? {
+            if feature_gates::may_set_value(ctx, record, name, value)? {
                 record.set(name, *value);
                 break;
             }

@@ -1,13 +1,13 @@
 //! Media creatives: account media that a line item shows before videos or in other apps.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::account_media::{ACCOUNT_MEDIA, CREATIVE_TYPES};
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::line_items::{LINE_ITEM, count_creatives};

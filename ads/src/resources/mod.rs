@@ -6,7 +6,6 @@ pub mod account_media;
 pub mod account_posts;
 pub mod accounts;
 pub mod all_cards;
-pub mod audience_estimates;
 pub mod audience_permissions;
 pub mod audience_targeting;
 pub mod audience_users;
@@ -25,7 +24,6 @@ pub mod do_not_reach_lists;
 pub mod draft_posts;
 pub mod features;
 pub mod funding_instruments;
-pub mod keyword_insights;
 pub mod line_item_curated_categories;
 pub mod line_items;
 pub mod media_creatives;
@@ -42,16 +40,13 @@ pub mod scheduled_posts;
 pub mod scheduled_promoted_posts;
 pub mod servability;
 pub mod targeting_criteria;
-pub mod targeting_options;
-pub mod targeting_suggestions;
 pub mod tax_settings;
 pub mod tracking_tags;
 pub mod user_access;
 pub mod user_settings;
 
+use ads_engine::declaration::{CustomOperation, ReferenceList, Resource};
 use store::records::RecordIndex;
-
-use crate::declaration::{CustomOperation, ReferenceList, Resource};
 
 pub static RESOURCES: &[&Resource] = &[
     &accounts::ACCOUNT,
@@ -88,13 +83,10 @@ pub static RESOURCES: &[&Resource] = &[
 ];
 
 pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
-    crate::analytics::OPERATIONS,
     accounts::OPERATIONS,
     user_access::OPERATIONS,
     account_history::OPERATIONS,
-    audience_estimates::OPERATIONS,
     features::OPERATIONS,
-    keyword_insights::OPERATIONS,
     all_cards::OPERATIONS,
     campaigns::OPERATIONS,
     line_items::OPERATIONS,
@@ -110,8 +102,6 @@ pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     custom_audiences::OPERATIONS,
     audience_permissions::OPERATIONS,
     do_not_reach_lists::OPERATIONS,
-    targeting_options::OPERATIONS,
-    targeting_suggestions::OPERATIONS,
     recommendations::OPERATIONS,
     tax_settings::OPERATIONS,
     user_settings::OPERATIONS,

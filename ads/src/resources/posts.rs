@@ -3,6 +3,16 @@
 
 use std::collections::HashMap;
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::cursor;
+use ads_engine::declaration::{COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Resource};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::{FieldKind, format_time};
+use ads_engine::listing;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::refusal::AdsProblem;
 use base::{Error, PostId, UserId};
 use network::visibility::Viewer;
@@ -11,17 +21,7 @@ use store::posts::{self, Post, PostState};
 use store::records::{self, OrderValue};
 use view::StatusForm;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::cursor;
-use crate::declaration::{COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Resource};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::{FieldKind, format_time};
-use crate::listing;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
 use crate::post_preview::{self, SignedPreview};
-use crate::record::AdsRecord;
 use crate::resources::account_posts::{self, ACCOUNT_POST};
 use crate::resources::compositions;
 use crate::resources::draft_posts::DRAFT_POST;

@@ -1,12 +1,12 @@
 //! Calls to action over what is shown before videos.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::line_items::LINE_ITEM;
 
 /// A line item has at most one.

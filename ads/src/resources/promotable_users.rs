@@ -1,14 +1,13 @@
 //! Users whose posts an account may promote.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
+use ads_engine::engine;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
-
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
-use crate::engine;
-use crate::field_kind::FieldKind;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 
 /// The account's own user, or another user who agreed to being reposted.
 pub static PROMOTABLE_USER: Resource = Resource {

@@ -1,15 +1,15 @@
 //! Promoted accounts: users whom a line item recommends to follow.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use store::users::UserState;
 
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 

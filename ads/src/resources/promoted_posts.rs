@@ -1,20 +1,20 @@
 //! Promoted posts: posts that a line item shows.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb};
+use ads_engine::engine::{create, ensure_valid_params, render_record_array};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
+use ads_engine::request::CONSOLE_APP_ID;
 use base::refusal::AdsProblem;
 use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb};
-use crate::engine::{create, ensure_valid_params, render_record_array};
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
-use crate::request::CONSOLE_APP_ID;
 use crate::resources::line_items::{self, LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, compositions};

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::{AccountContext, SHARED_ACCOUNT_ID};
+use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::id::first_snowflake_at;
 use base::{Error, Fault, UserId, VocabularyWord};
 use serde_json::{Value, json};
 use store::records;
 use store::users::{User, UserState};
 use store::{Tx, ledger, posts};
-
-use crate::access::RequiredRole;
-use crate::account_context::{AccountContext, SHARED_ACCOUNT_ID};
-use crate::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource};
-use crate::engine::ensure_valid_params;
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 
 /// How long a video counts.
 const COUNTING_WINDOW_MS: i64 = 30 * 24 * 3_600_000;

@@ -1,17 +1,17 @@
 //! Recommendations: possible improvements of an account's advertising, as changes to make.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldSpec, Resource};
+use ads_engine::engine::{ensure_valid_params, render_record, render_record_array};
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, FieldSpec, Resource};
-use crate::engine::{ensure_valid_params, render_record, render_record_array};
-use crate::field_kind::{FieldKind, IdFormat};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
 use crate::resources::accounts::{self, ACCOUNT};
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
 use crate::resources::servability::accept_any_shape;

@@ -1,17 +1,19 @@
 //! Scheduled posts, published when they are due (contract ads §8.4).
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{
+    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use ads_engine::field_kind::{FieldKind, IdFormat, format_time};
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
+use ads_engine::request::CONSOLE_APP_ID;
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::{FieldKind, IdFormat, format_time};
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
-use crate::request::CONSOLE_APP_ID;
 use crate::resources::compositions::{self, LIST_PARAMS, media_keys_field, text_field, validate_composition};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 

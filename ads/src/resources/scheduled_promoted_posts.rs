@@ -1,13 +1,13 @@
 //! Scheduled promoted posts: they become promoted posts once their scheduled post is published.
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
 
-use crate::account_context::AccountContext;
-use crate::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::FieldKind;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::compositions;
 use crate::resources::line_items::{self, LINE_ITEM, require_product_type};
 use crate::resources::promoted_posts::promote_post;

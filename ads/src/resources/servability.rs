@@ -3,17 +3,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::record::AdsRecord;
+use ads_engine::time_zone::AccountTimeZone;
 use base::refusal::AdsProblem;
 use base::{Error, Time};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
 
-use crate::account_context::AccountContext;
-use crate::ledger::budget;
-use crate::record::AdsRecord;
+use crate::budget;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
-use crate::time_zone::AccountTimeZone;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Servability {

@@ -2,28 +2,30 @@
 
 mod combination_rules;
 
+use ads_engine::account_context::{AccountContext, record_not_found};
+use ads_engine::declaration::{
+    AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+};
+use ads_engine::engine;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 use store::records;
 use store::users::User;
 
-use crate::account_context::{AccountContext, record_not_found};
-use crate::declaration::{AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use crate::engine;
-use crate::field_kind::FieldKind;
 use crate::option_catalog;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::categories::is_iab_category;
 use crate::resources::custom_audiences;
 use crate::resources::line_item_curated_categories::{self, MAX_EXCLUDED_PUBLISHERS};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::promotable_users::PROMOTABLE_USER;
-use crate::resources::targeting_options::{find_label, find_location_type};
 use crate::resources::{audience_targeting, hash_key, promotable_users};
+use crate::targeting_values::{find_label, find_location_type};
 
 pub static TARGETING_CRITERION: Resource = Resource {
     name: "targeting_criterion",

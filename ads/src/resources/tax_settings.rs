@@ -1,18 +1,17 @@
 //! Tax settings of an account.
 
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldSpec, Resource, ValidationRule};
+use ads_engine::engine::{ensure_valid_params, update};
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 use store::records;
-
-use crate::access::RequiredRole;
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, FieldSpec, Resource, ValidationRule};
-use crate::engine::{ensure_valid_params, update};
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 
 /// Billing details; one record for each account.
 pub static TAX_SETTINGS: Resource = Resource {

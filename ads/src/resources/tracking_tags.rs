@@ -1,8 +1,8 @@
 //! Tracking tags: a partner's URL, called on impressions or clicks of a line item.
 
+use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource};
 use base::VocabularyWord;
 
-use crate::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource};
 use crate::resources::line_items::LINE_ITEM;
 
 pub static TRACKING_TAG: Resource = Resource {

@@ -1,14 +1,13 @@
 //! The authenticated user's permissions on an account.
 
+use ads_engine::access::composer_permission;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::CustomOperation;
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
 use base::Error;
 use serde_json::{Value, json};
-
-use crate::access::composer_permission;
-use crate::account_context::AccountContext;
-use crate::declaration::CustomOperation;
-use crate::engine::ensure_valid_params;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
 
 pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
     "getAdsUserAccess",

@@ -1,20 +1,19 @@
 //! Notification settings of a user on an account.
 
+use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource, ValidationRule};
+use ads_engine::engine::{ensure_valid_params, update};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
+use ads_engine::time_zone::AccountTimeZone;
 use base::refusal::AdsProblem;
-use base::{Error, UserId, VocabularyWord};
+use base::{Error, Time, UserId, VocabularyWord};
 use serde_json::Value;
 use store::records;
-
-use crate::access::{AdsRole, RequiredRole};
-use crate::account_context::AccountContext;
-use crate::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource, ValidationRule};
-use crate::emails;
-use crate::engine::{ensure_valid_params, update};
-use crate::field_kind::FieldKind;
-use crate::output::OperationOutput;
-use crate::parsed_params::ParsedParams;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 
 pub static USER_SETTINGS: Resource = Resource {
     name: "user_settings",
@@ -31,17 +30,18 @@ pub static USER_SETTINGS: Resource = Resource {
         FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
     ],
     // Looked up by account and user.
-    filters: &[crate::declaration::ListFilter::new("user_id", "user_id", FieldKind::User)],
+    filters: &[ads_engine::declaration::ListFilter::new("user_id", "user_id", FieldKind::User)],
     verbs: &[],
-    rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(emails::schedule_digest)],
+    rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(schedule_digest)],
     ..Resource::DEFAULT
 };
 
+pub const PERFORMANCE_EMAIL_TYPE: &str = "ACCOUNT_PERFORMANCE";
 const EMAIL: FieldSpec = FieldSpec::text("notification_email", 3, 255).default_word("");
 const PHONE: FieldSpec = FieldSpec::text("contact_phone", 3, 32).default_word("");
 const EXTENSION: FieldSpec = FieldSpec::text("contact_phone_extension", 1, 16).default_word("");
 const TYPES: FieldSpec =
-    FieldSpec::new("subscribed_email_types", FieldKind::SomeOf(&["ACCOUNT_PERFORMANCE", "PERFORMANCE_IMPROVEMENT"]))
+    FieldSpec::new("subscribed_email_types", FieldKind::SomeOf(&[PERFORMANCE_EMAIL_TYPE, "PERFORMANCE_IMPROVEMENT"]))
         .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
 const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User).required().update(FieldRequirement::Required);
 
@@ -143,4 +143,17 @@ fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> Operatio
         *value = "".into();
     }
     OperationOutput::from_value(&Value::Object(members))
+}
+
+/// Schedules the next digest when a user opts in, or clears it.
+fn schedule_digest(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let now = ctx.now();
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+    let record = &mut change.record;
+    let asks =
+        record.has("subscribed_email_types", PERFORMANCE_EMAIL_TYPE) && !record.text("notification_email").is_empty();
+    let planned = record.time("digest_at");
+    let at = asks.then(|| planned.unwrap_or_else(|| zone.next_week_start(now)));
+    record.set("digest_at", at.map(Time::ms));
+    Ok(())
 }

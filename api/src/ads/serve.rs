@@ -1,6 +1,6 @@
 //! Ad serving: apps request ads and report impressions.
 
-use ads::serving::{self, AdRequest, ImpressionReport};
+use ads_delivery::serving::{self, AdRequest, ImpressionReport};
 use base::Refusal;
 use base::refusal::AdsProblem;
 use serde_json::Value;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use ads::access::AdsRole;
-use ads::account_context::AccountContext;
-use ads::engine;
-use ads::field_kind::IdFormat;
-use ads::parsed_params::ParsedParams;
-use ads::recommendations::RecommendationEngine;
-use ads::record::AdsRecord;
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
-use ads::time_zone::AccountTimeZone;
+use ads_delivery::recommendations::RecommendationEngine;
+use ads_engine::access::AdsRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::engine;
+use ads_engine::field_kind::IdFormat;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::time_zone::AccountTimeZone;
 use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
 use network::audit::AuditActor;
@@ -327,7 +327,7 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
     let amount = amount.map(|amount| amount.saturating_mul(1_000_000).to_string());
     let funded = matches!(kind.as_str(), "INSERTION_ORDER" | "PARTNER_MANAGED");
     let (funds, limit) = if funded { (amount, None) } else { (None, amount) };
-    let start = start.clone().unwrap_or_else(|| ads::field_kind::format_time(tx.now()));
+    let start = start.clone().unwrap_or_else(|| ads_engine::field_kind::format_time(tx.now()));
     let members = [
         ("type", Some(kind.clone())),
         ("currency", Some(currency.clone())),
@@ -337,7 +337,7 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
         ("credit_limit_local_micro", limit),
     ];
     let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
-    let params = ads::operations::field_params(&FUNDING_INSTRUMENT, true);
+    let params = ads_engine::operations::field_params(&FUNDING_INSTRUMENT, true);
     let given = ParsedParams::parse_item(&params, &members.collect(), Vocabulary::Post, false);
     let owner = UserId::new(0);
     let mut context = AccountContext::new_for_operator(tx, owner, account);
@@ -349,7 +349,7 @@ async fn recommend_for_account(instance: &Instance, account: String) -> Result<V
     let adviser = recommendation_engine(instance)?;
     let find = move |tx: &mut Tx<'_>| {
         let account = find_account(tx, &account)?;
-        let instruments = ads::recommendations::funding_instrument_ids(tx, account.id)?;
+        let instruments = ads_delivery::recommendations::funding_instrument_ids(tx, account.id)?;
         Ok((account, instruments))
     };
     let (account, instruments) = instance.store.read(find).await?;
@@ -384,7 +384,7 @@ pub(crate) async fn recommend_for_instrument(
 fn dismiss_recommendation(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
     let id = IdFormat::Twelve.parse("dismiss", text).unwrap_or(-1);
     let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-    if ads::recommendations::dismiss(&mut context, id)? {
+    if ads_delivery::recommendations::dismiss(&mut context, id)? {
         return Ok(());
     }
     Err(find::not_found("recommendation", text))

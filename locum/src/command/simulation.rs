@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ads::evaluator::Evaluator;
-use ads::simulation;
+use ads_delivery::evaluator::Evaluator;
+use ads_delivery::simulation;
 use base::Error;
 use serde_json::{Value, json};
 

@@ -56,8 +56,8 @@ pub(crate) struct ServerSettings {
     pub(crate) media_bucket: Option<media::Bucket>,
     pub(crate) webhooks: deliver::webhooks::WebhookSettings,
     pub(crate) webhook_retention: Duration,
-    pub(crate) audiences: ads::audience_matching::MatchingConfig,
-    pub(crate) ads: ads::AdsConfig,
+    pub(crate) audiences: ads_delivery::audience_matching::MatchingConfig,
+    pub(crate) ads: ads_engine::AdsConfig,
     pub(crate) min_audience: i64,
     pub(crate) log_json: bool,
     pub(crate) log_level: String,
@@ -134,7 +134,7 @@ impl ServerSettings {
             webhooks: super::webhooks::webhook_settings(values, reader.parse_value("core.node")?)?,
             webhook_retention: reader.duration("webhooks.retention"),
             min_audience: reader.parse_value("ads.min_audience")?,
-            audiences: ads::audience_matching::MatchingConfig {
+            audiences: ads_delivery::audience_matching::MatchingConfig {
                 delay_ms: i64::try_from(reader.duration("ads.audience_delay").as_millis()).unwrap_or(i64::MAX),
             },
             ads: reader.ads_config()?,

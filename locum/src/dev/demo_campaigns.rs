@@ -1,9 +1,10 @@
 //! The ad campaigns of the `ads` world, in every state; created through the Ads API engine.
 
-use ads::access::AdsRole;
-use ads::record::AdsRecord;
-use ads::request::CONSOLE_APP_ID;
-use ads::{AdsCaller, AdsRequest, account_roles, operations};
+use ads::account_roles;
+use ads_engine::access::AdsRole;
+use ads_engine::record::AdsRecord;
+use ads_engine::request::CONSOLE_APP_ID;
+use ads_engine::{AdsCaller, AdsRequest};
 use base::{Error, Fault, Time, UserId, Vocabulary};
 use network::audit::AuditActor;
 use network::media;
@@ -92,12 +93,12 @@ impl CampaignBuilder<'_, '_> {
         pairs: &[(&str, String)],
         json: Option<Value>,
     ) -> Result<Value, Error> {
-        let operation = operations::find_operation(method, path)
+        let operation = ads_delivery::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
         let caller = AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox: false };
         let ids: Vec<&str> = std::iter::once(self.account.as_str()).chain(ids.iter().copied()).collect();
         let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
-        let answered = ads::dispatch_request(self.tx, &request)?;
+        let answered = ads_engine::dispatch_request(self.tx, &request)?;
         let answer: Value =
             serde_json::from_str(&answered.body).map_err(Fault::context("parsing an Ads API response"))?;
         Ok(answer.get("data").cloned().unwrap_or_default())

@@ -1,11 +1,11 @@
 //! Creates the demo world, identical on every machine, through the same functions as API requests.
 
-use ads::account_context::AccountContext;
-use ads::engine;
-use ads::parsed_params::ParsedParams;
-use ads::record::AdsRecord;
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads_engine::account_context::AccountContext;
+use ads_engine::engine;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
 use base::id::first_snowflake_at;
 use base::{Error, PostId, Rng, Time, UserId};
 use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission};

@@ -44,7 +44,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         store: Arc::new(store),
         progress: Arc::new(NoProgress),
         search: None,
-        evaluator: ads::evaluator::Evaluator::new(None),
+        evaluator: ads_delivery::evaluator::Evaluator::new(None),
     };
     let output = OutputOptions::from_args(common);
     runtime::run_server(instance, args.listen.ready_fd, |ready| {

@@ -19,7 +19,7 @@ pub(crate) use private_files::{check_writable, write_private};
 
 use std::sync::Arc;
 
-use ads::evaluator::Evaluator;
+use ads_delivery::evaluator::Evaluator;
 use network::search::PostSearch;
 use store::Store;
 

@@ -71,7 +71,7 @@ pub(crate) fn open(
         store: Arc::new(store),
         progress,
         search: None,
-        evaluator: ads::evaluator::Evaluator::new(None),
+        evaluator: ads_delivery::evaluator::Evaluator::new(None),
     })
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyrin
 pub(crate) fn open_store(options: StoreOptions) -> Result<Store, Fault> {
     block_on(async {
         let store = Store::open(options).await?;
-        let indexes = ads::record_indexes();
+        let indexes = ads_delivery::record_indexes();
         let synced = store.write(move |tx| Ok(store::records::sync_indexes(tx, &indexes)?));
         match synced.await {
             Ok(()) => Ok(store),

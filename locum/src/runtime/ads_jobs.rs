@@ -71,23 +71,23 @@ async fn match_audiences(instance: Instance, shutdown: Shutdown) {
 async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
     let plan = instance.settings.audiences;
     let discretion = instance.evaluator.size_disclosure;
-    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::has_unkeyed_users(tx)?);
+    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads_delivery::audience_matching::has_unkeyed_users(tx)?);
     if instance.store.read(has_unread).await? {
-        instance.store.write(ads::audience_matching::key_user_batch).await?;
+        instance.store.write(ads_delivery::audience_matching::key_user_batch).await?;
         return Ok(true);
     }
-    let due = move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::due_audience(tx, plan)?);
+    let due = move |tx: &mut store::Tx<'_>| Ok(ads_delivery::audience_matching::due_audience(tx, plan)?);
     let Some(id) = instance.store.read(due).await? else {
         return Ok(false);
     };
-    let part = move |tx: &mut store::Tx<'_>| Ok(ads::audience_matching::match_member_batch(tx, id)?);
+    let part = move |tx: &mut store::Tx<'_>| Ok(ads_delivery::audience_matching::match_member_batch(tx, id)?);
     if instance.store.write(part).await? {
         return Ok(true);
     }
-    let measure = move |tx: &mut store::Tx<'_>| ads::audience_matching::measure_audience(tx, id, &discretion);
+    let measure = move |tx: &mut store::Tx<'_>| ads_delivery::audience_matching::measure_audience(tx, id, &discretion);
     let measurement = instance.store.read(measure).await?;
     let save = move |tx: &mut store::Tx<'_>| {
-        ads::audience_matching::save_measurement(tx, id, measurement, (plan, &discretion))
+        ads_delivery::audience_matching::save_measurement(tx, id, measurement, (plan, &discretion))
     };
     instance.store.write(save).await?;
     Ok(true)
@@ -121,11 +121,11 @@ async fn attribute_events(instance: Instance, shutdown: Shutdown) {
 const GATHER_DELAY: Duration = Duration::from_millis(200);
 
 async fn attribute_batch(instance: &Instance) -> Result<bool, Error> {
-    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads::attribution::has_unread_events(tx)?);
+    let has_unread = |tx: &mut store::Tx<'_>| Ok(ads_delivery::attribution::has_unread_events(tx)?);
     if !instance.store.read(has_unread).await? {
         return Ok(false);
     }
-    let process = |tx: &mut store::Tx<'_>| Ok(ads::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
+    let process = |tx: &mut store::Tx<'_>| Ok(ads_delivery::attribution::process_events(tx, ENTRIES_PER_TRANSACTION)?);
     let read = instance.store.write(process).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
 }
@@ -146,7 +146,7 @@ async fn run_stats_jobs(instance: Instance, shutdown: Shutdown) {
 }
 
 async fn run_next_stats_job(instance: &Instance) -> Result<bool, Error> {
-    use ads::analytics::jobs;
+    use ads_delivery::analytics::jobs;
     let waiting = |tx: &mut store::Tx<'_>| Ok(jobs::has_pending_jobs(tx)?);
     if !instance.store.read(waiting).await? {
         return Ok(false);
@@ -185,7 +185,7 @@ async fn refresh_recommendations(instance: Instance, shutdown: Shutdown) {
 }
 
 async fn refresh_next_recommendations(instance: &Instance) -> Result<bool, Error> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::recommendations::due_funding_instrument(tx)?);
+    let due = |tx: &mut store::Tx<'_>| Ok(ads_delivery::recommendations::due_funding_instrument(tx)?);
     let Some(id) = instance.store.read(due).await? else {
         return Ok(false);
     };
@@ -210,12 +210,12 @@ async fn write_weekly_emails(instance: Instance, shutdown: Shutdown) {
 }
 
 async fn write_next_weekly_email(instance: &Instance) -> Result<bool, Error> {
-    let due = |tx: &mut store::Tx<'_>| Ok(ads::emails::due_digest(tx)?);
+    let due = |tx: &mut store::Tx<'_>| Ok(ads_delivery::emails::due_digest(tx)?);
     let Some(id) = instance.store.read(due).await? else {
         return Ok(false);
     };
     let site = command::ads::recommendation_engine(instance)?.site;
-    let write = move |tx: &mut store::Tx<'_>| ads::emails::queue_digest(tx, &site, id);
+    let write = move |tx: &mut store::Tx<'_>| ads_delivery::emails::queue_digest(tx, &site, id);
     instance.store.write(write).await?;
     Ok(true)
 }

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ads::evaluator::Evaluator;
-use ads::size_disclosure::SizeDisclosure;
+use ads_delivery::evaluator::Evaluator;
+use ads_delivery::size_disclosure::SizeDisclosure;
 use base::{Fault, clock};
 use deliver::webhooks::WebhookAdmin;
 use edge::Shutdown;

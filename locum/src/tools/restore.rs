@@ -84,7 +84,7 @@ fn verify_copy(
         store: Arc::new(store),
         progress: Arc::new(NoProgress),
         search: None,
-        evaluator: ads::evaluator::Evaluator::new(None),
+        evaluator: ads_delivery::evaluator::Evaluator::new(None),
     };
     let checked = if args.verify || args.dry_run {
         Some(instance::block_on(command::check_consistency(&instance))?)

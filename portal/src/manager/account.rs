@@ -104,7 +104,7 @@ pub(super) fn history_block(
     }
     let from = parse_time(json_text(of, "created_at")).map_or(0, |at| at.ms().div_euclid(HOUR_MS) * HOUR_MS);
     let to = (ctx.request.now.ms().div_euclid(HOUR_MS).saturating_add(1)).saturating_mul(HOUR_MS);
-    let written = |ms: i64| ads::field_kind::format_time(base::Time::from_ms(ms));
+    let written = |ms: i64| ads_engine::field_kind::format_time(base::Time::from_ms(ms));
     let pairs = [
         ("entity_type", entity.to_owned()),
         ("entity_id", json_text(of, "id").to_owned()),

@@ -1,6 +1,6 @@
 //! Labels for the API's enum words, amounts and timestamps.
 
-use ads::access::AdsRole;
+use ads_engine::access::AdsRole;
 use base::Time;
 use pages::manager::StatusBadge;
 use serde_json::Value;

@@ -1,11 +1,12 @@
 //! Line items: list, details and forms.
 
-use ads::account_context::AccountContext;
-use ads::field_kind::IdFormat;
+use ads::resources::accounts::ACCOUNT;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
-use ads::{AdsCaller, access::RequiredRole};
+use ads_engine::account_context::AccountContext;
+use ads_engine::field_kind::IdFormat;
+use ads_engine::{AdsCaller, access::RequiredRole};
 use base::{Error, PostId, UserId, Vocabulary};
 use pages::manager::{
     ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell, TableRow,
@@ -35,7 +36,7 @@ fn effective_state(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Resul
     let caller =
         AdsCaller { user: ctx.request.user, app: None, speech: Vocabulary::Post, sandbox: ctx.record.flag("sandbox") };
     let mut records = AccountContext::new(tx, caller);
-    records.open_account(ctx.record.id, RequiredRole::CampaignReader, false, false)?;
+    records.open_account((&ACCOUNT, ctx.record.id), RequiredRole::CampaignReader, false, false)?;
     let id = IdFormat::Short.parse("id", json_text(item, "id"))?;
     let (Some(item), now) = (records.find_record(&LINE_ITEM, id)?, records.now()) else {
         return Ok((stored.to_owned(), String::new()));

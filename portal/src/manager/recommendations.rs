@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 
-use ads::AdsCaller;
-use ads::access::RequiredRole;
-use ads::account_context::AccountContext;
-use ads::recommendations;
+use ads::resources::accounts::ACCOUNT;
 use ads::resources::recommendations::RECOMMENDATION;
+use ads_delivery::recommendations;
+use ads_engine::AdsCaller;
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
 use base::refusal::AdsProblem;
 use base::{Error, PostId, Vocabulary};
 use pages::manager::{ActionButton, AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow};
@@ -289,7 +290,7 @@ fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, ctx: &ManagerAccount) -> Result<Acco
     let caller =
         AdsCaller { user: ctx.request.user, app: None, speech: Vocabulary::Post, sandbox: ctx.record.flag("sandbox") };
     let mut records = AccountContext::new(tx, caller);
-    records.open_account(ctx.record.id, RequiredRole::CampaignWriter, true, false)?;
+    records.open_account((&ACCOUNT, ctx.record.id), RequiredRole::CampaignWriter, true, false)?;
     Ok(records)
 }
 

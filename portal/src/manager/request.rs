@@ -1,13 +1,13 @@
 //! Calls to the ads engine with the role of the signed-in person.
 
-use ads::access::AdsRole;
-use ads::account_context::AccountContext;
-use ads::operations::find_operation;
-use ads::parsed_params::ParsedParams;
-use ads::record::AdsRecord;
-use ads::request::CONSOLE_APP_ID;
 use ads::resources::accounts;
-use ads::{AdsCaller, AdsRequest};
+use ads_delivery::find_operation;
+use ads_engine::access::AdsRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::record::AdsRecord;
+use ads_engine::request::CONSOLE_APP_ID;
+use ads_engine::{AdsCaller, AdsRequest};
 use base::{Error, Time, UserId, Vocabulary};
 use serde_json::Value;
 use store::Tx;
@@ -106,7 +106,7 @@ impl ManagerAccount {
         json: Option<Value>,
     ) -> Result<Value, Error> {
         let request = self.build_request((method, path), ids, pairs, json)?;
-        let answered = ads::dispatch_request(tx, &request)?;
+        let answered = ads_engine::dispatch_request(tx, &request)?;
         Ok(serde_json::from_str(&answered.body)
             .map_err(base::Fault::context("failed to parse a response of the ads engine"))?)
     }
@@ -116,8 +116,8 @@ impl ManagerAccount {
         let request = self.build_request(("POST", STATS_JOBS_PATH), &[], pairs, None)?;
         let params = ParsedParams::parse(&request);
         let mut records = AccountContext::new(tx, request.caller);
-        records.open_account(self.record.id, request.operation.required_role, false, false)?;
-        ads::analytics::compute_job_stats(&mut records, &params)
+        records.open_account((&accounts::ACCOUNT, self.record.id), request.operation.required_role, false, false)?;
+        ads_delivery::analytics::compute_job_stats(&mut records, &params)
     }
 
     fn build_request(

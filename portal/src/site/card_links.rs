@@ -1,7 +1,7 @@
 //! Redirects of card links, which count clicks by people.
 
-use ads::clicks::{self, CardClick};
-use ads::serving::AdImpression;
+use ads_delivery::clicks::{self, CardClick};
+use ads_delivery::serving::AdImpression;
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal};
 use http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY};

@@ -1,6 +1,6 @@
 //! Writing a post in the browser, from a share link or as an answer to a conversation card.
 
-use ads::conversations::{self, CardMediaPaths, ConversationCardContent};
+use ads_delivery::conversations::{self, CardMediaPaths, ConversationCardContent};
 use base::refusal::ResourceRef;
 use base::{Error, Id, PostId, Refusal};
 use network::posts::{self, NewPost, PostAuthor};

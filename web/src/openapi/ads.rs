@@ -1,15 +1,15 @@
 //! The Ads API's part of the OpenAPI document: bodies and responses.
 
-use ads::OperationAction;
-use ads::declaration::{DefaultValue, FieldRequirement, FieldSpec, Resource, ResourceVerb};
-use ads::field_kind::FieldKind;
-use ads::operations::OperationParamLocation;
+use ads_engine::OperationAction;
+use ads_engine::declaration::{DefaultValue, FieldRequirement, FieldSpec, Resource, ResourceVerb};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::operations::OperationParamLocation;
 use serde_json::{Map, Value, json};
 
 use super::schema::array_schema;
 
 /// None if the operation takes parameters instead.
-pub(super) fn json_body(operation: &ads::AdsOperation) -> Option<Value> {
+pub(super) fn json_body(operation: &ads_engine::AdsOperation) -> Option<Value> {
     if !operation.takes_json() {
         return None;
     }
@@ -45,7 +45,7 @@ const fn verb_name(verb: ResourceVerb) -> &'static str {
 }
 
 /// Empty if the operation checks the body itself.
-fn body_schema(operation: &ads::AdsOperation) -> Value {
+fn body_schema(operation: &ads_engine::AdsOperation) -> Value {
     let sent = operation.params.iter();
     let sent = sent.filter(|param| param.location == OperationParamLocation::Input);
     let mut properties = Map::new();
@@ -66,7 +66,7 @@ fn body_schema(operation: &ads::AdsOperation) -> Value {
     schema
 }
 
-pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
+pub(super) fn success_content(operation: &ads_engine::AdsOperation) -> Value {
     let one = |of: &Resource| json!({ "$ref": format!("#/components/schemas/{}", resource_schema_name(of)) });
     let data = match operation.action {
         OperationAction::Verb(of, ResourceVerb::List) | OperationAction::Batch(of) => {
@@ -94,7 +94,7 @@ pub(super) fn success_content(operation: &ads::AdsOperation) -> Value {
     json!({ "application/json": { "schema": schema } })
 }
 
-pub(super) fn response_resource(operation: &ads::AdsOperation) -> Option<&'static Resource> {
+pub(super) fn response_resource(operation: &ads_engine::AdsOperation) -> Option<&'static Resource> {
     match operation.action {
         OperationAction::Verb(of, _) | OperationAction::Batch(of) => Some(of),
         OperationAction::Custom(_) | OperationAction::Reference(_) => None,

@@ -75,8 +75,8 @@ pub struct ServerConfig {
     pub streams: deliver::streams::StreamSettings,
     pub search: Option<Arc<network::search::PostSearch>>,
     /// Shared with other components; created if absent.
-    pub evaluator: Option<Arc<ads::evaluator::Evaluator>>,
-    pub ads: ads::AdsConfig,
+    pub evaluator: Option<Arc<ads_delivery::evaluator::Evaluator>>,
+    pub ads: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
 }
 
@@ -107,7 +107,7 @@ impl Default for ServerConfig {
             streams: deliver::streams::StreamSettings::default(),
             search: None,
             evaluator: None,
-            ads: ads::AdsConfig::default(),
+            ads: ads_engine::AdsConfig::default(),
             webhooks: deliver::webhooks::WebhookAdmin::default(),
         }
     }
@@ -188,7 +188,7 @@ impl ApiServer {
             search: config.search.clone(),
             evaluator: match &config.evaluator {
                 Some(evaluator) => Arc::clone(evaluator),
-                None => ads::evaluator::Evaluator::new(config.search.clone()),
+                None => ads_delivery::evaluator::Evaluator::new(config.search.clone()),
             },
             ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),

@@ -189,7 +189,7 @@ impl ServerState {
         }
         let limit = match endpoint.body {
             BodySpec::Multipart(_) => self.config.parts_limit,
-            _ => endpoint.ads.and_then(ads::AdsOperation::body_limit).unwrap_or(self.config.body_limit),
+            _ => endpoint.ads.and_then(ads_engine::AdsOperation::body_limit).unwrap_or(self.config.body_limit),
         };
         let raw = std::mem::take(&mut pending.raw);
         let read = raw.collect_bytes(limit, self.config.body_timeout).await;
@@ -301,7 +301,7 @@ fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> 
 /// Whether only the ads account's limits apply.
 fn is_limited_by_account(endpoint: &Endpoint) -> bool {
     let ads_operation = endpoint.ads;
-    ads_operation.is_some_and(ads::AdsOperation::is_limited_per_account_only)
+    ads_operation.is_some_and(ads_engine::AdsOperation::is_limited_per_account_only)
 }
 
 /// Whether the caller has no access to the account.

@@ -90,8 +90,8 @@ pub struct AppState {
     pub stream_hub: deliver::streams::Hub,
     pub post_streams: deliver::streams::PostStreams,
     pub search: Option<Arc<network::search::PostSearch>>,
-    pub evaluator: Arc<ads::evaluator::Evaluator>,
-    pub ads_config: ads::AdsConfig,
+    pub evaluator: Arc<ads_delivery::evaluator::Evaluator>,
+    pub ads_config: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
     /// Base URL of the platform's own files.
     pub site_url: &'static str,

@@ -1,8 +1,8 @@
 //! What each objective allows as goal, payment and bid strategy (contract ads §4.5).
 
+use ads_engine::record_change::RecordChange;
+use base::VocabularyWord;
 use base::refusal::AdsProblem;
-
-use crate::record_change::RecordChange;
 
 pub const OBJECTIVES: &[&str] = &[
     "APP_ENGAGEMENTS",
@@ -13,6 +13,12 @@ pub const OBJECTIVES: &[&str] = &[
     "REACH",
     "VIDEO_VIEWS",
     "WEBSITE_CLICKS",
+];
+
+pub const PRODUCTS: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("MEDIA"),
+    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
+    VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
 ];
 
 pub const GOALS: &[&str] = &[

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::ResourceVerb;
+use ads_engine::record::AdsRecord;
+use ads_engine::record_change::RecordChange;
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::Value;
 
 use super::list_by_type;
-use crate::account_context::AccountContext;
-use crate::declaration::ResourceVerb;
 use crate::option_catalog;
-use crate::record::AdsRecord;
-use crate::record_change::RecordChange;
 use crate::resources::categories::incomplete_content_categories;
-use crate::resources::targeting_options::find_country;
+use crate::targeting_values::find_country;
 
 struct CombinationRule {
     types: &'static [&'static str],

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use ads::declaration::{AdsRateClass, FieldRequirement};
-use ads::field_kind::FieldKind;
-use ads::operations::OperationParamLocation;
+use ads_engine::declaration::{AdsRateClass, FieldRequirement};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::operations::OperationParamLocation;
 use base::{Entitlement, Scope, Scopes};
 use web::endpoint::{
     BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
@@ -15,7 +15,7 @@ use web::endpoint::{
 /// The planned operations that the `ads` crate does not declare yet.
 pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {
     static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
-        let all = ads::operations().iter();
+        let all = ads_delivery::operations().iter();
         all.map(|operation| (operation.method, path_shape(operation.path))).collect()
     });
     let open = planned.iter().filter(|plan| !BUILT.contains(&(plan.method, path_shape(plan.path))));
@@ -26,7 +26,7 @@ pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> 
 pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) -> &'static [Endpoint] {
     let plans: Vec<&Endpoint> =
         planned.iter().copied().flatten().filter(|plan| plan.error_format == ErrorFormat::Ads).collect();
-    let all = ads::operations().iter().map(|operation| {
+    let all = ads_delivery::operations().iter().map(|operation| {
         let plan = plans
             .iter()
             .find(|plan| plan.method == operation.method && path_shape(plan.path) == path_shape(operation.path));
@@ -35,7 +35,7 @@ pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) ->
     Vec::leak(all.collect())
 }
 
-fn build_endpoint(operation: &'static ads::AdsOperation, id: &'static str) -> Endpoint {
+fn build_endpoint(operation: &'static ads_engine::AdsOperation, id: &'static str) -> Endpoint {
     let params: &'static [EndpointParam] = Vec::leak(operation.params.iter().map(build_param).collect());
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
         // All changes share one window.
@@ -87,7 +87,7 @@ const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
     }
 }
 
-fn build_param(param: &ads::OperationParam) -> EndpointParam {
+fn build_param(param: &ads_engine::OperationParam) -> EndpointParam {
     let aliases: Vec<&'static str> = param
         .aliases
         .iter()
@@ -109,7 +109,7 @@ fn build_param(param: &ads::OperationParam) -> EndpointParam {
     }
 }
 
-fn param_type(param: &ads::OperationParam) -> ParamType {
+fn param_type(param: &ads_engine::OperationParam) -> ParamType {
     const ANY: ParamType = ParamType::Text(0, 100_000);
     let default = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
     match param.kind {

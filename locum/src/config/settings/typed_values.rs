@@ -101,10 +101,10 @@ impl<'a> TypedValues<'a> {
         Ok(Some(bucket))
     }
 
-    pub(super) fn ads_config(&self) -> Result<ads::AdsConfig, CommandError> {
+    pub(super) fn ads_config(&self) -> Result<ads_engine::AdsConfig, CommandError> {
         let rates = self.text("ads.exchange_rates");
-        Ok(ads::AdsConfig {
-            rates: rates.and_then(ads::config::CurrencyRates::parse).unwrap_or_default(),
+        Ok(ads_engine::AdsConfig {
+            rates: rates.and_then(ads_engine::config::CurrencyRates::parse).unwrap_or_default(),
             count_videos_immediately: self.text("ads.count_videos") == Some("posts"),
             narrow_audience_size: self.parse_value("ads.narrow_audience")?,
         })

@@ -1,10 +1,12 @@
 //! What every resource does, by its declaration alone: made, shown, listed, changed and deleted,
 //! with what is wrong, missing, too long or somebody else's.
 
-use ads::declaration::{DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb};
-use ads::field_kind::{FieldKind, IdFormat};
-use ads::listing::sortable_fields;
 use ads::resources::RESOURCES;
+use ads_engine::declaration::{
+    DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb,
+};
+use ads_engine::field_kind::{FieldKind, IdFormat};
+use ads_engine::listing::sortable_fields;
 use serde_json::{Map, Value, json};
 
 use super::collection::World;

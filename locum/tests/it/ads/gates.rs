@@ -1,8 +1,10 @@
 //! What needs a feature: every declared gate, before accounts that are held to their features and
 //! before those that are not.
 
-use ads::declaration::FeatureGate;
-use ads::resources::features::{ALL_FEATURES, list_gates};
+use ads::resources::RESOURCES;
+use ads::resources::features::ALL_FEATURES;
+use ads_engine::OperationAction;
+use ads_engine::declaration::{FeatureGate, FieldSpec};
 use serde_json::{Value, json};
 
 use super::collection::World;
@@ -190,6 +192,25 @@ fn is_closed(answer: &TestResponse, field: &str, feature: &str) -> bool {
         && errors[0]["code"] == "FEATURE_NOT_AVAILABLE"
         && errors[0]["parameter"] == at
         && errors[0]["message"].as_str().is_some_and(|text| text.contains(feature))
+}
+
+fn gates_of(
+    owner: &'static str,
+    whole: Option<FeatureGate>,
+    fields: &[FieldSpec],
+) -> Vec<(&'static str, &'static str, FeatureGate)> {
+    let fields = fields.iter().flat_map(|field| field.gates.iter().map(|gate| (owner, field.name.post, *gate)));
+    whole.map(|gate| (owner, "", gate)).into_iter().chain(fields).collect()
+}
+
+/// Every gate with its resource or operation and its field, if it has one.
+fn list_gates() -> Vec<(&'static str, &'static str, FeatureGate)> {
+    let of_resources = RESOURCES.iter().flat_map(|of| gates_of(of.name, of.feature_gate, of.fields));
+    let of_operations = ads_delivery::operations().iter().filter_map(|operation| match operation.action {
+        OperationAction::Custom(custom) => Some(gates_of(custom.id, custom.feature_gate, custom.params)),
+        _ => None,
+    });
+    of_resources.chain(of_operations.flatten()).collect()
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn moment(hours_ago: i64) -> String {
 }
 
 fn before(now: base::Time, hours_ago: i64) -> String {
-    ads::field_kind::format_time(now.plus_ms(-hours_ago * 3_600_000))
+    ads_engine::field_kind::format_time(now.plus_ms(-hours_ago * 3_600_000))
 }
 
 fn keywords(person: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {

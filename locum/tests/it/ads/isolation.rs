@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ads::access::{AdsRole, RequiredRole};
-use ads::declaration::Resource;
-use ads::field_kind::FieldKind;
-use ads::operations::OperationParamLocation;
+use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::declaration::Resource;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::operations::OperationParamLocation;
 use serde_json::{Value, json};
 
 use super::limits::Field;
@@ -13,13 +13,13 @@ use super::{Advertiser, send};
 use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestUser, shared_server};
 
 /// The operations that name an account.
-fn operations() -> impl Iterator<Item = &'static ads::AdsOperation> {
-    let all = ads::operations().iter();
+fn operations() -> impl Iterator<Item = &'static ads_engine::AdsOperation> {
+    let all = ads_delivery::operations().iter();
     all.filter(|operation| operation.path.contains("{account_id}"))
 }
 
 /// A request of an operation; whether it is a good one is looked at after who asks.
-fn ask(operation: &ads::AdsOperation, account: &str, before: &str) -> TestRequest {
+fn ask(operation: &ads_engine::AdsOperation, account: &str, before: &str) -> TestRequest {
     let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
     path = path.replace("{account_id}", account);
     while let Some((head, rest)) = path.split_once('{') {
@@ -41,7 +41,7 @@ fn wrong(
     person: &TestUser<'_>,
     account: &str,
     before: &str,
-    concerns: impl Fn(&ads::AdsOperation) -> bool,
+    concerns: impl Fn(&ads_engine::AdsOperation) -> bool,
     holds: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let all = operations().filter(|operation| concerns(operation));
@@ -59,19 +59,19 @@ const NO_ACCOUNT: &str = "403 ACCOUNT_NOT_FOUND";
 fn an_account_is_nothing_to_those_without_a_role_on_it() {
     let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     let nothing = Vec::<String>::new();
-    let here = |operation: &ads::AdsOperation| !operation.sandbox_only;
+    let here = |operation: &ads_engine::AdsOperation| !operation.sandbox_only;
     let is_unknown = |code: &str| code == NO_ACCOUNT;
     assert!(operations().count() > 60);
     assert_eq!(wrong(&stranger, &ads.account, "", here, is_unknown), nothing);
     // An account of production is not in the sandbox, and the other way round.
     let sandbox = "/ads-sandbox";
-    let all = |_: &ads::AdsOperation| true;
+    let all = |_: &ads_engine::AdsOperation| true;
     assert_eq!(wrong(&ads.person, &ads.account, sandbox, all, is_unknown), nothing);
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let inside = made["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
-    let only = |operation: &ads::AdsOperation| operation.sandbox_only;
+    let only = |operation: &ads_engine::AdsOperation| operation.sandbox_only;
     let is_elsewhere = |code: &str| code == "405 METHOD_NOT_ALLOWED";
     assert_eq!(wrong(&ads.person, &ads.account, "", only, is_elsewhere), nothing);
     // Whoever deletes an account has none.
@@ -86,13 +86,14 @@ fn a_role_allows_what_it_is_for_and_nothing_else() {
     for role in AdsRole::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
         shared_server().run_cli(&[&grant[..], &[role.name()]].concat()).assert_success();
-        let forbidden =
-            |operation: &ads::AdsOperation| !operation.sandbox_only && !operation.required_role.allows_role(role);
+        let forbidden = |operation: &ads_engine::AdsOperation| {
+            !operation.sandbox_only && !operation.required_role.allows_role(role)
+        };
         let refused = |code: &str| code == "403 ACTION_NOT_ALLOWED";
         let nothing = Vec::<String>::new();
         assert_eq!(wrong(&colleague, &ads.account, "", forbidden, refused), nothing, "{role:?}");
         let allowed =
-            |operation: &ads::AdsOperation| !operation.sandbox_only && operation.required_role.allows_role(role);
+            |operation: &ads_engine::AdsOperation| !operation.sandbox_only && operation.required_role.allows_role(role);
         let served = |code: &str| !code.starts_with('5') && code != NO_ACCOUNT;
         assert_eq!(wrong(&colleague, &ads.account, "", allowed, served), nothing, "{role:?}");
     }
@@ -220,7 +221,7 @@ fn every_operation_asks_for_a_token_that_may() {
     let no_client = "403 UNAUTHORIZED_CLIENT_APPLICATION";
     let reader = "403 READONLY_CLIENT_APPLICATION";
     let mut wrong = Vec::new();
-    for operation in ads::operations() {
+    for operation in ads_delivery::operations() {
         let ask = || ask(operation, &ads.account, if operation.sandbox_only { "/ads-sandbox" } else { "" });
         let mut note = |case: &str, answer: &TestResponse, expected: Option<&str>| {
             let got = code(answer);
@@ -288,7 +289,7 @@ fn campaigns_wait_for_the_review_of_the_account() {
     for approval in ["UNDER_REVIEW", "REJECTED"] {
         let set = ["ads", "account", "set", &ads.account, "--approval", approval];
         shared_server().run_cli(&set).assert_success();
-        let writes = |operation: &ads::AdsOperation| {
+        let writes = |operation: &ads_engine::AdsOperation| {
             operation.is_write && operation.required_role == RequiredRole::CampaignWriter && !operation.sandbox_only
         };
         let waits = |code: &str| code == "403 INVALID_ACCOUNT_SERVICE_LEVEL";
@@ -369,7 +370,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
     // And nothing of it was changed.
     for (kind, id) in &field.ids {
         let of = ads::resources::RESOURCES.iter().find(|of| of.name == *kind).unwrap();
-        if of.supports(ads::declaration::ResourceVerb::Get) {
+        if of.supports(ads_engine::declaration::ResourceVerb::Get) {
             let path = format!("/{}/{id}", of.path.replace("<posts>", "posts").replace("<post>", "post"));
             let one = owner.get(&path, &[]);
             assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ads::declaration::{Resource, ResourceVerb};
-use ads::field_kind::FieldKind;
-use ads::operations::{OperationAction, OperationParam, OperationParamLocation};
 use ads::resources::RESOURCES;
+use ads_engine::declaration::{Resource, ResourceVerb};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::operations::{OperationAction, OperationParam, OperationParamLocation};
 use serde_json::{Map, Value, json};
 
 use super::collection::World;
@@ -104,7 +104,7 @@ impl Field {
     }
 
     /// Sends an operation with some values.
-    fn send(&self, operation: &ads::AdsOperation, values: &[(&'static str, &str)]) -> TestResponse {
+    fn send(&self, operation: &ads_engine::AdsOperation, values: &[(&'static str, &str)]) -> TestResponse {
         let of = match operation.action {
             OperationAction::Verb(of, _) => Some(of),
             _ => None,
@@ -149,7 +149,7 @@ fn exceeds(answer: &TestResponse, name: &str, told: &str) -> bool {
 fn every_parameter_keeps_its_declared_bounds() {
     let field = Field::new();
     let (mut wrong, mut seen) = (Vec::new(), 0);
-    for operation in ads::operations() {
+    for operation in ads_delivery::operations() {
         if matches!(operation.action, OperationAction::Batch(_)) {
             continue;
         }
@@ -208,7 +208,7 @@ fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
 #[test]
 fn batches_are_done_whole_or_not_at_all() {
     let mut seen = Vec::new();
-    for operation in ads::operations() {
+    for operation in ads_delivery::operations() {
         let OperationAction::Batch(of) = operation.action else {
             continue;
         };
@@ -876,7 +876,7 @@ fn declared(whose: &str, name: &str) -> Option<String> {
     let kind = if let Some(of) = resource {
         of.field(name)?.kind
     } else {
-        let operation = ads::operations().iter().find(|one| one.id == whose)?;
+        let operation = ads_delivery::operations().iter().find(|one| one.id == whose)?;
         let mut params = operation.params.iter();
         params.find(|param| param.name.post == name)?.kind
     };

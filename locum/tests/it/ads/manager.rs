@@ -278,7 +278,7 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
     shared_server().run_cli(&simulate).assert_success();
     let hour = 3_600_000;
     let now = wall_time().ms() / hour * hour;
-    let written = |ms: i64| ads::field_kind::format_time(Time::from_ms(ms));
+    let written = |ms: i64| ads_engine::field_kind::format_time(Time::from_ms(ms));
     let (from, to) = (written(now - 144 * hour), written(now + hour));
     let stats = |entity: &str, id: &str| {
         let params = [

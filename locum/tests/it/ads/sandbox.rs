@@ -92,7 +92,7 @@ fn the_interface_describes_itself() {
         "{paths:?}"
     );
     let described: usize = paths.values().map(|item| item.as_object().unwrap().len()).sum();
-    assert!(described >= ads::operations().len(), "{described}");
+    assert!(described >= ads_delivery::operations().len(), "{described}");
     let create = &paths["/12/accounts/{account_id}/campaigns"]["post"];
     assert_eq!(create["operationId"], "createAdsCampaign");
     let named = |name: &str| -> Value {

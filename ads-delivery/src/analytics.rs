@@ -1,0 +1,157 @@
+//! Statistics of promoted entities (contract ads §4.15): synchronous, as asynchronous jobs, and
+//! reach. All numbers come from the ledger.
+
+mod active_entities;
+pub mod jobs;
+mod metrics;
+mod reach;
+mod stats_query;
+mod time_series;
+
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::line_items::LINE_ITEM;
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec};
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use base::Error;
+use serde_json::{Value, json};
+
+pub use time_series::age_bucket;
+
+use stats_query::{ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS, StatsQuery};
+
+const ENTITY: FieldSpec = FieldSpec::new("entity", FieldKind::Word(ENTITIES)).required();
+const IDS: FieldSpec = FieldSpec::new("entity_ids", FieldKind::Texts(20, 20)).required();
+const START: FieldSpec = FieldSpec::text("start_time", 1, 40).required();
+const END: FieldSpec = FieldSpec::text("end_time", 1, 40).required();
+const GRANULARITY: FieldSpec = FieldSpec::one_of("granularity", GRANULARITIES).required();
+const METRICS: FieldSpec = FieldSpec::new("metric_groups", FieldKind::SomeOf(GROUPS)).required();
+const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required();
+
+const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");
+
+pub static OPERATIONS: &[CustomOperation] = &[
+    CustomOperation::get(
+        "getAdsStats",
+        "/stats/accounts/{account_id}",
+        "Figures of up to 20 entities and 7 days.",
+        get_stats,
+    )
+    .requires_role(RequiredRole::StatsReader)
+    .rate_limited(AdsRateClass::Stats)
+    .params(&[ENTITY, IDS, START, END, GRANULARITY, METRICS, PLACEMENT]),
+    CustomOperation::mutation(
+        "POST",
+        "createAdsStatsJob",
+        "/stats/jobs/accounts/{account_id}",
+        "Has figures of up to 90 days worked out, as a file.",
+        jobs::create,
+    )
+    .requires_role(RequiredRole::StatsReader)
+    .rate_limited(AdsRateClass::High)
+    .params(&[
+        ENTITY,
+        IDS,
+        START,
+        END,
+        GRANULARITY,
+        METRICS,
+        PLACEMENT,
+        FieldSpec::one_of("segmentation_type", SEGMENTS),
+        FieldSpec::text("country", 1, 64),
+        FieldSpec::text("platform", 1, 64),
+    ]),
+    CustomOperation::get(
+        "getAdsStatsJobs",
+        "/stats/jobs/accounts/{account_id}",
+        "Such jobs, the latest first.",
+        jobs::list,
+    )
+    .requires_role(RequiredRole::StatsReader)
+    .params(&[FieldSpec::new("job_ids", FieldKind::Longs(200)), COUNT, CURSOR]),
+    CustomOperation::mutation(
+        "DELETE",
+        "deleteAdsStatsJob",
+        "/stats/jobs/accounts/{account_id}/{job_id}",
+        "Calls a job off that is not done yet.",
+        jobs::cancel,
+    )
+    .requires_role(RequiredRole::StatsReader)
+    .params(&[FieldSpec::new("job_id", FieldKind::Long).required()]),
+    CustomOperation::get(
+        "getAdsActiveEntities",
+        "/stats/accounts/{account_id}/active_entities",
+        "Entities whose figures changed in some hours.",
+        active_entities::list,
+    )
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
+    .params(&[
+        ENTITY,
+        START,
+        END,
+        FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 200)),
+        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 200)),
+        FieldSpec::new("line_item_ids", FieldKind::Ids(&LINE_ITEM, 200)),
+    ]),
+    CustomOperation::get(
+        "getAdsReachOfCampaigns",
+        "/stats/accounts/{account_id}/reach/campaigns",
+        "How many viewers campaigns reached, and how often.",
+        reach::campaign_reach,
+    )
+    .requires_feature(REACH)
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
+    .params(&[FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 20)).required(), START, END]),
+    CustomOperation::get(
+        "getAdsReachOfFundingInstruments",
+        "/stats/accounts/{account_id}/reach/funding_instruments",
+        "How many viewers were reached by what an instrument paid for, and how often.",
+        reach::funding_instrument_reach,
+    )
+    .requires_feature(REACH)
+    .requires_role(RequiredRole::CampaignReader)
+    .rate_limited(AdsRateClass::Stats)
+    .params(&[
+        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 20)).required(),
+        START,
+        END,
+    ]),
+];
+
+const SYNC_MAX_DAYS: i64 = 7;
+
+fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
+    let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
+    let mut output = OperationOutput::from_value(&data);
+    output.data_type = "stats";
+    output.extra_members = vec![("time_series_length", length.into())];
+    output.echo_params = ask.echo_params();
+    Ok(output)
+}
+
+/// Computes the statistics of a job synchronously, for the Ads Manager.
+pub fn compute_job_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Value, Error> {
+    let ask = StatsQuery::parse_job(ctx, params)?;
+    let (_, data) = time_series::load_stats(ctx.tx, &ask)?;
+    Ok(data)
+}
+
+/// The complete response body stored in a job's file.
+fn job_file_json(query: &StatsQuery, length: usize, data: &Value) -> String {
+    let mut params = query.echo_params();
+    params.insert("account_id".to_owned(), query.format_account_id().into());
+    json!({
+        "data_type": "stats",
+        "time_series_length": length,
+        "data": data,
+        "request": { "params": params },
+    })
+    .to_string()
+}

@@ -1,0 +1,360 @@
+//! The parameters of a statistics request and their validation.
+
+use ads::resources::accounts::ACCOUNT;
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::line_items::LINE_ITEM;
+use ads::resources::media_creatives::MEDIA_CREATIVE;
+use ads::resources::promotable_users;
+use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
+use ads::resources::promoted_posts::PROMOTED_POST;
+use ads_engine::access::AdsRole;
+use ads_engine::account_context::{AccountContext, record_not_found};
+use ads_engine::declaration::Resource;
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::{FieldKind, IdFormat, format_time, parse_time};
+use ads_engine::parsed_params::ParsedParams;
+use ads_engine::time_zone::AccountTimeZone;
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Time, Vocabulary, VocabularyWord};
+use serde_json::{Map, Value, json};
+use store::ledger::{AdEntity, Placement, ReportSegment};
+use store::records;
+
+pub(super) const ENTITIES: &[VocabularyWord] = &[
+    VocabularyWord::same_in_both("ACCOUNT"),
+    VocabularyWord::same_in_both("CAMPAIGN"),
+    VocabularyWord::same_in_both("FUNDING_INSTRUMENT"),
+    VocabularyWord::same_in_both("LINE_ITEM"),
+    VocabularyWord::same_in_both("PROMOTED_ACCOUNT"),
+    VocabularyWord::new("PROMOTED_POST", "PROMOTED_TWEET"),
+    VocabularyWord::same_in_both("MEDIA_CREATIVE"),
+    VocabularyWord::new("ORGANIC_POST", "ORGANIC_TWEET"),
+];
+pub(super) const GRANULARITIES: &[&str] = &["DAY", "HOUR", "TOTAL"];
+pub(super) const GROUPS: &[&str] = &[
+    "BILLING",
+    "ENGAGEMENT",
+    "LIFE_TIME_VALUE_MOBILE_CONVERSION",
+    "MEDIA",
+    "MOBILE_CONVERSION",
+    "VIDEO",
+    "WEB_CONVERSION",
+];
+pub(super) const PLACEMENTS: &[&str] = &["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
+pub(super) const SEGMENTS: &[&str] = &["AGE", "CONVERSION_TAGS", "GENDER", "METROS", "PLATFORMS"];
+
+pub(super) const HOUR: i64 = 3_600_000;
+pub(super) const DAY: i64 = 86_400_000;
+const MAX_SEGMENTED_DAYS: i64 = 45;
+
+#[derive(Clone, Debug)]
+pub(super) struct StatsQuery {
+    pub(super) account: i64,
+    /// The entity type in the posts vocabulary.
+    pub(super) kind: String,
+    pub(super) ids: Vec<i64>,
+    pub(super) from: Time,
+    pub(super) to: Time,
+    pub(super) granularity: String,
+    pub(super) groups: Vec<String>,
+    pub(super) placement: String,
+    pub(super) segments: Option<String>,
+    pub(super) country: Option<String>,
+    pub(super) platform: Option<String>,
+    pub(super) speech: Vocabulary,
+}
+
+pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
+    Some(match kind {
+        "ACCOUNT" => &ACCOUNT,
+        "CAMPAIGN" => &CAMPAIGN,
+        "FUNDING_INSTRUMENT" => &FUNDING_INSTRUMENT,
+        "LINE_ITEM" => &LINE_ITEM,
+        "PROMOTED_ACCOUNT" => &PROMOTED_ACCOUNT,
+        "PROMOTED_POST" => &PROMOTED_POST,
+        "MEDIA_CREATIVE" => &MEDIA_CREATIVE,
+        _ => return None,
+    })
+}
+
+impl StatsQuery {
+    /// Parses the request; refuses combinations for which no statistics exist.
+    pub(super) fn parse(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams, days: i64) -> Result<Self, Error> {
+        ensure_valid_params(params)?;
+        let word = |name: &str| params.text(name).unwrap_or_default().to_owned();
+        let optional = |name: &str| params.text(name).map(str::to_owned);
+        let (from, to) = parse_time_window(ctx, params, days)?;
+        let mut ask = Self {
+            account: ctx.account_id()?,
+            kind: word("entity"),
+            ids: Vec::new(),
+            from,
+            to,
+            granularity: word("granularity"),
+            groups: params.texts("metric_groups"),
+            placement: word("placement"),
+            segments: optional("segmentation_type"),
+            country: optional("country"),
+            platform: optional("platform"),
+            speech: ctx.caller.speech,
+        };
+        ask.check_day_boundaries(ctx)?;
+        ask.check_metric_groups()?;
+        ask.check_segmentation()?;
+        if ctx.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
+            let message = "This role sees the engagement of the account only";
+            return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
+        }
+        ask.ids = parse_entity_ids(ctx, &ask.kind, &params.texts("entity_ids"))?;
+        Ok(ask)
+    }
+
+    /// Requires days to begin at midnight in the account's time zone, by its current UTC offset.
+    fn check_day_boundaries(&self, ctx: &AccountContext<'_, '_>) -> Result<(), Error> {
+        if self.granularity != "DAY" {
+            return Ok(());
+        }
+        let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+        let offset = zone.utc_offset_ms(ctx.now());
+        for (name, at) in [("start_time", self.from), ("end_time", self.to)] {
+            if (at.ms() + offset).rem_euclid(DAY) != 0 {
+                let shown = format_time(at);
+                let message =
+                    format!("Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}");
+                return Err(AdsProblem::invalid_parameter(name, shown, message).into());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_metric_groups(&self) -> Result<(), Error> {
+        let has = |name: &str| self.groups.iter().any(|group| group == name);
+        if has("MOBILE_CONVERSION") && self.groups.len() > 1 {
+            let message = "MOBILE_CONVERSION is asked for alone";
+            let problem = AdsProblem {
+                location: ProblemLocation::Parameter("metric_groups".into()),
+                ..AdsProblem::new("REQUEST_TOO_COMPLEX", message)
+            };
+            return Err(problem.into());
+        }
+        Ok(())
+    }
+
+    fn check_segmentation(&self) -> Result<(), Error> {
+        let Some(segments) = self.segments.as_deref() else {
+            return Ok(());
+        };
+        if segments == "CONVERSION_TAGS" && self.groups != ["WEB_CONVERSION"] {
+            let message = "CONVERSION_TAGS segments WEB_CONVERSION only";
+            let wrong = AdsProblem::invalid_parameter("segmentation_type", segments, message);
+            return Err(wrong.into());
+        }
+        if segments == "METROS" && self.country.is_none() {
+            let problem = AdsProblem {
+                location: ProblemLocation::Parameter("country".into()),
+                ..AdsProblem::new("INCLUSIVE_PARAMETERS", "METROS needs country")
+            };
+            return Err(problem.into());
+        }
+        if self.kind == "ORGANIC_POST" {
+            let message = "Posts that are not promoted are not segmented";
+            return Err(AdsProblem::invalid_parameter("segmentation_type", segments, message).into());
+        }
+        if self.to.ms() - self.from.ms() > MAX_SEGMENTED_DAYS * DAY {
+            return Err(time_window_too_long(MAX_SEGMENTED_DAYS).into());
+        }
+        Ok(())
+    }
+
+    /// The bucket length in milliseconds and the number of buckets.
+    pub(super) fn bucket_layout(&self) -> (i64, usize) {
+        let whole = self.to.ms() - self.from.ms();
+        let length = match self.granularity.as_str() {
+            "HOUR" => HOUR,
+            "DAY" => DAY,
+            _ => whole.max(1),
+        };
+        (length, usize::try_from(whole / length).unwrap_or(0).max(1))
+    }
+
+    pub(super) fn ledger_entity(&self) -> AdEntity {
+        AdEntity::parse(&self.kind).unwrap_or(AdEntity::Post)
+    }
+
+    pub(super) fn placement_group(&self) -> Placement {
+        Placement::parse(&self.placement).unwrap_or(Placement::AllOn)
+    }
+
+    pub(super) fn ledger_segment(&self) -> ReportSegment {
+        match self.segments.as_deref() {
+            Some("AGE") => ReportSegment::Age,
+            Some("GENDER") => ReportSegment::Gender,
+            Some("METROS") => ReportSegment::Metro,
+            Some("PLATFORMS") => ReportSegment::Platform,
+            _ => ReportSegment::None,
+        }
+    }
+
+    pub(super) fn format_entity_id(&self, id: i64) -> String {
+        match entity_resource(&self.kind) {
+            Some(resource) => resource.id_format.format(id),
+            None => IdFormat::Long.format(id),
+        }
+    }
+
+    pub(super) fn format_account_id(&self) -> String {
+        ACCOUNT.id_format.format(self.account)
+    }
+
+    /// The effective parameters, defaults included.
+    pub(super) fn echo_params(&self) -> Map<String, Value> {
+        let entity = FieldKind::Word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
+        let ids: Vec<String> = self.ids.iter().map(|id| self.format_entity_id(*id)).collect();
+        let all = json!({
+            "start_time": format_time(self.from),
+            "end_time": format_time(self.to),
+            "segmentation_type": self.segments,
+            "entity_ids": ids,
+            "country": self.country,
+            "placement": self.placement,
+            "granularity": self.granularity,
+            "entity": entity,
+            "platform": self.platform,
+            "metric_groups": self.groups,
+        });
+        match all {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+
+    pub(super) fn to_job_json(&self) -> String {
+        json!({
+            "entity": self.kind,
+            "entity_ids": self.ids,
+            "start": self.from.ms(),
+            "end": self.to.ms(),
+            "granularity": self.granularity,
+            "metric_groups": self.groups,
+            "placement": self.placement,
+            "segmentation_type": self.segments,
+            "country": self.country,
+            "platform": self.platform,
+            "older": self.speech == Vocabulary::Tweet,
+        })
+        .to_string()
+    }
+
+    pub(super) fn from_job(account: i64, stored: &str) -> Self {
+        let stored: Value = serde_json::from_str(stored).unwrap_or_default();
+        let optional = |name: &str| stored.get(name).and_then(Value::as_str).map(str::to_owned);
+        let word = |name: &str| optional(name).unwrap_or_default();
+        let number = |name: &str| stored.get(name).and_then(Value::as_i64).unwrap_or(0);
+        let items = |name: &str| {
+            let items = stored.get(name).and_then(Value::as_array);
+            items.cloned().unwrap_or_default()
+        };
+        let older = stored.get("older").and_then(Value::as_bool) == Some(true);
+        Self {
+            account,
+            kind: word("entity"),
+            ids: items("entity_ids").iter().filter_map(Value::as_i64).collect(),
+            from: Time::from_ms(number("start")),
+            to: Time::from_ms(number("end")),
+            granularity: word("granularity"),
+            groups: items("metric_groups").iter().filter_map(|group| group.as_str().map(str::to_owned)).collect(),
+            placement: word("placement"),
+            segments: optional("segmentation_type"),
+            country: optional("country"),
+            platform: optional("platform"),
+            speech: if older { Vocabulary::Tweet } else { Vocabulary::Post },
+        }
+    }
+}
+
+fn time_window_too_long(days: i64) -> AdsProblem {
+    let message = format!("The end time must be at most {days} days after the start time");
+    AdsProblem::new("INVALID_TIME_WINDOW", message)
+}
+
+/// Parses `start_time` and `end_time`: whole hours in the account's time zone, at most this many days apart.
+pub(super) fn parse_time_window(
+    ctx: &AccountContext<'_, '_>,
+    params: &ParsedParams,
+    days: i64,
+) -> Result<(Time, Time), Error> {
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+    let mut problems = Vec::new();
+    let mut read = |name: &'static str| {
+        let text = params.text(name).unwrap_or_default();
+        // A bare date is its midnight in the account's time zone.
+        let at = if text.contains(['T', 't', ' ']) { parse_time(text) } else { zone.midnight_of_date(text) };
+        let wrong = |message: String| AdsProblem::invalid_parameter(name, text, message);
+        match at {
+            None => {
+                let message = format!("Expected a time in ISO 8601, got \"{text}\" for {name}");
+                problems.push(wrong(message));
+                None
+            }
+            Some(at) if (at.ms() - zone.hour_shift_ms(at)).rem_euclid(HOUR) != 0 => {
+                let message = format!("Expected {name} expressed in whole hours, got \"{text}\"");
+                problems.push(wrong(message));
+                None
+            }
+            at => at,
+        }
+    };
+    let (from, to) = (read("start_time"), read("end_time"));
+    let (Some(from), Some(to)) = (from, to) else {
+        return Err(base::Refusal::from(problems).into());
+    };
+    if to <= from {
+        let message = "The end time must be after the start time";
+        return Err(AdsProblem::new("INVALID_TIME_WINDOW", message).into());
+    }
+    if to.ms() - from.ms() > days * DAY {
+        return Err(time_window_too_long(days).into());
+    }
+    Ok((from, to))
+}
+
+/// Parses entity ids; all must belong to the account, deleted or not.
+fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[String]) -> Result<Vec<i64>, Error> {
+    let Some(resource) = entity_resource(kind) else {
+        return parse_post_ids(ctx, texts);
+    };
+    let mut ids = Vec::with_capacity(texts.len());
+    for text in texts {
+        let id = resource.id_format.parse("entity_ids", text)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let account = ctx.account_id()?;
+    let rows = records::find_by_ids(ctx.tx, resource.name, &ids)?;
+    let known: Vec<i64> = rows.iter().filter(|row| row.account_id == account).map(|row| row.id).collect();
+    match ids.iter().find(|id| !known.contains(id)) {
+        Some(unknown) => Err(record_not_found(resource, "entity_ids", *unknown).into()),
+        None => Ok(ids),
+    }
+}
+
+/// Parses ids of posts by the account's promotable users.
+fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<Vec<i64>, Error> {
+    let authors: Vec<i64> = promotable_users::list_all(ctx)?.iter().filter_map(|user| user.int("user_id")).collect();
+    let mut ids = Vec::with_capacity(texts.len());
+    for text in texts {
+        let id = IdFormat::Long.parse("entity_ids", text)?;
+        let post = store::posts::find_by_id(ctx.tx, base::PostId::new(id))?;
+        if post.is_none_or(|post| !authors.contains(&post.author_id.get())) {
+            let message = format!("The post {text} was not found");
+            let problem = AdsProblem::invalid_parameter("entity_ids", text, message);
+            return Err(problem.with_code("TWEET_NOT_FOUND").into());
+        }
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}

@@ -1,0 +1,99 @@
+//! Targeting criteria as the evaluator sees them.
+
+use ads::resources::line_items::LINE_ITEM;
+use ads::resources::promotable_users;
+use ads::resources::targeting_criteria::TARGETING_CRITERION;
+use ads_engine::account_context::AccountContext;
+use base::{Error, UserId};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CriterionOperator {
+    Eq,
+    Ne,
+    /// At least the value.
+    Gte,
+    /// Less than the value.
+    Lt,
+}
+
+impl CriterionOperator {
+    pub fn parse(name: &str) -> Option<Self> {
+        match name.to_ascii_uppercase().as_str() {
+            "EQ" => Some(Self::Eq),
+            "NE" => Some(Self::Ne),
+            "GTE" => Some(Self::Gte),
+            "LT" => Some(Self::Lt),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetingCriterion {
+    /// The criterion type: `FOLLOWERS_OF_USER`, `LOCATION`, ….
+    pub kind: String,
+    pub value: String,
+    pub operator: CriterionOperator,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct TargetedAudience {
+    pub account: i64,
+    /// The account's own user; users who block it are not reached.
+    pub advertiser: Option<UserId>,
+    /// Empty for everyone.
+    pub criteria: Vec<TargetingCriterion>,
+}
+
+/// Types combined with OR across types; all others are combined with AND.
+const PRIMARY: &[&str] = &[
+    "BROAD_KEYWORD",
+    "CAMPAIGN_ENGAGEMENT",
+    "CAMPAIGN_ENGAGEMENT_LOOKALIKE",
+    "CONVERSATION",
+    "CUSTOM_AUDIENCE",
+    "CUSTOM_AUDIENCE_EXPANDED",
+    "EVENT",
+    "EXACT_KEYWORD",
+    "FOLLOWERS_OF_USER",
+    "INTEREST",
+    "LIVE_TV_EVENT",
+    "PHRASE_KEYWORD",
+    "SIMILAR_TO_FOLLOWERS_OF_USER",
+    "TV_SHOW",
+    "UNORDERED_KEYWORD",
+    "USER_ENGAGEMENT",
+    "USER_ENGAGEMENT_LOOKALIKE",
+];
+
+pub fn is_primary_type(kind: &str) -> bool {
+    PRIMARY.contains(&kind)
+}
+
+impl TargetedAudience {
+    /// The context's account without criteria.
+    pub fn from_account(ctx: &mut AccountContext<'_, '_>) -> Result<Self, Error> {
+        Ok(Self { account: ctx.account_id()?, advertiser: promotable_users::find_own_user(ctx)?, criteria: Vec::new() })
+    }
+
+    /// A line item of the context's account with its criteria.
+    pub fn from_line_item(ctx: &mut AccountContext<'_, '_>, item: i64) -> Result<Self, Error> {
+        let mut audience = Self::from_account(ctx)?;
+        let parent = LINE_ITEM.id.post;
+        for one in ctx.list_visible_records(&TARGETING_CRITERION, parent, item)? {
+            audience.criteria.push(TargetingCriterion {
+                kind: one.text("targeting_type").to_owned(),
+                value: one.text("targeting_value").to_owned(),
+                operator: CriterionOperator::parse(one.text("operator_type")).unwrap_or(CriterionOperator::Eq),
+            });
+        }
+        Ok(audience)
+    }
+
+    /// The engagement types that engagement criteria select; empty for any.
+    pub(super) fn engagement_types(&self) -> Vec<&str> {
+        let all = self.criteria.iter();
+        let all = all.filter(|criterion| criterion.kind == "ENGAGEMENT_TYPE");
+        all.map(|criterion| criterion.value.as_str()).collect()
+    }
+}

@@ -1,0 +1,280 @@
+//! The ledger: the only place that records and charges ad events (contract ads §8.6).
+
+mod viewer_profiles;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ads::budget::{self, BudgetState};
+use ads::resources::accounts::ACCOUNT;
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::line_items::LINE_ITEM;
+use ads_engine::record::AdsRecord;
+use ads_engine::time_zone::AccountTimeZone;
+use base::{Fault, PostId, Time};
+use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
+use store::{Tx, records};
+
+use viewer_profiles::ViewerProfiles;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEvent {
+    pub kind: AdEventKind,
+    pub at: Time,
+    pub line_item_id: i64,
+    pub creative: AdEntity,
+    /// The creative's id.
+    pub creative_id: i64,
+    /// The id of the promoted post or user; 0 if there is none.
+    pub subject: i64,
+    /// The user id; negative for a viewer who is not signed in.
+    pub viewer: i64,
+    pub placement: Placement,
+    pub viewer_traits: ViewerTraits,
+    /// The charge in micros of the account's currency if the line item pays for this kind; 0 for none.
+    pub price: i64,
+    pub origin: AdEventOrigin,
+    /// The event id.
+    pub id: i64,
+    /// The impression the event belongs to; it has at most one event of each kind.
+    pub impression_id: i64,
+}
+
+/// Whether a line item pays for a kind of event.
+pub fn pays_for(item: &AdsRecord, kind: AdEventKind) -> bool {
+    match item.text("pay_by") {
+        "IMPRESSION" => kind == AdEventKind::Impression,
+        "VIEW" => {
+            kind == match item.text("goal") {
+                "VIEW_3S_100PCT" => AdEventKind::Video3,
+                "VIEW_6S" => AdEventKind::Video6,
+                "VIEW_15S" => AdEventKind::Video15,
+                "PREROLL_STARTS" => AdEventKind::VideoStart,
+                _ => AdEventKind::VideoView,
+            }
+        }
+        "LINK_CLICK" => matches!(kind, AdEventKind::UrlClick | AdEventKind::CardClick),
+        "APP_CLICK" => kind == AdEventKind::AppClick,
+        "FOLLOW" => kind == AdEventKind::Follow,
+        _ => kind.is_engagement(),
+    }
+}
+
+/// Line items and budgets while events are recorded.
+struct LedgerState {
+    items: HashMap<i64, AdsRecord>,
+    zones: HashMap<i64, AccountTimeZone>,
+    budgets: HashMap<(AdEntity, i64), BudgetState>,
+    amounts_owed: HashMap<i64, i64>,
+    viewer_profiles: ViewerProfiles,
+}
+
+/// Records events atomically, skipping those already recorded, and returns the new ones. Nothing is charged
+/// once a budget is exhausted, so it is overdrawn by less than one event.
+pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEvent>, Fault> {
+    let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
+    let items = records_by_ids(tx, &LINE_ITEM, &ids)?;
+    // Locks the funding instruments, so that others that spend from them see these charges.
+    let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
+    for id in pays {
+        records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+    }
+    let mut known = recorded_events(tx, events)?;
+    let profiles = ViewerProfiles::load(tx, events)?;
+    let mut books = load_ledger_state(tx, items, profiles)?;
+    let mut events: Vec<&LedgerEvent> = events.iter().collect();
+    events.sort_by_key(|event| (event.at, event.id));
+    let mut facts = Vec::with_capacity(events.len());
+    for event in events {
+        let twin = event.kind.equivalent_click().map(|twin| (event.impression_id, twin));
+        if twin.is_none_or(|twin| !known.contains(&twin))
+            && known.insert((event.impression_id, event.kind))
+            && let Some(fact) = books.build_fact(tx, event)?
+        {
+            facts.push(fact);
+        }
+    }
+    let added = ledger::insert_events(tx, &facts)?;
+    for (item, owed) in &books.amounts_owed {
+        ledger::set_owed(tx, *item, *owed)?;
+    }
+    facts.retain(|fact| added.contains(&fact.id));
+    record_video_placements(tx, &books.items, &facts)?;
+    Ok(facts)
+}
+
+/// Records before which videos ads were shown.
+fn record_video_placements(tx: &mut Tx<'_>, items: &HashMap<i64, AdsRecord>, facts: &[AdEvent]) -> Result<(), Fault> {
+    let goes_before = |fact: &&AdEvent| {
+        let item = items.get(&fact.line_item_id);
+        fact.kind == AdEventKind::Impression
+            && fact.origin == AdEventOrigin::Served
+            && fact.creative == AdEntity::MediaCreative
+            && fact.subject_id != 0
+            && item.is_some_and(|item| item.text("objective") == "PREROLL_VIEWS")
+    };
+    let mut videos: BTreeMap<i64, Time> = BTreeMap::new();
+    for fact in facts.iter().filter(goes_before) {
+        let at = videos.entry(fact.subject_id).or_insert(fact.at);
+        *at = fact.at.max(*at);
+    }
+    for (post, at) in videos {
+        ledger::record_video_ad(tx, PostId::new(post), at)?;
+    }
+    Ok(())
+}
+
+fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i64, AdEventKind)>, Fault> {
+    let impressions = sort_and_dedup(events.iter().map(|event| event.impression_id));
+    Ok(ledger::event_kinds_by_impressions(tx, &impressions)?.into_iter().collect())
+}
+
+/// Records of a resource by id, deleted or not.
+pub fn records_by_ids(
+    tx: &mut Tx<'_>,
+    resource: &'static ads_engine::declaration::Resource,
+    ids: &[i64],
+) -> Result<HashMap<i64, AdsRecord>, Fault> {
+    let rows = records::find_by_ids(tx, resource.name, ids)?;
+    let read = |row: &records::RecordRow| Ok((row.id, AdsRecord::from_stored(resource, row)?));
+    rows.iter().map(read).collect()
+}
+
+fn load_ledger_state(
+    tx: &mut Tx<'_>,
+    items: HashMap<i64, AdsRecord>,
+    profiles: ViewerProfiles,
+) -> Result<LedgerState, Fault> {
+    let ids_of = |name: &'static str| sort_and_dedup(items.values().filter_map(|item| item.int(name)));
+    let (campaigns, funding) = (ids_of("campaign_id"), ids_of("funding_instrument_id"));
+    let campaigns = records_by_ids(tx, &CAMPAIGN, &campaigns)?;
+    let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &funding)?;
+    let accounts = sort_and_dedup(items.values().map(|item| item.account_id));
+    let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
+    let zones = accounts.iter();
+    let zones = zones.map(|(id, account)| (*id, AccountTimeZone::from_name(account.text("timezone"))));
+    let mut budgets = HashMap::new();
+    for (entity, records) in
+        [(AdEntity::Funding, &funding), (AdEntity::Campaign, &campaigns), (AdEntity::LineItem, &items)]
+    {
+        budget::load_budgets(tx, entity, records, &mut budgets)?;
+    }
+    let ids: Vec<i64> = items.keys().copied().collect();
+    let totals = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &ids)?;
+    Ok(LedgerState {
+        zones: zones.collect(),
+        budgets,
+        amounts_owed: totals.into_iter().map(|(id, _, owed)| (id, owed)).collect(),
+        viewer_profiles: profiles,
+        items,
+    })
+}
+
+impl LedgerState {
+    /// The ledger row of an event; `None` if its line item never existed.
+    fn build_fact(&mut self, tx: &mut Tx<'_>, event: &LedgerEvent) -> Result<Option<AdEvent>, Fault> {
+        let Some(item) = self.items.get(&event.line_item_id) else {
+            return Ok(None);
+        };
+        let id = |name: &str| item.int(name).unwrap_or(0);
+        let (campaign, funding) = (id("campaign_id"), id("funding_instrument_id"));
+        let account = item.account_id;
+        let utc = AccountTimeZone::from_name("UTC");
+        let zone = self.zones.get(&account).unwrap_or(&utc).clone();
+        let keys = [(AdEntity::Funding, funding), (AdEntity::Campaign, campaign), (AdEntity::LineItem, item.id)];
+        let pays = event.price > 0 && pays_for(item, event.kind);
+        let by_thousand = item.text("pay_by") == "IMPRESSION";
+        let day = zone.day_bounds(event.at);
+        let billed = pays && self.can_pay(tx, &keys, day)?;
+        let charge = match (billed, by_thousand) {
+            (false, _) => 0,
+            (true, false) => event.price,
+            (true, true) => {
+                let owed = self.amounts_owed.entry(event.line_item_id).or_default();
+                *owed = owed.saturating_add(event.price);
+                let charge = *owed / 1000;
+                *owed %= 1000;
+                charge
+            }
+        };
+        for key in keys {
+            if let Some(budget) = self.budgets.get_mut(&key) {
+                budget.spend(day.0, charge);
+            }
+        }
+        Ok(Some(AdEvent {
+            id: event.id,
+            at: event.at,
+            kind: event.kind,
+            account_id: account,
+            funding_id: funding,
+            campaign_id: campaign,
+            line_item_id: event.line_item_id,
+            creative: event.creative,
+            creative_id: event.creative_id,
+            subject_id: event.subject,
+            viewer_id: event.viewer,
+            placement: event.placement,
+            viewer_traits: self.viewer_profiles.viewer_traits(event),
+            price_micro: event.price,
+            billed,
+            charge_micro: charge,
+            origin: event.origin,
+            impression_id: event.impression_id,
+            hour_offset_ms: zone.hour_shift_ms(event.at),
+        }))
+    }
+
+    fn can_pay(&mut self, tx: &mut Tx<'_>, keys: &[(AdEntity, i64)], day: (Time, Time)) -> Result<bool, Fault> {
+        for key in keys {
+            if let Some(budget) = self.budgets.get_mut(key)
+                && budget.is_empty(tx, day)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The line items below an entity of an account; for a creative, its line item.
+pub fn line_items_by_entity(
+    tx: &mut Tx<'_>,
+    account: i64,
+    entity: AdEntity,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
+    let mut ids_of: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for id in ids {
+        let items = match entity {
+            AdEntity::LineItem => vec![*id],
+            AdEntity::Account => records::list_ids_by_account(tx, LINE_ITEM.name, account)?,
+            AdEntity::Campaign => line_item_ids_by_field(tx, account, "campaign_id", *id)?,
+            AdEntity::Funding => line_item_ids_by_field(tx, account, "funding_instrument_id", *id)?,
+            AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative => {
+                let kind = entity.name().to_ascii_lowercase();
+                let row = records::find_by_id(tx, &kind, *id)?;
+                let row = row.filter(|row| row.account_id == account);
+                let body = row.map(|row| row.body).unwrap_or_default();
+                let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+                let item = body.get("line_item_id").and_then(serde_json::Value::as_i64);
+                item.into_iter().collect()
+            }
+            AdEntity::Post => Vec::new(),
+        };
+        ids_of.insert(*id, items);
+    }
+    Ok(ids_of)
+}
+
+fn line_item_ids_by_field(tx: &mut Tx<'_>, account: i64, field: &'static str, id: i64) -> Result<Vec<i64>, Fault> {
+    let rows = records::list_by_field(tx, LINE_ITEM.name, account, (field, id), false)?;
+    Ok(rows.into_iter().map(|row| row.id).collect())
+}

@@ -1,0 +1,94 @@
+//! Targeting suggestions based on existing criteria (contract ads §4.6).
+
+use crate::evaluator::Evaluator;
+use ads::option_catalog;
+use ads_engine::access::RequiredRole;
+use ads_engine::account_context::AccountContext;
+use ads_engine::declaration::{CustomOperation, FieldSpec};
+use ads_engine::engine::ensure_valid_params;
+use ads_engine::field_kind::FieldKind;
+use ads_engine::output::OperationOutput;
+use ads_engine::parsed_params::ParsedParams;
+use base::refusal::AdsProblem;
+use base::{Error, UserId};
+use network::insights::InsightsQuery;
+use network::keywords::is_valid_keyword;
+use serde_json::{Value, json};
+use store::users::UserState;
+
+/// Input values per request.
+const MAX_VALUES: usize = 10;
+/// The age of posts examined.
+const LOOKBACK_MS: i64 = 7 * 86_400_000;
+
+pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
+    "getAdsTargetingSuggestions",
+    "targeting_suggestions",
+    "Keywords that come with keywords, or users who are followed by the same people as users.",
+    list_suggestions,
+)
+.requires_role(RequiredRole::CampaignReader)
+.uses_search()
+.params(&[
+    FieldSpec::one_of("suggestion_type", &["KEYWORD", "USER_ID"]).required(),
+    FieldSpec::new("targeting_values", FieldKind::Texts(MAX_VALUES, 255)).required(),
+    FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(30),
+])];
+
+fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let kind = params.text("suggestion_type").unwrap_or_default().to_owned();
+    let values = params.texts("targeting_values");
+    let mut found = if kind == "KEYWORD" { suggest_keywords(ctx, values)? } else { suggest_users(ctx, &values)? };
+    let count = params.int("count").unwrap_or(30);
+    found.truncate(usize::try_from(count).unwrap_or(0));
+    let rows = found.into_iter();
+    let rows: Vec<Value> = rows.map(|value| json!({ "suggestion_type": kind, "suggestion_value": value })).collect();
+    Ok(OperationOutput::from_value(&rows.into()))
+}
+
+/// Keywords used together with these recently.
+fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
+    if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
+        let message = format!("\"{empty}\" holds no word, for targeting_values");
+        return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
+    }
+    let query = InsightsQuery {
+        keywords,
+        negatives: Vec::new(),
+        since: ctx.now().plus_ms(-LOOKBACK_MS),
+        until: ctx.now(),
+        country: None,
+        blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
+    };
+    let evaluator = Evaluator::from_context(ctx)?;
+    let snapshot = evaluator.post_search()?.snapshot();
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
+    Ok(related.to_vec())
+}
+
+/// Users often followed by the followers of these.
+fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<Vec<String>, Error> {
+    let mut ids = Vec::with_capacity(values.len());
+    for value in values {
+        let known = UserId::parse(value);
+        let known = match known {
+            Some(id) => store::users::find_by_id(ctx.tx, id)?,
+            None => None,
+        };
+        let Some(user) = known.filter(|user| user.state == UserState::Active) else {
+            let message = format!("\"{value}\" is the id of no user, for targeting_values");
+            return Err(AdsProblem::invalid_parameter("targeting_values", value, message).into());
+        };
+        ids.push(user.id.get());
+    }
+    let evaluator = Evaluator::from_context(ctx)?;
+    let mut found = Vec::new();
+    for id in evaluator.commonly_followed_accounts(ctx.tx, &ids)? {
+        let user = store::users::find_by_id(ctx.tx, UserId::new(id))?;
+        if user.is_some_and(|user| user.state == UserState::Active && !user.protected) {
+            found.push(id.to_string());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,286 @@
+//! Recommendations from the ledger of the last days.
+
+use std::collections::HashMap;
+
+use ads::resources::bidding_rules::bid_bounds;
+use ads::resources::promotable_users;
+use ads::resources::promoted_posts::{PROMOTED_POST, require_promotable, suits_line_item};
+use ads_engine::account_context::AccountContext;
+use ads_engine::record::AdsRecord;
+use ads_engine::time_zone::AccountTimeZone;
+use base::{Error, PostId, Time, UserId};
+use serde_json::{Value, json};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::posts::{self, PageRange, Post};
+
+use super::change_tree::{change_node, unchanged_node};
+use super::{CampaignTree, DAILY, DAY, LOOKBACK_DAYS, RecommendationDraft, TOTAL};
+
+const HOUR: i64 = 3_600_000;
+/// A budget is small if it was exhausted early on this many days.
+const MIN_EARLY_DAYS: i64 = 3;
+/// Early means before 14:00.
+const EARLY_CUTOFF_BEFORE_MIDNIGHT_MS: i64 = 10 * HOUR;
+/// A rate from fewer impressions is not significant.
+const MIN_IMPRESSIONS: i64 = 100;
+/// The first and the last period of a creative that are compared.
+const FRESH_PERIOD_MS: i64 = 3 * DAY;
+/// A line item without creatives is reported after this time.
+const IDLE_PERIOD_MS: i64 = 2 * DAY;
+/// Posts of an author examined.
+const MAX_POSTS: i64 = 100;
+
+/// Finds daily budgets exhausted before 14:00.
+pub(super) fn find_small_budgets(
+    ctx: &mut AccountContext<'_, '_>,
+    branches: &[CampaignTree],
+) -> Result<Vec<RecommendationDraft>, Error> {
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+    let ids: Vec<i64> = branches.iter().map(|branch| branch.campaign.id).collect();
+    let mut mornings: Vec<HashMap<i64, i64>> = Vec::new();
+    let mut day = zone.day_bounds(ctx.now());
+    for _ in 0..LOOKBACK_DAYS {
+        day = zone.day_bounds(day.0.plus_ms(-1));
+        let morning = (day.0, day.1.plus_ms(-EARLY_CUTOFF_BEFORE_MIDNIGHT_MS));
+        let spent = ledger::spend_between(ctx.tx, AdEntity::Campaign, &ids, morning)?;
+        mornings.push(spent.into_iter().collect());
+    }
+    let mut all = Vec::new();
+    for CampaignTree { campaign, .. } in branches {
+        let Some(daily) = campaign.int(DAILY) else {
+            continue;
+        };
+        let spent = |morning: &&HashMap<i64, i64>| morning.get(&campaign.id).copied().unwrap_or(0) >= daily;
+        let early = i64::try_from(mornings.iter().filter(spent).count()).unwrap_or(0);
+        let Some(raised) = raised_daily_budget(campaign, daily) else {
+            continue;
+        };
+        if early < MIN_EARLY_DAYS || campaign.text("entity_status") != "ACTIVE" {
+            continue;
+        }
+        let params = json!({ "campaign_id": campaign.formatted_id(), DAILY: raised });
+        all.push(RecommendationDraft {
+            subject: format!("budget {}", campaign.id),
+            estimated_gain: raised.saturating_sub(daily).saturating_mul(early),
+            message: format!("Daily budget ran out before 14:00 on {early} of the last {LOOKBACK_DAYS} days"),
+            changes: change_node("campaigns", "Update", &params),
+        });
+    }
+    Ok(all)
+}
+
+/// A quarter more than `daily` (micros), rounded to the currency's step and within the total; `None` if that
+/// is not higher.
+fn raised_daily_budget(campaign: &AdsRecord, daily: i64) -> Option<i64> {
+    let step = bid_bounds(campaign.text("currency")).step;
+    let raised = daily.saturating_add(daily / 4);
+    let raised = raised.saturating_add(step - 1) / step * step;
+    let raised = campaign.int(TOTAL).map_or(raised, |total| raised.min(total));
+    (raised > daily).then_some(raised)
+}
+
+struct PromotedCreative<'b> {
+    campaign_tree: &'b CampaignTree,
+    line_item: &'b AdsRecord,
+    promoted: AdsRecord,
+}
+
+/// Impressions and engagements.
+#[derive(Clone, Copy, Debug, Default)]
+struct EngagementRate {
+    impressions: i64,
+    engagements: i64,
+    charge: i64,
+}
+
+impl EngagementRate {
+    /// In millionths; `None` with too few impressions.
+    fn per_million_impressions(self) -> Option<i64> {
+        let done = self.engagements.saturating_mul(1_000_000);
+        (self.impressions >= MIN_IMPRESSIONS).then(|| done / self.impressions)
+    }
+}
+
+/// Finds posts that perform half as well as at first while another one performs better.
+pub(super) fn find_tired_creatives(
+    ctx: &mut AccountContext<'_, '_>,
+    branches: &[CampaignTree],
+) -> Result<Vec<RecommendationDraft>, Error> {
+    let now = ctx.now();
+    let mut all = Vec::new();
+    for branch in branches {
+        for item in &branch.line_items {
+            for promoted in ctx.list_visible_records(&PROMOTED_POST, "line_item_id", item.id)? {
+                all.push(PromotedCreative { campaign_tree: branch, line_item: item, promoted });
+            }
+        }
+    }
+    let ids: Vec<i64> = all.iter().map(|one| one.promoted.id).collect();
+    let week = load_engagement_rates(ctx, &ids, (now.plus_ms(-LOOKBACK_DAYS * DAY), now))?;
+    let lately = load_engagement_rates(ctx, &ids, (now.plus_ms(-FRESH_PERIOD_MS), now))?;
+    let mut found = Vec::new();
+    for one in &all {
+        let (id, begun) = (one.promoted.id, one.promoted.created_at);
+        let Some(last) = lately.get(&id).and_then(|rate| rate.per_million_impressions()) else {
+            continue;
+        };
+        if begun.plus_ms(2 * FRESH_PERIOD_MS) > now {
+            continue;
+        }
+        let first = load_engagement_rates(ctx, &[id], (begun, begun.plus_ms(FRESH_PERIOD_MS)))?;
+        let first = first.get(&id).and_then(|rate| rate.per_million_impressions());
+        if first.is_none_or(|first| first == 0 || last.saturating_mul(2) > first) {
+            continue;
+        }
+        if let Some((post, rate)) = find_better_post(ctx, one, &all, &week, last)? {
+            let charge = week.get(&id).map_or(0, |rate| rate.charge);
+            found.push(RecommendationDraft {
+                subject: format!("tired {id}"),
+                estimated_gain: charge.saturating_mul(rate.saturating_sub(last)) / rate.max(1),
+                message: "A post is engaged with half as often as in its first 3 days".to_owned(),
+                changes: replace_creative_change(one, post),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The best performing post of the account, and its rate.
+fn find_better_post(
+    ctx: &mut AccountContext<'_, '_>,
+    creative: &PromotedCreative<'_>,
+    all: &[PromotedCreative<'_>],
+    week: &HashMap<i64, EngagementRate>,
+    last: i64,
+) -> Result<Option<(i64, i64)>, Error> {
+    let own: Vec<Option<i64>> = all
+        .iter()
+        .filter(|other| other.line_item.id == creative.line_item.id)
+        .map(|other| other.promoted.int("post_id"))
+        .collect();
+    let mut best: Option<(i64, i64)> = None;
+    for other in all {
+        let rate = week.get(&other.promoted.id).and_then(|rate| rate.per_million_impressions());
+        let (Some(rate), Some(post)) = (rate, other.promoted.int("post_id")) else {
+            continue;
+        };
+        let known = best.is_some_and(|(_, most)| most >= rate);
+        if rate <= last || known || own.contains(&Some(post)) {
+            continue;
+        }
+        if may_promote(ctx, creative.line_item, post)? {
+            best = Some((post, rate));
+        }
+    }
+    Ok(best)
+}
+
+fn replace_creative_change(creative: &PromotedCreative<'_>, post: i64) -> Value {
+    let deletion = json!({ "promoted_post_id": creative.promoted.formatted_id() });
+    let below = [change_node("promoted_posts", "Delete", &deletion), promote_post_change(creative.line_item, post)];
+    let item = unchanged_node("line_items", creative.line_item, &below);
+    unchanged_node("campaigns", &creative.campaign_tree.campaign, &[item])
+}
+
+fn promote_post_change(item: &AdsRecord, post: i64) -> Value {
+    let params = json!({ "line_item_id": item.formatted_id(), "post_ids": [post.to_string()] });
+    change_node("promoted_posts", "Create", &params)
+}
+
+fn may_promote(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, post: i64) -> Result<bool, Error> {
+    match require_promotable(ctx, item, PostId::new(post)) {
+        Ok(_) => Ok(true),
+        Err(Error::Refused(_)) => Ok(false),
+        Err(failed) => Err(failed),
+    }
+}
+
+fn load_engagement_rates(
+    ctx: &mut AccountContext<'_, '_>,
+    ids: &[i64],
+    span: (Time, Time),
+) -> Result<HashMap<i64, EngagementRate>, Error> {
+    let mut all: HashMap<i64, EngagementRate> = HashMap::new();
+    let groups = [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
+    for group in groups {
+        for (id, _, sums) in ledger::hourly_sums(ctx.tx, AdEntity::PromotedPost, ids, span, group)? {
+            let sums: &MetricSums = &sums;
+            let rate = all.entry(id).or_default();
+            rate.impressions = rate.impressions.saturating_add(sums.get(Metric::Impressions));
+            rate.engagements = rate.engagements.saturating_add(sums.get(Metric::Engagements));
+            rate.charge = rate.charge.saturating_add(sums.get(Metric::Charge));
+        }
+    }
+    Ok(all)
+}
+
+/// Finds line items without creatives for two days.
+pub(super) fn find_items_without_creatives(
+    ctx: &mut AccountContext<'_, '_>,
+    branches: &[CampaignTree],
+) -> Result<Vec<RecommendationDraft>, Error> {
+    let before = ctx.now().plus_ms(-IDLE_PERIOD_MS);
+    let mut posts: Option<Vec<Post>> = None;
+    let mut all = Vec::new();
+    for branch in branches {
+        for item in &branch.line_items {
+            let sells = item.text("product_type") == "PROMOTED_POSTS";
+            let empty = item.int("creatives").unwrap_or(0) == 0 && item.created_at <= before;
+            if !sells || !empty || item.text("entity_status") != "ACTIVE" {
+                continue;
+            }
+            let deletion = ctx.list_records(&PROMOTED_POST, "line_item_id", item.id)?;
+            if deletion.iter().any(|one| one.updated_at > before) {
+                continue;
+            }
+            let known = match posts.take() {
+                Some(known) => known,
+                None => popular_organic_posts(ctx)?,
+            };
+            let known = posts.insert(known);
+            let fits = known.iter().filter(|post| suits_line_item(post, item));
+            for post in fits.map(|post| post.id.get()).collect::<Vec<_>>() {
+                if may_promote(ctx, item, post)? {
+                    all.push(recommend_first_creative(branch, item, post));
+                    break;
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn recommend_first_creative(branch: &CampaignTree, item: &AdsRecord, post: i64) -> RecommendationDraft {
+    let campaign = &branch.campaign;
+    let budget = |record: &AdsRecord| record.int(DAILY).or(record.int(TOTAL));
+    let daily = budget(item).or(budget(campaign)).unwrap_or(1);
+    let below = unchanged_node("line_items", item, &[promote_post_change(item, post)]);
+    RecommendationDraft {
+        subject: format!("empty {}", item.id),
+        estimated_gain: daily.saturating_mul(LOOKBACK_DAYS),
+        message: "A line item has had nothing to show for 2 days".to_owned(),
+        changes: unchanged_node("campaigns", campaign, &[below]),
+    }
+}
+
+/// Public posts of the account's own user, most engaged first.
+fn popular_organic_posts(ctx: &mut AccountContext<'_, '_>) -> Result<Vec<Post>, Error> {
+    let Some(full): Option<UserId> = promotable_users::find_own_user(ctx)? else {
+        return Ok(Vec::new());
+    };
+    let span = PageRange {
+        above: 0,
+        below: i64::MAX,
+        ascending: false,
+        limit: MAX_POSTS,
+        without_replies: true,
+        without_reposts: true,
+    };
+    let mut all = posts::page_by_author(ctx.tx, full, &span)?;
+    all.retain(|post| !post.nullcast && post.repost_of_id.is_none());
+    all.sort_by_key(|post| {
+        let done = post.like_count + post.repost_count + post.reply_count + post.quote_count;
+        std::cmp::Reverse((done, post.id))
+    });
+    Ok(all)
+}

@@ -1,0 +1,263 @@
+//! Candidates for auctions: running line items within their pace and with a bid, independent of the viewer.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ads::budget::{self, BudgetLimits, BudgetSpent};
+use ads::resources::accounts::ACCOUNT;
+use ads::resources::bidding_rules::bid_bounds;
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::line_items::LINE_ITEM;
+use ads::resources::servability;
+use ads_engine::account_context::AccountContext;
+use ads_engine::config::AdsConfig;
+use ads_engine::record::AdsRecord;
+use ads_engine::time_zone::AccountTimeZone;
+use base::{Error, Time};
+use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::{Tx, records};
+
+use crate::ledger::{pays_for, records_by_ids};
+
+/// Line items considered per request.
+const MAX_LINE_ITEMS: i64 = 2000;
+const MILLION: i64 = 1_000_000;
+/// The weight of the prior rate, in impressions.
+const PRIOR_IMPRESSIONS: i64 = 100;
+
+#[derive(Clone, Debug)]
+pub(super) struct AuctionCandidate {
+    pub(super) account: AdsRecord,
+    pub(super) campaign: AdsRecord,
+    pub(super) item: AdsRecord,
+    /// In micros, for the event the line item pays for.
+    pub(super) bid: i64,
+    /// Paid events per impression, in millionths.
+    pub(super) expected_rate: i64,
+    /// The currency's smallest step in micros.
+    pub(super) currency_step: i64,
+    /// The market in which bids are compared; see [`CurrencyRates`](ads_engine::config::CurrencyRates).
+    pub(super) market: String,
+    /// The value of one unit of the currency in the market.
+    pub(super) currency_rate: i64,
+}
+
+impl AuctionCandidate {
+    /// The value of an impression: bid times expected rate, at the currency's rate.
+    pub(super) fn score(&self) -> i128 {
+        i128::from(self.bid).saturating_mul(self.weight())
+    }
+
+    /// The score for each millionth of the bid.
+    pub(super) fn weight(&self) -> i128 {
+        i128::from(self.expected_rate.max(1)) * i128::from(self.currency_rate.max(1))
+    }
+}
+
+/// All candidates, highest score first.
+pub(super) fn find_candidates(
+    tx: &mut Tx<'_>,
+    config: &AdsConfig,
+    placement: Placement,
+) -> Result<Vec<AuctionCandidate>, Error> {
+    let now = tx.now();
+    let rows = records::list_above(tx, LINE_ITEM.name, ("serves", now.ms()), MAX_LINE_ITEMS)?;
+    let mut by_account: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
+    for row in &rows {
+        let item = AdsRecord::from_stored(&LINE_ITEM, row)?;
+        if matches_placement(&item, placement) && item.time("start_time").is_none_or(|at| at <= now) {
+            by_account.entry(item.account_id).or_default().push(item);
+        }
+    }
+    let accounts: Vec<i64> = by_account.keys().copied().collect();
+    let accounts = records_by_ids(tx, &ACCOUNT, &accounts)?;
+    let mut found = Vec::new();
+    for (id, items) in by_account {
+        // Sandbox accounts never serve.
+        let account = accounts.get(&id);
+        let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
+            continue;
+        };
+        found.extend(account_candidates(tx, config, account, items)?);
+    }
+    found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
+    Ok(found)
+}
+
+/// Whether a line item serves at a placement.
+pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
+    if item.has("placements", placement.name()) {
+        return true;
+    }
+    let all_on = placement.group() == Placement::AllOn;
+    all_on && item.has("placements", Placement::AllOn.name())
+}
+
+pub(super) fn account_candidates(
+    tx: &mut Tx<'_>,
+    config: &AdsConfig,
+    account: &AdsRecord,
+    items: Vec<AdsRecord>,
+) -> Result<Vec<AuctionCandidate>, Error> {
+    let now = tx.now();
+    let ids = sort_and_dedup(items.iter().filter_map(|item| item.int("campaign_id")));
+    let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
+    let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
+    both.extend(items.iter().cloned());
+    let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
+    // Creatives are checked when one is chosen.
+    let resources = servability::load_spending_resources(&mut ctx, &both)?;
+    let approval = account.text("approval_status");
+    let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
+    let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
+    let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
+    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?
+        .into_iter()
+        .map(|(id, sums, _)| (id, sums))
+        .collect();
+    let mut found = Vec::new();
+    for item in items {
+        let campaign = campaigns.get(&item.int("campaign_id").unwrap_or(0));
+        let Some(campaign) = campaign else {
+            continue;
+        };
+        let state = servability::line_item_servability(&item, campaign, approval, &resources, now);
+        if !state.reasons.is_empty() {
+            continue;
+        }
+        let budgets = [
+            budget_and_spent(AdEntity::Campaign, campaign, &spent),
+            budget_and_spent(AdEntity::LineItem, &item, &spent),
+        ];
+        let paced = [campaign, &item].iter().any(|record| record.flag("standard_delivery"));
+        if paced && !budgets.iter().all(|budget| is_within_pace(*budget, &item, now, day)) {
+            continue;
+        }
+        let sums = sums.get(&item.id).copied().unwrap_or_default();
+        let bid = effective_bid(&item, &budgets, &sums, now, day);
+        let currency = item.text("currency").to_owned();
+        let (market, worth) = config.rates.market_and_rate(&currency);
+        found.push(AuctionCandidate {
+            account: account.clone(),
+            campaign: campaign.clone(),
+            expected_rate: expected_rate(&item, &sums),
+            item,
+            bid,
+            currency_step: bid_bounds(&currency).step,
+            market: market.to_owned(),
+            currency_rate: worth,
+        });
+    }
+    Ok(found)
+}
+
+fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut ids: Vec<i64> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+type SpentByEntity = HashMap<(AdEntity, i64), BudgetSpent>;
+
+fn load_spending(
+    tx: &mut Tx<'_>,
+    campaigns: &HashMap<i64, AdsRecord>,
+    items: &[AdsRecord],
+    day: (Time, Time),
+) -> Result<SpentByEntity, Error> {
+    let mut all = SpentByEntity::new();
+    let campaigns: Vec<i64> = campaigns.keys().copied().collect();
+    let items: Vec<i64> = items.iter().map(|item| item.id).collect();
+    for (entity, ids) in [(AdEntity::Campaign, campaigns), (AdEntity::LineItem, items)] {
+        let spent = budget::load_spent(tx, entity, &ids, day)?;
+        all.extend(spent.into_iter().map(|(id, spent)| ((entity, id), spent)));
+    }
+    Ok(all)
+}
+
+fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity) -> (BudgetLimits, BudgetSpent) {
+    let spent = spent.get(&(entity, record.id)).copied();
+    (budget::budget_limits(entity, record), spent.unwrap_or_default())
+}
+
+/// Whether spending is at most proportional to elapsed time plus one hour.
+fn is_within_pace(
+    (limits, spent): (BudgetLimits, BudgetSpent),
+    item: &AdsRecord,
+    now: Time,
+    day: (Time, Time),
+) -> bool {
+    const HOUR: i64 = 3_600_000;
+    let allowed = |budget: i64, from: i64, to: i64| {
+        let whole = i128::from((to - from).max(1));
+        let passed = i128::from((now.ms() - from + HOUR).clamp(1, (to - from).max(1)));
+        i128::from(budget) * passed / whole
+    };
+    if let Some(daily) = limits.daily {
+        return i128::from(spent.today) < allowed(daily, day.0.ms(), day.1.ms());
+    }
+    match (limits.total, item.int("start_time"), item.int("end_time")) {
+        (Some(total), Some(from), Some(to)) => i128::from(spent.total) < allowed(total, from, to),
+        _ => true,
+    }
+}
+
+/// The metric that a line item pays for.
+fn paid_metric(item: &AdsRecord) -> Metric {
+    if item.text("pay_by") == "ENGAGEMENT" {
+        return Metric::Engagements;
+    }
+    let mut kinds = ledger::AdEventKind::ALL.iter();
+    let paid = kinds.find(|kind| pays_for(item, **kind));
+    let first = paid.and_then(|kind| kind.metrics().first());
+    first.copied().unwrap_or(Metric::Engagements)
+}
+
+/// Paid events per impression in millionths: observed so far, blended with a prior.
+pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
+    let prior = match item.text("pay_by") {
+        // Bids are for a thousand impressions.
+        "IMPRESSION" => return MILLION / 1000,
+        "VIEW" => 300_000,
+        "FOLLOW" => 2_000,
+        _ => 10_000,
+    };
+    let happened = sums.get(paid_metric(item)).saturating_mul(MILLION);
+    let shown = sums.get(Metric::Impressions);
+    (happened.saturating_add(prior * PRIOR_IMPRESSIONS) / (shown + PRIOR_IMPRESSIONS)).clamp(1, MILLION)
+}
+
+/// The bid in micros: the manual bid, or the remaining budget divided by the events still expected.
+fn effective_bid(
+    item: &AdsRecord,
+    budgets: &[(BudgetLimits, BudgetSpent)],
+    sums: &MetricSums,
+    now: Time,
+    day: (Time, Time),
+) -> i64 {
+    let bounds = bid_bounds(item.text("currency"));
+    if let Some(bid) = item.int("bid_amount_local_micro") {
+        return bid;
+    }
+    let remaining = budgets.iter().flat_map(|(limits, spent)| {
+        let daily = limits.daily.map(|most| most - spent.today);
+        let total = limits.total.map(|most| most - spent.total);
+        daily.into_iter().chain(total)
+    });
+    let Some(remaining) = remaining.min() else {
+        return bounds.step.saturating_mul(10);
+    };
+    // The average number per day; at first a thousand.
+    let age = (now.ms() - item.int("start_time").unwrap_or(now.ms())).max(0);
+    let days = age / 86_400_000 + 1;
+    let daily = (sums.get(paid_metric(item)) / days).max(1000);
+    let remaining_ms = (day.1.ms() - now.ms()).max(3_600_000);
+    let expected = (daily.saturating_mul(remaining_ms / 60_000) / (24 * 60)).max(1);
+    let bid = remaining.max(0) / expected;
+    let bid = match item.text("pay_by") {
+        "IMPRESSION" => bid.saturating_mul(1000),
+        _ => bid,
+    };
+    let whole = bid / bounds.step * bounds.step;
+    whole.clamp(bounds.min, bounds.max)
+}

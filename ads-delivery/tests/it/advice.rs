@@ -1,0 +1,185 @@
+//! Recommendations as time passes: one is open at a time, followed, over, turned down or overtaken.
+
+#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
+
+use ads::resources::line_items::LINE_ITEM;
+use ads_engine::account_context::AccountContext;
+use ads_engine::field_kind::IdFormat;
+use base::UserId;
+use serde_json::{Value, json};
+use store::ledger::{AuctionBid, record_auction};
+
+use crate::shop::Shop;
+use crate::world::{World, on_each_engine};
+
+const DAY: i64 = 86_400_000;
+const MAIL: &str = "owner@shop.example";
+
+/// A line item was in some auctions, and won some.
+async fn auctions(world: &World, item: &str, price: i64, (lost, won): (i64, i64)) {
+    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
+    let bid = move |won: bool, times: i64| AuctionBid { line_item_id: id, price_micro: price, won, weight: times };
+    let bids = [bid(false, lost), bid(true, won)];
+    let bids: Vec<AuctionBid> = bids.into_iter().filter(|bid| bid.weight > 0).collect();
+    world.write(move |tx| Ok(record_auction(tx, &bids)?)).await;
+}
+
+async fn open(world: &World, shop: &Shop) -> Option<Value> {
+    let list = shop.call(world, "GET", "A/recommendations", &[]).await;
+    let all = list["data"].as_array().unwrap();
+    assert!(all.len() <= 1, "{list}");
+    let id = all.first()?["id"].as_str().unwrap().to_owned();
+    Some(one(world, shop, &id).await)
+}
+
+async fn one(world: &World, shop: &Shop, id: &str) -> Value {
+    let path = format!("A/recommendations/{id}");
+    shop.call(world, "GET", &path, &[]).await["data"].clone()
+}
+
+/// What has become of one that was open.
+async fn status(world: &World, shop: &Shop, was: &Value) -> String {
+    let now = one(world, shop, was["id"].as_str().unwrap()).await;
+    now["status"].as_str().unwrap().to_owned()
+}
+
+fn item_of(recommendation: &Value) -> &str {
+    let below = &recommendation["changes"]["dependent_entities"][0];
+    below["params"]["line_item_id"].as_str().unwrap()
+}
+
+#[test]
+fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
+        let campaign = shop.campaign(&world).await;
+        let item = shop.item(&world, &campaign, "150000").await;
+        let other = shop.item(&world, &campaign, "150000").await;
+        let told = async || world.letters(MAIL).await.len();
+        // Too few auctions say nothing, and a fifth won is enough.
+        auctions(&world, &item, 200_000, (19, 0)).await;
+        auctions(&world, &other, 200_000, (80, 20)).await;
+        assert_eq!(world.advise().await, 1);
+        assert_eq!(open(&world, &shop).await, None);
+        assert_eq!(told().await, 0);
+        auctions(&world, &item, 200_000, (2, 0)).await;
+        assert_eq!(world.advise().await, 0, "a day later only");
+        world.pass(DAY);
+        assert_eq!(world.advise().await, 1);
+        let first = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&first), item);
+        let update = &first["changes"]["dependent_entities"][0];
+        assert_eq!(
+            *update,
+            json!({
+                "entity_type": "line_items",
+                "operation_type": "Update",
+                "params": { "line_item_id": item, "bid_amount_local_micro": 200_000 },
+                "dependent_entities": [],
+            })
+        );
+        assert_eq!(told().await, 1);
+        // It stays as long as nothing is worth more.
+        world.pass(DAY);
+        world.advise().await;
+        assert_eq!(open(&world, &shop).await.unwrap()["id"], first["id"]);
+        assert_eq!(told().await, 1);
+        auctions(&world, &other, 300_000, (900, 0)).await;
+        world.pass(DAY);
+        world.advise().await;
+        let second = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&second), other);
+        assert_eq!(status(&world, &shop, &first).await, "DISMISSED");
+        assert_eq!(told().await, 2);
+        // What was turned down is not said again for fourteen days; the next best is.
+        dismiss(&world, &shop, &second).await;
+        assert_eq!(status(&world, &shop, &second).await, "DISMISSED");
+        world.advise_on(shop.instrument, false).await;
+        let third = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&third), item);
+        // Auctions of eight days ago say nothing any more.
+        world.pass(8 * DAY);
+        world.advise().await;
+        assert_eq!(status(&world, &shop, &third).await, "EXPIRED");
+        assert_eq!(open(&world, &shop).await, None);
+        auctions(&world, &other, 300_000, (900, 0)).await;
+        world.advise_on(shop.instrument, false).await;
+        assert_eq!(open(&world, &shop).await, None, "it was turned down");
+        world.pass(6 * DAY);
+        world.advise().await;
+        let fourth = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&fourth), other);
+        // What nobody takes up is over after fourteen days, though it still holds.
+        for day in 0..14 {
+            assert_eq!(status(&world, &shop, &fourth).await, "PENDING", "{day}");
+            world.pass(DAY);
+            auctions(&world, &other, 300_000, (900, 0)).await;
+            world.advise().await;
+        }
+        assert_eq!(status(&world, &shop, &fourth).await, "EXPIRED");
+        world.pass(DAY);
+        world.advise().await;
+        let fifth = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&fifth), other);
+        // What is done by the tree as it stands is found to be done.
+        let update = fifth["changes"]["dependent_entities"][0].clone();
+        let done = shop.batch(&world, "line_items", json!([update])).await;
+        assert_eq!(done["data"][0]["bid_amount_local_micro"], 300_000, "{done}");
+        world.pass(DAY);
+        world.advise().await;
+        assert_eq!(status(&world, &shop, &fifth).await, "APPLIED");
+        assert_eq!(open(&world, &shop).await, None);
+    });
+}
+
+async fn dismiss(world: &World, shop: &Shop, one: &Value) {
+    let id = one["id"].as_str().unwrap();
+    let id = IdFormat::Twelve.parse("id", id).unwrap();
+    let account = shop.account.clone();
+    let dismissed = world
+        .write(move |tx| {
+            let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
+            ads_delivery::recommendations::dismiss(&mut ctx, id)
+        })
+        .await;
+    assert!(dismissed);
+}
+
+#[test]
+fn what_fails_in_the_middle_is_said_once_and_by_one() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
+        let quiet = Shop::open(&world, "ben").await;
+        quiet.subscribe(&world, "ben@shop.example", "ACCOUNT_PERFORMANCE").await;
+        let item = shop.item(&world, &shop.campaign(&world).await, "150000").await;
+        auctions(&world, &item, 200_000, (50, 1)).await;
+        let id = shop.instrument;
+        let (looks, fails, again) = (world.adviser(), world.adviser(), world.adviser());
+        let found = world.store.read(move |tx| looks.find_improvements(tx, id)).await.unwrap();
+        let first = found.clone();
+        let cut = world.store.write(move |tx| {
+            fails.publish_findings(tx, id, true, &first)?;
+            Err::<(), _>(base::Fault::new("the power is cut").into())
+        });
+        assert!(cut.await.is_err());
+        assert_eq!(world.letters(MAIL).await.len(), 0);
+        assert_eq!(open(&world, &shop).await, None);
+        // Two nodes that found the same.
+        for _ in 0..2 {
+            let (adviser, found) = (again.clone(), found.clone());
+            world.write(move |tx| adviser.publish_findings(tx, id, true, &found)).await;
+        }
+        let letters = world.letters(MAIL).await;
+        let [(subject, text)] = letters.as_slice() else {
+            panic!("{letters:?}");
+        };
+        assert_eq!(subject, "New recommendation for Shop of ana on Town");
+        let open = open(&world, &shop).await.unwrap();
+        assert!(text.contains(open["message"].as_str().unwrap()), "{text}");
+        assert!(text.contains(open["id"].as_str().unwrap()), "{text}");
+        assert_eq!(open["message"], "Bid won 1% of the auctions of the last 7 days");
+        assert_eq!(world.letters("ben@shop.example").await.len(), 0);
+    });
+}

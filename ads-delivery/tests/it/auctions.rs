@@ -1,0 +1,86 @@
+//! Outcomes of auctions: counted as they were, whoever is looked at, and forgotten.
+
+use std::sync::Arc;
+
+use ads::resources::line_items::LINE_ITEM;
+use ads_delivery::serving::{self, AdRequest, AdViewer};
+use ads_engine::AdsConfig;
+use store::Tx;
+use store::ledger::{self, AuctionStatistics, Placement};
+
+use crate::shop::Shop;
+use crate::world::{World, on_each_engine};
+
+const DAY: i64 = 86_400_000;
+
+/// Somebody looks; which line item is shown.
+async fn shown(world: &World, viewer: i64) -> String {
+    let ask = AdRequest {
+        viewer: AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() },
+        placement: Placement::Timeline,
+        slots: 1,
+        video_post_id: None,
+    };
+    let evaluator = Arc::clone(&world.evaluator);
+    let look = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &ask);
+    let served = world.store.read(look).await.unwrap();
+    let bids = served.bid_outcomes;
+    // One more than is shown, and eight of the others at most.
+    assert!(bids.len() <= 10, "{bids:?}");
+    world.write(move |tx| serving::record_bid_outcomes(tx, &bids)).await;
+    let item = &served.answer["data"][0]["line_item_id"];
+    item.as_str().unwrap().to_owned()
+}
+
+async fn contest(world: &World, item: &str) -> AuctionStatistics {
+    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
+    let since = world.clock.now().plus_ms(-DAY);
+    let read = move |tx: &mut Tx<'_>| Ok(ledger::load_auction_statistics(tx, &[id], since)?);
+    let mut found = world.store.read(read).await.unwrap();
+    found.remove(&id).unwrap_or_default()
+}
+
+#[test]
+fn every_bid_is_counted_as_often_as_it_was_made() {
+    on_each_engine(async |world| {
+        let shop = Shop::open(&world, "ana").await;
+        let campaign = shop.campaign(&world).await;
+        let mut items = Vec::new();
+        for number in 0..24 {
+            let bid = (number + 1) * 10_000;
+            items.push(shop.item(&world, &campaign, &bid.to_string()).await);
+        }
+        let best = items.last().unwrap().clone();
+        let rounds = 150;
+        for viewer in 0..rounds {
+            world.pass(1);
+            assert_eq!(shown(&world, viewer).await, best);
+        }
+        let won = contest(&world, &best).await;
+        assert_eq!((won.entered, won.won), (rounds, rounds));
+        // The second bids 230,000.
+        assert_eq!(won.median_bid(), Some(240_000));
+        let second = contest(&world, &items[22]).await;
+        assert_eq!((second.entered, second.won), (rounds, 0));
+        // A place went for more than the best bid, in its own terms.
+        assert_eq!(second.median_bid(), Some(250_000));
+        // Of the others a third is looked at each time, and counts for three.
+        let mut sum = 0;
+        for item in &items[..22] {
+            let lost = contest(&world, item).await;
+            assert_eq!((lost.won, lost.entered % 3), (0, 0));
+            assert!((60..=250).contains(&lost.entered), "{lost:?}");
+            assert_eq!(lost.median_bid(), Some(250_000));
+            sum += lost.entered;
+        }
+        assert!((sum - 22 * rounds).abs() < 22 * rounds / 20, "{sum}");
+        // After eight days nothing is left of it.
+        let forget = |tx: &mut Tx<'_>| Ok(ledger::prune_auctions(tx, 1_000)?);
+        world.pass(8 * DAY - 3_600_000);
+        assert_eq!(world.write(forget).await, 0);
+        world.pass(2 * 3_600_000);
+        assert!(world.write(forget).await >= 24);
+        assert_eq!(world.write(forget).await, 0);
+        assert_eq!(contest(&world, &best).await, AuctionStatistics::default());
+    });
+}

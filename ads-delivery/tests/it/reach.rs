@@ -1,0 +1,288 @@
+//! Whom criteria reach: exact numbers on made worlds, and the same for all as for each.
+
+#![expect(clippy::too_many_lines, clippy::many_single_char_names, reason = "a story is told in one piece")]
+
+use ads::gazetteer::gazetteer;
+use ads_delivery::evaluator::CriterionOperator::{Eq, Ne};
+use ads_delivery::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
+use base::Secret;
+use base::UserId;
+use store::ads::options::TargetingOption;
+
+use crate::world::{World, audience, criterion, on_each_engine};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Numbers that look random, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn pick<'a, T>(&mut self, some: &'a [T]) -> &'a T {
+        &some[self.roll(some.len())]
+    }
+}
+
+async fn people(world: &World, count: usize) -> Vec<UserId> {
+    let mut all = Vec::new();
+    for number in 0..count {
+        all.push(world.user(format!("p{number}")).await);
+    }
+    all
+}
+
+fn country(code: &str) -> String {
+    gazetteer().find_country(code).unwrap().id.clone()
+}
+
+async fn follow(world: &World, source: UserId, target: UserId) {
+    world.write(move |tx| network::follows::follow(tx, source, target)).await;
+}
+
+#[test]
+fn each_is_admitted_whom_the_estimate_counts() {
+    const TEXTS: [&str; 6] = [
+        "my new cargo bike",
+        "cargo bike",
+        "bikes and cargo ships",
+        "helmet #bicycling today",
+        "o comboio chegou tarde outra vez hoje",
+        "bicycling in the rain",
+    ];
+    on_each_engine(async |world| {
+        let mut dice = Dice(7);
+        let users = people(&world, 30).await;
+        let mut posts = Vec::new();
+        for user in &users {
+            let places = ["Lisbon, Portugal", "Porto", "Paris", "nowhere at all", ""];
+            world.live_at(*user, places[dice.roll(5)]).await;
+            for round in 0..dice.roll(3) {
+                // No two posts are the same.
+                let text = format!("{} {}", TEXTS[dice.roll(6)], "🚲".repeat(posts.len() + 1));
+                let text = if round == 0 && dice.roll(3) == 0 { TEXTS[dice.roll(6)].to_owned() } else { text };
+                let said = world.say(*user, &text).await;
+                posts.push(said);
+            }
+        }
+        for _ in 0..120 {
+            let (user, other, post) = (*dice.pick(&users), *dice.pick(&users), *dice.pick(&posts));
+            match dice.roll(4) {
+                0 => {
+                    world.write(move |tx| network::likes::like(tx, user, post)).await;
+                }
+                1 if user != other => {
+                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
+                }
+                _ if user != other => follow(&world, user, other).await,
+                _ => {}
+            }
+        }
+        let one_of = |dice: &mut Dice, users: &[UserId]| -> TargetingCriterion {
+            let operator = if dice.roll(5) == 0 { Ne } else { Eq };
+            let (kind, value) = match dice.roll(12) {
+                0 | 1 => ("FOLLOWERS_OF_USER", dice.pick(users).to_string()),
+                2 => ("SIMILAR_TO_FOLLOWERS_OF_USER", dice.pick(users).to_string()),
+                3 => ("BROAD_KEYWORD", "bike".to_owned()),
+                4 => ("PHRASE_KEYWORD", "cargo bike".to_owned()),
+                5 => ("EXACT_KEYWORD", "cargo bike".to_owned()),
+                6 => ("UNORDERED_KEYWORD", "bikes cargo".to_owned()),
+                7 => ("INTEREST", "17003".to_owned()),
+                8 | 9 => ("LOCATION", country(["PT", "FR"][dice.roll(2)])),
+                10 => ("LANGUAGE", ["en", "pt"][dice.roll(2)].to_owned()),
+                _ => ("GENDER", "1".to_owned()),
+            };
+            criterion(kind, value, operator)
+        };
+        let (mut reached, mut some) = (0, 0);
+        for round in 0..60 {
+            let mut all = TargetedAudience { advertiser: Some(users[0]), ..TargetedAudience::default() };
+            for _ in 0..=dice.roll(4) {
+                all.criteria.push(one_of(&mut dice, &users));
+            }
+            let estimate = world.estimate(&all).await;
+            let admitted = world.admitted(&all, &users).await;
+            let count = u64::try_from(admitted.len()).unwrap();
+            assert_eq!(estimate.count, count, "{all:?}");
+            reached += estimate.count;
+            some += u64::from(estimate.count > 0 && count < 30);
+            // The world goes on between the questions; what is kept must follow.
+            let (user, other) = (*dice.pick(&users), *dice.pick(&users));
+            match round % 6 {
+                0 if user != other => follow(&world, user, other).await,
+                1 if user != other => {
+                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
+                }
+                2 => {
+                    world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
+                }
+                3 => world.pass(601_000),
+                4 if user != users[0] => {
+                    let first = users[0];
+                    world.write(move |tx| network::blocks::block(tx, user, first)).await;
+                }
+                _ => {}
+            }
+            // One that has kept nothing says the same.
+            let fresh = Evaluator::new(None);
+            let plain = TargetedAudience { criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)], ..all };
+            let kept = world.estimate(&plain).await;
+            let asked = plain.clone();
+            let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &asked);
+            assert_eq!(world.store.read(again).await.unwrap(), kept, "{plain:?}");
+        }
+        assert!(some > 15 && reached > 100, "{some} {reached}");
+    });
+}
+
+#[test]
+fn every_type_reaches_whom_the_world_says() {
+    on_each_engine(async |world| {
+        let users = people(&world, 10).await;
+        let last = users[9];
+        let [a, b, c, d, e, f, ..] = users[..] else { panic!() };
+        let is = async |wanted: &[UserId], criteria: Vec<TargetingCriterion>| {
+            let all = audience(criteria);
+            let found = world.admitted(&all, &users).await;
+            assert_eq!(found, wanted, "{all:?}");
+            let count = world.estimate(&all).await.count;
+            assert_eq!(count, u64::try_from(wanted.len()).unwrap(), "{all:?}");
+        };
+        let one = |kind: &str, value: &str| vec![criterion(kind, value, Eq)];
+        is(&users, Vec::new()).await;
+        for source in [b, c, d] {
+            follow(&world, source, a).await;
+        }
+        let followers = criterion("FOLLOWERS_OF_USER", a, Eq);
+        is(&[b, c, d], vec![followers.clone()]).await;
+        // Primary criteria join; others narrow; what is denied is taken away.
+        world.live_at(b, "Lisbon, Portugal").await;
+        world.live_at(e, "Portugal").await;
+        world.live_at(c, "Paris").await;
+        let place = |code: &str, operator| criterion("LOCATION", country(code), operator);
+        is(&[b], vec![followers.clone(), place("PT", Eq)]).await;
+        is(&[c, d], vec![followers.clone(), place("PT", Ne)]).await;
+        let either = vec![followers.clone(), place("PT", Eq), place("FR", Eq)];
+        is(&[b, c], either).await;
+        let lisbon = gazetteer().all().iter().find(|spot| spot.name == "Lisbon");
+        is(&[b], one("LOCATION", &lisbon.unwrap().id)).await;
+        world.live_at(b, "Faro").await;
+        is(&[], one("LOCATION", &lisbon.unwrap().id)).await;
+
+        let post = world.say(e, "Two cargo bikes, one helmet").await;
+        world.say(f, "cargo bike").await;
+        world.write(move |tx| network::likes::like(tx, d, post)).await;
+        is(&[d, e, f], one("BROAD_KEYWORD", "bike")).await;
+        is(&[f], one("BROAD_KEYWORD", "+bike")).await;
+        is(&[f], one("PHRASE_KEYWORD", "Cargo Bike")).await;
+        is(&[f], one("EXACT_KEYWORD", "cargo bike")).await;
+        is(&[], one("EXACT_KEYWORD", "cargo")).await;
+        is(&[d, e], one("UNORDERED_KEYWORD", "helmet cargo")).await;
+        is(&[d, e], one("PHRASE_KEYWORD", "one helmet")).await;
+        let both = vec![followers.clone(), criterion("PHRASE_KEYWORD", "helmet", Eq)];
+        is(&[b, c, d, e], both).await;
+        let without = vec![followers.clone(), criterion("PHRASE_KEYWORD", "helmet", Ne)];
+        is(&[b, c], without).await;
+
+        // An interest needs two posts, or one follow of an account that stands for it.
+        world.say(e, "More about cargo, and cargo again").await;
+        is(&[], one("INTEREST", "17003")).await;
+        let details = format!(r#"{{"keywords":["cargo"],"users":["{c}"]}}"#);
+        let choice = TargetingOption {
+            kind: "INTEREST".to_owned(),
+            value: "17003".to_owned(),
+            name: "Sports/Bicycling".to_owned(),
+            details,
+        };
+        follow(&world, users[8], c).await;
+        world.write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?)).await;
+        is(&[e, users[8]], one("INTEREST", "17003")).await;
+
+        // The language of most posts.
+        world.say(f, "O comboio da manhã chegou outra vez muito atrasado").await;
+        world.say(f, "Não há pão fresco na padaria da esquina hoje").await;
+        is(&[f], one("LANGUAGE", "pt")).await;
+
+        // What nothing is known of is not asked for.
+        let unknown = audience(vec![followers.clone(), criterion("GENDER", "1", Eq)]);
+        let estimate = world.estimate(&unknown).await;
+        assert_eq!(estimate.count, 3);
+        assert_eq!(estimate.ignored_types.into_iter().collect::<Vec<_>>(), ["GENDER"]);
+
+        // Whoever blocks the advertiser, is suspended, or has not been there for long is not reached.
+        world.write(move |tx| network::blocks::block(tx, b, last)).await;
+        let blocked = TargetedAudience {
+            advertiser: Some(last),
+            criteria: vec![followers.clone()],
+            ..TargetedAudience::default()
+        };
+        assert_eq!(world.estimate(&blocked).await.count, 2);
+        world.write(move |tx| network::users::suspend(tx, c)).await;
+        is(&[b, d], vec![followers.clone()]).await;
+        world.write(move |tx| network::users::restore(tx, c)).await;
+        is(&[b, c, d], vec![followers.clone()]).await;
+        world.pass(91 * DAY_MS);
+        is(&[], vec![followers.clone()]).await;
+        world.say(d, "Back again").await;
+        is(&[d], vec![followers]).await;
+        // One who is unknown is reached by what asks for nothing.
+        let (open, closed) = (audience(Vec::new()), audience(vec![place("PT", Eq)]));
+        let evaluator = std::sync::Arc::clone(&world.evaluator);
+        let read = move |tx: &mut store::Tx<'_>| {
+            Ok((evaluator.reaches_viewer(tx, &open, None)?, evaluator.reaches_viewer(tx, &closed, None)?))
+        };
+        assert_eq!(world.store.read(read).await.unwrap(), (true, false));
+    });
+}
+
+#[test]
+fn browsers_and_similar_tastes_tell() {
+    on_each_engine(async |world| {
+        let users = people(&world, 30).await;
+        for (user, agent) in [
+            (users[1], "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0)"),
+            (users[2], "Mozilla/5.0 (Linux; Android 15)"),
+            (users[3], "Mozilla/5.0 (X11; Linux x86_64)"),
+        ] {
+            world
+                .write(move |tx| {
+                    let digest = base::secret::digest(&user.to_string());
+                    let new = store::sessions::NewSession {
+                        digest: &digest,
+                        user_id: user,
+                        form_key: &Secret::new("key".to_owned()),
+                        ttl_ms: DAY_MS,
+                        address: "",
+                        user_agent: agent,
+                    };
+                    let now = tx.now();
+                    store::sessions::insert(tx, &new, now)?;
+                    Ok(())
+                })
+                .await;
+        }
+        let platforms = |values: &[&str]| {
+            let all = values.iter();
+            audience(all.map(|value| criterion("PLATFORM", value, Eq)).collect())
+        };
+        assert_eq!(world.admitted(&platforms(&["0", "4"]), &users).await, [users[1], users[3]]);
+        // Five follow both the brand and the club; five more follow only the club.
+        let (brand, club, other) = (users[0], users[29], users[28]);
+        for user in &users[1..6] {
+            follow(&world, *user, brand).await;
+            follow(&world, *user, club).await;
+        }
+        for user in &users[6..11] {
+            follow(&world, *user, club).await;
+        }
+        for user in &users[11..28] {
+            follow(&world, *user, other).await;
+        }
+        let similar = audience(vec![criterion("SIMILAR_TO_FOLLOWERS_OF_USER", brand, Eq)]);
+        assert_eq!(world.admitted(&similar, &users).await, users[6..11].to_vec());
+    });
+}

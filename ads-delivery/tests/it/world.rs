@@ -1,0 +1,173 @@
+//! A store of its own for each test, on each engine, with an index of posts and an evaluator.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ads::gazetteer::gazetteer;
+use ads_delivery::evaluator::{AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
+use base::encryption::{Keyring, MasterKey};
+use base::{Clock, PostId, Rng, Time, UserId};
+use network::audit::AuditActor;
+use network::insights::InsightsQuery;
+use network::posts::{NewPost, PostAuthor};
+use network::profiles::ProfileChanges;
+use network::search::PostSearch;
+use network::users::NewUser;
+use store::{DatabaseLocation, Store, StoreOptions, TransactionWork};
+use tempfile::TempDir;
+
+/// 2026-06-01T12:00:00Z.
+const START: Time = Time::from_seconds(1_780_315_200);
+
+pub(crate) struct World {
+    pub(crate) store: Arc<Store>,
+    pub(crate) clock: Clock,
+    pub(crate) evaluator: Arc<Evaluator>,
+    search: Arc<PostSearch>,
+    _folder: TempDir,
+}
+
+/// Runs a story on every engine that is there.
+pub(crate) fn on_each_engine<F: Future<Output = ()>>(story: impl Fn(World) -> F) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let folder = TempDir::new().unwrap();
+        let file = DatabaseLocation::File(folder.path().join("locum.db"));
+        story(World::open(file, folder).await).await;
+        match std::env::var("LOCUM_TEST_POSTGRES") {
+            Err(_) => eprintln!("LOCUM_TEST_POSTGRES is not set: not run on PostgreSQL"),
+            Ok(server) => {
+                let location = tokio::task::spawn_blocking(move || fresh_database(&server));
+                let folder = TempDir::new().unwrap();
+                story(World::open(location.await.unwrap(), folder).await).await;
+            }
+        }
+    });
+}
+
+fn fresh_database(server: &str) -> DatabaseLocation {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("ads_{}_{count}", std::process::id());
+    let mut client = postgres::Client::connect(server, postgres::NoTls).unwrap();
+    for act in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
+        client.batch_execute(&format!("{act} {name}")).unwrap();
+    }
+    let (before, _) = server.rsplit_once('/').unwrap();
+    DatabaseLocation::Server(format!("{before}/{name}"))
+}
+
+impl World {
+    async fn open(location: DatabaseLocation, folder: TempDir) -> Self {
+        let clock = Clock::frozen_at(START);
+        let key = MasterKey::generate(&Rng::from_seed(1)).unwrap();
+        let options = StoreOptions {
+            location,
+            data_dir: folder.path().to_owned(),
+            connections: 4,
+            node: 0,
+            migrate: true,
+            clock: clock.clone(),
+            rng: Rng::Os,
+            keyring: Keyring::new(key, Vec::new()),
+        };
+        let store = Arc::new(Store::open(options).await.unwrap());
+        let search = PostSearch::open(&folder.path().join("search")).unwrap();
+        Self { store, clock, evaluator: Evaluator::new(Some(Arc::clone(&search))), search, _folder: folder }
+    }
+
+    pub(crate) fn pass(&self, ms: i64) {
+        self.clock.set(self.clock.now().plus_ms(ms));
+    }
+
+    pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> T {
+        self.store.write(work).await.unwrap()
+    }
+
+    pub(crate) async fn user(&self, username: String) -> UserId {
+        let new = NewUser { username, ..NewUser::default() };
+        self.write(move |tx| network::users::create(tx, &new)).await.id
+    }
+
+    pub(crate) async fn say(&self, author: UserId, text: &str) -> PostId {
+        let by = PostAuthor { user_id: author, app_id: None, self_serve: false };
+        let new = NewPost { text: text.to_owned(), ..NewPost::default() };
+        self.write(move |tx| network::posts::create(tx, &by, &new)).await.id
+    }
+
+    pub(crate) async fn live_at(&self, user: UserId, location: &str) {
+        let edit = ProfileChanges { location: Some(location.to_owned()), ..ProfileChanges::default() };
+        self.write(move |tx| network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit)).await;
+    }
+
+    /// Everything that was written can be found, and the log tells of it: other tests on the same
+    /// server may keep it back for a while.
+    pub(crate) async fn settled(&self) {
+        loop {
+            let read = |tx: &mut store::Tx<'_>| {
+                let read = store::event_log::end_cursor(tx)?;
+                Ok(read >= store::event_log::highest_seq(tx)?)
+            };
+            if self.store.read(read).await.unwrap() {
+                return self.search.drain_log(&self.store).await.unwrap();
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+
+    pub(crate) async fn estimate(&self, audience: &TargetedAudience) -> AudienceEstimate {
+        self.settled().await;
+        let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
+        let read = move |tx: &mut store::Tx<'_>| evaluator.estimate(tx, &audience);
+        self.store.read(read).await.unwrap()
+    }
+
+    /// Those of some users whom an audience admits.
+    pub(crate) async fn admitted(&self, audience: &TargetedAudience, users: &[UserId]) -> Vec<UserId> {
+        self.settled().await;
+        let (evaluator, audience) = (Arc::clone(&self.evaluator), audience.clone());
+        let users = users.to_vec();
+        let read = move |tx: &mut store::Tx<'_>| {
+            let mut admitted = Vec::new();
+            for user in &users {
+                if evaluator.reaches_viewer(tx, &audience, Some(*user))? {
+                    admitted.push(*user);
+                }
+            }
+            Ok(admitted)
+        };
+        self.store.read(read).await.unwrap()
+    }
+}
+
+impl World {
+    /// How much is written, and what comes with it.
+    pub(crate) async fn insights(&self, wanted: &InsightsQuery, step_ms: i64) -> (Vec<u64>, Vec<String>) {
+        self.settled().await;
+        let (evaluator, wanted) = (Arc::clone(&self.evaluator), wanted.clone());
+        let snapshot = self.search.snapshot();
+        let read = move |tx: &mut store::Tx<'_>| {
+            let volume = network::insights::count_volume(tx, &snapshot, &wanted, step_ms)?;
+            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &wanted)?;
+            Ok((volume, related.to_vec()))
+        };
+        self.store.read(read).await.unwrap()
+    }
+
+    pub(crate) async fn people_of(&self, country: &str) -> Arc<HashSet<i64>> {
+        self.settled().await;
+        let evaluator = Arc::clone(&self.evaluator);
+        let id = gazetteer().find_country(country).unwrap().id.clone();
+        let read = move |tx: &mut store::Tx<'_>| evaluator.users_in_country(tx, &id);
+        self.store.read(read).await.unwrap()
+    }
+}
+
+pub(crate) fn criterion(kind: &str, value: impl ToString, operator: CriterionOperator) -> TargetingCriterion {
+    TargetingCriterion { kind: kind.to_owned(), value: value.to_string(), operator }
+}
+
+pub(crate) fn audience(criteria: Vec<TargetingCriterion>) -> TargetedAudience {
+    TargetedAudience { criteria, ..TargetedAudience::default() }
+}

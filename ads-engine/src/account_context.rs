@@ -1,0 +1,206 @@
+//! The context of work on an account: the transaction, the account and the caller.
+
+use std::collections::HashMap;
+
+use base::refusal::AdsProblem;
+use base::{Error, Time, UserId, Vocabulary};
+use store::records;
+use store::{Tx, ads};
+
+use crate::access::{AdsRole, RequiredRole};
+use crate::config::AdsConfig;
+use crate::declaration::Resource;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::request::{AdsCaller, SharedEvaluator};
+
+/// The account id of records that belong to no account, created by an operator for all accounts.
+pub const SHARED_ACCOUNT_ID: i64 = 0;
+
+pub struct AccountContext<'t, 'c> {
+    pub tx: &'t mut Tx<'c>,
+    pub caller: AdsCaller,
+    pub cursor_key: [u8; 32],
+    /// The cursor scope as far as the request determines it.
+    pub cursor_scope: String,
+    /// The base URL of the site; files are served below it.
+    pub site_url: &'static str,
+    pub evaluator: Option<SharedEvaluator>,
+    pub batch: Option<BatchState>,
+    /// The number of campaigns that have not ended, cached once counted.
+    pub live_campaigns: Option<i64>,
+    /// The number of targeting criteria by group, cached once counted.
+    pub criteria_counts: HashMap<i64, i64>,
+    pub config: AdsConfig,
+    account: Option<OpenAccount>,
+}
+
+#[derive(Debug)]
+pub struct BatchState {
+    pub resource: &'static Resource,
+    /// The index of the current item in the request.
+    pub item_index: usize,
+    /// The changes so far, each with the index of the item that made it.
+    pub changes: Vec<(usize, RecordChange)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct OpenAccount {
+    pub record: AdsRecord,
+    pub role: AdsRole,
+    pub may_compose_posts: bool,
+}
+
+impl<'t, 'c> AccountContext<'t, 'c> {
+    pub fn new(tx: &'t mut Tx<'c>, caller: AdsCaller) -> Self {
+        Self {
+            tx,
+            caller,
+            cursor_key: [0; 32],
+            cursor_scope: String::new(),
+            site_url: "",
+            evaluator: None,
+            batch: None,
+            live_campaigns: None,
+            criteria_counts: HashMap::new(),
+            config: AdsConfig::default(),
+            account: None,
+        }
+    }
+
+    /// A context that acts for an operator with full rights, in the name of `user`.
+    pub fn new_for_operator(tx: &'t mut Tx<'c>, user: UserId, account: AdsRecord) -> Self {
+        let caller = AdsCaller { user, app: None, speech: Vocabulary::Post, sandbox: account.flag("sandbox") };
+        let mut ctx = Self::new(tx, caller);
+        ctx.account = Some(OpenAccount { record: account, role: AdsRole::Admin, may_compose_posts: true });
+        ctx
+    }
+
+    /// Opens an account for the caller. A missing account and one the caller has no role on give the same
+    /// error.
+    pub fn open_account(
+        &mut self,
+        (accounts, id): (&'static Resource, i64),
+        required_role: RequiredRole,
+        writes: bool,
+        with_deleted: bool,
+    ) -> Result<(), Error> {
+        if writes {
+            // Writers of an account are serialized; limits and sums rely on that.
+            records::lock(self.tx, accounts.name, id)?;
+        }
+        let access = ads::find_access(self.tx, self.caller.user, id)?;
+        let row = records::find_by_id(self.tx, accounts.name, id)?;
+        let (Some(access), Some(row)) = (access, row) else {
+            return Err(account_not_found(accounts, id));
+        };
+        let record = AdsRecord::from_stored(accounts, &row)?;
+        let known = record.flag("sandbox") == self.caller.sandbox && (with_deleted || !record.deleted);
+        let Some(role) = AdsRole::parse(&access.role).filter(|_| known) else {
+            return Err(account_not_found(accounts, id));
+        };
+        if !required_role.allows_role(role) {
+            let message = "The role on this account does not allow this action";
+            return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
+        }
+        let approval = record.text("approval_status");
+        if writes && required_role == RequiredRole::CampaignWriter && approval != "ACCEPTED" {
+            let message = format!("Campaigns are not changed while the account is {approval}");
+            return Err(AdsProblem::new("INVALID_ACCOUNT_SERVICE_LEVEL", message).into());
+        }
+        self.account =
+            Some(OpenAccount { record, role, may_compose_posts: access.can_compose && role.may_compose_posts() });
+        Ok(())
+    }
+
+    pub fn account(&self) -> Result<&OpenAccount, Error> {
+        let missing = || base::Fault::new("the operation has no account");
+        self.account.as_ref().ok_or_else(|| missing().into())
+    }
+
+    pub fn account_id(&self) -> Result<i64, Error> {
+        Ok(self.account()?.record.id)
+    }
+
+    pub const fn now(&self) -> Time {
+        self.tx.now()
+    }
+
+    /// Finds a record of the account or a shared one, including deleted ones.
+    pub fn find_record(&mut self, resource: &'static Resource, id: i64) -> Result<Option<AdsRecord>, Error> {
+        let account = self.account_id()?;
+        let row = records::find_by_id(self.tx, resource.name, id)?;
+        let row = row.filter(|row| [account, SHARED_ACCOUNT_ID].contains(&row.account_id));
+        Ok(row.map(|row| AdsRecord::from_stored(resource, &row)).transpose()?)
+    }
+
+    /// Like [`Self::find_record`], but refuses deleted and missing records.
+    pub fn require_record(&mut self, resource: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
+        let found = self.find_record(resource, id)?.filter(|record| !record.deleted);
+        found.ok_or_else(|| self.not_found_problem(resource, id).into())
+    }
+
+    pub fn not_found_problem(&self, resource: &Resource, id: i64) -> AdsProblem {
+        record_not_found(resource, resource.id.name_in(self.caller.speech), id)
+    }
+
+    /// Records of the account whose field has this value, oldest first.
+    pub fn list_records(
+        &mut self,
+        resource: &'static Resource,
+        field: &'static str,
+        value: i64,
+    ) -> Result<Vec<AdsRecord>, Error> {
+        self.list_by_field(resource, (field, value), false)
+    }
+
+    /// Like [`Self::list_records`] without deleted, hidden and draft records.
+    pub fn list_visible_records(
+        &mut self,
+        resource: &'static Resource,
+        field: &'static str,
+        value: i64,
+    ) -> Result<Vec<AdsRecord>, Error> {
+        self.list_by_field(resource, (field, value), true)
+    }
+
+    fn list_by_field(
+        &mut self,
+        resource: &'static Resource,
+        key: (&'static str, i64),
+        visible_only: bool,
+    ) -> Result<Vec<AdsRecord>, Error> {
+        let account = self.account_id()?;
+        let rows = records::list_by_field(self.tx, resource.name, account, key, visible_only)?;
+        let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
+        Ok(all?)
+    }
+
+    /// Adds the change to the current batch. Returns false if there is no batch or it is for another resource.
+    pub fn add_to_batch(&mut self, change: &RecordChange) -> bool {
+        let batch = self.batch.as_mut();
+        let own = batch.filter(|batch| std::ptr::eq(batch.resource, change.record.resource));
+        if let Some(batch) = own {
+            batch.changes.push((batch.item_index, change.clone()));
+            return true;
+        }
+        false
+    }
+
+    /// Updates a record without history entries or events, for computed values.
+    pub fn save_record(&mut self, record: &AdsRecord) -> Result<(), Error> {
+        Ok(records::update(self.tx, record.resource.name, &record.to_stored())?)
+    }
+}
+
+pub fn record_not_found(resource: &Resource, name: &'static str, id: i64) -> AdsProblem {
+    let written = resource.id_format.format(id.max(0));
+    let message = format!("The {} {written} was not found", resource.label);
+    AdsProblem::invalid_parameter(name, written, message).with_code(resource.not_found)
+}
+
+fn account_not_found(accounts: &Resource, id: i64) -> Error {
+    let written = accounts.id_format.format(id.max(0));
+    let message = "User is not associated with this account, or it does not exist".to_owned();
+    AdsProblem::invalid_parameter("account_id", written, message).with_code("ACCOUNT_NOT_FOUND").into()
+}

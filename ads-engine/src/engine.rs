@@ -1,0 +1,317 @@
+//! The generic operations on every resource.
+
+use base::refusal::AdsProblem;
+use base::{Error, Fault, Refusal};
+use serde_json::Value;
+use store::records::{self, RecordVisibility};
+
+use crate::account_context::{AccountContext, record_not_found};
+use crate::declaration::{DeleteMode, FieldRequirement, Resource, ResourceVerb, ValidationRule};
+use crate::field_kind::{FieldKind, IdFormat};
+use crate::parsed_params::ParsedParams;
+use crate::record::AdsRecord;
+use crate::record_change::RecordChange;
+use crate::{feature_gates, history};
+
+/// Returns one record, deleted or not.
+pub fn get(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &'static Resource,
+    params: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    ensure_valid_params(params)?;
+    let id = path_record_id(resource, params)?;
+    if params.flag("with_deleted") {
+        let found = ctx.find_record(resource, id)?;
+        return found.ok_or_else(|| ctx.not_found_problem(resource, id).into());
+    }
+    ctx.require_record(resource, id)
+}
+
+pub fn path_record_id(resource: &Resource, params: &ParsedParams) -> Result<i64, Error> {
+    let id = params.int(resource.id.post);
+    id.ok_or_else(|| AdsProblem::missing_parameter(resource.id.post).into())
+}
+
+pub fn ensure_valid_params(params: &ParsedParams) -> Result<(), Error> {
+    if params.problems.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::from(params.problems.clone()).into())
+}
+
+pub fn create(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &'static Resource,
+    params: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    let mut problems = params.problems.clone();
+    check_references(ctx, resource, params, &mut problems)?;
+    refuse_problems(problems)?;
+    let mut record = AdsRecord::new(resource, 0, ctx.account_id()?, ctx.now());
+    let mut sent = Vec::new();
+    for field in resource.fields {
+        let name = field.name.post;
+        match params.get(name) {
+            Some(value) => {
+                sent.push(name);
+                record.set(name, value.clone());
+            }
+            None => record.set(name, field.default_value.to_value(field.kind)),
+        }
+    }
+    let mut change = RecordChange { verb: ResourceVerb::Create, record, before: None, sent_fields: sent };
+    validate_change(ctx, &mut change)?;
+    if let Some(twin) = resource.find_duplicate
+        && let Some(found) = twin(ctx, &change.record)?
+    {
+        return restore_deleted(ctx, found);
+    }
+    insert(ctx, change)
+}
+
+fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<AdsRecord, Error> {
+    let resource = change.record.resource;
+    let sequence = if resource.sequence.is_empty() { resource.name } else { resource.sequence };
+    change.record.id = match resource.id_format {
+        IdFormat::Long => ctx.tx.next_id::<()>().get(),
+        IdFormat::Short | IdFormat::Twelve => {
+            records::next_id(ctx.tx, sequence)?.saturating_add(resource.id_format.number_offset())
+        }
+    };
+    change.record.level = visibility_level(&change.record);
+    if !records::insert(ctx.tx, resource.name, &change.record.to_stored())? {
+        return Err(Fault::new(format!("{} {} already exists", resource.name, change.record.id)).into());
+    }
+    apply_change_effects(ctx, &change)?;
+    Ok(change.record)
+}
+
+/// Returns the duplicate, restored if it was deleted.
+fn restore_deleted(ctx: &mut AccountContext<'_, '_>, found: AdsRecord) -> Result<AdsRecord, Error> {
+    if !found.deleted {
+        return Ok(found);
+    }
+    let mut record = found.clone();
+    record.deleted = false;
+    record.level = visibility_level(&record);
+    record.updated_at = ctx.now();
+    let change = RecordChange { verb: ResourceVerb::Create, record, before: Some(found), sent_fields: Vec::new() };
+    ctx.save_record(&change.record)?;
+    apply_change_effects(ctx, &change)?;
+    Ok(change.record)
+}
+
+/// Updates the fields that were sent.
+pub fn update(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &'static Resource,
+    id: i64,
+    params: &ParsedParams,
+) -> Result<AdsRecord, Error> {
+    let before = ctx.require_record(resource, id)?;
+    let mut problems = params.problems.clone();
+    check_references(ctx, resource, params, &mut problems)?;
+    refuse_problems(problems)?;
+    let mut record = before.clone();
+    let mut sent = Vec::new();
+    for field in resource.fields.iter().filter(|field| field.update != FieldRequirement::Ignored) {
+        if let Some(value) = params.get(field.name.post) {
+            sent.push(field.name.post);
+            record.set(field.name.post, value.clone());
+        }
+    }
+    let mut change = RecordChange { verb: ResourceVerb::Update, record, before: Some(before), sent_fields: sent };
+    validate_change(ctx, &mut change)?;
+    if !change.has_any_change() {
+        return Ok(change.record);
+    }
+    if change.record.level != RecordVisibility::Hidden {
+        change.record.level = visibility_level(&change.record);
+    }
+    change.record.updated_at = ctx.now();
+    ctx.save_record(&change.record)?;
+    apply_change_effects(ctx, &change)?;
+    Ok(change.record)
+}
+
+/// Deletes a record and hides its children.
+pub fn delete(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
+    let before = ctx.require_record(resource, id)?;
+    let mut change = RecordChange {
+        verb: ResourceVerb::Delete,
+        record: before.clone(),
+        before: Some(before),
+        sent_fields: Vec::new(),
+    };
+    validate_change(ctx, &mut change)?;
+    change.record.deleted = true;
+    change.record.level = RecordVisibility::Hidden;
+    change.record.updated_at = ctx.now();
+    match resource.delete_mode {
+        DeleteMode::Soft => ctx.save_record(&change.record)?,
+        DeleteMode::Hard => records::delete(ctx.tx, resource.name, id)?,
+    }
+    hide_children(ctx, resource, id)?;
+    apply_change_effects(ctx, &change)?;
+    Ok(change.record)
+}
+
+/// Children of a deleted record are listed with deleted records only, but are not marked as deleted
+/// themselves.
+fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<(), Error> {
+    let account = ctx.account_id()?;
+    for below in ctx.account()?.record.resource.account_resources {
+        let parents = below.fields.iter().filter(|field| match field.kind {
+            FieldKind::Reference(to, true) => std::ptr::eq(to, resource),
+            _ => false,
+        });
+        for field in parents {
+            let hidden = records::hide_by_field(ctx.tx, below.name, account, (field.name.post, id))?;
+            for id in hidden {
+                hide_children(ctx, below, id)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn visibility_level(record: &AdsRecord) -> RecordVisibility {
+    let drafts = record.resource.has_drafts && record.text("entity_status") == "DRAFT";
+    if drafts { RecordVisibility::Draft } else { RecordVisibility::Listed }
+}
+
+/// Records history and runs the resource's hook after a change.
+fn apply_change_effects(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    history::record_history(ctx, change)?;
+    if let Some(after) = change.record.resource.after_change {
+        after(ctx, change)?;
+    }
+    let Some(settles) = change.record.resource.validate_batch else {
+        return Ok(());
+    };
+    // A batch evaluates its effects once, at its end.
+    if ctx.add_to_batch(change) {
+        return Ok(());
+    }
+    let wrong = settles(ctx, std::slice::from_ref(change))?;
+    refuse_problems(wrong.into_iter().flatten().collect())
+}
+
+fn refuse_problems(problems: Vec<AdsProblem>) -> Result<(), Error> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::from(problems).into())
+}
+
+/// Requires every reference that was sent to exist in this account.
+fn check_references(
+    ctx: &mut AccountContext<'_, '_>,
+    resource: &'static Resource,
+    params: &ParsedParams,
+    problems: &mut Vec<AdsProblem>,
+) -> Result<(), Error> {
+    for field in resource.fields {
+        let FieldKind::Reference(to, _) = field.kind else {
+            continue;
+        };
+        let Some(id) = params.int(field.name.post) else {
+            continue;
+        };
+        let found = ctx.find_record(to, id)?;
+        if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
+            let name = field.name.name_in(ctx.caller.speech);
+            problems.push(record_not_found(to, name, id));
+        }
+    }
+    Ok(())
+}
+
+/// Applies the rules of the resource; collects every violation.
+fn validate_change(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        return apply_context_rules(ctx, change);
+    }
+    let mut problems = feature_gates::check_gates(ctx, change)?;
+    for rule in change.record.resource.rules {
+        match rule {
+            ValidationRule::OnRecord(holds) => problems.extend(holds(change).err()),
+            ValidationRule::OnReference(field, holds) => {
+                if let Some(other) = find_referenced_record(ctx, change, field)? {
+                    problems.extend(holds(change, &other).err());
+                }
+            }
+            ValidationRule::InContext(_) => {}
+        }
+    }
+    refuse_problems(problems)?;
+    apply_context_rules(ctx, change)
+}
+
+/// Rules that query the store run last, only once all others pass.
+fn apply_context_rules(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for rule in change.record.resource.rules {
+        let ValidationRule::InContext(holds) = rule else {
+            continue;
+        };
+        match holds(ctx, change) {
+            Ok(()) => {}
+            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
+            Err(other) => return Err(other),
+        }
+    }
+    refuse_problems(problems)
+}
+
+fn find_referenced_record(
+    ctx: &mut AccountContext<'_, '_>,
+    change: &RecordChange,
+    name: &'static str,
+) -> Result<Option<AdsRecord>, Error> {
+    let field = change.record.resource.field(name);
+    match (field.map(|field| field.kind), change.record.int(name)) {
+        (Some(FieldKind::Reference(to, _)), Some(id)) => ctx.find_record(to, id),
+        _ => Ok(None),
+    }
+}
+
+/// Renders records as JSON, with their computed fields.
+pub fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
+    if let Some(shows) = records.first().and_then(|record| record.resource.render_records) {
+        return shows(ctx, records);
+    }
+    let speech = ctx.caller.speech;
+    let computed = match records.first().and_then(|record| record.resource.compute_fields) {
+        Some(computed) => computed(ctx, records)?,
+        None => Vec::new(),
+    };
+    let nothing: Vec<(&'static str, Value)> = Vec::new();
+    let all = records.iter().enumerate().map(|(place, record)| {
+        let mut text = String::with_capacity(512);
+        record.write_json(&mut text, speech, computed.get(place).unwrap_or(&nothing));
+        text
+    });
+    Ok(all.collect())
+}
+
+pub fn render_record(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
+    let shown = render_records(ctx, std::slice::from_ref(record))?;
+    Ok(shown.into_iter().next().unwrap_or_default())
+}
+
+pub fn render_record_array(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
+    let shown = render_records(ctx, records)?;
+    let length: usize = shown.iter().map(|one| one.len() + 1).sum();
+    let mut text = String::with_capacity(length + 2);
+    text.push('[');
+    for (place, one) in shown.iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        text.push_str(one);
+    }
+    text.push(']');
+    Ok(text)
+}

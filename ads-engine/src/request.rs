@@ -1,0 +1,69 @@
+//! A parsed HTTP request for the Ads API.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use base::{AppId, UserId, Vocabulary};
+use serde_json::Value;
+
+use crate::config::AdsConfig;
+use crate::operations::{AdsOperation, OperationParamLocation};
+
+/// The evaluator of audiences, which the engine only passes on to operations.
+pub type SharedEvaluator = Arc<dyn Any + Send + Sync>;
+
+#[derive(Clone, Debug)]
+pub struct AdsRequest {
+    pub operation: &'static AdsOperation,
+    pub caller: AdsCaller,
+    pub path_params: Vec<(&'static str, String)>,
+    /// Query and form parameters in order; the form's come last and win.
+    pub pairs: Vec<(String, String)>,
+    /// The JSON body, if the operation takes one and it is valid.
+    pub json: Option<Value>,
+    pub cursor_key: [u8; 32],
+    /// The query parameters of a request with a JSON body.
+    pub query_pairs: Vec<(String, String)>,
+    pub evaluator: Option<SharedEvaluator>,
+    pub config: AdsConfig,
+    pub site_url: &'static str,
+}
+
+/// The app id of requests from the Ads Manager, which has no app.
+pub const CONSOLE_APP_ID: AppId = AppId::new(0);
+
+#[derive(Clone, Copy, Debug)]
+pub struct AdsCaller {
+    pub user: UserId,
+    pub app: Option<AppId>,
+    pub speech: Vocabulary,
+    pub sandbox: bool,
+}
+
+impl AdsRequest {
+    /// A request without an app: `ids` are those of the path, in order.
+    pub fn new_without_app(
+        operation: &'static AdsOperation,
+        caller: AdsCaller,
+        ids: &[&str],
+        pairs: &[(&str, String)],
+        json: Option<Value>,
+    ) -> Self {
+        let names = operation.params.iter();
+        let names = names.filter(|param| param.location == OperationParamLocation::Path);
+        let path = names.zip(ids);
+        let pairs = pairs.iter();
+        Self {
+            operation,
+            caller,
+            path_params: path.map(|(param, id)| (param.name.post, (*id).to_owned())).collect(),
+            pairs: pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+            json,
+            query_pairs: Vec::new(),
+            evaluator: None,
+            config: AdsConfig::default(),
+            cursor_key: [0; 32],
+            site_url: "",
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! When audiences are measured, and the record of one by its id alone.
+
+use ads_engine::declaration::Resource;
+use ads_engine::record::AdsRecord;
+use base::{Error, Fault, Time};
+use store::{Tx, records};
+
+use crate::resources::accounts::ACCOUNT;
+use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
+use crate::resources::do_not_reach_lists::DO_NOT_REACH_LIST;
+
+/// Resources with matched members, and the field that holds the size of each. They share one id sequence.
+pub static SIZE_FIELDS: [(&Resource, &str); 2] =
+    [(&CUSTOM_AUDIENCE, "audience_size"), (&DO_NOT_REACH_LIST, "list_size")];
+
+pub fn mark_audience_changed(tx: &mut Tx<'_>, audience: i64) -> Result<(), Error> {
+    let now = tx.now();
+    schedule_measurement(tx, audience, now)
+}
+
+/// Schedules a measurement for the usual delay after `at`.
+pub fn schedule_measurement(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<(), Error> {
+    if let Some(mut record) = lock_audience(tx, audience)? {
+        record.set("due_at", at.ms());
+        records::update(tx, record.resource.name, &record.to_stored())?;
+    }
+    Ok(())
+}
+
+pub fn find_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Fault> {
+    for (of, _) in SIZE_FIELDS {
+        if let Some(row) = records::find_by_id(tx, of.name, audience)? {
+            return AdsRecord::from_stored(of, &row).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Loads an audience after taking the lock of its account.
+pub fn lock_audience(tx: &mut Tx<'_>, audience: i64) -> Result<Option<AdsRecord>, Error> {
+    let Some(record) = find_audience(tx, audience)? else {
+        return Ok(None);
+    };
+    records::lock(tx, ACCOUNT.name, record.account_id)?;
+    Ok(find_audience(tx, audience)?.filter(|record| !record.deleted))
+}
