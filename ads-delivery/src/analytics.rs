@@ -11,12 +11,10 @@ mod time_series;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{
+    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, OperationOutput,
+    ParsedParams, RequiredRole,
+};
 use base::Error;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use ads::resources::promoted_posts::PROMOTED_POST;
-use ads_engine::record::AdsRecord;
+use ads_engine::AdsRecord;
 use base::{Fault, PostId, Time, UserId};
 use store::event_log::{self, LogEvent as Entry};
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};

@@ -5,7 +5,7 @@ use ads::audience_schedule::{SIZE_FIELDS, find_audience, lock_audience, mark_aud
 use ads::resources::audience_targeting;
 use ads::resources::custom_audiences::{CUSTOM_AUDIENCE, FLEXIBLE};
 use ads::segments;
-use ads_engine::record::AdsRecord;
+use ads_engine::AdsRecord;
 use base::{Error, Fault, Time};
 use serde_json::Value;
 use store::ads::audiences;

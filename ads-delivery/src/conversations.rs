@@ -2,7 +2,7 @@
 //! composed with one of them, and content unlocked by posting.
 
 use ads::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, OPTIONS, VIDEO_CONVERSATION_CARD};
-use ads_engine::record::AdsRecord;
+use ads_engine::AdsRecord;
 use base::{Fault, Id, PostId, UserId};
 use store::ledger::AdEventKind;
 use store::posts::{Post, PostState};

@@ -1,7 +1,6 @@
 //! Decides to whom a line item may be shown; nothing else does (contract ads §8.2, §8.6).
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord};
 use base::{Error, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::posts::Post;

@@ -9,8 +9,7 @@ use ads::resources::accounts::ACCOUNT;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::record::AdsRecord;
-use ads_engine::time_zone::AccountTimeZone;
+use ads_engine::{AccountTimeZone, AdsRecord};
 use base::{Fault, PostId, Time};
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
@@ -139,7 +138,7 @@ fn recorded_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<HashSet<(i
 /// Records of a resource by id, deleted or not.
 pub fn records_by_ids(
     tx: &mut Tx<'_>,
-    resource: &'static ads_engine::declaration::Resource,
+    resource: &'static ads_engine::Resource,
     ids: &[i64],
 ) -> Result<HashMap<i64, AdsRecord>, Fault> {
     let rows = records::find_by_ids(tx, resource.name, ids)?;

@@ -9,7 +9,7 @@ mod impression_token;
 mod reports;
 mod video_placements;
 
-use ads_engine::config::AdsConfig;
+use ads_engine::AdsConfig;
 use ads_engine::field_kind::format_time;
 use base::refusal::AdsProblem;
 use base::{Error, Fault, UserId};

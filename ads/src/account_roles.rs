@@ -1,7 +1,6 @@
 //! Grants and revokes roles on accounts, by an administrator of the account or an operator.
 
-use ads_engine::access::{AdsRole, RequiredRole};
-use ads_engine::record::AdsRecord;
+use ads_engine::{AdsRecord, AdsRole, RequiredRole};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::{self, AuditAction, AuditActor};

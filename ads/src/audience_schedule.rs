@@ -1,7 +1,6 @@
 //! When audiences are measured, and the record of one by its id alone.
 
-use ads_engine::declaration::Resource;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AdsRecord, Resource};
 use base::{Error, Fault, Time};
 use store::{Tx, records};
 

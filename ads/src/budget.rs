@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ads_engine::record::AdsRecord;
+use ads_engine::AdsRecord;
 use base::{Fault, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity};

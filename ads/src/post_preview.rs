@@ -1,7 +1,6 @@
 //! Signed preview pages of posts (contract ads §4.11, §8.4). The URL contains everything; nothing is stored.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::request::CONSOLE_APP_ID;
+use ads_engine::{AccountContext, CONSOLE_APP_ID};
 use base::{AppId, Error, Time, UserId};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

@@ -1,11 +1,7 @@
 //! Publishes scheduled posts when they are due: the post, its promotion and the state change are one
 //! transaction, so that each is published once (contract ads §8.4).
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::ResourceVerb;
-use ads_engine::history;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{AccountContext, AdsRecord, RecordChange, ResourceVerb, history};
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Fault, Id, PostId, UserId};
 use network::posts::{self, NewPost, PostAuthor};

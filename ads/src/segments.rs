@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use ads_engine::field_kind::{FieldKind, IdFormat, RawParam};
+use ads_engine::{FieldKind, IdFormat, RawParam};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};

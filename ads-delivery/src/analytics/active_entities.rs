@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::account_context::AccountContext;
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, format_time};
+use ads_engine::field_kind::format_time;
 use ads_engine::listing::exclusive_params;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, FieldKind, OperationOutput, ParsedParams};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};

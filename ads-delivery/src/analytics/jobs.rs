@@ -3,13 +3,10 @@
 use std::io::Write as _;
 
 use ads::resources::accounts::ACCOUNT;
-use ads_engine::account_context::AccountContext;
-use ads_engine::cursor;
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{IdFormat, format_time};
+use ads_engine::field_kind::format_time;
 use ads_engine::listing::{cursor_scope, parse_cursor};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{AccountContext, IdFormat, OperationOutput, ParsedParams, cursor};
 use base::refusal::{AdsProblem, ProblemLocation as Where};
 use base::{Error, Fault, Time};
 use flate2::Compression;

@@ -2,11 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ads_engine::account_context::AccountContext;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{AccountContext, OperationOutput, ParsedParams};
 use base::Error;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};

@@ -3,7 +3,7 @@
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promotable_users;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
-use ads_engine::account_context::AccountContext;
+use ads_engine::AccountContext;
 use base::{Error, UserId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use ads::resources::do_not_reach_lists::find_list_id;
-use ads_engine::account_context::AccountContext;
+use ads_engine::AccountContext;
 use base::{Error, UserId};
 use network::insights::InsightsCache;
 use network::search::PostSearch;

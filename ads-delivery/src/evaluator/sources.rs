@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ads::audience_schedule;
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::field_kind::IdFormat;
+use ads_engine::IdFormat;
 use base::{Error, UserId};
 use store::ads::{audiences, viewers};
 use store::ledger::{self, AdEventKind};
@@ -199,7 +199,7 @@ impl Evaluator {
             return Ok(Some(UserSet::default()));
         };
         let filter = &ads::resources::promotable_users::PROMOTABLE_USER;
-        let user = ads_engine::record::AdsRecord::from_stored(filter, &row)?.int("user_id");
+        let user = ads_engine::AdsRecord::from_stored(filter, &row)?.int("user_id");
         self.user_engagers(tx, user.unwrap_or(0)).map(Some)
     }
 }

@@ -2,12 +2,7 @@
 
 use ads::resources::custom_audiences::require_targetable;
 use ads::resources::targeting_criteria::{TARGETING_TYPES, find_named_user, validate_targeting_value};
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{AccountContext, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams, RequiredRole};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};

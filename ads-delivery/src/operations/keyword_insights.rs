@@ -4,13 +4,10 @@
 use crate::evaluator::Evaluator;
 use ads::gazetteer::gazetteer;
 use ads::option_catalog;
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{
+    AccountContext, AdsRateClass, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams, RequiredRole,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, Time};
 use network::insights::{self, InsightsCountry, InsightsQuery};

@@ -9,9 +9,8 @@ use std::sync::LazyLock;
 
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::{CUSTOM_OPERATIONS, INDEXES, REFERENCES, RESOURCES};
-use ads_engine::AdsOperation;
-use ads_engine::declaration::CustomOperation;
 use ads_engine::operations::derive_operations;
+use ads_engine::{AdsOperation, CustomOperation};
 use store::records::RecordIndex;
 
 static AUDIENCE_OPERATIONS: &[&[CustomOperation]] = &[

@@ -1,14 +1,13 @@
 //! Targeting options (contract ads §4.6, §9.4).
 
 use crate::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, COUNT, CURSOR, CustomOperation, FieldSpec};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, format_time};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::field_kind::format_time;
 use ads_engine::reference_lists::search_page;
+use ads_engine::{
+    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    RequiredRole,
+};
 use base::{Error, Time};
 use serde_json::{Value, json};
 use store::places;

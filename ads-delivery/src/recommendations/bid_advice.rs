@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use ads::resources::bidding_rules::bid_bounds;
-use ads_engine::account_context::AccountContext;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord};
 use base::Error;
 use serde_json::json;
 use store::ledger::{self, AdEntity, MetricSums};

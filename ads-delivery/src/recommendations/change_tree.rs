@@ -5,10 +5,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::Resource;
-use ads_engine::field_kind::RawParam;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, RawParam, Resource};
 use base::Error;
 use serde_json::{Map, Value, json};
 

@@ -5,9 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::config::AdsConfig;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsConfig, AdsRecord};
 use base::{Error, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity, AuctionBid};
@@ -233,8 +231,7 @@ mod tests {
     use ads::resources::accounts::ACCOUNT;
     use ads::resources::campaigns::CAMPAIGN;
     use ads::resources::line_items::LINE_ITEM;
-    use ads_engine::config::RATE_ONE;
-    use ads_engine::record::AdsRecord;
+    use ads_engine::{AdsRecord, RATE_ONE};
 
     #[test]
     fn the_second_price_is_paid_and_never_more_than_the_bid() {

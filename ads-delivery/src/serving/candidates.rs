@@ -8,10 +8,7 @@ use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
-use ads_engine::account_context::AccountContext;
-use ads_engine::config::AdsConfig;
-use ads_engine::record::AdsRecord;
-use ads_engine::time_zone::AccountTimeZone;
+use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
 use base::{Error, Time};
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 use store::{Tx, records};
@@ -35,7 +32,7 @@ pub(super) struct AuctionCandidate {
     pub(super) expected_rate: i64,
     /// The currency's smallest step in micros.
     pub(super) currency_step: i64,
-    /// The market in which bids are compared; see [`CurrencyRates`](ads_engine::config::CurrencyRates).
+    /// The market in which bids are compared; see [`CurrencyRates`](ads_engine::CurrencyRates).
     pub(super) market: String,
     /// The value of one unit of the currency in the market.
     pub(super) currency_rate: i64,

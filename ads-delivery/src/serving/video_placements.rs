@@ -3,8 +3,7 @@
 
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads::resources::{categories, curated_categories, line_item_curated_categories, publishers};
-use ads_engine::account_context::AccountContext;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord};
 use base::{Error, PostId};
 use store::posts::PostState;
 

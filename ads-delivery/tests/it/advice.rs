@@ -3,8 +3,7 @@
 #![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
 
 use ads::resources::line_items::LINE_ITEM;
-use ads_engine::account_context::AccountContext;
-use ads_engine::field_kind::IdFormat;
+use ads_engine::{AccountContext, IdFormat};
 use base::UserId;
 use serde_json::{Value, json};
 use store::ledger::{AuctionBid, record_auction};

@@ -1,11 +1,6 @@
 //! Apps that an account has advertised, recorded on first use.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, Resource, ResourceVerb};
-use ads_engine::engine;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, FieldKind, FieldSpec, ParsedParams, Resource, ResourceVerb, engine};
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 

@@ -1,14 +1,12 @@
 //! The account history: what changed, who changed it, and how.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::cursor;
-use ads_engine::declaration::{COUNT, CURSOR, CustomOperation, FieldSpec};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, IdFormat, format_time};
+use ads_engine::field_kind::format_time;
 use ads_engine::listing::{cursor_scope, parse_cursor};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{
+    AccountContext, COUNT, CURSOR, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
+    RequiredRole, cursor,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};

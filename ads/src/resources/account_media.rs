@@ -1,8 +1,6 @@
 //! Account media: the media used by media creatives, created through the media library.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
-use ads_engine::field_kind::FieldKind;
+use ads_engine::{FieldKind, FieldSpec, ListFilter, RequiredRole, Resource, ResourceVerb};
 use base::VocabularyWord;
 
 pub static ACCOUNT_MEDIA: Resource = Resource {

@@ -1,10 +1,7 @@
 //! What an account stores about its published posts: name and scheduled time. In the sandbox, the whole post
 //! (contract ads §4.11, §8.4).
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{DeleteMode, FieldSpec, Resource};
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, DeleteMode, FieldKind, FieldSpec, IdFormat, Resource};
 use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;
 use store::records;

@@ -1,17 +1,11 @@
 //! Advertising accounts.
 
-use ads_engine::access::{AdsRole, RequiredRole};
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, SORT_BY, WITH_DELETED,
-    WITH_TOTAL_COUNT,
-};
 use ads_engine::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
+    ListFilter, OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
+    listing,
+};
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::json;

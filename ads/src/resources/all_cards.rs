@@ -1,13 +1,10 @@
 //! Cards of every type, found by URI or id.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec, Resource, WITH_DELETED};
 use ads_engine::engine::{ensure_valid_params, render_record, render_records};
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
+    RequiredRole, Resource, WITH_DELETED,
+};
 use base::Error;
 use base::refusal::AdsProblem;
 use store::records::{self, RecordListing, RecordOrder};

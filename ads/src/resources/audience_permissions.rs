@@ -1,18 +1,11 @@
 //! Permissions for other accounts to use a custom audience.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, ListFilter, Resource, SORT_BY, ValidationRule,
-    WITH_TOTAL_COUNT,
-};
 use ads_engine::engine::{self, render_record};
-use ads_engine::feature_gates;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, ListFilter,
+    OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, ValidationRule, WITH_TOTAL_COUNT, feature_gates,
+    listing,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use store::records;

@@ -2,12 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::cursor;
 use ads_engine::listing::{cursor_scope, parse_cursor};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams, cursor};
 use base::{Error, UserId};
 use serde_json::{Value, json};
 use store::Tx;
@@ -94,7 +90,7 @@ fn line_items_by_campaign(
 
 fn load_records(
     ctx: &mut AccountContext<'_, '_>,
-    resource: &'static ads_engine::declaration::Resource,
+    resource: &'static ads_engine::Resource,
     ids: &[i64],
 ) -> Result<Vec<AdsRecord>, Error> {
     let rows = records::find_by_ids(ctx.tx, resource.name, ids)?;

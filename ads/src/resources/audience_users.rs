@@ -2,11 +2,8 @@
 //! §8.3). Errors never quote the input, which may be personal data.
 
 use crate::audience_schedule;
-use ads_engine::account_context::AccountContext;
 use ads_engine::field_kind::parse_time;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, OperationOutput, ParsedParams};
 use base::refusal::{AdsProblem, AdsRefusal, ProblemLocation};
 use base::secret::digest;
 use base::{Error, Refusal, Time};

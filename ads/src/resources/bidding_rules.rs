@@ -1,8 +1,6 @@
 //! Minimum and maximum bids by currency (contract ads §9.1).
 
-use ads_engine::config::CURRENCIES;
-use ads_engine::declaration::{FieldSpec, ReferenceList};
-use ads_engine::field_kind::FieldKind;
+use ads_engine::{CURRENCIES, FieldKind, FieldSpec, ReferenceList};
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 

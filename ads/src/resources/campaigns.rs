@@ -1,16 +1,9 @@
 //! Campaigns.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldRequirement, FieldSpec, ListFilter,
+    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, engine,
 };
-use ads_engine::engine;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Card components, in the order in which they are rendered.
 
-use ads_engine::field_kind::{FieldKind, RawParam};
+use ads_engine::{FieldKind, RawParam};
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 

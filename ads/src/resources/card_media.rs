@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ads_engine::account_context::AccountContext;
+use ads_engine::AccountContext;
 use base::id::marker;
 use base::refusal::AdsProblem;
 use base::{Error, Id};

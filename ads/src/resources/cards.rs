@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldKind, FieldSpec, IdFormat, InputFormat, ListFilter, RecordChange, RequiredRole,
+    Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
 use serde_json::{Map, Value};

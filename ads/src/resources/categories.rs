@@ -1,12 +1,10 @@
 //! Content and business categories (contract ads §9.2, §9.3), and placements.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, ReferenceList};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{
+    AccountContext, AdsRateClass, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
+    ParsedParams, ReferenceList, RequiredRole,
+};
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
 

@@ -1,14 +1,10 @@
 //! Shared behaviour of drafts and scheduled posts: authorship, permissions and validation (contract
 //! ads §4.11).
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CURSOR, FieldSpec, Resource, ResourceVerb};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, CURSOR, FieldKind, FieldSpec, OperationOutput, ParsedParams, RecordChange, Resource,
+    ResourceVerb, listing,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
 use base::{AppId, Error, PostId, UserId};

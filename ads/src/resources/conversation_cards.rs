@@ -1,11 +1,9 @@
 //! Conversation cards: a medium, and hashtags that start a post.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldKind, FieldSpec, ListFilter, RecordChange, RequiredRole,
+    Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
 use serde_json::Value;

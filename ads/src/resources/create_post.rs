@@ -1,15 +1,10 @@
 //! Publishes a post at once in the name of a user of the account (contract ads §4.11).
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec, ResourceVerb};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
-use ads_engine::request::CONSOLE_APP_ID;
+use ads_engine::{
+    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    RecordChange, RequiredRole, ResourceVerb,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Id, PostId, Refusal, UserId, VocabularyWord};
 use network::posts::{NewPost, PostAuthor, create};

@@ -1,14 +1,10 @@
 //! Curated categories: sets of publishers chosen by the operator for some countries.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::{AccountContext, SHARED_ACCOUNT_ID};
-use ads_engine::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource};
 use ads_engine::engine::{ensure_valid_params, render_record};
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldRequirement, FieldSpec, IdFormat, OperationOutput,
+    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Fault, VocabularyWord};
 use serde_json::Value;
@@ -43,7 +39,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_curated_categories,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), ads_engine::declaration::CURSOR]),
+    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), ads_engine::CURSOR]),
     CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",

@@ -1,19 +1,13 @@
 //! Custom audiences: people known to an advertiser, matched with users by hashed identifiers.
 
 use crate::audience_schedule;
-use ads_engine::access::{AdsRole, RequiredRole};
-use ads_engine::account_context::{AccountContext, record_not_found};
-use ads_engine::declaration::{
-    COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, SORT_BY,
-    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT,
-};
+use ads_engine::account_context::record_not_found;
 use ads_engine::engine::{self, ensure_valid_params, render_record};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
+    ListFilter, OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, SORT_BY,
+    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT, listing,
+};
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
@@ -157,7 +151,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .aliases(&["tailored_audiences/{custom_audience_id}/users"])
     .params(&[ID])
     .takes_json()
-    .rate_limited(ads_engine::declaration::AdsRateClass::AccountPerMinute(1500))
+    .rate_limited(ads_engine::AdsRateClass::AccountPerMinute(1500))
     .body_limit(audience_users::MAX_BODY_BYTES),
 ];
 

@@ -1,14 +1,10 @@
 //! The do-not-reach list: people an account's ads never reach, one list for each account, of hashed email
 //! addresses and phone numbers (contract ads §4.14).
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use serde_json::json;

@@ -1,15 +1,10 @@
 //! Draft posts: composed for an account and not published.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
-};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, DeleteMode, FieldKind, FieldSpec, IdFormat, ListFilter,
+    OperationOutput, ParsedParams, RequiredRole, Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::{Value, json};

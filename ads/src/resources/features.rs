@@ -1,11 +1,7 @@
 //! Features enabled for an account.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{AccountContext, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams};
 use base::Error;
 use serde_json::{Value, json};
 

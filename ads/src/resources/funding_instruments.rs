@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::config::CURRENCIES;
-use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, CURRENCIES, FieldKind, FieldRequirement, FieldSpec, ListFilter, RecordChange,
+    RequiredRole, Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! The curated category of a pre-roll line item.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldRequirement, FieldSpec, ListFilter, RecordChange, Resource, ResourceVerb,
+    ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 use store::records;

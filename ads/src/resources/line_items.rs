@@ -2,17 +2,10 @@
 
 pub mod objectives;
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::config::CURRENCIES;
-use ads_engine::declaration::{
-    AdsRateClass, CustomOperation, FeatureGate, FieldRequirement, FieldSpec, ListFilter, Resource, ResourceVerb,
-    ValidationRule,
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldKind, FieldRequirement,
+    FieldSpec, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
 };
-use ads_engine::feature_gates;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};

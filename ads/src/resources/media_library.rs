@@ -1,18 +1,12 @@
 //! The media library: media of the account's own user, with metadata from the account (contract ads
 //! §4.10). A medium does not expire while it is in the library.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    CURSOR, CustomOperation, FieldRequirement, FieldSpec, Resource, ResourceVerb, ValidationRule,
-};
 use ads_engine::engine::{create, delete, ensure_valid_params, render_record, update};
-use ads_engine::field_kind::{FieldKind, format_time};
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::field_kind::format_time;
+use ads_engine::{
+    AccountContext, AdsRecord, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
+    ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Id, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};

@@ -45,7 +45,7 @@ pub mod tracking_tags;
 pub mod user_access;
 pub mod user_settings;
 
-use ads_engine::declaration::{CustomOperation, ReferenceList, Resource};
+use ads_engine::{CustomOperation, ReferenceList, Resource};
 use store::records::RecordIndex;
 
 pub static RESOURCES: &[&Resource] = &[

@@ -1,11 +1,10 @@
 //! Poll cards: polls that posts carry. All posts with a card share its votes.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{DeleteMode, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::{FieldKind, format_time};
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::field_kind::format_time;
+use ads_engine::{
+    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldKind, FieldSpec, ListFilter, RecordChange, RequiredRole,
+    Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, PostId, Time, VocabularyWord};
 use serde_json::Value;

@@ -3,16 +3,12 @@
 
 use std::collections::HashMap;
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::cursor;
-use ads_engine::declaration::{COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Resource};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, format_time};
-use ads_engine::listing;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::field_kind::format_time;
+use ads_engine::{
+    AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
+    ParsedParams, RequiredRole, Resource, cursor, listing,
+};
 use base::refusal::AdsProblem;
 use base::{Error, PostId, UserId};
 use network::visibility::Viewer;

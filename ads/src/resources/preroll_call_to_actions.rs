@@ -1,9 +1,8 @@
 //! Calls to action over what is shown before videos.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldSpec, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
 

@@ -1,11 +1,8 @@
 //! Users whose posts an account may promote.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb};
-use ads_engine::engine;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, ParsedParams, Resource, ResourceVerb, engine,
+};
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
 

@@ -1,11 +1,9 @@
 //! Promoted accounts: users whom a line item recommends to follow.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, ParsedParams, RecordChange, Resource, ResourceVerb,
+    ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use store::users::UserState;

@@ -1,15 +1,10 @@
 //! Promoted posts: posts that a line item shows.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, ListFilter, Resource, ResourceVerb};
 use ads_engine::engine::{create, ensure_valid_params, render_record_array};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
-use ads_engine::request::CONSOLE_APP_ID;
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldKind, FieldSpec, ListFilter,
+    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;

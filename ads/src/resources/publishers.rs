@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::{AccountContext, SHARED_ACCOUNT_ID};
-use ads_engine::declaration::{AdsRateClass, CustomOperation, FieldSpec, Resource};
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput,
+    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID,
+};
 use base::id::first_snowflake_at;
 use base::{Error, Fault, UserId, VocabularyWord};
 use serde_json::{Value, json};

@@ -1,13 +1,10 @@
 //! Recommendations: possible improvements of an account's advertising, as changes to make.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec, Resource};
 use ads_engine::engine::{ensure_valid_params, render_record, render_record_array};
-use ads_engine::field_kind::{FieldKind, IdFormat};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
+    RequiredRole, Resource,
+};
 use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::records;

@@ -1,14 +1,10 @@
 //! Scheduled posts, published when they are due (contract ads §8.4).
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{
-    CustomOperation, DeleteMode, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+use ads_engine::field_kind::format_time;
+use ads_engine::{
+    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, DeleteMode, FieldKind, FieldSpec, IdFormat, ListFilter,
+    RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
-use ads_engine::field_kind::{FieldKind, IdFormat, format_time};
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
-use ads_engine::request::CONSOLE_APP_ID;
 use base::refusal::AdsProblem;
 use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;

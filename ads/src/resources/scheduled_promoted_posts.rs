@@ -1,10 +1,8 @@
 //! Scheduled promoted posts: they become promoted posts once their scheduled post is published.
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
 

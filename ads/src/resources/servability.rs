@@ -3,9 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::record::AdsRecord;
-use ads_engine::time_zone::AccountTimeZone;
+use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
 use base::refusal::AdsProblem;
 use base::{Error, Time};
 use serde_json::{Value, json};

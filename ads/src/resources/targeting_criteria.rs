@@ -2,15 +2,11 @@
 
 mod combination_rules;
 
-use ads_engine::account_context::{AccountContext, record_not_found};
-use ads_engine::declaration::{
-    AdsRateClass, FeatureGate, FieldSpec, ListFilter, Resource, ResourceVerb, ValidationRule,
+use ads_engine::account_context::record_not_found;
+use ads_engine::{
+    AccountContext, AdsRateClass, AdsRecord, FeatureGate, FieldKind, FieldSpec, ListFilter, ParsedParams, RecordChange,
+    Resource, ResourceVerb, ValidationRule, engine,
 };
-use ads_engine::engine;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;

@@ -1,13 +1,10 @@
 //! Tax settings of an account.
 
-use ads_engine::access::RequiredRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldSpec, Resource, ValidationRule};
 use ads_engine::engine::{ensure_valid_params, update};
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, FieldSpec, OperationOutput, ParsedParams, RecordChange, RequiredRole,
+    Resource, ValidationRule,
+};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Tracking tags: a partner's URL, called on impressions or clicks of a line item.
 
-use ads_engine::declaration::{FieldRequirement, FieldSpec, ListFilter, Resource};
+use ads_engine::{FieldRequirement, FieldSpec, ListFilter, Resource};
 use base::VocabularyWord;
 
 use crate::resources::line_items::LINE_ITEM;

@@ -1,11 +1,8 @@
 //! The authenticated user's permissions on an account.
 
 use ads_engine::access::composer_permission;
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::CustomOperation;
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
+use ads_engine::{AccountContext, CustomOperation, OperationOutput, ParsedParams};
 use base::Error;
 use serde_json::{Value, json};
 

@@ -1,15 +1,10 @@
 //! Notification settings of a user on an account.
 
-use ads_engine::access::{AdsRole, RequiredRole};
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::{CustomOperation, FieldRequirement, FieldSpec, Resource, ValidationRule};
 use ads_engine::engine::{ensure_valid_params, update};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::output::OperationOutput;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
-use ads_engine::time_zone::AccountTimeZone;
+use ads_engine::{
+    AccountContext, AccountTimeZone, AdsRecord, AdsRole, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
+    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ValidationRule,
+};
 use base::refusal::AdsProblem;
 use base::{Error, Time, UserId, VocabularyWord};
 use serde_json::Value;
@@ -30,7 +25,7 @@ pub static USER_SETTINGS: Resource = Resource {
         FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
     ],
     // Looked up by account and user.
-    filters: &[ads_engine::declaration::ListFilter::new("user_id", "user_id", FieldKind::User)],
+    filters: &[ads_engine::ListFilter::new("user_id", "user_id", FieldKind::User)],
     verbs: &[],
     rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(schedule_digest)],
     ..Resource::DEFAULT

@@ -3,8 +3,7 @@
 use ads::resources::categories::is_content_category;
 use ads::resources::curated_categories::{self, CURATED_CATEGORY};
 use ads::resources::publishers::{self, PUBLISHER};
-use ads_engine::account_context::SHARED_ACCOUNT_ID;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AdsRecord, SHARED_ACCOUNT_ID};
 use base::{Error, Refusal, UserId};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,7 @@ pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), St
         ConfigValueKind::Size => parse_byte_size(text).is_some(),
         ConfigValueKind::OneOf(words) => words.contains(&text),
         ConfigValueKind::RateLimits => parse_rate_limits(text).is_some(),
-        ConfigValueKind::CurrencyWorths => ads_engine::config::CurrencyRates::parse(text).is_some(),
+        ConfigValueKind::CurrencyWorths => ads_engine::CurrencyRates::parse(text).is_some(),
     };
     if fits { Ok(()) } else { Err(kind.type_name()) }
 }

@@ -1,10 +1,7 @@
 //! The ad campaigns of the `ads` world, in every state; created through the Ads API engine.
 
 use ads::account_roles;
-use ads_engine::access::AdsRole;
-use ads_engine::record::AdsRecord;
-use ads_engine::request::CONSOLE_APP_ID;
-use ads_engine::{AdsCaller, AdsRequest};
+use ads_engine::{AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID};
 use base::{Error, Fault, Time, UserId, Vocabulary};
 use network::audit::AuditActor;
 use network::media;

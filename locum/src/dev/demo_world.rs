@@ -2,10 +2,7 @@
 
 use ads::resources::accounts::{self, NewAdsAccount};
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
-use ads_engine::account_context::AccountContext;
-use ads_engine::engine;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
+use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
 use base::id::first_snowflake_at;
 use base::{Error, PostId, Rng, Time, UserId};
 use network::apps::{self, AccessLevel, App, AppCredentials, AppRegistration, OAuthClientKind as AppKind, Permission};

@@ -1,7 +1,7 @@
 //! Roles on an account, which administrators assign, change and remove.
 
 use ads::account_roles as rules;
-use ads_engine::access::{AdsRole, RequiredRole};
+use ads_engine::{AdsRole, RequiredRole};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::AuditActor;

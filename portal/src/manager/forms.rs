@@ -1,6 +1,6 @@
 //! Forms of the Ads Manager, their fields, and the API operations they call.
 
-use ads_engine::access::RequiredRole;
+use ads_engine::RequiredRole;
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::FormField;

@@ -1,6 +1,6 @@
 //! Labels for the API's enum words, amounts and timestamps.
 
-use ads_engine::access::AdsRole;
+use ads_engine::AdsRole;
 use base::Time;
 use pages::manager::StatusBadge;
 use serde_json::Value;

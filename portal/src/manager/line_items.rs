@@ -4,9 +4,7 @@ use ads::resources::accounts::ACCOUNT;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::servability;
-use ads_engine::account_context::AccountContext;
-use ads_engine::field_kind::IdFormat;
-use ads_engine::{AdsCaller, access::RequiredRole};
+use ads_engine::{AccountContext, AdsCaller, IdFormat, RequiredRole};
 use base::{Error, PostId, UserId, Vocabulary};
 use pages::manager::{
     ActionButton, AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell, TableRow,

@@ -2,12 +2,7 @@
 
 use ads::resources::accounts;
 use ads_delivery::find_operation;
-use ads_engine::access::AdsRole;
-use ads_engine::account_context::AccountContext;
-use ads_engine::parsed_params::ParsedParams;
-use ads_engine::record::AdsRecord;
-use ads_engine::request::CONSOLE_APP_ID;
-use ads_engine::{AdsCaller, AdsRequest};
+use ads_engine::{AccountContext, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, ParsedParams};
 use base::{Error, Time, UserId, Vocabulary};
 use serde_json::Value;
 use store::Tx;

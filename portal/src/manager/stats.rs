@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use ads_engine::AccountTimeZone;
 use ads_engine::field_kind::format_time;
-use ads_engine::time_zone::AccountTimeZone;
 use base::{Error, Time};
 use pages::manager::{DailyBar, DailyCharts, DailySeries, NavLink, PageBlock, TableCell, TableColumn};
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! The Ads API's part of the OpenAPI document: bodies and responses.
 
-use ads_engine::OperationAction;
-use ads_engine::declaration::{DefaultValue, FieldRequirement, FieldSpec, Resource, ResourceVerb};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::operations::OperationParamLocation;
+use ads_engine::{
+    DefaultValue, FieldKind, FieldRequirement, FieldSpec, OperationAction, OperationParamLocation, Resource,
+    ResourceVerb,
+};
 use serde_json::{Map, Value, json};
 
 use super::schema::array_schema;

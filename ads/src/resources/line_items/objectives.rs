@@ -1,6 +1,6 @@
 //! What each objective allows as goal, payment and bid strategy (contract ads §4.5).
 
-use ads_engine::record_change::RecordChange;
+use ads_engine::RecordChange;
 use base::VocabularyWord;
 use base::refusal::AdsProblem;
 

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ads_engine::account_context::AccountContext;
-use ads_engine::declaration::ResourceVerb;
-use ads_engine::record::AdsRecord;
-use ads_engine::record_change::RecordChange;
+use ads_engine::{AccountContext, AdsRecord, RecordChange, ResourceVerb};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::Value;

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use ads_engine::declaration::{AdsRateClass, FieldRequirement};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::operations::OperationParamLocation;
+use ads_engine::{AdsRateClass, FieldKind, FieldRequirement, OperationParamLocation};
 use base::{Entitlement, Scope, Scopes};
 use web::endpoint::{
     BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,

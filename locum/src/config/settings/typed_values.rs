@@ -104,7 +104,7 @@ impl<'a> TypedValues<'a> {
     pub(super) fn ads_config(&self) -> Result<ads_engine::AdsConfig, CommandError> {
         let rates = self.text("ads.exchange_rates");
         Ok(ads_engine::AdsConfig {
-            rates: rates.and_then(ads_engine::config::CurrencyRates::parse).unwrap_or_default(),
+            rates: rates.and_then(ads_engine::CurrencyRates::parse).unwrap_or_default(),
             count_videos_immediately: self.text("ads.count_videos") == Some("posts"),
             narrow_audience_size: self.parse_value("ads.narrow_audience")?,
         })

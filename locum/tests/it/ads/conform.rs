@@ -2,11 +2,10 @@
 //! with what is wrong, missing, too long or somebody else's.
 
 use ads::resources::RESOURCES;
-use ads_engine::declaration::{
-    DeleteMode, FieldRequirement, FieldSpec, InputFormat, ListFilter, Resource, ResourceVerb,
-};
-use ads_engine::field_kind::{FieldKind, IdFormat};
 use ads_engine::listing::sortable_fields;
+use ads_engine::{
+    DeleteMode, FieldKind, FieldRequirement, FieldSpec, IdFormat, InputFormat, ListFilter, Resource, ResourceVerb,
+};
 use serde_json::{Map, Value, json};
 
 use super::collection::World;

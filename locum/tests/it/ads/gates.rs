@@ -3,8 +3,7 @@
 
 use ads::resources::RESOURCES;
 use ads::resources::features::ALL_FEATURES;
-use ads_engine::OperationAction;
-use ads_engine::declaration::{FeatureGate, FieldSpec};
+use ads_engine::{FeatureGate, FieldSpec, OperationAction};
 use serde_json::{Value, json};
 
 use super::collection::World;

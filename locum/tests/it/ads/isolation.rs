@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ads_engine::access::{AdsRole, RequiredRole};
-use ads_engine::declaration::Resource;
-use ads_engine::field_kind::FieldKind;
-use ads_engine::operations::OperationParamLocation;
+use ads_engine::{AdsRole, FieldKind, OperationParamLocation, RequiredRole, Resource};
 use serde_json::{Value, json};
 
 use super::limits::Field;
@@ -370,7 +367,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
     // And nothing of it was changed.
     for (kind, id) in &field.ids {
         let of = ads::resources::RESOURCES.iter().find(|of| of.name == *kind).unwrap();
-        if of.supports(ads_engine::declaration::ResourceVerb::Get) {
+        if of.supports(ads_engine::ResourceVerb::Get) {
             let path = format!("/{}/{id}", of.path.replace("<posts>", "posts").replace("<post>", "post"));
             let one = owner.get(&path, &[]);
             assert_ne!(one["data"]["deleted"], true, "{kind}: {one}");

@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use ads::resources::RESOURCES;
-use ads_engine::declaration::{Resource, ResourceVerb};
-use ads_engine::field_kind::FieldKind;
-use ads_engine::operations::{OperationAction, OperationParam, OperationParamLocation};
+use ads_engine::{FieldKind, OperationAction, OperationParam, OperationParamLocation, Resource, ResourceVerb};
 use serde_json::{Map, Value, json};
 
 use super::collection::World;
