@@ -1,7 +1,5 @@
 //! How much is written with keywords, where and when, and what comes with them.
 
-#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
-
 use base::{Time, UserId};
 use network::insights::{InsightsCountry, InsightsQuery};
 use network::places::NewPlace;

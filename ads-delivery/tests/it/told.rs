@@ -67,7 +67,6 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn devices_and_versions_are_those_of_the_last_session() {
     on_each_engine(async |world| {
         let mut users = Vec::new();
