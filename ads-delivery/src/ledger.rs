@@ -1,10 +1,10 @@
 //! The ledger: the only place that records and charges ad events (contract ads §8.6).
 
+mod budget_state;
 mod viewer_profiles;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ads::budget::{self, BudgetState};
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
@@ -14,6 +14,7 @@ use base::{Fault, PostId, Time};
 use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
+use budget_state::BudgetState;
 use viewer_profiles::ViewerProfiles;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,7 +164,7 @@ fn load_ledger_state(
     for (entity, records) in
         [(AdEntity::Funding, &funding), (AdEntity::Campaign, &campaigns), (AdEntity::LineItem, &items)]
     {
-        budget::load_budgets(tx, entity, records, &mut budgets)?;
+        budget_state::load_budgets(tx, entity, records, &mut budgets)?;
     }
     let ids: Vec<i64> = items.keys().copied().collect();
     let totals = ledger::total_sums_by_entity(tx, AdEntity::LineItem, &ids)?;

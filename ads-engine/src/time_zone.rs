@@ -94,7 +94,8 @@ mod tests {
         // A Sunday evening in California, a Monday in UTC.
         let at = Time::from_ms(1_763_944_200_000);
         let local = AccountTimeZone::from_name("America/Los_Angeles");
-        let local_date = |at: Time| at.plus_ms(local.utc_offset_ms(at)).to_string()[..10].to_owned();
+        let local_date =
+            |at: Time| at.plus_ms(local.utc_offset_ms(at)).to_string().chars().take(10).collect::<String>();
         assert_eq!(local_date(at), "2025-11-23");
         assert_eq!(local_date(local.week_start(at)), "2025-11-17");
         assert_eq!(local_date(local.next_week_start(at)), "2025-11-24");
