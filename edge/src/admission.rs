@@ -15,6 +15,7 @@ use crate::stats::ListenerStats;
 pub(crate) struct AdmissionControl {
     max: usize,
     max_per_address: usize,
+    trusted_proxies: Vec<IpAddr>,
     open_connections: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
     released: Notify,
@@ -26,6 +27,7 @@ impl AdmissionControl {
         Arc::new(Self {
             max: limits.max_connections,
             max_per_address: limits.max_connections_per_ip,
+            trusted_proxies: limits.trusted_proxies.clone(),
             open_connections: AtomicUsize::new(0),
             by_address: Mutex::default(),
             released: Notify::new(),
@@ -38,20 +40,27 @@ impl AdmissionControl {
             self.stats.refused.increment();
             return None;
         }
-        let address = addr.map(client_network);
-        if let Some(address) = address {
-            let mut by_address = self.by_address.lock();
-            let count = by_address.entry(address).or_default();
-            if *count >= self.max_per_address {
-                self.stats.refused_by_address.increment();
-                return None;
-            }
-            *count += 1;
-        }
+        let address = match addr.filter(|addr| !self.trusted_proxies.contains(addr)) {
+            Some(addr) => Some(self.try_admit_address(addr)?),
+            None => None,
+        };
         self.open_connections.fetch_add(1, Ordering::AcqRel);
         self.stats.accepted.increment();
         self.stats.open.increment();
-        Some(ConnectionPermit { admission: Arc::clone(self), address })
+        Some(ConnectionPermit { admission: Arc::clone(self), _address: address })
+    }
+
+    /// Counts a connection of the address, or a request that a trusted proxy forwards for it.
+    pub(crate) fn try_admit_address(self: &Arc<Self>, addr: IpAddr) -> Option<AddressPermit> {
+        let address = client_network(addr);
+        let mut by_address = self.by_address.lock();
+        let count = by_address.get(&address).copied().unwrap_or(0);
+        if count >= self.max_per_address {
+            self.stats.refused_by_address.increment();
+            return None;
+        }
+        by_address.insert(address, count + 1);
+        Some(AddressPermit { admission: Arc::clone(self), address })
     }
 
     pub(crate) async fn wait_until_empty(&self) {
@@ -69,21 +78,30 @@ impl AdmissionControl {
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     admission: Arc<AdmissionControl>,
-    address: Option<IpAddr>,
+    _address: Option<AddressPermit>,
+}
+
+#[derive(Debug)]
+pub(crate) struct AddressPermit {
+    admission: Arc<AdmissionControl>,
+    address: IpAddr,
+}
+
+impl Drop for AddressPermit {
+    fn drop(&mut self) {
+        let mut by_address = self.admission.by_address.lock();
+        if let Some(count) = by_address.get_mut(&self.address) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                by_address.remove(&self.address);
+            }
+        }
+    }
 }
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let admission = &self.admission;
-        if let Some(address) = self.address {
-            let mut by_address = admission.by_address.lock();
-            if let Some(count) = by_address.get_mut(&address) {
-                *count = count.saturating_sub(1);
-                if *count == 0 {
-                    by_address.remove(&address);
-                }
-            }
-        }
         admission.stats.open.decrement();
         if admission.open_connections.fetch_sub(1, Ordering::AcqRel) == 1 {
             admission.released.notify_waiters();

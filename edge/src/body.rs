@@ -173,6 +173,8 @@ impl Body {
             unread_body: UnreadBody::clone(unread_body),
             chunk_timeout: limits.body_timeout,
             total_timeout: limits.body_total_timeout,
+            min_rate: limits.min_body_rate,
+            received: 0,
             deadline: None,
             stats: Arc::clone(stats),
         })))
@@ -192,13 +194,17 @@ struct IncomingBody {
     unread_body: UnreadBody,
     chunk_timeout: Duration,
     total_timeout: Duration,
+    /// Bytes a second.
+    min_rate: u32,
+    /// In bytes.
+    received: u64,
     deadline: Option<BodyDeadline>,
     stats: Arc<ListenerStats>,
 }
 
 struct BodyDeadline {
     timer: Pin<Box<Sleep>>,
-    total_deadline: Instant,
+    started_at: Instant,
     last_chunk_at: Instant,
 }
 
@@ -209,6 +215,10 @@ impl IncomingBody {
         };
         match Pin::new(incoming).poll_frame(cx) {
             Poll::Ready(frame) => {
+                if let Some(Ok(frame)) = &frame {
+                    let length = frame.data_ref().map_or(0, Bytes::len);
+                    self.received = self.received.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+                }
                 if let Some(deadline) = &mut self.deadline {
                     deadline.last_chunk_at = Instant::now();
                 }
@@ -224,17 +234,20 @@ impl IncomingBody {
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (chunk_timeout, total_timeout) = (self.chunk_timeout, self.total_timeout);
+        // The time that what arrived may have taken at the least rate.
+        let earned = Duration::from_secs(self.received / u64::from(self.min_rate.max(1)));
+        let longest = total_timeout.min(chunk_timeout.saturating_add(earned));
         let deadline = self.deadline.get_or_insert_with(|| {
             let now = Instant::now();
             BodyDeadline {
                 timer: Box::pin(tokio::time::sleep(chunk_timeout.min(total_timeout))),
-                total_deadline: now + total_timeout,
+                started_at: now,
                 last_chunk_at: now,
             }
         });
         loop {
             ready!(deadline.timer.as_mut().poll(cx));
-            let due = deadline.total_deadline.min(deadline.last_chunk_at + chunk_timeout);
+            let due = (deadline.started_at + longest).min(deadline.last_chunk_at + chunk_timeout);
             if Instant::now() >= due {
                 return Poll::Ready(());
             }

@@ -1,5 +1,6 @@
 //! One connection from accept to close.
 
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,7 +12,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::admission::ConnectionPermit;
 use crate::connection_state::{CloseReason, ConnectionState};
-use crate::handler::{ConnectionService, Peer, ServiceContext};
+use crate::handler::{ConnectionService, ServiceContext};
 use crate::limits::ListenerLimits;
 use crate::monitored_stream::{MonitoredStream, SocketStream};
 use crate::shutdown::Shutdown;
@@ -67,7 +68,7 @@ pub(crate) fn protocol_builder(limits: &ListenerLimits) -> Builder<TaskExecutor>
 
 pub(crate) async fn serve_connection(
     stream: SocketStream,
-    peer: Peer,
+    peer_addr: Option<SocketAddr>,
     shared: Arc<ConnectionContext>,
     permit: ConnectionPermit,
 ) {
@@ -76,7 +77,7 @@ pub(crate) async fn serve_connection(
     let service = Arc::clone(&shared.service);
     let limits = &shared.service.limits;
     let stream = MonitoredStream::new(stream, Arc::clone(&state), Arc::clone(&service.stats), limits);
-    let service = ConnectionService { context: service, state: Arc::clone(&state), peer };
+    let service = ConnectionService { context: service, state: Arc::clone(&state), peer_addr };
     let connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
     let until = Instant::now() + limits.header_timeout;
     let driver = ConnectionDriver {

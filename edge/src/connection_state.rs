@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::admission::AddressPermit;
 use crate::limits::ListenerLimits;
 
 /// How long a client may take to read the last response before the socket is dropped.
@@ -52,12 +53,13 @@ impl ConnectionState {
         })
     }
 
-    /// The flag is false when the request's head contradicts itself.
-    pub(crate) fn start_request(self: &Arc<Self>) -> (InFlightRequest, bool) {
+    /// Holds the permit of the address that the request was forwarded for until its response is sent. The
+    /// flag is false when the request's head contradicts itself.
+    pub(crate) fn start_request(self: &Arc<Self>, address: Option<AddressPermit>) -> (InFlightRequest, bool) {
         self.active.fetch_add(1, Ordering::AcqRel);
         let number = self.request_count.fetch_add(1, Ordering::AcqRel) + 1;
         let is_consistent = self.contradictory_request.load(Ordering::Acquire) != number;
-        (InFlightRequest(Arc::clone(self)), is_consistent)
+        (InFlightRequest { state: Arc::clone(self), _address: address }, is_consistent)
     }
 
     pub(crate) fn mark_contradictory(&self, number: u64) {
@@ -135,11 +137,14 @@ impl AtomicMoment {
 }
 
 #[derive(Debug)]
-pub(crate) struct InFlightRequest(Arc<ConnectionState>);
+pub(crate) struct InFlightRequest {
+    state: Arc<ConnectionState>,
+    _address: Option<AddressPermit>,
+}
 
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
-        let state = &self.0;
+        let state = &self.state;
         if state.active.load(Ordering::Acquire) == 1 {
             state.mark_moment(&state.idle_since);
         }

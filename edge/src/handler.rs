@@ -2,16 +2,17 @@
 
 use std::any::Any;
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::header::{CONNECTION, EXPECT, HOST, HeaderValue};
+use http::header::{CONNECTION, EXPECT, HOST, HeaderMap, HeaderValue};
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
+use crate::admission::AdmissionControl;
 use crate::body::Body;
 use crate::body_drain::{BodyDrain, UnreadBody};
 use crate::connection_state::{ConnectionState, InFlightRequest};
@@ -39,6 +40,17 @@ where
 pub struct Peer {
     /// `None` for a Unix socket.
     pub addr: Option<SocketAddr>,
+    /// Whether it is a Unix socket or one of the trusted proxies, whose forwarding headers are believed.
+    pub is_trusted: bool,
+    /// The address of the peer, or the one that a trusted peer forwards the request for.
+    pub client: Option<IpAddr>,
+}
+
+impl Peer {
+    /// A client that is not behind a proxy.
+    pub fn direct(addr: SocketAddr) -> Self {
+        Self { addr: Some(addr), is_trusted: false, client: Some(addr.ip()) }
+    }
 }
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
@@ -58,12 +70,26 @@ pub(crate) struct ServiceContext {
     pub(crate) handler: Arc<dyn DynHandler>,
     pub(crate) limits: ListenerLimits,
     pub(crate) stats: Arc<ListenerStats>,
+    pub(crate) admission: Arc<AdmissionControl>,
 }
+
+impl ServiceContext {
+    fn peer_of(&self, addr: Option<SocketAddr>, headers: &HeaderMap) -> Peer {
+        let own = addr.map(|addr| addr.ip());
+        let is_trusted = own.is_none_or(|own| self.limits.trusted_proxies.contains(&own));
+        // Only the last entry was written by the trusted proxy; clients can forge the others.
+        let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_trusted);
+        let last = last.and_then(|list| list.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
+        Peer { addr, is_trusted, client: last.map(|last| last.to_canonical()).or(own) }
+    }
+}
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
 
 pub(crate) struct ConnectionService {
     pub(crate) context: Arc<ServiceContext>,
     pub(crate) state: Arc<ConnectionState>,
-    pub(crate) peer: Peer,
+    pub(crate) peer_addr: Option<SocketAddr>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
@@ -72,17 +98,23 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = RequestFuture;
 
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
-        let ServiceContext { handler, limits, stats } = &*self.context;
+        let ServiceContext { handler, limits, stats, admission } = &*self.context;
         stats.requests.increment();
-        let (in_flight, is_consistent) = self.state.start_request();
+        let peer = self.context.peer_of(self.peer_addr, request.headers());
+        let forwarded = peer.client.filter(|client| peer.addr.is_none_or(|addr| addr.ip() != *client));
+        let address = forwarded.map(|client| admission.try_admit_address(client));
+        let has_room = address.as_ref().is_none_or(Option::is_some);
+        let (in_flight, is_consistent) = self.state.start_request(address.flatten());
         let version = request.version();
         let (unread_body, expects_continue) = (UnreadBody::default(), request.headers().contains_key(EXPECT));
         let state = if let Some(status) = request_rejection(&request, is_consistent, limits) {
             stats.bad_requests.increment();
             HandlerState::Ready(Some(problem_response(status, version, true)))
+        } else if !has_room {
+            HandlerState::Ready(Some(problem_response(StatusCode::SERVICE_UNAVAILABLE, version, false)))
         } else {
             let mut request = request.map(|body| Body::from_incoming(body, limits, stats, &unread_body));
-            request.extensions_mut().insert(self.peer);
+            request.extensions_mut().insert(peer);
             HandlerState::Running(Arc::clone(handler).call(request))
         };
         RequestFuture {

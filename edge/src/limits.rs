@@ -1,5 +1,6 @@
 //! Limits on what one client may use: time, bytes and connections.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 #[derive(Clone, Debug)]
@@ -10,13 +11,18 @@ pub struct ListenerLimits {
     pub body_timeout: Duration,
     /// The longest time for a whole request body.
     pub body_total_timeout: Duration,
+    /// Bytes a second that a body must arrive with on average, after `body_timeout`.
+    pub min_body_rate: u32,
     /// The longest time between a response and the next request.
     pub idle_timeout: Duration,
     /// The longest time that a client may accept no bytes of a response.
     pub write_timeout: Duration,
     pub max_connections: usize,
-    /// Open connections of one address (IPv6: one /64); Unix sockets are not counted.
+    /// Open connections of one address (IPv6: one /64), and requests that trusted proxies forward for it;
+    /// Unix sockets are not counted.
     pub max_connections_per_ip: usize,
+    /// Peers whose `x-forwarded-for` is believed. Their own connections have no limit but the total.
+    pub trusted_proxies: Vec<IpAddr>,
     pub max_headers: usize,
     pub max_header_bytes: usize,
     pub max_uri: usize,
@@ -48,10 +54,12 @@ impl Default for ListenerLimits {
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             body_total_timeout: Duration::from_mins(10),
+            min_body_rate: 512,
             idle_timeout: Duration::from_secs(75),
             write_timeout: Duration::from_secs(30),
             max_connections: 10_000,
             max_connections_per_ip: 256,
+            trusted_proxies: Vec::new(),
             max_headers: 100,
             max_header_bytes: 64 * 1024,
             max_uri: 8 * 1024,

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use crate::admission::AdmissionControl;
 use crate::connection::{self, ConnectionContext, spawn_task};
 use crate::error_response;
-use crate::handler::{DynHandler, Handler, Peer, ServiceContext};
+use crate::handler::{DynHandler, Handler, ServiceContext};
 use crate::limits::ListenerLimits;
 use crate::listener::Listener;
 use crate::monitored_stream::SocketStream;
@@ -37,7 +37,7 @@ async fn serve_dyn(listener: Listener, limits: ListenerLimits, handler: Arc<dyn 
     let grace = limits.shutdown_grace;
     let shared = Arc::new(ConnectionContext {
         builder: connection::protocol_builder(&limits),
-        service: Arc::new(ServiceContext { handler, limits, stats }),
+        service: Arc::new(ServiceContext { handler, limits, stats, admission: Arc::clone(&admission) }),
         drain,
         abort: Shutdown::new(),
     });
@@ -61,8 +61,7 @@ async fn accept_loop(listener: Listener, shared: &Arc<ConnectionContext>, admiss
         match accepted {
             Ok((stream, addr)) => match admission.try_admit(addr.map(|addr| addr.ip())) {
                 Some(permit) => {
-                    let peer = Peer { addr };
-                    spawn_task(connection::serve_connection(stream, peer, Arc::clone(shared), permit));
+                    spawn_task(connection::serve_connection(stream, addr, Arc::clone(shared), permit));
                 }
                 None => reject_connection(stream, &pending_rejections),
             },

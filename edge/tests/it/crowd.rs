@@ -28,6 +28,41 @@ async fn too_many_connections_are_told_so() {
     }
 }
 
+#[tokio::test]
+async fn connections_of_a_trusted_proxy_are_counted_for_the_forwarded_address() {
+    let slow = |request: Request<Body>| async move {
+        if request.uri().path() == "/wait" {
+            sleep(ms(1000)).await;
+        }
+        Response::new(Body::full("ok"))
+    };
+    let trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let server = start(ListenerLimits { max_connections_per_ip: 3, trusted_proxies, ..short() }, slow);
+    let request =
+        |path: &str, client: &str| format!("GET {path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n\r\n");
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        let mut client = server.connect().await;
+        client.say(request("/wait", "198.51.100.1, 203.0.113.7")).await;
+        waiting.push(client);
+    }
+    server.until(|stats| stats.requests == 3).await;
+    let mut proxy = server.connect().await;
+    proxy.say(request("/", "203.0.113.7")).await;
+    let refused = proxy.answer().await;
+    assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("retry-after: 1"), "{refused}");
+    // The same connection of the proxy carries another client's request.
+    proxy.say(request("/", "203.0.113.8")).await;
+    assert!(proxy.answer().await.starts_with("HTTP/1.1 200 "));
+    for client in &mut waiting {
+        assert!(client.answer().await.starts_with("HTTP/1.1 200 "));
+    }
+    let mut proxy = server.connect().await;
+    proxy.say(request("/", "203.0.113.7")).await;
+    assert!(proxy.answer().await.starts_with("HTTP/1.1 200 "));
+    assert_eq!(server.stats.snapshot().refused, 0);
+}
+
 /// Runs the next test alone, in a process that may open few files.
 #[test]
 fn want_of_descriptors_is_survived() {

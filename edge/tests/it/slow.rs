@@ -90,13 +90,31 @@ async fn a_stalled_body_is_given_up() {
 
 #[tokio::test]
 async fn a_slow_body_may_take_its_time_but_not_for_ever() {
-    let limits = ListenerLimits { body_total_timeout: ms(900), ..short() };
+    let limits = ListenerLimits { body_total_timeout: ms(900), min_body_rate: 1, ..short() };
     let server = start(limits, echo);
     for (pieces, status) in [(5, "200"), (50, "408")] {
         let mut client = server.connect().await;
         client.say(format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {pieces}\r\n\r\n")).await;
         let (mut from, to) = client.0.into_split();
         let dribble = spawn(dribble(to, "x", pieces, 100));
+        let mut heard = [0; 12];
+        from.read_exact(&mut heard).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&heard), format!("HTTP/1.1 {status}"));
+        dribble.abort();
+    }
+}
+
+#[tokio::test]
+async fn body_below_the_least_rate_is_refused() {
+    let limits = ListenerLimits { min_body_rate: 20, body_timeout: ms(500), ..short() };
+    let server = start(limits, echo);
+    // In pieces each 100 ms: 10 bytes a second are too slow, 100 are not.
+    for (piece, status) in [("x", "408"), ("xxxxxxxxxx", "200")] {
+        let mut client = server.connect().await;
+        let length = piece.len() * 20;
+        client.say(format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n")).await;
+        let (mut from, to) = client.0.into_split();
+        let dribble = spawn(dribble(to, piece, 20, 100));
         let mut heard = [0; 12];
         from.read_exact(&mut heard).await.unwrap();
         assert_eq!(String::from_utf8_lossy(&heard), format!("HTTP/1.1 {status}"));

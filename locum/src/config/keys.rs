@@ -133,7 +133,7 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         "listen.trusted_proxies",
         ConfigValueKind::Hosts,
         Unset,
-        "IP addresses of proxies whose `X-Forwarded-*` headers are trusted.",
+        "IP addresses of proxies whose `X-Forwarded-*` headers are trusted; `listen.max_connections_per_ip` applies to the addresses that they forward for.",
     ),
     key_in_both_modes(
         "listen.max_connections",
@@ -145,7 +145,7 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         "listen.max_connections_per_ip",
         ConfigValueKind::Count(1, MAX_COUNT),
         Literal("256"),
-        "The maximum number of open connections per IP address.",
+        "The maximum number of open connections per IP address, and of requests that trusted proxies forward for it.",
     ),
     key_in_both_modes(
         "listen.header_timeout",
@@ -157,7 +157,7 @@ pub(crate) static KEYS: &[ConfigKey] = &[
         "listen.body_timeout",
         ConfigValueKind::Duration,
         Literal("30s"),
-        "The maximum pause while receiving a request's body.",
+        "The maximum pause while receiving a request's body, and the time after which it must arrive with 512 bytes a second on average.",
     ),
     key_in_both_modes(
         "listen.idle_timeout",

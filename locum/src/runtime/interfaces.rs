@@ -71,7 +71,9 @@ impl ServerInterfaces {
         )?;
         let commands = vec![command_handler(instance)];
         let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
-        Ok(Self { server, control, limits: settings.connection_limits.clone(), metrics, authenticator })
+        let trusted_proxies = settings.trusted_proxies.clone();
+        let limits = edge::ListenerLimits { trusted_proxies, ..settings.connection_limits.clone() };
+        Ok(Self { server, control, limits, metrics, authenticator })
     }
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
@@ -170,10 +172,9 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_ke
         oauth_settings: oauth_rules(settings, listening),
         default_vocabulary: settings.vocabulary,
         problem_base: settings.problem_base.clone(),
-        trusted_proxies: settings.trusted_proxies.clone(),
         cors_origins: settings.cors_origins.clone(),
         body_limit: settings.body_max,
-        body_timeout: settings.connection_limits.body_total_timeout,
+        upload_timeout: settings.connection_limits.body_total_timeout,
         page_key,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: settings.public_origins.clone(),

@@ -1,6 +1,4 @@
-//! Client address, scheme and host of a request, from the forwarding headers of trusted peers.
-
-use std::net::IpAddr;
+//! Scheme and host of a request, from the forwarding headers of trusted peers.
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HOST, HeaderMap};
@@ -10,28 +8,8 @@ use super::ServerConfig;
 use crate::request_context::RequestHead;
 
 impl ServerConfig {
-    fn trusts_peer(&self, head: &RequestHead) -> bool {
-        match head.peer.map(|peer| peer.addr) {
-            Some(None) => true,
-            Some(Some(addr)) => self.trusted_proxies.contains(&addr.ip().to_canonical()),
-            None => false,
-        }
-    }
-
-    pub(crate) fn client_address(&self, head: &RequestHead) -> Option<IpAddr> {
-        let peer = head.peer.and_then(|peer| peer.addr).map(|addr| addr.ip().to_canonical());
-        if !self.trusts_peer(head) {
-            return peer;
-        }
-        // Only the last entry was written by the trusted proxy; clients can forge the others.
-        let forwarded = header_text(&head.headers, "x-forwarded-for")
-            .and_then(|list| list.rsplit(',').next())
-            .and_then(|last| last.trim().parse().ok());
-        forwarded.or(peer)
-    }
-
     pub(super) fn auth_request(&self, head: &RequestHead, form: Option<&Bytes>) -> AuthRequest {
-        let trusted = self.trusts_peer(head);
+        let trusted = head.peer.is_some_and(|peer| peer.is_trusted);
         let forwarded = |name| header_text(&head.headers, name).filter(|_| trusted);
         let scheme = match forwarded("x-forwarded-proto") {
             Some("https") => "https",

@@ -6,7 +6,6 @@ mod panic_guard;
 mod response_headers;
 mod steps;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,15 +43,16 @@ pub struct ServerConfig {
     pub problem_base: String,
     /// Whether this process terminates TLS for the public address.
     pub is_tls: bool,
-    /// Proxies whose forwarding headers are trusted. Unix sockets always are.
-    pub trusted_proxies: Vec<IpAddr>,
     /// Origins whose pages may call the v2 API.
     pub cors_origins: Vec<String>,
     /// Bytes.
     pub body_limit: usize,
     /// Bytes, where JSON or a form may contain media.
     pub parts_limit: usize,
+    /// The longest time for a whole body, if it is not an upload.
     pub body_timeout: Duration,
+    /// The longest time for a body that contains media or a batch of records.
+    pub upload_timeout: Duration,
     /// Key of the page tokens; the same on every node.
     pub page_key: [u8; 32],
     /// Public URL of the site, without a trailing slash.
@@ -89,11 +89,11 @@ impl Default for ServerConfig {
             default_vocabulary: Vocabulary::Post,
             problem_base: "https://api.x.com".to_owned(),
             is_tls: false,
-            trusted_proxies: Vec::new(),
             cors_origins: Vec::new(),
             body_limit: 1024 * 1024,
             parts_limit: 16 * 1024 * 1024,
-            body_timeout: Duration::from_mins(1),
+            body_timeout: Duration::from_secs(30),
+            upload_timeout: Duration::from_mins(10),
             page_key: [0; 32],
             base_url: "http://localhost".to_owned(),
             origins: Vec::new(),

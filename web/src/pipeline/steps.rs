@@ -187,12 +187,16 @@ impl ServerState {
             let expected = "without a Content-Encoding";
             return Err(Refusal::UnsupportedMediaType { expected });
         }
-        let limit = match endpoint.body {
-            BodySpec::Multipart(_) => self.config.parts_limit,
-            _ => endpoint.ads.and_then(ads_engine::AdsOperation::body_limit).unwrap_or(self.config.body_limit),
+        let batch_limit = endpoint.ads.and_then(ads_engine::AdsOperation::body_limit);
+        let (limit, timeout) = match endpoint.body {
+            BodySpec::Multipart(_) => (self.config.parts_limit, self.config.upload_timeout),
+            _ => match batch_limit {
+                Some(limit) => (limit, self.config.upload_timeout),
+                None => (self.config.body_limit, self.config.body_timeout),
+            },
         };
         let raw = std::mem::take(&mut pending.raw);
-        let read = raw.collect_bytes(limit, self.config.body_timeout).await;
+        let read = raw.collect_bytes(limit, timeout).await;
         let bytes = read.map_err(|error| match error {
             BodyError::TooLarge => Refusal::BodyTooLarge { limit },
             BodyError::TimedOut => Refusal::BodyTimeout,
@@ -240,7 +244,7 @@ impl ServerState {
                 (RateLimitSubject::User(app_id.get(), user.get()), limits.user)
             }
             Some(caller) => (RateLimitSubject::App(caller.app_id.get()), limits.app),
-            None => match self.config.client_address(head) {
+            None => match head.peer.and_then(|peer| peer.client) {
                 Some(address) => (RateLimitSubject::from_address(address), limits.app),
                 None => return Ok(None),
             },

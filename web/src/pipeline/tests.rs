@@ -157,7 +157,7 @@ impl World {
             let name: http::HeaderName = name.parse().unwrap();
             request.headers_mut().append(name, value.parse().unwrap());
         }
-        request.extensions_mut().insert(Peer { addr: Some(([127, 0, 0, 1], 9).into()) });
+        request.extensions_mut().insert(Peer::direct(([127, 0, 0, 1], 9).into()));
         Got::of(self.server.call(request).await)
     }
 

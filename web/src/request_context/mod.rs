@@ -327,7 +327,7 @@ impl RequestContext {
 
     /// Empty if unknown.
     pub fn client_address(&self) -> String {
-        let address = self.state.page_context.config.client_address(&self.head);
+        let address = self.head.peer.and_then(|peer| peer.client);
         address.map(|address| address.to_string()).unwrap_or_default()
     }
 

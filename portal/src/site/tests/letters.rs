@@ -85,7 +85,7 @@ impl World {
             let form = "application/x-www-form-urlencoded";
             headers.insert("content-type", form.parse().unwrap());
         }
-        request.extensions_mut().insert(Peer { addr: Some(([127, 0, 0, 1], 9).into()) });
+        request.extensions_mut().insert(Peer::direct(([127, 0, 0, 1], 9).into()));
         let (parts, body) = self.server.call(request).await.into_parts();
         for line in parts.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
