@@ -39,7 +39,7 @@ impl OutputOptions {
     pub(crate) fn print_reference(self, text: &str, keys: &[crate::config::ConfigKey]) {
         if self.json {
             let names = keys.iter().map(
-                |key| serde_json::json!({"name": key.name, "takes": key.kind.type_name(), "about": key.description}),
+                |key| serde_json::json!({"name": key.name, "takes": key.expected_values(), "about": key.description}),
             );
             self.print_value(&names.collect());
         } else {

@@ -9,7 +9,7 @@ pub(crate) fn config_reference() -> String {
         let row = format!(
             "| `{}` | {} | {} | {} | {} |\n",
             key.name,
-            key.kind.type_name(),
+            key.expected_values(),
             default_text(key, RunMode::Dev),
             default_text(key, RunMode::Serve),
             key.description
@@ -24,7 +24,7 @@ fn default_text(key: &ConfigKey, mode: RunMode) -> String {
         KeyDefault::Literal(text) => format!("`{text}`"),
         KeyDefault::Unset => "—".to_owned(),
         KeyDefault::Required => "required".to_owned(),
-        KeyDefault::Absent => "unavailable".to_owned(),
+        KeyDefault::Absent(_) => "unavailable".to_owned(),
     }
 }
 

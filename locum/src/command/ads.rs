@@ -357,7 +357,7 @@ async fn recommend_for_account(instance: &Instance, account: String) -> Result<V
 pub(crate) fn recommendation_engine(instance: &Instance) -> Result<RecommendationEngine, Error> {
     Ok(RecommendationEngine {
         evaluator: Arc::clone(&instance.evaluator),
-        config: instance.settings.ads.clone(),
+        config: instance.settings.ads_config(),
         site: email_site(instance)?,
     })
 }

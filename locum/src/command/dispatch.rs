@@ -47,7 +47,7 @@ fn execute_or_forward(
     if matches!(command, AdminCommand::Trigger(_)) && settings.mode != RunMode::Dev {
         return Err(CommandError::WrongMode(super::trigger::DEV_ONLY.to_owned()));
     }
-    let control = ControlEndpoint::data_folder_socket(&settings.data_dir);
+    let control = ControlEndpoint::data_folder_socket(&settings.core.data_dir);
     let mut tries = 0;
     loop {
         if control.is_reachable() {

@@ -46,7 +46,7 @@ impl ImportCommand {
 }
 
 pub(super) async fn execute(instance: &Instance, command: ImportCommand) -> Result<Value, Error> {
-    let media_dir = Some(instance.settings.media_dir());
+    let media_dir = Some(instance.settings.media_dir.clone());
     let mut options = ImportOptions { media_dir, ..ImportOptions::default() };
     let (path, source) = match command {
         ImportCommand::Archive(ImportArchiveArgs { path, owner, messages }) => {

@@ -5,10 +5,10 @@ use clap::Args;
 use network::audit::AuditActor;
 use network::email_links;
 use network::emails::EmailSite;
-use network::registration::RegistrationPolicy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::config::RegistrationName;
 use crate::instance::Instance;
 use crate::runtime::ListeningAddresses;
 
@@ -21,7 +21,7 @@ pub(crate) struct InviteArgs {
 }
 
 pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<Value, Error> {
-    if instance.settings.registration == RegistrationPolicy::Closed {
+    if instance.settings.auth.registration == RegistrationName::Closed {
         let detail = "Registration is closed: auth.registration is [closed].";
         return Err(Refusal::forbidden(detail).into());
     }
@@ -37,8 +37,8 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
 /// Uses the configured base URL, or the last known address of the server on this data directory.
 pub(super) fn email_site(instance: &Instance) -> Result<EmailSite, Fault> {
     let settings = &instance.settings;
-    let last = || ListeningAddresses::read(&settings.data_dir).map(|listening| listening.base_url);
-    let url = settings.base_url.clone().or_else(last);
-    let url = url.unwrap_or_else(|| settings.public_url(settings.addr));
-    EmailSite::new(&settings.site_name, &url)
+    let last = || ListeningAddresses::read(&settings.core.data_dir).map(|listening| listening.base_url);
+    let url = settings.core.base_url.as_ref().map(|url| url.0.clone()).or_else(last);
+    let url = url.unwrap_or_else(|| settings.public_url(settings.listen.addr));
+    EmailSite::new(&settings.core.site_name, &url)
 }

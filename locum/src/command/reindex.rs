@@ -14,7 +14,7 @@ pub(super) async fn execute(instance: &Instance) -> Result<Value, Error> {
         search.wait_until_built(told).await;
         search.snapshot().len()
     } else {
-        let search = PostSearch::open(&instance.settings.data_dir.join(SEARCH_INDEX_DIR))?;
+        let search = PostSearch::open(&instance.settings.core.data_dir.join(SEARCH_INDEX_DIR))?;
         search.rebuild();
         search.drain_log(&instance.store).await?;
         search.snapshot().len()

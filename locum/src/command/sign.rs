@@ -50,8 +50,7 @@ impl SignCommand {
 /// The answer contains no secret.
 pub(super) async fn execute(instance: &Instance, command: SignCommand) -> Result<Value, Error> {
     let SignCommand::Explain(request) = command;
-    let skew = instance.settings.timestamp_skew.as_millis();
-    let skew = i64::try_from(skew).unwrap_or(i64::MAX);
+    let skew = instance.settings.auth.oauth1_timestamp_skew.as_ms();
     let asked = SignatureExplainRequest {
         method: request.method,
         url: request.address,

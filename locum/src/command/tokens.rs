@@ -81,7 +81,7 @@ pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Resul
     let store = &instance.store;
     match command {
         TokenCommand::Mint(mint) => {
-            let ttl = token_lifetime(&mint, instance.settings.access_ttl)?;
+            let ttl = token_lifetime(&mint, instance.settings.auth.oauth2_access_ttl.0)?;
             store.write(move |tx| mint_token(tx, &mint, ttl)).await
         }
         TokenCommand::Inspect { token } => store.read(move |tx| inspect_token(tx, &token)).await,

@@ -5,8 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::layers::LayerEntry;
-use super::values::ValueOrigin;
+use super::values::{ConfigValue, LayerEntry, ValueOrigin};
 
 pub(super) fn parse_file(path: &Path, text: &str) -> Result<Vec<LayerEntry>, Vec<String>> {
     let (table, errors) = DeTable::parse_recoverable(text);
@@ -40,8 +39,7 @@ impl TomlFlattener<'_> {
                 _ => match value_as_text(value) {
                     Some(text) => self.entries.push(LayerEntry {
                         name,
-                        text,
-                        origin: ValueOrigin::Line(self.path.to_owned(), line),
+                        value: ConfigValue { text, origin: ValueOrigin::Line(self.path.to_owned(), line) },
                     }),
                     None => self.errors.push(format!(
                         "{}:{line}: {name} must be a string, an integer, a boolean or a list of strings",

@@ -1,43 +1,29 @@
 //! The configuration with secrets masked.
 
-use super::key::{ConfigKey, ConfigValueKind};
+use super::key::{ConfigKey, KeySecrecy};
 use super::keys::KEYS;
 use super::values::ConfigValues;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ConfigRow {
-    pub(crate) name: &'static str,
-    /// Masked if secret; `—` if unset.
-    pub(crate) value: String,
-    pub(crate) origin: String,
+/// The name, the value (masked if secret; `—` if unset) and the origin of each key, in the order of [`KEYS`].
+pub(crate) fn config_rows(values: &ConfigValues) -> Vec<(&'static str, String, String)> {
+    let known = KEYS.iter().filter(|key| !key.is_absent(values.mode));
+    let row = |key: &'static ConfigKey| match values.get(key.name) {
+        Some(value) => (key.name, mask_value(key.secrecy, &value.text), value.origin.to_string()),
+        None => (key.name, "—".to_owned(), "not set".to_owned()),
+    };
+    known.map(row).collect()
 }
 
-/// In the order of [`KEYS`].
-pub(crate) fn config_rows(values: &ConfigValues) -> Vec<ConfigRow> {
-    let mode = values.mode;
-    let known = KEYS.iter().filter(|key| key.default_for_mode(mode) != super::KeyDefault::Absent);
-    known.map(|key| config_row(key, values)).collect()
-}
-
-fn config_row(key: &ConfigKey, values: &ConfigValues) -> ConfigRow {
-    match values.get(key.name) {
-        Some(value) => {
-            ConfigRow { name: key.name, value: mask_value(key.kind, &value.text), origin: value.origin.to_string() }
-        }
-        None => ConfigRow { name: key.name, value: "—".to_owned(), origin: "not set".to_owned() },
-    }
-}
-
-fn mask_value(kind: ConfigValueKind, text: &str) -> String {
-    match kind {
-        ConfigValueKind::Secret => "••••••".to_owned(),
-        ConfigValueKind::Database => mask_url_password(text),
-        _ => text.to_owned(),
+fn mask_value(secrecy: KeySecrecy, text: &str) -> String {
+    match secrecy {
+        KeySecrecy::Secret => "••••••".to_owned(),
+        KeySecrecy::Password => mask_url_password(text),
+        KeySecrecy::Public => text.to_owned(),
     }
 }
 
 /// Masks the password in the authority and in query parameters.
-pub(crate) fn mask_url_password(text: &str) -> String {
+fn mask_url_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         return text.to_owned();
     };

@@ -1,34 +1,15 @@
 //! Environment variables: `LOCUM_AREA__NAME`.
 
 use super::keys::KEYS;
-use super::layers::LayerEntry;
-use super::values::ValueOrigin;
+use super::values::{ConfigValue, LayerEntry, ValueOrigin};
 
 const PREFIX: &str = "LOCUM_";
 
 /// Names that `locum env` exports to clients, without their prefix and `_2` suffix. They are not configuration: a
 /// shell that has them set can still start a server.
-const CLIENT_NAMES: &[&str] = &[
-    "BASE_URL",
-    "ADS_URL",
-    "ADS_SANDBOX_URL",
-    "API_KEY",
-    "API_SECRET",
-    "BEARER_TOKEN",
-    "USER_ID",
-    "USERNAME",
-    "PASSWORD",
-    "ACCESS_TOKEN",
-    "ACCESS_TOKEN_SECRET",
-    "USER_TOKEN",
-    "CLIENT_ID",
-    "CLIENT_SECRET",
-    "PUBLIC_CLIENT_ID",
-    "CALLBACK_URL",
-    "ADS_ACCOUNT_ID",
-    "ADS_FOREIGN_ACCOUNT_ID",
-    "ADS_FUNDING_INSTRUMENT_ID",
-];
+const CLIENT_NAMES: &str = "BASE_URL ADS_URL ADS_SANDBOX_URL API_KEY API_SECRET BEARER_TOKEN USER_ID USERNAME PASSWORD \
+     ACCESS_TOKEN ACCESS_TOKEN_SECRET USER_TOKEN CLIENT_ID CLIENT_SECRET PUBLIC_CLIENT_ID CALLBACK_URL ADS_ACCOUNT_ID \
+     ADS_FOREIGN_ACCOUNT_ID ADS_FUNDING_INSTRUMENT_ID";
 
 const CONFIG_PATH_VARIABLE: &str = "LOCUM_CONFIG";
 
@@ -36,8 +17,7 @@ pub(super) fn read_variables(variables: &[(String, String)]) -> Vec<LayerEntry> 
     let ours = variables.iter().filter(|(name, _)| is_configuration(name));
     ours.map(|(name, value)| LayerEntry {
         name: key_name(name),
-        text: value.clone(),
-        origin: ValueOrigin::Variable(name.clone()),
+        value: ConfigValue { text: value.clone(), origin: ValueOrigin::Variable(name.clone()) },
     })
     .collect()
 }
@@ -48,13 +28,14 @@ fn is_configuration(name: &str) -> bool {
     };
     let first = rest.strip_suffix("_2").unwrap_or(rest);
     // Every key has an area. A name without one is reported only if it resembles a key.
-    name != CONFIG_PATH_VARIABLE && !CLIENT_NAMES.contains(&first) && (rest.contains("__") || is_key_without_area(rest))
+    name != CONFIG_PATH_VARIABLE
+        && CLIENT_NAMES.split(' ').all(|name| name != first)
+        && (rest.contains("__") || is_key_without_area(rest))
 }
 
 fn is_key_without_area(rest: &str) -> bool {
     let name = rest.to_ascii_lowercase();
-    let mut keys = KEYS.iter().filter_map(|key| key.name.split_once('.'));
-    keys.any(|(_, bare)| bare == name)
+    KEYS.iter().any(|key| key.short_name == name)
 }
 
 fn key_name(variable: &str) -> String {

@@ -1,6 +1,7 @@
-//! Configuration keys: types and defaults.
+//! How a configuration key is declared.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// Fixed when the data directory is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,80 +31,40 @@ impl fmt::Display for RunMode {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct ConfigKey {
-    /// `area.name`
-    pub(crate) name: &'static str,
-    pub(crate) kind: ConfigValueKind,
-    pub(crate) dev: KeyDefault,
-    pub(crate) serve: KeyDefault,
-    pub(crate) description: &'static str,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyDefault {
     Literal(&'static str),
     Unset,
     /// The server does not start without a value.
     Required,
-    /// The key does not exist in this mode.
-    Absent,
+    /// The key does not exist in this mode; its value is always this one.
+    Absent(&'static str),
 }
 
+/// What `locum conf show` and error messages print of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConfigValueKind {
-    Text,
-    /// Never shown; `NAME_file` may name a file that contains it.
+pub(crate) enum KeySecrecy {
+    Public,
+    /// All but the password of a URL. As for [`Self::Secret`], `NAME_file` may name a file that contains the value.
+    Password,
     Secret,
-    /// The password is never shown; `NAME_file` may name a file that contains it.
-    Database,
-    Path,
-    Paths,
-    Origin,
-    Origins,
-    Address,
-    Hosts,
-    /// Also accepts `1`/`0`, `yes`/`no` and `on`/`off`.
-    Boolean,
-    /// Inclusive bounds.
-    Count(u64, u64),
-    Duration,
-    Durations,
-    Blocks,
-    Size,
-    OneOf(&'static [&'static str]),
-    RateLimits,
-    /// In micros of a common unit: `EUR=1080000`.
-    CurrencyWorths,
 }
 
-impl ConfigValueKind {
-    pub(crate) const fn is_secret(self) -> bool {
-        matches!(self, Self::Secret | Self::Database)
-    }
-
-    pub(crate) fn type_name(self) -> String {
-        match self {
-            Self::Text => "text".to_owned(),
-            Self::Secret => "secret".to_owned(),
-            Self::Database => "`sqlite`, a path, or `postgres://…`".to_owned(),
-            Self::Path => "path".to_owned(),
-            Self::Paths => "paths".to_owned(),
-            Self::Origin => "`http(s)://host[:port]`".to_owned(),
-            Self::Origins => "list of `http(s)://host[:port]`".to_owned(),
-            Self::Address => "`ip:port`".to_owned(),
-            Self::Hosts => "list of IP addresses".to_owned(),
-            Self::Boolean => "`true` or `false`".to_owned(),
-            Self::Count(low, high) => format!("{low}–{high}"),
-            Self::Duration => "duration (`500ms`, `10s`, `2h`)".to_owned(),
-            Self::Durations => "list of durations".to_owned(),
-            Self::Blocks => "list of CIDR blocks (`10.1.0.0/16`), or `all`".to_owned(),
-            Self::Size => "bytes (`64KiB`, `1MiB`)".to_owned(),
-            Self::OneOf(words) => format!("`{}`", words.join("`, `")),
-            Self::RateLimits => "`table`, `off` or `scale=N`".to_owned(),
-            Self::CurrencyWorths => "list of `EUR=1080000`".to_owned(),
-        }
-    }
+#[derive(Debug)]
+pub(crate) struct ConfigKey {
+    pub(super) section: &'static str,
+    /// Within its section.
+    pub(super) short_name: &'static str,
+    /// `section.short_name`
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(super) dev: KeyDefault,
+    pub(super) serve: KeyDefault,
+    pub(super) secrecy: KeySecrecy,
+    /// Of an integer.
+    pub(super) bounds: Option<RangeInclusive<u64>>,
+    pub(super) has_type: fn(&str) -> bool,
+    pub(super) type_name: fn() -> String,
 }
 
 impl ConfigKey {
@@ -114,11 +75,66 @@ impl ConfigKey {
         }
     }
 
-    pub(crate) fn env_variable(&self) -> String {
+    pub(super) const fn is_absent(&self, mode: RunMode) -> bool {
+        matches!(self.default_for_mode(mode), KeyDefault::Absent(_))
+    }
+
+    pub(super) fn accepts(&self, text: &str) -> bool {
+        let within = |bounds: &RangeInclusive<u64>| text.parse().is_ok_and(|number| bounds.contains(&number));
+        (self.has_type)(text) && self.bounds.as_ref().is_none_or(within)
+    }
+
+    pub(crate) fn expected_values(&self) -> String {
+        match &self.bounds {
+            Some(bounds) => format!("{}–{}", bounds.start(), bounds.end()),
+            None => (self.type_name)(),
+        }
+    }
+
+    pub(super) fn env_variable(&self) -> String {
         format!("LOCUM_{}", self.name.to_ascii_uppercase().replace('.', "__"))
     }
 
-    pub(crate) fn is_dangerous(&self) -> bool {
-        self.name.split('.').next_back().is_some_and(|last| last.starts_with("danger_"))
+    pub(super) fn is_dangerous(&self) -> bool {
+        self.short_name.starts_with("danger_")
     }
 }
+
+/// Declares sections of keys: description, name, type, bounds of an integer, and the default in both modes or in
+/// `dev` and `serve`. Defines a struct for each section, `Config` with all sections, and the table `KEYS`.
+macro_rules! config_keys {
+    ($($section:ident: $struct:ident {
+        $($(#[doc = $line:literal])+ $key:ident: $type:ty $([$bounds:expr])? = $dev:expr $(, $serve:expr)?;)+
+    })+) => {
+        $(
+            #[derive(Clone, Debug, serde::Deserialize)]
+            pub(crate) struct $struct {
+                $($(#[doc = $line])+ pub(crate) $key: $type,)+
+            }
+        )+
+
+        #[derive(Clone, Debug, serde::Deserialize)]
+        pub(crate) struct Config {
+            $(pub(crate) $section: $struct,)+
+        }
+
+        pub(crate) static KEYS: &[ConfigKey] = &[$($(ConfigKey {
+            section: stringify!($section),
+            short_name: stringify!($key),
+            name: concat!(stringify!($section), ".", stringify!($key)),
+            description: concat!($($line),+).trim_ascii(),
+            dev: $dev,
+            serve: config_keys!(@last $dev $(, $serve)?),
+            secrecy: <$type as ConfigType>::SECRECY,
+            bounds: config_keys!(@optional $($bounds)?),
+            has_type: |text| from_text::<$type>(text).is_ok(),
+            type_name: <$type as ConfigType>::type_name,
+        },)+)+];
+    };
+    (@last $only:expr) => { $only };
+    (@last $first:expr, $second:expr) => { $second };
+    (@optional) => { None };
+    (@optional $value:expr) => { Some($value) };
+}
+
+pub(super) use config_keys;

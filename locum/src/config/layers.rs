@@ -1,11 +1,11 @@
 //! Merges defaults, the configuration file, the environment and flags; reports all errors at once.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::key::{ConfigKey, ConfigValueKind, KeyDefault, RunMode};
-use super::values::{ConfigValue, ConfigValues, ValueOrigin};
-use super::{config_file, environment, keys::KEYS, parse};
+use super::key::{ConfigKey, KeyDefault, KeySecrecy, RunMode};
+use super::values::{ConfigValue, ConfigValues, LayerEntry, ValueOrigin};
+use super::{config_file, environment, keys::KEYS};
 use crate::command_error::CommandError;
 
 #[derive(Debug, Default)]
@@ -17,13 +17,6 @@ pub(crate) struct ConfigSources {
     pub(crate) default_file: Option<PathBuf>,
 }
 
-#[derive(Debug)]
-pub(super) struct LayerEntry {
-    pub(super) name: String,
-    pub(super) text: String,
-    pub(super) origin: ValueOrigin,
-}
-
 #[derive(Default)]
 struct ConfigErrors {
     usage_errors: Vec<String>,
@@ -33,19 +26,14 @@ struct ConfigErrors {
 /// Reports all unknown keys, invalid values and unreadable secrets together, each with its file and line.
 pub(crate) fn load(sources: &ConfigSources, mode: RunMode) -> Result<ConfigValues, CommandError> {
     let mut errors = ConfigErrors::default();
-    let mut values = default_values(mode);
-    let layers = [
-        file_layer(sources, &mut errors),
-        environment::read_variables(&sources.variables),
-        flag_layer(sources, &mut errors),
-    ];
-    for layer in layers {
-        for (key, value) in resolve_layer(layer, mode, &mut errors) {
-            values.insert(key.name, value);
+    let mut by_name = default_values(mode);
+    for entry in list_entries(sources, &mut errors) {
+        if let Some((key, value)) = resolve_entry(entry, mode, &mut errors) {
+            by_name.insert(key.name, value);
         }
     }
     for key in KEYS {
-        if key.default_for_mode(mode) == KeyDefault::Required && !values.contains_key(key.name) {
+        if key.default_for_mode(mode) == KeyDefault::Required && !by_name.contains_key(key.name) {
             errors.usage_errors.push(format!(
                 "{} is not set; {mode} requires it (set {} or use locum.toml)",
                 key.name,
@@ -54,19 +42,22 @@ pub(crate) fn load(sources: &ConfigSources, mode: RunMode) -> Result<ConfigValue
         }
     }
     errors.into_result()?;
-    Ok(ConfigValues { mode, by_name: values })
+    Ok(ConfigValues { mode, by_name })
 }
 
 /// Used before the configuration is validated, to find the mode of the data directory.
 pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
-    let mut errors = ConfigErrors::default();
-    let layers = [
-        flag_layer(sources, &mut errors),
-        environment::read_variables(&sources.variables),
-        file_layer(sources, &mut errors),
-    ];
-    let mut all = layers.into_iter().flatten();
-    all.find(|entry| entry.name == "core.data_dir").map(|entry| PathBuf::from(entry.text))
+    let entries = list_entries(sources, &mut ConfigErrors::default());
+    let last = entries.into_iter().rfind(|entry| entry.name == "core.data_dir");
+    last.map(|entry| PathBuf::from(entry.value.text))
+}
+
+/// In ascending order of precedence.
+fn list_entries(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
+    let mut entries = file_layer(sources, errors);
+    entries.extend(environment::read_variables(&sources.variables));
+    entries.extend(flag_layer(sources, errors));
+    entries
 }
 
 impl ConfigErrors {
@@ -83,31 +74,27 @@ impl ConfigErrors {
 
 fn default_values(mode: RunMode) -> BTreeMap<&'static str, ConfigValue> {
     let set = KEYS.iter().filter_map(|key| match key.default_for_mode(mode) {
-        KeyDefault::Literal(text) => Some((key.name, text)),
-        KeyDefault::Unset | KeyDefault::Required | KeyDefault::Absent => None,
+        KeyDefault::Literal(text) | KeyDefault::Absent(text) => {
+            Some((key.name, ConfigValue { text: text.to_owned(), origin: ValueOrigin::Default(mode) }))
+        }
+        KeyDefault::Unset | KeyDefault::Required => None,
     });
-    let value = |text: &str| ConfigValue { text: text.to_owned(), origin: ValueOrigin::Default(mode) };
-    set.map(|(name, text)| (name, value(text))).collect()
+    set.collect()
 }
 
 fn flag_layer(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
-    let flags = sources.flags.iter().map(|(name, text, flag)| LayerEntry {
-        name: (*name).to_owned(),
-        text: text.clone(),
-        origin: ValueOrigin::Flag(flag.clone()),
-    });
-    let mut entry: Vec<_> = flags.collect();
+    let entry = |name: &str, text: &str, flag: &str| LayerEntry {
+        name: name.to_owned(),
+        value: ConfigValue { text: text.to_owned(), origin: ValueOrigin::Flag(flag.to_owned()) },
+    };
+    let mut entries: Vec<_> = sources.flags.iter().map(|(name, text, flag)| entry(name, text, flag)).collect();
     for set in &sources.set_flags {
         match set.split_once('=') {
-            Some((name, text)) => entry.push(LayerEntry {
-                name: name.trim().to_owned(),
-                text: text.to_owned(),
-                origin: ValueOrigin::Flag("--set".to_owned()),
-            }),
+            Some((name, text)) => entries.push(entry(name.trim(), text, "--set")),
             None => errors.usage_errors.push(format!("--set {set}: expected key=value")),
         }
     }
-    entry
+    entries
 }
 
 fn file_layer(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
@@ -130,67 +117,50 @@ fn file_layer(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEn
     })
 }
 
-/// Within one layer, a value takes precedence over its `_file` variant.
-fn resolve_layer(
-    layer: Vec<LayerEntry>,
+fn resolve_entry(
+    entry: LayerEntry,
     mode: RunMode,
     errors: &mut ConfigErrors,
-) -> Vec<(&'static ConfigKey, ConfigValue)> {
-    let mut resolved = Vec::new();
-    for entry in layer {
-        if let Some(key) = KEYS.iter().find(|key| key.name == entry.name) {
-            let value = ConfigValue { text: entry.text, origin: entry.origin };
-            accept_value(key, value, mode, errors, &mut resolved);
-        } else if let Some(key) = find_key_of_file_variant(&entry.name) {
-            match read_secret_file(&entry) {
-                Ok(value) => accept_value(key, value, mode, errors, &mut resolved),
-                Err(error) => errors.usage_errors.push(error),
-            }
-        } else {
-            errors.usage_errors.push(unknown_key_message(&entry));
+) -> Option<(&'static ConfigKey, ConfigValue)> {
+    let found = if let Some(key) = KEYS.iter().find(|key| key.name == entry.name) {
+        Ok((key, entry.value))
+    } else if let Some(key) = find_key_of_file_variant(&entry.name) {
+        read_secret_file(&entry).map(|value| (key, value))
+    } else {
+        Err(unknown_key_message(&entry))
+    };
+    match found {
+        Ok((key, value)) if key.is_absent(mode) => {
+            errors.mode_errors.push(format!("{}: {} is not available in {mode} mode", value.origin, key.name));
         }
+        Ok((key, value)) if !key.accepts(&value.text) => errors.usage_errors.push(invalid_value_message(key, &value)),
+        Ok(resolved) => return Some(resolved),
+        Err(error) => errors.usage_errors.push(error),
     }
-    resolved
+    None
 }
 
-fn accept_value(
-    key: &'static ConfigKey,
-    value: ConfigValue,
-    mode: RunMode,
-    errors: &mut ConfigErrors,
-    resolved: &mut Vec<(&'static ConfigKey, ConfigValue)>,
-) {
-    if key.default_for_mode(mode) == KeyDefault::Absent {
-        errors.mode_errors.push(format!("{}: {} is not available in {mode} mode", value.origin, key.name));
-    } else if let Err(expected) = parse::validate_value(key.kind, &value.text) {
-        let shown = if key.kind == ConfigValueKind::Secret || key.kind == ConfigValueKind::Database {
-            String::new()
-        } else {
-            format!(" [{}]", value.text)
-        };
-        errors.usage_errors.push(format!("{}: {}{shown} is invalid; expected {expected}", value.origin, key.name));
-    } else {
-        resolved.push((key, value));
-    }
+fn invalid_value_message(key: &ConfigKey, value: &ConfigValue) -> String {
+    let shown = if key.secrecy == KeySecrecy::Public { format!(" [{}]", value.text) } else { String::new() };
+    format!("{}: {}{shown} is invalid; expected {}", value.origin, key.name, key.expected_values())
 }
 
 fn find_key_of_file_variant(name: &str) -> Option<&'static ConfigKey> {
     let name = name.strip_suffix("_file")?;
-    KEYS.iter().find(|key| key.name == name && key.kind.is_secret())
+    KEYS.iter().find(|key| key.name == name && key.secrecy != KeySecrecy::Public)
 }
 
 fn read_secret_file(entry: &LayerEntry) -> Result<ConfigValue, String> {
-    let path = Path::new(&entry.text);
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("{}: {} [{}]: {error}", entry.origin, entry.name, entry.text))?;
+    let ConfigValue { text: path, origin } = &entry.value;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{origin}: {} [{path}]: {error}", entry.name))?;
     Ok(ConfigValue {
         text: text.trim_end_matches(['\r', '\n']).to_owned(),
-        origin: ValueOrigin::SecretFile(path.to_owned(), Box::new(entry.origin.clone())),
+        origin: ValueOrigin::SecretFile(PathBuf::from(path), Box::new(origin.clone())),
     })
 }
 
 fn unknown_key_message(entry: &LayerEntry) -> String {
-    let LayerEntry { name, origin, .. } = entry;
+    let LayerEntry { name, value: ConfigValue { origin, .. } } = entry;
     match closest_key(name) {
         Some(key) => {
             let meant = match origin {

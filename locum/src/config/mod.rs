@@ -1,4 +1,4 @@
-//! Configuration: the table of keys and the layers their values come from.
+//! Configuration: the declared keys and the layers their values come from.
 //!
 //! Precedence: flags, environment, configuration file, default.
 
@@ -10,13 +10,17 @@ mod keys;
 mod layers;
 mod parse;
 mod settings;
+mod text;
+mod types;
 mod values;
 mod webhooks;
 
 pub(crate) use display::config_rows;
-pub(crate) use key::{ConfigKey, ConfigValueKind, KeyDefault, RunMode};
+pub(crate) use key::{ConfigKey, KeyDefault, RunMode};
 pub(crate) use keys::KEYS;
 pub(crate) use layers::{ConfigSources, configured_data_dir, load};
-pub(crate) use parse::{RateLimitPolicy, parse_duration, validate_value};
+pub(crate) use parse::parse_duration;
 pub(crate) use settings::{ServerSettings, local_url};
+pub(crate) use text::from_text;
+pub(crate) use types::{ConfigType, DatabaseUrl, LogFormat, Origin, PlainPkce, RegistrationName};
 pub(crate) use values::ConfigValues;

@@ -1,54 +1,8 @@
-//! Parsing and validation of configuration values.
+//! Parsing of values with units and other formats of our own.
 
-use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use deliver::webhooks::AddressBlock;
-
-use super::key::ConfigValueKind;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RateLimitPolicy {
-    Table,
-    Off,
-    Scale(u32),
-}
-
-/// On failure, returns a description of the expected value.
-pub(crate) fn validate_value(kind: ConfigValueKind, text: &str) -> Result<(), String> {
-    let fits = match kind {
-        ConfigValueKind::Text | ConfigValueKind::Secret | ConfigValueKind::Path => !text.is_empty(),
-        ConfigValueKind::Database => is_database_url(text),
-        ConfigValueKind::Paths => list_items(text).all(|item| !item.is_empty()),
-        ConfigValueKind::Origin => is_origin(text),
-        ConfigValueKind::Origins => list_items(text).all(is_origin),
-        ConfigValueKind::Address => text.parse::<SocketAddr>().is_ok(),
-        ConfigValueKind::Hosts => list_items(text).all(|item| item.parse::<IpAddr>().is_ok()),
-        ConfigValueKind::Boolean => parse_bool(text).is_some(),
-        ConfigValueKind::Count(low, high) => text.parse().is_ok_and(|number: u64| (low..=high).contains(&number)),
-        ConfigValueKind::Duration => parse_duration(text).is_some(),
-        ConfigValueKind::Durations => list_items(text).all(|item| parse_duration(item).is_some()),
-        ConfigValueKind::Blocks => parse_ip_blocks(text).is_some(),
-        ConfigValueKind::Size => parse_byte_size(text).is_some(),
-        ConfigValueKind::OneOf(words) => words.contains(&text),
-        ConfigValueKind::RateLimits => parse_rate_limits(text).is_some(),
-        ConfigValueKind::CurrencyWorths => ads_engine::CurrencyRates::parse(text).is_some(),
-    };
-    if fits { Ok(()) } else { Err(kind.type_name()) }
-}
-
-pub(crate) fn list_items(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|item| !item.is_empty())
-}
-
-/// Also accepts `1`/`0`, `yes`/`no` and `on`/`off`.
-pub(crate) fn parse_bool(text: &str) -> Option<bool> {
-    match text {
-        "true" | "1" | "yes" | "on" => Some(true),
-        "false" | "0" | "no" | "off" => Some(false),
-        _ => None,
-    }
-}
+use web::limits::RateLimitMode;
 
 /// An integer with an optional unit; without a unit, seconds.
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
@@ -64,16 +18,8 @@ pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     number.checked_mul(ms).map(Duration::from_millis)
 }
 
-/// CIDR blocks or single addresses; `all` means every private block.
-pub(crate) fn parse_ip_blocks(text: &str) -> Option<Vec<AddressBlock>> {
-    if text == "all" {
-        return Some(AddressBlock::ALL.to_vec());
-    }
-    list_items(text).map(|item| item.parse().ok()).collect()
-}
-
 /// An integer with an optional unit; without a unit, bytes.
-pub(crate) fn parse_byte_size(text: &str) -> Option<usize> {
+pub(super) fn parse_byte_size(text: &str) -> Option<usize> {
     let (number, unit) = split_unit(text)?;
     let bytes: u64 = match unit {
         "" | "B" => 1,
@@ -86,13 +32,13 @@ pub(crate) fn parse_byte_size(text: &str) -> Option<usize> {
     number.checked_mul(bytes).and_then(|bytes| usize::try_from(bytes).ok())
 }
 
-pub(crate) fn parse_rate_limits(text: &str) -> Option<RateLimitPolicy> {
+pub(super) fn parse_rate_limits(text: &str) -> Option<RateLimitMode> {
     match text {
-        "table" => Some(RateLimitPolicy::Table),
-        "off" => Some(RateLimitPolicy::Off),
+        "table" => Some(RateLimitMode::Table),
+        "off" => Some(RateLimitMode::Off),
         _ => {
             let times = text.strip_prefix("scale=")?.parse().ok()?;
-            (times > 0).then_some(RateLimitPolicy::Scale(times))
+            (times > 0).then_some(RateLimitMode::Scale(times))
         }
     }
 }
@@ -103,12 +49,12 @@ fn split_unit(text: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, unit.trim()))
 }
 
-fn is_database_url(text: &str) -> bool {
+pub(super) fn is_database_url(text: &str) -> bool {
     let server = text.starts_with("postgres://") || text.starts_with("postgresql://");
     server || (!text.is_empty() && !text.contains("://"))
 }
 
-fn is_origin(text: &str) -> bool {
+pub(super) fn is_origin(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| {
         let authority: Result<http::uri::Authority, _> = rest.parse();
@@ -118,9 +64,14 @@ fn is_origin(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{RateLimitPolicy, parse_byte_size, parse_duration, parse_rate_limits, validate_value};
-    use crate::config::ConfigValueKind;
+    use super::{parse_byte_size, parse_duration, parse_rate_limits};
+    use crate::config::text::from_text;
+    use crate::config::types::{AddressBlocks, DatabaseUrl, ExchangeRates, Origin, TimeSpan};
+    use serde::de::DeserializeOwned;
+    use std::net::IpAddr;
+    use std::path::PathBuf;
     use std::time::Duration;
+    use web::limits::RateLimitMode;
 
     #[test]
     fn times_and_sizes_have_units() {
@@ -138,23 +89,27 @@ mod tests {
 
     #[test]
     fn kinds_refuse_what_they_are_not() {
-        let origin = |text| validate_value(ConfigValueKind::Origin, text).is_ok();
+        fn is_valid<T: DeserializeOwned>(text: &str) -> bool {
+            from_text::<T>(text).is_ok()
+        }
+        let origin = is_valid::<Origin>;
         assert!(origin("https://social.example") && origin("http://127.0.0.1:8080"));
-        for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://"] {
+        for text in ["social.example", "https://a/b", "https://u@a", "ftp://a", "https://", ""] {
             assert!(!origin(text), "{text}");
         }
-        let hosts = |text| validate_value(ConfigValueKind::Hosts, text).is_ok();
+        let hosts = is_valid::<Vec<IpAddr>>;
         assert!(hosts("10.0.0.1, ::1") && hosts(""));
         assert!(!hosts("10.0.0.0/8") && !hosts("localhost"));
-        let blocks = |text| validate_value(ConfigValueKind::Blocks, text).is_ok();
+        let blocks = is_valid::<AddressBlocks>;
         assert!(blocks("all") && blocks("10.0.0.0/8, ::1") && blocks(""));
         assert!(!blocks("10.0.0.0/40") && !blocks("localhost"));
-        let spans = |text| validate_value(ConfigValueKind::Durations, text).is_ok();
+        let spans = is_valid::<Vec<TimeSpan>>;
         assert!(spans("5s, 5m,2h") && spans("") && !spans("5s, soon"));
-        let database = |text| validate_value(ConfigValueKind::Database, text).is_ok();
+        let database = is_valid::<DatabaseUrl>;
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));
-        assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitPolicy::Scale(10)));
+        assert!(!is_valid::<Option<PathBuf>>("") && !is_valid::<ExchangeRates>("") && is_valid::<bool>("yes"));
+        assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitMode::Scale(10)));
         assert_eq!(parse_rate_limits("scale=0"), None);
     }
 }

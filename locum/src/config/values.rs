@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use super::key::RunMode;
+use super::key::{ConfigKey, RunMode};
+use super::keys::{Config, KEYS};
+use super::text::{TextValue, from_sections};
+use crate::command_error::CommandError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ValueOrigin {
@@ -35,6 +38,13 @@ pub(crate) struct ConfigValue {
     pub(crate) origin: ValueOrigin,
 }
 
+/// The value of a key in one layer.
+#[derive(Debug)]
+pub(super) struct LayerEntry {
+    pub(super) name: String,
+    pub(super) value: ConfigValue,
+}
+
 /// Contains only valid values; unset keys are absent.
 #[derive(Debug)]
 pub(crate) struct ConfigValues {
@@ -53,5 +63,14 @@ impl ConfigValues {
 
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| !matches!(value.origin, ValueOrigin::Default(_)))
+    }
+
+    pub(super) fn to_config(&self) -> Result<Config, CommandError> {
+        let pairs = |keys: &'static [ConfigKey]| {
+            keys.iter().map(|key| (key.short_name, TextValue(self.get_text(key.name)))).collect::<Vec<_>>()
+        };
+        let sections = KEYS.chunk_by(|one, next| one.section == next.section);
+        from_sections(sections.filter_map(|keys| Some((keys.first()?.section, pairs(keys)))))
+            .map_err(|error| CommandError::Usage(error.to_string()))
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     let output = OutputOptions::from_args(common);
     runtime::run_server(instance, args.listen.ready_fd, |ready| {
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
-        lines.write(&settings.data_dir)?;
+        lines.write(&settings.core.data_dir)?;
         let start = StartReport { started_at: began, is_new, counts };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
@@ -73,7 +73,7 @@ fn print_banner(
     lines: &EnvFile,
     start: StartReport,
 ) {
-    let data_dir = settings.data_dir.display().to_string();
+    let data_dir = settings.core.data_dir.display().to_string();
     if output.json {
         output.print_value(&serde_json::json!({
             "base_url": ready.base_url,
@@ -111,7 +111,7 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
     let first = if is_new { Rng::Os } else { instance::instance_rng(&record) };
     let store = instance::open_store(options(first))?;
     instance::check_store_matches(&store, &record)?;
-    record.write(&settings.data_dir)?;
+    record.write(&settings.core.data_dir)?;
     let made = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
     if made.is_some() && !is_new {
         return Ok(store);
@@ -128,7 +128,7 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
     let store = instance::open_store(options(instance::instance_rng(&record)))?;
     if !pictures.is_empty() {
         for (path, bytes) in pictures {
-            write_picture(&settings.media_dir().join(path), bytes)?;
+            write_picture(&settings.media_dir.join(path), bytes)?;
         }
         instance::block_on(store.write(demo_extras::create_recent_activity))?;
     }

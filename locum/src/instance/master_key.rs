@@ -11,7 +11,7 @@ use crate::config::{RunMode, ServerSettings};
 
 /// With `new`, a missing key file is created.
 pub(crate) fn load_keyring(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<Keyring, CommandError> {
-    let mut old = settings.keys.old_key_files.clone();
+    let mut old = settings.secrets.old_master_key_files.clone();
     if let Some(file) = key_file_path(settings) {
         old.extend(previous_key_files(&file));
     }
@@ -22,10 +22,10 @@ pub(crate) fn load_keyring(settings: &ServerSettings, rng: &Rng, new: bool) -> R
 
 /// `None` if the configuration contains the key itself.
 pub(crate) fn key_file_path(settings: &ServerSettings) -> Option<PathBuf> {
-    match (&settings.keys.file, &settings.keys.key_line) {
+    match (&settings.master_key_file, &settings.secrets.master_key) {
         (Some(file), _) => Some(file.clone()),
         (None, Some(_)) => None,
-        (None, None) => Some(settings.data_dir.join("master.key")),
+        (None, None) => Some(settings.core.data_dir.join("master.key")),
     }
 }
 
@@ -58,22 +58,19 @@ pub(crate) fn replace_key_file(file: &Path, rng: &Rng) -> Result<MasterKey, Comm
 }
 
 fn load_current_key(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<MasterKey, CommandError> {
-    let default_file = settings.data_dir.join("master.key");
-    if let Some(line) = &settings.keys.key_line {
+    let default_file = settings.core.data_dir.join("master.key");
+    if let Some(line) = &settings.secrets.master_key {
         ensure_key_outside_data(settings)?;
-        let origin = settings
-            .keys
-            .file
-            .as_deref()
-            .map_or_else(|| "secrets.master_key".to_owned(), |path| path.display().to_string());
-        return MasterKey::parse(line.expose_secret())
+        let file = settings.master_key_file.as_deref();
+        let origin = file.map_or_else(|| "secrets.master_key".to_owned(), |path| path.display().to_string());
+        return MasterKey::parse(line.0.expose_secret())
             .map_err(|error| CommandError::Usage(format!("{origin}: {error}")));
     }
-    if settings.mode == RunMode::Serve && !settings.keys.allow_in_data_dir {
+    if settings.mode == RunMode::Serve && !settings.secrets.danger_key_in_data_dir {
         return Err(CommandError::Usage(format!(
             "no master key: set secrets.master_key_file (`locum init` creates a key file); \
              it must be outside {}",
-            settings.data_dir.display()
+            settings.core.data_dir.display()
         )));
     }
     if default_file.exists() {
@@ -97,11 +94,11 @@ pub(crate) fn create_key_file(path: &Path, rng: &Rng) -> Result<(), Fault> {
 
 /// In production, the key file must not be inside the data directory.
 fn ensure_key_outside_data(settings: &ServerSettings) -> Result<(), CommandError> {
-    let Some(file) = &settings.keys.file else {
+    let Some(file) = &settings.master_key_file else {
         return Ok(());
     };
-    let within = canonical_path(file).starts_with(canonical_path(&settings.data_dir));
-    if settings.mode == RunMode::Serve && within && !settings.keys.allow_in_data_dir {
+    let within = canonical_path(file).starts_with(canonical_path(&settings.core.data_dir));
+    if settings.mode == RunMode::Serve && within && !settings.secrets.danger_key_in_data_dir {
         return Err(CommandError::WrongMode(format!(
             "{} is inside the data directory that it protects: move it elsewhere, or set \
              secrets.danger_key_in_data_dir",

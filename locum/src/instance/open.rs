@@ -30,25 +30,25 @@ pub(crate) const COMMANDS_NODE: u16 = 1023;
 /// The increased start count is written only after the store has been checked, so a refused directory is left
 /// unchanged.
 pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) -> Result<DataFolder, CommandError> {
-    let record = InstanceManifest::read(&settings.data_dir)?;
+    let record = InstanceManifest::read(&settings.core.data_dir)?;
     check_mode(settings, record.as_ref())?;
     let is_new = record.is_none();
     if is_new && creating == CreatePolicy::RequireExisting {
         return Err(CommandError::Unreachable(format!(
             "no data directory at {}: start `locum dev` or `locum serve`, or specify one with \
              --data-dir",
-            settings.data_dir.display()
+            settings.core.data_dir.display()
         )));
     }
-    if is_new && (settings.mode == RunMode::Dev || settings.keys.allow_in_data_dir) {
-        private_files::create_private_folder(&settings.data_dir)?;
+    if is_new && (settings.mode == RunMode::Dev || settings.secrets.danger_key_in_data_dir) {
+        private_files::create_private_folder(&settings.core.data_dir)?;
     }
     let keyring = master_key::load_keyring(settings, &Rng::Os, is_new)?;
-    private_files::create_private_folder(&settings.data_dir)?;
+    private_files::create_private_folder(&settings.core.data_dir)?;
     let mut record = record.unwrap_or_else(|| InstanceManifest {
         mode: settings.mode.name().to_owned(),
-        world: settings.initial_world.clone(),
-        seed: settings.seed,
+        world: settings.core.world.0.clone(),
+        seed: settings.core.seed,
         starts: 0,
     });
     record.starts += 1;
@@ -65,7 +65,7 @@ pub(crate) fn open(
     let rng = instance_rng(&folder.manifest);
     let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;
     check_store_matches(&store, &folder.manifest)?;
-    folder.manifest.write(&settings.data_dir)?;
+    folder.manifest.write(&settings.core.data_dir)?;
     Ok(Instance {
         settings,
         store: Arc::new(store),
@@ -77,11 +77,11 @@ pub(crate) fn open(
 
 pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyring) -> StoreOptions {
     StoreOptions {
-        location: settings.database_location.clone(),
-        data_dir: settings.data_dir.clone(),
-        connections: settings.database_connections,
-        node: settings.node,
-        migrate: settings.migrate_on_start,
+        location: settings.database_location(),
+        data_dir: settings.core.data_dir.clone(),
+        connections: settings.db.connections,
+        node: settings.core.node,
+        migrate: settings.db.migrate_on_start,
         clock: Clock::System,
         rng,
         keyring,
@@ -106,7 +106,7 @@ fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> R
     match record.map(InstanceManifest::mode).transpose()? {
         Some(created) if created != settings.mode => Err(CommandError::WrongMode(format!(
             "{} was created by `locum {created}` and cannot be opened by `locum {}`",
-            settings.data_dir.display(),
+            settings.core.data_dir.display(),
             settings.mode
         ))),
         _ => Ok(()),

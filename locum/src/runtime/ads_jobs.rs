@@ -69,7 +69,8 @@ async fn match_audiences(instance: Instance, shutdown: Shutdown) {
 
 /// Returns whether there may be more to do.
 async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
-    let plan = instance.settings.audiences;
+    let plan =
+        ads_delivery::audience_matching::MatchingConfig { delay_ms: instance.settings.ads.audience_delay.as_ms() };
     let discretion = instance.evaluator.size_disclosure;
     let has_unread = |tx: &mut store::Tx<'_>| Ok(ads_delivery::audience_matching::has_unkeyed_users(tx)?);
     if instance.store.read(has_unread).await? {

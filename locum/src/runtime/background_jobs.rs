@@ -218,12 +218,11 @@ pub(super) async fn enforce_retention(instance: Instance, uploads: Option<Upload
 }
 
 fn retention_config(settings: &ServerSettings) -> RetentionPeriods {
-    let ms = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
     RetentionPeriods {
-        session_ttl_ms: ms(settings.session_ttl),
-        log_ms: ms(settings.log_retention),
-        deliveries_ms: ms(settings.webhook_retention),
-        audit_ms: ms(settings.audit_retention),
+        session_ttl_ms: settings.auth.session_ttl.as_ms(),
+        log_ms: settings.db.log_retention.as_ms(),
+        deliveries_ms: settings.webhook_retention_ms,
+        audit_ms: settings.observe.audit_retention.as_ms(),
     }
 }
 

@@ -13,7 +13,6 @@ use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
 use network::oauth2_flow::OAuth2Config;
 use web::control::{ControlCommand, ControlServer};
-use web::limits::RateLimitMode;
 use web::metrics::ServerMetrics;
 use web::{ApiServer, HttpReply, ServerConfig};
 
@@ -22,7 +21,7 @@ use super::sockets::ListeningAddresses;
 use super::supervisor::Supervisor;
 use crate::command;
 use crate::command_error::CommandError;
-use crate::config::{RateLimitPolicy, RunMode, ServerSettings};
+use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
 use crate::instance::{self, Instance};
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
@@ -71,9 +70,7 @@ impl ServerInterfaces {
         )?;
         let commands = vec![command_handler(instance)];
         let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
-        let trusted_proxies = settings.trusted_proxies.clone();
-        let limits = edge::ListenerLimits { trusted_proxies, ..settings.connection_limits.clone() };
-        Ok(Self { server, control, limits, metrics, authenticator })
+        Ok(Self { server, control, limits: settings.connection_limits(), metrics, authenticator })
     }
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
@@ -154,49 +151,45 @@ async fn shut_down_streams(server: ApiServer, shutdown: Shutdown) {
 
 fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> AuthConfig {
     let mut public_origins = vec![listening.base_url.clone()];
-    public_origins.extend(settings.public_origins.iter().cloned());
+    public_origins.extend(origin_texts(&settings.core.public_origins));
     AuthConfig {
-        data_dir: settings.data_dir.clone(),
+        data_dir: settings.core.data_dir.clone(),
         public_origins,
-        timestamp_skew_ms: duration_ms(settings.timestamp_skew),
+        timestamp_skew_ms: settings.auth.oauth1_timestamp_skew.as_ms(),
     }
 }
 
 fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_key: [u8; 32]) -> ServerConfig {
     ServerConfig {
-        rate_limits: match settings.rate_limits {
-            RateLimitPolicy::Table => RateLimitMode::Table,
-            RateLimitPolicy::Off => RateLimitMode::Off,
-            RateLimitPolicy::Scale(times) => RateLimitMode::Scale(times),
-        },
+        rate_limits: settings.limits.rate_limits.0,
         oauth_settings: oauth_rules(settings, listening),
-        default_vocabulary: settings.vocabulary,
-        problem_base: settings.problem_base.clone(),
-        cors_origins: settings.cors_origins.clone(),
-        body_limit: settings.body_max,
-        upload_timeout: settings.connection_limits.body_total_timeout,
+        default_vocabulary: settings.core.vocabulary.into(),
+        problem_base: settings.core.problem_base.0.clone(),
+        cors_origins: origin_texts(&settings.core.cors_origins),
+        body_limit: settings.limits.body_max.0,
+        upload_timeout: settings.connection_limits().body_total_timeout,
         page_key,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
-        origins: settings.public_origins.clone(),
+        origins: origin_texts(&settings.core.public_origins),
         dev: settings.mode == RunMode::Dev,
-        site_name: settings.site_name.clone(),
-        registration: settings.registration,
-        session_ttl_ms: duration_ms(settings.session_ttl),
-        warns_about_plain_pkce: settings.warn_on_plain_pkce,
+        site_name: settings.core.site_name.clone(),
+        registration: settings.auth.registration.into(),
+        session_ttl_ms: settings.auth.session_ttl.as_ms(),
+        warns_about_plain_pkce: settings.auth.pkce_plain == PlainPkce::Warn,
         sends_mail: settings.mail.is_some(),
-        ads: settings.ads.clone(),
+        ads: settings.ads_config(),
         streams: deliver::streams::StreamSettings {
-            node_id: settings.node,
-            buffer_bytes: settings.stream_buffer,
-            keep_alive: settings.stream_keep_alive,
-            problem_base: settings.problem_base.clone(),
+            node_id: settings.core.node,
+            buffer_bytes: settings.limits.stream_buffer.0,
+            keep_alive: settings.limits.stream_keep_alive.0,
+            problem_base: settings.core.problem_base.0.clone(),
         },
         ..ServerConfig::default()
     }
 }
 
-fn duration_ms(span: Duration) -> i64 {
-    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+fn origin_texts(origins: &[Origin]) -> Vec<String> {
+    origins.iter().map(|origin| origin.0.clone()).collect()
 }
 
 /// Development servers accept any loopback port in redirect URIs.

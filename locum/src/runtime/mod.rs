@@ -22,7 +22,7 @@ use crate::instance::{self, CreatePolicy, NoProgress};
 
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
-    let node = settings.node;
+    let node = settings.core.node;
     let instance = instance::open(settings, CreatePolicy::CreateMissing, node, Arc::new(NoProgress))?;
     let output = OutputOptions::from_args(common);
     run_server(instance, args.listen.ready_fd, |ready| {

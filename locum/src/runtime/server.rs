@@ -49,11 +49,11 @@ pub(crate) fn run_server(
         .enable_all()
         .build()
         .map_err(Fault::context("starting the runtime"))?;
-    let folder = instance.settings.data_dir.clone();
+    let folder = instance.settings.core.data_dir.clone();
     let search = PostSearch::open(&folder.join(SEARCH_INDEX_DIR))?;
     let instance = Instance { search: Some(Arc::clone(&search)), ..instance };
     let page_key = interfaces::page_token_key(&instance)?;
-    let discretion = SizeDisclosure { min_size: instance.settings.min_audience, key: page_key };
+    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: page_key };
     let instance = Instance { evaluator: Evaluator::with_size_disclosure(Some(search), discretion), ..instance };
     let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, page_key, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -76,7 +76,7 @@ async fn run_until_shutdown(
     let checked = files.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
     let sockets = sockets::bind(settings)?;
-    sockets.listening.write(&settings.data_dir)?;
+    sockets.listening.write(&settings.core.data_dir)?;
     let BoundSockets { public, sandbox, control, local, listening, token } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
     let shutdown = Shutdown::new();

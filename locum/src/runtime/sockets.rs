@@ -57,18 +57,18 @@ pub(super) struct BoundSockets {
 
 /// Must be called inside a Tokio runtime.
 pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandError> {
-    let public = edge::bind(settings.addr)
-        .map_err(|error| CommandError::Failed(format!("listen.addr {}: {error}", settings.addr)))?;
-    let addr = public.local_addr().unwrap_or(settings.addr);
-    let sandbox = settings.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
+    let public = edge::bind(settings.listen.addr)
+        .map_err(|error| CommandError::Failed(format!("listen.addr {}: {error}", settings.listen.addr)))?;
+    let addr = public.local_addr().unwrap_or(settings.listen.addr);
+    let sandbox = settings.listen.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
     let sandbox = sandbox.transpose()?;
-    let control = settings.control_addr.map(|addr| bind_control(settings, addr));
+    let control = settings.listen.control_addr.map(|addr| bind_control(settings, addr));
     let control = control.transpose()?;
-    let path = settings.data_dir.join("control.sock");
+    let path = settings.core.data_dir.join("control.sock");
     let local = edge::bind_unix(&shorten_socket_path(&path))
         .map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
     let token = Rng::Os.random_token(43)?;
-    write_private(&settings.data_dir.join("control.token"), &format!("{token}\n"))?;
+    write_private(&settings.core.data_dir.join("control.token"), &format!("{token}\n"))?;
     let listening = ListeningAddresses {
         pid: std::process::id(),
         addr,

@@ -14,19 +14,16 @@ pub(crate) fn run_config_command(
     let values = common.values_of_data_folder()?;
     let settings = ServerSettings::from_values(&values)?;
     if let ConfigCommand::Show { origin } = verb {
-        let rows: Value = config_rows(&values)
-            .into_iter()
-            .map(|row| {
-                if origin {
-                    json!({"key": row.name, "value": row.value, "origin": row.origin})
-                } else {
-                    json!({"key": row.name, "value": row.value})
-                }
-            })
-            .collect();
-        output.print_value(&rows);
+        let rows = config_rows(&values).into_iter().map(|(key, value, from)| {
+            if origin {
+                json!({"key": key, "value": value, "origin": from})
+            } else {
+                json!({"key": key, "value": value})
+            }
+        });
+        output.print_value(&rows.collect::<Value>());
     } else {
-        let set = config_rows(&values).iter().filter(|row| values.is_set(row.name)).count();
+        let set = config_rows(&values).iter().filter(|(key, ..)| values.is_set(key)).count();
         let mode = settings.mode.name();
         output.print_value(&json!({"valid": true, "mode": mode, "set": set}));
     }

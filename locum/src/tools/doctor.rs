@@ -58,7 +58,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
 }
 
 fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
-    let path = &settings.data_dir;
+    let path = &settings.core.data_dir;
     if !path.exists() {
         return DoctorFinding::Warning(format!("{} does not exist yet; the first start creates it", path.display()));
     }
@@ -80,7 +80,7 @@ fn check_data_folder(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_disk_space(settings: &ServerSettings) -> DoctorFinding {
-    let place = settings.data_dir.ancestors().find(|path| path.exists());
+    let place = settings.core.data_dir.ancestors().find(|path| path.exists());
     let place = place.unwrap_or(Path::new("."));
     match rustix::fs::statvfs(place) {
         Err(error) => DoctorFinding::Warning(format!("failed to determine the free space: {error}")),
@@ -97,9 +97,9 @@ fn check_disk_space(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
-    let default_file = settings.data_dir.join("master.key");
-    let file = settings.keys.file.clone().unwrap_or(default_file);
-    if settings.mode == RunMode::Dev && settings.keys.key_line.is_none() && !file.exists() {
+    let default_file = settings.core.data_dir.join("master.key");
+    let file = settings.master_key_file.clone().unwrap_or(default_file);
+    if settings.mode == RunMode::Dev && settings.secrets.master_key.is_none() && !file.exists() {
         return DoctorFinding::Warning("none yet; the first start creates one".to_owned());
     }
     if let Err(exit) = instance::load_keyring(settings, &Rng::Os, false) {
@@ -112,8 +112,8 @@ fn check_master_key(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_database(settings: &ServerSettings) -> DoctorFinding {
-    match instance::block_on(Store::migration_status(settings.database_location.clone())) {
-        Ok(_) => DoctorFinding::Healthy(match &settings.database_location {
+    match instance::block_on(Store::migration_status(settings.database_location())) {
+        Ok(_) => DoctorFinding::Healthy(match settings.database_location() {
             store::DatabaseLocation::File(path) if !path.exists() => {
                 "SQLite; the first start creates the file".to_owned()
             }
@@ -125,12 +125,12 @@ fn check_database(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_migrations(settings: &ServerSettings) -> DoctorFinding {
-    match instance::block_on(Store::migration_status(settings.database_location.clone())) {
+    match instance::block_on(Store::migration_status(settings.database_location())) {
         Err(_) => DoctorFinding::Failure("unknown: the database does not respond".to_owned()),
         Ok(all) => {
             let missing = all.iter().filter(|one| one.applied_at.is_none()).count();
             let message = format!("{} of {} applied", all.len() - missing, all.len());
-            if missing == 0 || settings.migrate_on_start {
+            if missing == 0 || settings.db.migrate_on_start {
                 DoctorFinding::Healthy(message)
             } else {
                 DoctorFinding::Failure(format!("{message}: run `locum migrate up`"))
@@ -140,14 +140,14 @@ fn check_migrations(settings: &ServerSettings) -> DoctorFinding {
 }
 
 fn check_port(settings: &ServerSettings) -> DoctorFinding {
-    match TcpListener::bind(settings.addr) {
-        Ok(_) => DoctorFinding::Healthy(format!("{} is free", settings.addr)),
-        Err(error) => match ListeningAddresses::read(&settings.data_dir) {
-            Some(server) if server.addr == settings.addr => DoctorFinding::Healthy(format!(
+    match TcpListener::bind(settings.listen.addr) {
+        Ok(_) => DoctorFinding::Healthy(format!("{} is free", settings.listen.addr)),
+        Err(error) => match ListeningAddresses::read(&settings.core.data_dir) {
+            Some(server) if server.addr == settings.listen.addr => DoctorFinding::Healthy(format!(
                 "{} is used by the running server of this data directory",
-                settings.addr
+                settings.listen.addr
             )),
-            _ => DoctorFinding::Failure(format!("{}: {error}", settings.addr)),
+            _ => DoctorFinding::Failure(format!("{}: {error}", settings.listen.addr)),
         },
     }
 }
@@ -181,7 +181,7 @@ fn check_mail(settings: &ServerSettings) -> DoctorFinding {
 
 fn check_media(settings: &ServerSettings) -> DoctorFinding {
     let Some(bucket) = &settings.media_bucket else {
-        return DoctorFinding::Healthy(format!("in {}", settings.media_dir().display()));
+        return DoctorFinding::Healthy(format!("in {}", settings.media_dir.display()));
     };
     let checked = settings.open_media_files().and_then(|files| {
         instance::block_on(async {

@@ -6,7 +6,7 @@ use crate::dev::EnvFile;
 
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
     let settings = common.load_settings()?;
-    let path = EnvFile::file_path(&settings.data_dir);
+    let path = EnvFile::file_path(&settings.core.data_dir);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         CommandError::Failed(format!("{}: {error}; start `locum dev` to create it", path.display()))
     })?;

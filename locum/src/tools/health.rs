@@ -26,7 +26,7 @@ pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: Output
 }
 
 fn find_endpoint(common: &GlobalArgs) -> Result<ControlEndpoint, CommandError> {
-    let folder = common.load_settings()?.data_dir;
+    let folder = common.load_settings()?.core.data_dir;
     let listening = ListeningAddresses::read(&folder)
         .ok_or_else(|| CommandError::Unreachable(format!("no server is running on {}", folder.display())))?;
     let mut addr = listening.addr;

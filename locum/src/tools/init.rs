@@ -4,16 +4,16 @@ use base::Rng;
 
 use crate::cli::{InitArgs, print_line};
 use crate::command_error::CommandError;
-use crate::config::{ConfigValueKind, validate_value};
+use crate::config::{ConfigType, DatabaseUrl, Origin, from_text};
 use crate::instance;
 
 /// Creates the master key file if its path is given.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {
-    validate_value(ConfigValueKind::Origin, &args.base_url)
-        .map_err(|takes| CommandError::Usage(format!("--base-url [{}] is invalid; expected {takes}", args.base_url)))?;
+    let wrong = |flag: &str, expected: String| CommandError::Usage(format!("{flag} is invalid; expected {expected}"));
+    from_text::<Origin>(&args.base_url)
+        .map_err(|_| wrong(&format!("--base-url [{}]", args.base_url), Origin::type_name()))?;
     let db = db.unwrap_or("sqlite");
-    validate_value(ConfigValueKind::Database, db)
-        .map_err(|takes| CommandError::Usage(format!("--db is invalid; expected {takes}")))?;
+    from_text::<DatabaseUrl>(db).map_err(|_| wrong("--db", DatabaseUrl::type_name()))?;
     let key = args.master_key.clone().unwrap_or_else(|| "/etc/locum/master.key".into());
     let key = std::path::absolute(&key).map_err(|error| CommandError::Usage(format!("{}: {error}", key.display())))?;
     if args.master_key.is_some() && !key.exists() {
@@ -74,7 +74,7 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let sources = ConfigSources { file: Some(file), ..ConfigSources::default() };
         let settings = ServerSettings::from_values(&load(&sources, RunMode::Serve).unwrap()).unwrap();
-        assert_eq!(settings.base_url.as_deref(), Some("https://social.example"));
-        assert_eq!(settings.keys.file, Some(key));
+        assert_eq!(settings.core.base_url.map(|url| url.0).as_deref(), Some("https://social.example"));
+        assert_eq!(settings.master_key_file, Some(key));
     }
 }

@@ -22,14 +22,14 @@ pub(crate) fn run_migrate_command(
             ..instance::store_options(&settings, rng, found.keyring)
         })?;
         instance::check_store_matches(&store, &found.manifest)?;
-        found.manifest.write(&settings.data_dir)?;
+        found.manifest.write(&settings.core.data_dir)?;
         let applied =
             store.applied_migrations.iter().map(|applied| json!({"version": applied.version, "name": applied.name}));
         output.print_value(&json!({"applied": applied.collect::<Vec<_>>()}));
         store.close();
         return Ok(());
     }
-    let all = instance::block_on(Store::migration_status(settings.database_location.clone()))?;
+    let all = instance::block_on(Store::migration_status(settings.database_location()))?;
     let rows: Value = all
         .iter()
         .map(|migration| {

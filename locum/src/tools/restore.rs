@@ -22,7 +22,7 @@ pub(crate) fn restore_backup(
     output: OutputOptions,
 ) -> Result<ExitCode, CommandError> {
     let settings = Arc::new(common.load_settings()?);
-    let DatabaseLocation::File(target) = settings.database_location.clone() else {
+    let DatabaseLocation::File(target) = settings.database_location() else {
         return Err(CommandError::Usage(
             "a copy of a PostgreSQL database is restored by `pg_restore`; JSON Lines are taken in \
              by `locum import jsonl`"
@@ -37,7 +37,7 @@ pub(crate) fn restore_backup(
     }
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let bar = TerminalProgress::new(output, "restoring");
-    let room = settings.data_dir.join("restoring");
+    let room = settings.core.data_dir.join("restoring");
     let proved = verify_copy(&settings, &found, args, &room);
     bar.clear();
     let checked = match proved {
@@ -110,12 +110,12 @@ fn install_copy(
     let guard = instance::block_on(guard)?;
     let aside = move_aside(target)?;
     // The search index belongs to the old database; the next server rebuilds it.
-    let _gone = fs::remove_dir_all(settings.data_dir.join(instance::SEARCH_INDEX_DIR));
+    let _gone = fs::remove_dir_all(settings.core.data_dir.join(instance::SEARCH_INDEX_DIR));
     let copy = room.join("locum.db");
     let moved = fs::rename(copy, target).map_err(Fault::context("installing the backup"));
     guard.close();
     moved?;
-    found.manifest.write(&settings.data_dir)?;
+    found.manifest.write(&settings.core.data_dir)?;
     Ok(aside)
 }
 

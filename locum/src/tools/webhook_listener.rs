@@ -76,7 +76,7 @@ fn consumer_secret(common: &GlobalArgs, args: &WebhookListenArgs) -> Result<Secr
     if let Ok(text) = std::env::var("LOCUM_API_SECRET") {
         return Ok(Secret::new(text));
     }
-    let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.data_dir))?);
+    let lines = EnvFile::parse(&read(&EnvFile::file_path(&common.load_settings()?.core.data_dir))?);
     let found = lines.0.into_iter().find(|(name, _)| name == "API_SECRET");
     let (_, text) = found.ok_or_else(|| CommandError::Usage("dev.env has no API_SECRET".to_owned()))?;
     Ok(Secret::new(text))

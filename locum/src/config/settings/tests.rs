@@ -78,14 +78,14 @@ fn a_bucket_has_its_keys_and_tls_unless_that_is_waived() {
 
 #[test]
 fn who_may_join_is_nobody_unless_a_real_network_says_so() {
-    use network::registration::RegistrationPolicy;
+    use crate::config::types::RegistrationName;
     let base = "core.base_url=https://s.example";
-    let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets).unwrap().registration;
-    assert_eq!(serve(&[base]), RegistrationPolicy::Closed);
+    let serve = |sets: &[&str]| load_settings(RunMode::Serve, sets).unwrap().auth.registration;
+    assert_eq!(serve(&[base]), RegistrationName::Closed);
     let invite = serve(&[base, "auth.registration=invite"]);
-    assert_eq!(invite, RegistrationPolicy::Invite);
-    let dev = load_settings(RunMode::Dev, &[]).unwrap().registration;
-    assert_eq!(dev, RegistrationPolicy::Open);
+    assert_eq!(invite, RegistrationName::Invite);
+    let dev = load_settings(RunMode::Dev, &[]).unwrap().auth.registration;
+    assert_eq!(dev, RegistrationName::Open);
     let wrong = load_settings(RunMode::Dev, &["auth.registration=some"]);
     assert!(matches!(wrong, Err(CommandError::Usage(_))));
 }

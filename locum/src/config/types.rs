@@ -1,0 +1,185 @@
+//! The types of configuration values.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ads_engine::CurrencyRates;
+use base::{Secret, Vocabulary};
+use deliver::webhooks::AddressBlock;
+use network::registration::RegistrationPolicy;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use web::limits::RateLimitMode;
+
+use super::key::KeySecrecy;
+use super::parse::{is_database_url, is_origin, parse_byte_size, parse_duration, parse_rate_limits};
+use super::text::from_text;
+
+pub(crate) trait ConfigType: DeserializeOwned {
+    const SECRECY: KeySecrecy = KeySecrecy::Public;
+
+    /// For the reference and for errors.
+    fn type_name() -> String;
+
+    fn list_name() -> String {
+        format!("list of {}", Self::type_name())
+    }
+}
+
+impl<T: ConfigType> ConfigType for Option<T> {
+    const SECRECY: KeySecrecy = T::SECRECY;
+
+    fn type_name() -> String {
+        T::type_name()
+    }
+}
+
+impl<T: ConfigType> ConfigType for Vec<T> {
+    fn type_name() -> String {
+        T::list_name()
+    }
+}
+
+macro_rules! name_types {
+    ($($type:ty = $name:expr $(; $list:literal)? $(=> $secrecy:ident)?,)+) => {
+        $(impl ConfigType for $type {
+            $(const SECRECY: KeySecrecy = KeySecrecy::$secrecy;)?
+
+            fn type_name() -> String {
+                $name.into()
+            }
+
+            $(fn list_name() -> String {
+                $list.into()
+            })?
+        })+
+    };
+}
+
+name_types! {
+    String = "text",
+    SecretText = "secret" => Secret,
+    DatabaseUrl = "`sqlite`, a path, or `postgres://…`" => Password,
+    PathBuf = "path"; "paths",
+    Origin = "`http(s)://host[:port]`",
+    SocketAddr = "`ip:port`",
+    IpAddr = "IP address"; "list of IP addresses",
+    bool = "`true` or `false`",
+    u16 = "number",
+    u64 = "number",
+    usize = "number",
+    i64 = "number",
+    TimeSpan = "duration (`500ms`, `10s`, `2h`)"; "list of durations",
+    AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
+    ByteSize = "bytes (`64KiB`, `1MiB`)",
+    RateLimits = "`table`, `off` or `scale=N`",
+    ExchangeRates = "list of `EUR=1080000`",
+    WorldName = "`demo`, `ads`, `empty`",
+}
+
+/// Defines types around another one, parsed from text by a function that returns an option.
+macro_rules! parsed_types {
+    ($($type:ident($inner:ty) = $parse:expr;)+) => {
+        $(#[derive(Clone, Debug, Deserialize)]
+        #[serde(try_from = "String")]
+        pub(crate) struct $type(pub(crate) $inner);
+
+        impl TryFrom<String> for $type {
+            type Error = &'static str;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                $parse(text).map(Self).ok_or("invalid")
+            }
+        })+
+    };
+}
+
+parsed_types! {
+    SecretText(Secret) = |text| Some(Secret::new(text));
+    DatabaseUrl(Secret) = |text: String| is_database_url(&text).then(|| Secret::new(text));
+    Origin(String) = |text: String| is_origin(&text).then_some(text);
+    WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
+    TimeSpan(Duration) = |text: String| parse_duration(&text);
+    ByteSize(usize) = |text: String| parse_byte_size(&text);
+    RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
+}
+
+impl TimeSpan {
+    pub(crate) fn as_ms(&self) -> i64 {
+        i64::try_from(self.0.as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+/// Defines enums whose words are the names of their variants in lower case.
+macro_rules! word_types {
+    ($($type:ident { $($variant:ident),+ })+) => {
+        $(#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub(crate) enum $type {
+            $($variant,)+
+        }
+
+        impl ConfigType for $type {
+            fn type_name() -> String {
+                from_text::<Self>("").err().map(|words| words.to_string()).unwrap_or_default()
+            }
+        })+
+    };
+}
+
+word_types! {
+    VocabularyName { Posts, Tweets }
+    RegistrationName { Open, Invite, Closed }
+    PlainPkce { Allow, Warn }
+    CountedVideos { Monetized, Posts }
+    LogFormat { Pretty, Json }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub(crate) struct AddressBlocks(pub(crate) Vec<AddressBlock>);
+
+/// CIDR blocks or single addresses; `all` means every private block.
+impl TryFrom<Vec<String>> for AddressBlocks {
+    type Error = base::Fault;
+
+    fn try_from(items: Vec<String>) -> Result<Self, Self::Error> {
+        if items == ["all"] {
+            return Ok(Self(AddressBlock::ALL.to_vec()));
+        }
+        items.iter().map(|item| item.parse()).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Option<String>")]
+pub(crate) struct ExchangeRates(pub(crate) CurrencyRates);
+
+impl TryFrom<Option<String>> for ExchangeRates {
+    type Error = &'static str;
+
+    fn try_from(text: Option<String>) -> Result<Self, Self::Error> {
+        let rates = text.map_or_else(|| Some(CurrencyRates::default()), |text| CurrencyRates::parse(&text));
+        rates.map(Self).ok_or("invalid")
+    }
+}
+
+impl From<VocabularyName> for Vocabulary {
+    fn from(name: VocabularyName) -> Self {
+        match name {
+            VocabularyName::Posts => Self::Post,
+            VocabularyName::Tweets => Self::Tweet,
+        }
+    }
+}
+
+impl From<RegistrationName> for RegistrationPolicy {
+    fn from(name: RegistrationName) -> Self {
+        match name {
+            RegistrationName::Open => Self::Open,
+            RegistrationName::Invite => Self::Invite,
+            RegistrationName::Closed => Self::Closed,
+        }
+    }
+}
