@@ -17,8 +17,7 @@ pub use event_kinds::{
     event_kinds_for_log_kind, find_event_kind,
 };
 
-use crate::apps::{AccessLevel, Caller, Permission};
-use crate::grants::parse_stored_scopes;
+use crate::permissions::{Permission, parse_stored_scopes};
 use crate::webhooks;
 
 const MAX_SELF_SERVE_SUBSCRIPTIONS: i64 = 1_500;
@@ -35,15 +34,6 @@ pub struct ActivitySubscriber {
 }
 
 impl ActivitySubscriber {
-    pub fn from_caller(caller: &Caller) -> Self {
-        Self {
-            app: caller.app_id,
-            user: caller.user,
-            scopes: caller.scopes,
-            enterprise: caller.app.access_level == AccessLevel::Enterprise.name(),
-        }
-    }
-
     const fn max_subscriptions(&self) -> i64 {
         if self.enterprise { MAX_ENTERPRISE_SUBSCRIPTIONS } else { MAX_SELF_SERVE_SUBSCRIPTIONS }
     }

@@ -1,90 +1,15 @@
 //! Registration of apps, their credentials and access rights.
 
-use std::str::FromStr;
-
 use base::text::find_name_problem;
-use base::{AppId, Entitlement, Error, Fault, Refusal, Rng, Secret, UserId};
+use base::{AppId, Entitlement, Error, Fault, Refusal, Secret, UserId};
 use store::{Tx, apps, event_log};
 
 use crate::activity;
 pub use crate::authenticator::{AuthConfig, AuthRequest, Authenticator, Caller, VerifiedRequest};
+use crate::bearer::generate_bearer_token;
+use crate::callback_urls::validate_callback_urls;
+pub use crate::permissions::{AccessLevel, OAuthClientKind, Permission};
 pub use store::apps::{App, AppStatus};
-
-macro_rules! word_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
-
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant),*];
-
-            /// As stored and as in commands.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),* }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = Fault;
-
-            fn from_str(text: &str) -> Result<Self, Fault> {
-                let known = Self::ALL.iter().copied().find(|known| known.name() == text);
-                known.ok_or_else(|| Fault::new(format!("{text:?} is not one of {:?}", Self::ALL)))
-            }
-        }
-    };
-}
-
-word_enum! {
-    /// The OAuth 1.0a access level; each includes the previous ones.
-    Permission {
-        Read = "read",
-        Write = "write",
-        Messages = "messages",
-    }
-}
-
-word_enum! {
-    OAuthClientKind {
-        /// Confidential.
-        Web = "web",
-        /// A bot; confidential.
-        Automated = "automated",
-        /// Public.
-        Native = "native",
-        /// Public.
-        SinglePage = "single-page",
-    }
-}
-
-word_enum! {
-    AccessLevel {
-        /// Pay per use.
-        SelfServe = "self-serve",
-        Enterprise = "enterprise",
-    }
-}
-
-impl AccessLevel {
-    /// Default entitlements of the tier. Operators can add others, such as the full archive, per app.
-    pub const fn default_entitlements(self) -> &'static [Entitlement] {
-        match self {
-            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads],
-            // Conversion reporting, by which advertisers are charged, is granted per app.
-            Self::Enterprise => {
-                &[Entitlement::FullArchive, Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads]
-            }
-        }
-    }
-}
-
-impl OAuthClientKind {
-    /// Whether the client has a secret.
-    pub const fn is_confidential(self) -> bool {
-        matches!(self, Self::Web | Self::Automated)
-    }
-}
 
 #[derive(Clone, Debug)]
 pub struct AppRegistration {
@@ -184,39 +109,6 @@ fn validate_app_name(name: &str) -> Result<String, Refusal> {
         return Err(Refusal::invalid_parameter("name", name, message));
     }
     Ok(name.to_owned())
-}
-
-/// A new app-only bearer token, URL-encoded.
-pub(crate) fn generate_bearer_token(rng: &Rng) -> Result<Secret, Fault> {
-    let (one, two, rest) = (rng.random_token(30)?, rng.random_token(16)?, rng.random_token(46)?);
-    Ok(Secret::new(format!("AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}")))
-}
-
-/// Schemes that no callback may have (contract core §2.1).
-const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword livescript ftp file \
-    gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
-    mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
-
-pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
-    if urls.len() > 10 {
-        let message = "An app has at most 10 callback URLs";
-        return Err(Refusal::invalid_parameter("callback_urls", urls.len(), message));
-    }
-    let has_allowed_scheme = |url: &str| {
-        url.split_once(':').is_some_and(|(scheme, rest)| {
-            let scheme = scheme.to_ascii_lowercase();
-            let is_valid = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
-                && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
-            is_valid && !rest.is_empty() && !FORBIDDEN_SCHEMES.split_whitespace().any(|bad| bad == scheme)
-        })
-    };
-    let bad = urls.iter().find(|url| {
-        !has_allowed_scheme(url) || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
-    });
-    bad.map_or(Ok(()), |url| {
-        let message = format!("The callback URL [{url}] is not allowed");
-        Err(Refusal::invalid_parameter("callback_urls", url, message))
-    })
 }
 
 /// Deleted apps are refused.

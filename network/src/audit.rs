@@ -1,7 +1,7 @@
 //! The audit trail of accounts and apps. Entries are written in the transaction of the action itself.
 
 use base::{AppId, Fault, Refusal, UserId};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::{Tx, audit};
 
 pub use store::audit::{AuditEntry, AuditFilter, list, list_after, prune};
@@ -139,4 +139,9 @@ pub fn append(
         detail: &detail,
     };
     audit::append(tx, &new)
+}
+
+/// The audit detail of an action on a user.
+pub(crate) fn user_detail(user: UserId) -> Value {
+    json!({"user": user.to_string()})
 }

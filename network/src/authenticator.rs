@@ -17,9 +17,10 @@ use store::tokens;
 use store::users;
 use store::{Store, Tx, event_log};
 
-use crate::apps::Permission;
+use crate::activity::ActivitySubscriber;
 use crate::bearer::percent_encode_token;
 use crate::oauth1_flow;
+use crate::permissions::{AccessLevel, Permission};
 
 /// Cached credentials per kind.
 const CACHE_CAPACITY: u64 = 100_000;
@@ -72,6 +73,17 @@ pub struct Caller {
     /// The access level of an OAuth 1.0a token.
     pub permission: Permission,
     _proof: Proof,
+}
+
+impl ActivitySubscriber {
+    pub fn from_caller(caller: &Caller) -> Self {
+        Self {
+            app: caller.app_id,
+            user: caller.user,
+            scopes: caller.scopes,
+            enterprise: caller.app.access_level == AccessLevel::Enterprise.name(),
+        }
+    }
 }
 
 /// Prevents other modules from constructing a [`Caller`].

@@ -1,12 +1,11 @@
 //! App-only bearer tokens: issuing and invalidation (contract core §2.4).
 
 use base::secret::{constant_time_eq, digest};
-use base::{AppId, Error, Refusal, Secret};
+use base::{AppId, Error, Fault, Refusal, Rng, Secret};
 use serde_json::json;
 use store::apps::{self, App, AppStatus};
 use store::{Tx, event_log};
 
-use crate::apps::generate_bearer_token;
 use crate::audit::{self, AuditAction, AuditActor};
 
 /// The active app with this key and secret.
@@ -56,4 +55,10 @@ fn matches_token(live: &Secret, token: &str) -> bool {
 /// URL-encodes a token that a form decoder has decoded.
 pub(crate) fn percent_encode_token(token: &str) -> String {
     token.replace('/', "%2F").replace('=', "%3D").replace('+', "%2B")
+}
+
+/// A new app-only bearer token, URL-encoded.
+pub(crate) fn generate_bearer_token(rng: &Rng) -> Result<Secret, Fault> {
+    let (one, two, rest) = (rng.random_token(30)?, rng.random_token(16)?, rng.random_token(46)?);
+    Ok(Secret::new(format!("AAAAAAAAAAAAAAAAAAAAA{one}%2F{two}%3D{rest}")))
 }

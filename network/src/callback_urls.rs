@@ -1,9 +1,8 @@
 //! Checks redirect URLs against those registered by the app.
 
+use base::Refusal;
 use base::percent::encode;
 use store::apps::App;
-
-use crate::apps::validate_callback_urls;
 
 /// Longer URLs cannot be registered.
 const MAX_URL_LENGTH: usize = 2000;
@@ -95,7 +94,7 @@ pub(crate) fn unregistrable_reason(url: &str) -> Option<String> {
     }
     let refused = validate_callback_urls(&[url.to_owned()]).err()?;
     match refused {
-        base::Refusal::InvalidParameters(invalid) => invalid.into_iter().next().map(|invalid| invalid.message + "."),
+        Refusal::InvalidParameters(invalid) => invalid.into_iter().next().map(|invalid| invalid.message + "."),
         _ => None,
     }
 }
@@ -153,6 +152,33 @@ pub(crate) fn append_query(url: &str, pairs: &[(&str, &str)]) -> String {
         result.push_str(&encode(value));
     }
     result
+}
+
+/// Schemes that no callback may have (contract core §2.1).
+const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword livescript ftp file \
+    gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
+    mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
+
+pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
+    if urls.len() > 10 {
+        let message = "An app has at most 10 callback URLs";
+        return Err(Refusal::invalid_parameter("callback_urls", urls.len(), message));
+    }
+    let has_allowed_scheme = |url: &str| {
+        url.split_once(':').is_some_and(|(scheme, rest)| {
+            let scheme = scheme.to_ascii_lowercase();
+            let is_valid = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
+                && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
+            is_valid && !rest.is_empty() && !FORBIDDEN_SCHEMES.split_whitespace().any(|bad| bad == scheme)
+        })
+    };
+    let bad = urls.iter().find(|url| {
+        !has_allowed_scheme(url) || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+    });
+    bad.map_or(Ok(()), |url| {
+        let message = format!("The callback URL [{url}] is not allowed");
+        Err(Refusal::invalid_parameter("callback_urls", url, message))
+    })
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use store::emails::EmailLink;
 use store::users::User;
 use store::{Tx, users};
 
-use crate::audit::{self, AuditAction, AuditActor};
+use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESET_PATH};
-use crate::sessions::user_detail;
 use crate::sign_in::{
     SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
 };

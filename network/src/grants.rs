@@ -10,8 +10,8 @@ use store::grants::{self, AppGrant};
 use store::{Tx, authorization_codes, event_log, request_tokens, tokens};
 
 use crate::activity;
-use crate::apps::Permission;
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::permissions::{Permission, parse_stored_scopes};
 
 /// The result of an operation whose refusal must be committed, such as a counted attempt or a revoked token family. An
 /// error would roll the transaction back, so the refusal is returned as a value, and becomes an error after the commit
@@ -53,10 +53,6 @@ fn parse_permission(stored: &AppGrant) -> Result<Option<Permission>, Fault> {
 
 fn parse_granted_scopes(stored: &AppGrant) -> Result<Scopes, Fault> {
     parse_stored_scopes(&stored.scopes)
-}
-
-pub(crate) fn parse_stored_scopes(text: &str) -> Result<Scopes, Fault> {
-    Scopes::parse(text).map_err(|name| Fault::new(format!("a stored scope {name:?} is unknown")))
 }
 
 /// Records an approval and locks the grant. Earlier approvals stay valid.

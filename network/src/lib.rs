@@ -35,6 +35,7 @@ pub mod oauth1_flow;
 pub mod oauth2_flow;
 pub mod passwords;
 pub mod people;
+mod permissions;
 pub mod places;
 pub mod polls;
 pub mod portal;

@@ -9,8 +9,8 @@ use store::apps::{App, AppStatus};
 use store::request_tokens::{self, RequestToken, RequestTokenState};
 use store::{Tx, apps};
 
-use crate::apps::Permission;
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::permissions::Permission;
 use crate::{callback_urls, grants, tokens, users};
 
 pub use crate::callback_urls::LoopbackPorts;

@@ -9,10 +9,10 @@ use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
-use crate::users::{self, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name};
+use crate::users::{
+    self, BIOGRAPHY_LENGTH, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
+};
 
-/// Characters.
-pub(crate) const BIOGRAPHY_LENGTH: usize = 160;
 /// Characters.
 const LOCATION_LENGTH: usize = 150;
 /// Characters.

@@ -4,10 +4,10 @@ use base::{Error, Refusal, Secret, UserId};
 use store::users::User;
 use store::{Tx, users};
 
-use crate::audit::{self, AuditAction, AuditActor};
+use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::email_links;
 use crate::emails::EmailSite;
-use crate::sessions::{ClientInfo, user_detail};
+use crate::sessions::ClientInfo;
 use crate::sign_in::{MAX_PASSWORD_BYTES, SignInService, invalid_field};
 use crate::users::NewUser;
 

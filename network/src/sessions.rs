@@ -8,7 +8,7 @@ use base::{Error, Fault, Refusal, Rng, Secret, Time, UserId};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::Sha256;
 use store::{Store, Tx, sessions};
 
@@ -230,9 +230,4 @@ impl VisitorFormTokens {
         let is_complete = cookie.expose_secret().len() == SECRET_LENGTH;
         Ok(is_complete && constant_time_eq(expected.as_bytes(), presented.as_bytes()))
     }
-}
-
-/// The audit detail of an action on a user.
-pub(crate) fn user_detail(user: UserId) -> Value {
-    json!({"user": user.to_string()})
 }

@@ -8,8 +8,9 @@ use store::tokens::{self, OAuth1Token, OAuth2Token};
 use store::{Tx, event_log};
 
 use crate::activity;
-use crate::apps::{self, Permission};
+use crate::apps;
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::permissions::Permission;
 use crate::users;
 
 /// Lifetime of an OAuth 2.0 access token (contract core §2.5).

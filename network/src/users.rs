@@ -8,11 +8,12 @@ use store::users::{self, User, UserState};
 use store::{Tx, event_log, sessions};
 
 use crate::activity;
-use crate::audit::{self, AuditAction, AuditActor};
+use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
-use crate::profiles::BIOGRAPHY_LENGTH;
-use crate::sessions::user_detail;
 use crate::visibility::{Visibility, profile_visibility};
+
+/// Characters.
+pub(crate) const BIOGRAPHY_LENGTH: usize = 160;
 
 #[derive(Clone, Debug, Default)]
 pub struct NewUser {

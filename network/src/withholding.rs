@@ -7,9 +7,8 @@ use store::posts::{self, Post, PostState};
 use store::users::User;
 use store::{Tx, event_log};
 
-use crate::audit::{self, AuditAction, AuditActor};
+use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::places::is_country_code;
-use crate::sessions::user_detail;
 
 fn validate_countries(countries: &[String]) -> Result<Vec<String>, Refusal> {
     let invalid_code = countries.iter().find(|code| !is_country_code(code));

@@ -11,7 +11,7 @@ use store::{Tx, authorization_codes, event_log};
 use super::{AuthenticatedClient, GrantOutcome, OAuth2Config, REFRESH_TTL_MS};
 use crate::activity;
 use crate::audit::{self, AuditAction};
-use crate::grants::parse_stored_scopes;
+use crate::permissions::parse_stored_scopes;
 use crate::tokens::{ACCESS_TTL_MS, record_revocation};
 
 /// The parameters of `grant_type=authorization_code`.

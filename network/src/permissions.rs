@@ -1,0 +1,85 @@
+//! Access rights as they are stored: levels, tiers, kinds of clients and scopes.
+
+use std::str::FromStr;
+
+use base::{Entitlement, Fault, Scopes};
+
+macro_rules! word_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl $name {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// As stored and as in commands.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Fault;
+
+            fn from_str(text: &str) -> Result<Self, Fault> {
+                let known = Self::ALL.iter().copied().find(|known| known.name() == text);
+                known.ok_or_else(|| Fault::new(format!("{text:?} is not one of {:?}", Self::ALL)))
+            }
+        }
+    };
+}
+
+word_enum! {
+    /// The OAuth 1.0a access level; each includes the previous ones.
+    Permission {
+        Read = "read",
+        Write = "write",
+        Messages = "messages",
+    }
+}
+
+word_enum! {
+    OAuthClientKind {
+        /// Confidential.
+        Web = "web",
+        /// A bot; confidential.
+        Automated = "automated",
+        /// Public.
+        Native = "native",
+        /// Public.
+        SinglePage = "single-page",
+    }
+}
+
+word_enum! {
+    AccessLevel {
+        /// Pay per use.
+        SelfServe = "self-serve",
+        Enterprise = "enterprise",
+    }
+}
+
+impl AccessLevel {
+    /// Default entitlements of the tier. Operators can add others, such as the full archive, per app.
+    pub const fn default_entitlements(self) -> &'static [Entitlement] {
+        match self {
+            Self::SelfServe => &[Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads],
+            // Conversion reporting, by which advertisers are charged, is granted per app.
+            Self::Enterprise => {
+                &[Entitlement::FullArchive, Entitlement::Blocks, Entitlement::FollowsAndLikes, Entitlement::Ads]
+            }
+        }
+    }
+}
+
+impl OAuthClientKind {
+    /// Whether the client has a secret.
+    pub const fn is_confidential(self) -> bool {
+        matches!(self, Self::Web | Self::Automated)
+    }
+}
+
+pub(crate) fn parse_stored_scopes(text: &str) -> Result<Scopes, Fault> {
+    Scopes::parse(text).map_err(|name| Fault::new(format!("a stored scope {name:?} is unknown")))
+}
