@@ -6,7 +6,7 @@ use base::Error;
 use serde_json::Value;
 use store::Tx;
 
-use super::ads::{AccountCommand, invalid_parameter, show_account};
+use super::ads_accounts::{AccountCommand, invalid_parameter, show_account};
 
 pub(super) fn update_account(tx: &mut Tx<'_>, account: AdsRecord, command: &AccountCommand) -> Result<Value, Error> {
     let AccountCommand::Set { campaigns, line_items, gates, approval, business, allow, refuse, estimate, .. } = command

@@ -7,7 +7,7 @@ use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::{features, promotable_users};
 use ads_delivery::recommendations::RecommendationEngine;
 use ads_engine::{AccountContext, AccountTimeZone, AdsRecord, AdsRole, IdFormat, ParsedParams, engine};
-use base::{Error, Refusal, UserId, Vocabulary};
+use base::{Error, UserId, Vocabulary};
 use clap::Subcommand;
 use network::audit::AuditActor;
 use network::emails::EmailSite;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
+use super::ads_accounts::{AccountCommand, find_account, invalid_parameter, render_record, show_account};
 use super::invite::email_site;
 use super::publishers::{self, CuratedCommand, PublisherCommand};
 use super::targeting_options::{self, OptionCommand};
@@ -48,126 +49,6 @@ pub(crate) enum AdsCommand {
     /// Manage targeting options: interests, events, …
     #[command(subcommand)]
     Option(OptionCommand),
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum AccountCommand {
-    /// Create an account; the user administers it and is its promotable user
-    Create {
-        /// The name
-        name: String,
-        /// @username or id
-        #[arg(long)]
-        user: String,
-        /// The IANA time zone
-        #[arg(long, default_value = "America/Los_Angeles")]
-        timezone: String,
-        /// The industry: `RETAIL`, `TRAVEL`, …
-        #[arg(long, default_value = "")]
-        industry: String,
-        /// Create the account in the sandbox
-        #[arg(long)]
-        sandbox: bool,
-    },
-    /// List the accounts on which a user has a role
-    List {
-        /// @username or id
-        user: String,
-    },
-    /// Show an account, its users and its promotable users
-    Show {
-        /// The id
-        account: String,
-    },
-    /// Set or remove a user's role on an account
-    Role {
-        /// The id
-        account: String,
-        /// @username or id
-        user: String,
-        /// `ACCOUNT_ADMIN`, `AD_MANAGER`, `CREATIVE_MANAGER`, `CAMPAIGN_ANALYST`, `ANALYST` or
-        /// `PARTNER_AUDIENCE_MANAGER`; omit to remove the role
-        role: Option<String>,
-        /// Allow composing posts on behalf of the account
-        #[arg(long)]
-        composer: bool,
-    },
-    /// Allow an account to promote a user's posts by reposting them, with that user's consent
-    Promote {
-        /// The id
-        account: String,
-        /// @username or id
-        user: String,
-    },
-    /// Add or remove account features
-    Feature {
-        /// The id
-        account: String,
-        /// A feature to add; repeatable
-        #[arg(long)]
-        add: Vec<String>,
-        /// A feature to remove; repeatable
-        #[arg(long)]
-        remove: Vec<String>,
-    },
-    /// Add a funding instrument to an account
-    Funding {
-        /// The id
-        account: String,
-        /// `INSERTION_ORDER`, `CREDIT_LINE`, `CREDIT_CARD`, `AGENCY_CREDIT_LINE` or `PARTNER_MANAGED`
-        #[arg(long = "type", default_value = "INSERTION_ORDER")]
-        kind: String,
-        /// The ISO 4217 currency code
-        #[arg(long, default_value = "USD")]
-        currency: String,
-        /// The funded amount or credit limit, in whole units of the currency
-        #[arg(long)]
-        amount: Option<i64>,
-        /// The start time [default: now]
-        #[arg(long)]
-        start: Option<String>,
-        /// The end time
-        #[arg(long)]
-        end: Option<String>,
-    },
-    /// Refresh an account's recommendations now instead of waiting for the daily run
-    Recommend {
-        /// The id
-        account: String,
-        /// Dismiss this recommendation instead
-        #[arg(long, value_name = "RECOMMENDATION")]
-        dismiss: Option<String>,
-    },
-    /// Set an account's limits, feature gates or review status
-    Set {
-        /// The id
-        account: String,
-        /// The maximum number of active campaigns, up to 8,000
-        #[arg(long)]
-        campaigns: Option<i64>,
-        /// The maximum number of active line items, up to 8,000
-        #[arg(long, value_name = "COUNT")]
-        line_items: Option<i64>,
-        /// `strict` rejects requests that need a feature the account lacks; `lenient` allows most of them
-        #[arg(long)]
-        gates: Option<String>,
-        /// `ACCEPTED`, `UNDER_REVIEW` or `REJECTED`
-        #[arg(long)]
-        approval: Option<String>,
-        /// The business the account belongs to; accounts of one business may share audiences
-        #[arg(long, value_name = "ID")]
-        business: Option<String>,
-        /// Enable `ACCOUNT_HISTORY` or `RECOMMENDATIONS`
-        #[arg(long, value_name = "NAME")]
-        allow: Vec<String>,
-        /// Disable `ACCOUNT_HISTORY` or `RECOMMENDATIONS`
-        #[arg(long, value_name = "NAME")]
-        refuse: Vec<String>,
-        /// The precision of audience estimates: `rounded` or `exact`
-        #[arg(long)]
-        estimate: Option<String>,
-    },
 }
 
 pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<Value, Error> {
@@ -384,19 +265,6 @@ fn dismiss_recommendation(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> R
     Err(find::not_found("recommendation", text))
 }
 
-pub(super) fn invalid_parameter(name: &'static str, value: &str, message: &str) -> Error {
-    Refusal::invalid_parameter(name, value, message).into()
-}
-
-pub(super) fn find_account(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
-    let id = IdFormat::Short.parse("account", text).ok();
-    let found = match id {
-        Some(id) => accounts::find(tx, id)?,
-        None => None,
-    };
-    found.ok_or_else(|| find::not_found("account", text))
-}
-
 fn list_user_accounts(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
     let user = find::user(tx, user)?;
     let mut rows = Vec::new();
@@ -412,50 +280,4 @@ fn list_user_accounts(tx: &mut Tx<'_>, user: &str) -> Result<Value, Error> {
         }
     }
     Ok(rows.into())
-}
-
-pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value, Error> {
-    let roles: Vec<Value> = store::ads::list_access_by_account(tx, account.id)?
-        .iter()
-        .map(|access| {
-            json!({
-                "user": access.user_id.to_string(),
-                "role": access.role,
-                "composer": access.can_compose,
-            })
-        })
-        .collect();
-    let features = account.texts("features").into_iter().map(Value::from).collect::<Vec<_>>();
-    let sandbox = account.flag("sandbox");
-    let limits = ["campaign_limit", "line_item_limit"].map(|name| (name, account.int(name)));
-    let gates = match account.text("feature_gates") {
-        "" => "lenient",
-        gates => gates,
-    }
-    .to_owned();
-    let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-    let promotable: Vec<Value> = promotable_users::list_all(&mut context)?
-        .iter()
-        .map(|one| {
-            let user = one.int("user_id").unwrap_or(0).to_string();
-            json!({ "user": user, "type": one.text("promotable_user_type") })
-        })
-        .collect();
-    let mut shown = render_record(&mut context, &account)?;
-    if let Some(members) = shown.as_object_mut() {
-        members.insert("sandbox".to_owned(), sandbox.into());
-        members.insert("features".to_owned(), features.into());
-        members.insert("feature_gates".to_owned(), gates.into());
-        for (name, limit) in limits {
-            members.insert(name.to_owned(), limit.into());
-        }
-        members.insert("roles".to_owned(), roles.into());
-        members.insert("promotable_users".to_owned(), promotable.into());
-    }
-    Ok(shown)
-}
-
-fn render_record(context: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
-    let text = engine::render_record(context, record)?;
-    Ok(serde_json::from_str(&text).unwrap_or_default())
 }

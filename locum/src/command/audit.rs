@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::execute::ensure_new_file;
 use super::find;
+use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]

@@ -7,8 +7,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::execute::ensure_new_file;
 use super::export;
+use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Refusal};
+use base::Error;
 use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -97,15 +97,6 @@ pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Erro
     let damage = instance.store.check_integrity().await?;
     let sound = differences.is_empty() && damage.is_empty();
     Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
-}
-
-/// Refuses to overwrite an existing file.
-pub(super) fn ensure_new_file(path: &std::path::Path) -> Result<(), Error> {
-    if path.exists() {
-        let message = format!("{} already exists", path.display());
-        return Err(Refusal::invalid_parameter("file", path.display(), message).into());
-    }
-    Ok(())
 }
 
 impl From<CommandAnswer> for Result<Value, CommandError> {

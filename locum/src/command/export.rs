@@ -9,8 +9,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::execute::ensure_new_file;
 use super::import::transfer_error;
+use super::output_file::ensure_new_file;
 use crate::instance::Instance;
 
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]

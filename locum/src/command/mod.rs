@@ -2,6 +2,7 @@
 
 mod account_settings;
 pub(crate) mod ads;
+mod ads_accounts;
 mod apps;
 mod audit;
 mod backup;
@@ -18,6 +19,7 @@ mod keys;
 mod messages;
 pub(crate) mod news;
 mod notes;
+mod output_file;
 mod places;
 mod polls;
 mod posts;

@@ -7,7 +7,7 @@ use ads_delivery::simulation;
 use base::Error;
 use serde_json::{Value, json};
 
-use super::ads::{find_account, invalid_parameter};
+use super::ads_accounts::{find_account, invalid_parameter};
 use crate::instance::Instance;
 
 const MAX_HOURS: i64 = 90 * 24;
