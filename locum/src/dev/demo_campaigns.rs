@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use super::demo_people::PEOPLE;
-use super::demo_world::{DemoWorldBuilder, HOUR, WORLD_CREATED_AT};
+use super::world_builder::{DemoWorldBuilder, HOUR, WORLD_CREATED_AT};
 
 pub(super) const PICTURE: &[u8] = include_bytes!("harbour.png");
 const PICTURE_ALT_TEXT: &str = "A boat with a white and a red sail in front of a low sun";

@@ -16,7 +16,7 @@ use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
 use network::{bookmarks, follows, likes, media, replies, reposts, subscriptions};
 use store::Tx;
 
-use super::demo_world::{DemoWorldBuilder, HOUR};
+use super::world_builder::{DemoWorldBuilder, HOUR, missing_reference, moment_id};
 
 pub(super) const PICTURE: &[u8] = include_bytes!("boat.png");
 const PICTURE_ALT_TEXT: &str = "A small sailing boat on calm water under a pale sky";
@@ -268,11 +268,11 @@ const RECENT_POSTS: &[(&str, i64, &str)] = &[
 pub(super) fn create_recent_activity(tx: &mut Tx<'_>) -> Result<(), Error> {
     let user = |tx: &mut Tx<'_>, name: &str| {
         let found = store::users::find_by_username(tx, name)?;
-        found.map(|user| user.id).ok_or_else(|| super::demo_world::missing_reference("user", name))
+        found.map(|user| user.id).ok_or_else(|| missing_reference("user", name))
     };
     for (name, minutes, words) in RECENT_POSTS {
         let at = tx.now().plus_ms(-minutes * 60_000);
-        let post = NewPost { id: Some(super::demo_world::moment_id(tx.rng(), at)?), ..text_post(words) };
+        let post = NewPost { id: Some(moment_id(tx.rng(), at)?), ..text_post(words) };
         let author = user(tx, name)?;
         publish_post(tx, author, &post)?;
     }

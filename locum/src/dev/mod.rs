@@ -7,6 +7,7 @@ mod demo_people;
 mod demo_posts;
 mod demo_world;
 mod env_file;
+mod world_builder;
 
 pub(crate) use env_file::EnvFile;
 
@@ -119,7 +120,7 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
     store.close();
     // The demo world uses a fixed time and random numbers derived from the seed.
     let store = instance::open_store(StoreOptions {
-        clock: Clock::frozen_at(demo_world::WORLD_CREATED_AT),
+        clock: Clock::frozen_at(world_builder::WORLD_CREATED_AT),
         node: 0,
         ..options(Rng::from_seed(record.seed))
     })?;
