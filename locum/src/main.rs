@@ -1,5 +1,6 @@
 //! The `locum` binary: command line, configuration, startup and development data.
 
+mod arguments;
 mod cli;
 mod command;
 mod command_error;
@@ -7,6 +8,7 @@ mod config;
 mod dev;
 mod instance;
 mod operations;
+mod output;
 mod runtime;
 mod tools;
 

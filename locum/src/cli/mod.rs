@@ -1,25 +1,16 @@
-//! The command line interface: arguments and output.
+//! The command line interface: parses the arguments and dispatches to the modules.
 
-mod arguments;
-mod global_args;
-mod output;
-mod progress;
+mod cli_command;
 mod reference;
-
-pub(crate) use arguments::{
-    CliCommand, ConfigCommand, DevArgs, EnvArgs, EnvFormat, HealthArgs, InitArgs, ListenArgs, MigrateCommand,
-    RestoreArgs, RoutesArgs, ServeArgs, WebhookCliCommand,
-};
-pub(crate) use global_args::{ConfigFlag, GlobalArgs};
-pub(crate) use output::{OutputOptions, print_line};
-pub(crate) use progress::TerminalProgress;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
+use self::cli_command::{CliCommand, WebhookCliCommand};
+use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
-use crate::{command, config, dev, runtime, tools};
+use crate::{command, dev, runtime, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
@@ -40,7 +31,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, CommandError> {
-    let output = OutputOptions::from_args(common);
+    let output = common.output_options();
     match verb {
         CliCommand::Dev(args) => dev::run(common, &args)?,
         CliCommand::Serve(args) => runtime::serve(common, &args)?,
@@ -77,7 +68,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, Com
         CliCommand::Migrate(verb) => tools::run_migrate_command(common, verb, output)?,
         CliCommand::Health(args) => tools::check_health(common, args, output)?,
         CliCommand::Doctor => return tools::run_doctor(common, output),
-        CliCommand::Conf(ConfigCommand::Keys) => output.print_reference(&reference::config_reference(), config::KEYS),
+        CliCommand::Conf(ConfigCommand::Keys) => reference::print_config_reference(output),
         CliCommand::Conf(verb) => tools::run_config_command(common, verb, output)?,
         CliCommand::Routes(args) => tools::print_routes(args, output),
         CliCommand::Openapi => tools::print_openapi(),

@@ -1,9 +1,22 @@
 //! Reference documentation of commands and configuration keys, generated from their declarations.
 
+use serde_json::json;
+
 use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
+use crate::output::OutputOptions;
+
+pub(super) fn print_config_reference(output: OutputOptions) {
+    if output.json {
+        let keys =
+            KEYS.iter().map(|key| json!({"name": key.name, "takes": key.expected_values(), "about": key.description}));
+        output.print_value(&keys.collect());
+    } else {
+        output.print_text(&config_reference());
+    }
+}
 
 /// The table in `docs/configuration.md`.
-pub(crate) fn config_reference() -> String {
+fn config_reference() -> String {
     let mut text = String::from("| Key | Type | dev | serve | Description |\n|---|---|---|---|---|\n");
     for key in KEYS {
         let row = format!(
@@ -29,7 +42,7 @@ fn default_text(key: &ConfigKey, mode: RunMode) -> String {
 }
 
 /// The table in `docs/cli.md`.
-pub(crate) fn command_reference(root: &clap::Command) -> String {
+pub(super) fn command_reference(root: &clap::Command) -> String {
     let mut text = String::from("| Command | Description |\n|---|---|\n");
     append_commands("locum", root, &mut text);
     text

@@ -13,7 +13,7 @@ use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::cli::GlobalArgs;
+use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 
 type ControlReply = (u16, Bytes);

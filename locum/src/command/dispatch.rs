@@ -7,17 +7,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{AdminCommand, CommandAnswer, ControlEndpoint, client, execute};
-use crate::cli::{GlobalArgs, OutputOptions, TerminalProgress};
+use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{COMMANDS_NODE, CreatePolicy};
+use crate::output::{OutputOptions, TerminalProgress};
 
 /// Another command locks a SQLite file only briefly.
 const LOCK_RETRIES: u32 = 50;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Result<(), CommandError> {
-    let output = OutputOptions::from_args(common);
+    let output = common.output_options();
     let value = run_command(common, command, output)?;
     output.print_value(&value);
     Ok(())

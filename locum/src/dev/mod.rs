@@ -21,10 +21,11 @@ use base::{Clock, Error, Fault, Rng, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Store, StoreOptions, meta};
 
-use crate::cli::{DevArgs, GlobalArgs, OutputOptions};
+use crate::arguments::{DevArgs, GlobalArgs};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
+use crate::output::OutputOptions;
 use crate::runtime::{self, ServerAddresses};
 
 /// The encrypted fact from which `dev.env` can be rewritten.
@@ -47,7 +48,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         search: None,
         evaluator: ads_delivery::evaluator::Evaluator::new(None),
     };
-    let output = OutputOptions::from_args(common);
+    let output = common.output_options();
     runtime::run_server(instance, args.listen.ready_fd, |ready| {
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;

@@ -15,7 +15,7 @@ pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 
 use std::sync::Arc;
 
-use crate::cli::{GlobalArgs, ListenArgs, OutputOptions, ServeArgs};
+use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, NoProgress};
@@ -24,7 +24,7 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
     let node = settings.core.node;
     let instance = instance::open(settings, CreatePolicy::CreateMissing, node, Arc::new(NoProgress))?;
-    let output = OutputOptions::from_args(common);
+    let output = common.output_options();
     run_server(instance, args.listen.ready_fd, |ready| {
         let line = format!("locum {} is serving {}", env!("CARGO_PKG_VERSION"), ready.base_url);
         output.print_text(&line);
@@ -36,7 +36,7 @@ pub(crate) fn prepare_settings(
     common: &GlobalArgs,
     mode: RunMode,
     args: &ListenArgs,
-    flags: Vec<crate::cli::ConfigFlag>,
+    flags: Vec<crate::arguments::ConfigFlag>,
 ) -> Result<Arc<ServerSettings>, CommandError> {
     let values = common.config_values(mode, flags)?;
     let mut settings = ServerSettings::from_values(&values)?;

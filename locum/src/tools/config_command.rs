@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::{ConfigCommand, GlobalArgs, OutputOptions};
+use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
 use crate::config::{ServerSettings, config_rows};
+use crate::output::OutputOptions;
 
 pub(crate) fn run_config_command(
     common: &GlobalArgs,

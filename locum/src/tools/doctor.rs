@@ -9,10 +9,11 @@ use base::{Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
-use crate::cli::{GlobalArgs, OutputOptions};
+use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, InstanceManifest};
+use crate::output::OutputOptions;
 use crate::runtime::ListeningAddresses;
 
 /// Less free space than this is a warning; less than a tenth of it is a failure.

@@ -1,8 +1,9 @@
 //! `locum env`.
 
-use crate::cli::{EnvArgs, EnvFormat, GlobalArgs, print_line};
+use crate::arguments::{EnvArgs, EnvFormat, GlobalArgs};
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
+use crate::output::print_line;
 
 pub(crate) fn print_env(common: &GlobalArgs, args: &EnvArgs) -> Result<(), CommandError> {
     let settings = common.load_settings()?;

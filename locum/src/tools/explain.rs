@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::cli::{GlobalArgs, OutputOptions};
+use crate::arguments::GlobalArgs;
 use crate::command::{AdminCommand, SignCommand, run_command};
 use crate::command_error::CommandError;
+use crate::output::OutputOptions;
 
 pub(crate) fn explain_signature(
     common: &GlobalArgs,

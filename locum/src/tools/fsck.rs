@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::cli::{GlobalArgs, OutputOptions};
+use crate::arguments::GlobalArgs;
 use crate::command::{AdminCommand, run_command};
 use crate::command_error::CommandError;
+use crate::output::OutputOptions;
 
 pub(crate) fn run_fsck(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let value = run_command(common, AdminCommand::Fsck, output)?;

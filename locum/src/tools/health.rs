@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use crate::cli::{GlobalArgs, HealthArgs, OutputOptions};
+use crate::arguments::{GlobalArgs, HealthArgs};
 use crate::command::{ControlEndpoint, get};
 use crate::command_error::CommandError;
+use crate::output::OutputOptions;
 use crate::runtime::ListeningAddresses;
 
 pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: OutputOptions) -> Result<(), CommandError> {

@@ -2,10 +2,11 @@
 
 use base::Rng;
 
-use crate::cli::{InitArgs, print_line};
+use crate::arguments::InitArgs;
 use crate::command_error::CommandError;
 use crate::config::{ConfigType, DatabaseUrl, Origin, from_text};
 use crate::instance;
+use crate::output::print_line;
 
 /// Creates the master key file if its path is given.
 pub(crate) fn print_initial_config(args: &InitArgs, db: Option<&str>) -> Result<(), CommandError> {

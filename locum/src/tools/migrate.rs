@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use store::{Store, StoreOptions};
 
-use crate::cli::{GlobalArgs, MigrateCommand, OutputOptions};
+use crate::arguments::{GlobalArgs, MigrateCommand};
 use crate::command_error::CommandError;
 use crate::instance::{self, COMMANDS_NODE, CreatePolicy};
+use crate::output::OutputOptions;
 
 pub(crate) fn run_migrate_command(
     common: &GlobalArgs,

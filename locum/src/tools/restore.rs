@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 use store::{DatabaseLocation, Store, StoreOptions, meta};
 
 use super::fsck;
-use crate::cli::{GlobalArgs, OutputOptions, RestoreArgs, TerminalProgress};
+use crate::arguments::{GlobalArgs, RestoreArgs};
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
 use crate::instance::{self, CreatePolicy, Instance, NoProgress};
+use crate::output::{OutputOptions, TerminalProgress};
 
 pub(crate) fn restore_backup(
     common: &GlobalArgs,

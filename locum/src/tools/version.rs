@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::OutputOptions;
+use crate::output::OutputOptions;
 
 /// The version of the public API that this release is compatible with.
 const COMPATIBLE_API_VERSION: &str = "2026-11";

@@ -13,9 +13,10 @@ use clap::Args;
 use deliver::webhooks::{SIGNATURE_HEADER, sign};
 use serde_json::{Value, json};
 
-use crate::cli::{GlobalArgs, print_line};
+use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::dev::EnvFile;
+use crate::output::print_line;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct WebhookListenArgs {

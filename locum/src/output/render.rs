@@ -1,60 +1,9 @@
-//! Output as text or JSON.
-
-use std::io::{IsTerminal, Write};
+//! Renders values as tables and columns of text.
 
 use serde_json::{Map, Value};
 
-use super::GlobalArgs;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OutputOptions {
-    pub(crate) json: bool,
-    pub(crate) quiet: bool,
-}
-
-impl OutputOptions {
-    pub(crate) const fn from_args(common: &GlobalArgs) -> Self {
-        Self { json: common.json, quiet: common.quiet }
-    }
-
-    /// Whether a terminal is attached and output is neither quiet nor JSON.
-    pub(crate) fn shows_progress(self) -> bool {
-        !self.quiet && !self.json && std::io::stderr().is_terminal()
-    }
-
-    pub(crate) fn print_value(self, value: &Value) {
-        if self.json {
-            print_line(&serde_json::to_string_pretty(value).unwrap_or_default());
-        } else if !self.quiet {
-            print_line(render_value(value).trim_end());
-        }
-    }
-
-    pub(crate) fn print_text(self, text: &str) {
-        if !self.quiet {
-            print_line(text.trim_end());
-        }
-    }
-
-    pub(crate) fn print_reference(self, text: &str, keys: &[crate::config::ConfigKey]) {
-        if self.json {
-            let names = keys.iter().map(
-                |key| serde_json::json!({"name": key.name, "takes": key.expected_values(), "about": key.description}),
-            );
-            self.print_value(&names.collect());
-        } else {
-            self.print_text(text);
-        }
-    }
-}
-
-/// Ignores a closed stdout.
-pub(crate) fn print_line(text: &str) {
-    let _closed = writeln!(std::io::stdout().lock(), "{text}");
-}
-
 /// Renders a list of objects as a table and an object as a column of names and values.
-pub(crate) fn render_value(value: &Value) -> String {
+pub(super) fn render_value(value: &Value) -> String {
     match value {
         Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => match as_objects(items) {
@@ -117,7 +66,7 @@ fn render_table(rows: &[&Map<String, Value>]) -> String {
     align_columns(&lines)
 }
 
-pub(crate) fn align_columns(lines: &[Vec<String>]) -> String {
+fn align_columns(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         let cells = lines.iter().filter_map(|line| line.get(column));

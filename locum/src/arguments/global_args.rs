@@ -7,6 +7,7 @@ use clap::Args;
 use crate::command_error::CommandError;
 use crate::config::{self, ConfigSources, ConfigValues, RunMode, ServerSettings};
 use crate::instance;
+use crate::output::OutputOptions;
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct GlobalArgs {
@@ -40,6 +41,10 @@ pub(crate) struct GlobalArgs {
 pub(crate) type ConfigFlag = (&'static str, String, String);
 
 impl GlobalArgs {
+    pub(crate) const fn output_options(&self) -> OutputOptions {
+        OutputOptions { json: self.json, quiet: self.quiet }
+    }
+
     pub(crate) fn config_values(&self, mode: RunMode, flags: Vec<ConfigFlag>) -> Result<ConfigValues, CommandError> {
         config::load(&self.config_sources(flags), mode)
     }

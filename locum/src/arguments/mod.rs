@@ -1,0 +1,11 @@
+//! Arguments that more than one module reads. Administration commands declare their own.
+
+mod global_args;
+mod server_args;
+mod tool_args;
+
+pub(crate) use global_args::{ConfigFlag, GlobalArgs};
+pub(crate) use server_args::{DevArgs, ListenArgs, ServeArgs};
+pub(crate) use tool_args::{
+    ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
+};

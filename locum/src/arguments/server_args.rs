@@ -1,0 +1,98 @@
+//! Arguments that start a server.
+
+use clap::Args;
+
+use super::ConfigFlag;
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ListenArgs {
+    /// The port to listen on; 0 picks a free port
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// The address to listen on, `ip:port`
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// The control API's port on the loopback address; 0 picks a free port
+    #[arg(long, value_name = "PORT")]
+    control_port: Option<u16>,
+    /// A second port that serves the Ads API sandbox; 0 picks a free port
+    #[arg(long, value_name = "PORT")]
+    ads_sandbox_port: Option<u16>,
+    /// The base URL that clients use
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// The vocabulary when the request does not imply one: posts or tweets
+    #[arg(long, value_name = "WORD")]
+    vocabulary: Option<String>,
+    /// Rate limits: table (as published), off or scale=N
+    #[arg(long, value_name = "HOW")]
+    rate_limits: Option<String>,
+    /// The log format: pretty or json
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// The log level: error, warn, info, debug, trace, or a filter
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+    /// A file descriptor to write a line to when the server is ready
+    #[arg(long, value_name = "N")]
+    pub(crate) ready_fd: Option<i32>,
+}
+
+impl ListenArgs {
+    pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
+        let control = self.control_port.map(|port| format!("127.0.0.1:{port}"));
+        let sandbox = self.ads_sandbox_port.map(|port| port.to_string());
+        let all = [
+            ("listen.addr", &self.listen, "--listen"),
+            ("listen.control_addr", &control, "--control-port"),
+            ("listen.ads_sandbox_port", &sandbox, "--ads-sandbox-port"),
+            ("core.base_url", &self.base_url, "--base-url"),
+            ("core.vocabulary", &self.vocabulary, "--vocabulary"),
+            ("limits.rate_limits", &self.rate_limits, "--rate-limits"),
+            ("observe.log_format", &self.log_format, "--log-format"),
+            ("observe.log_level", &self.log_level, "--log-level"),
+        ];
+        let set = all.into_iter().filter_map(|(key, value, name)| {
+            let value = value.clone()?;
+            Some((key, value, name.to_owned()))
+        });
+        set.collect()
+    }
+}
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct DevArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+    /// The initial data of a new data directory: demo, ads (demo plus ad campaigns) or empty
+    #[arg(long)]
+    world: Option<String>,
+    /// The seed of the generated ids and keys
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Allow listening on non-loopback addresses despite the well-known credentials
+    #[arg(long)]
+    expose: bool,
+}
+
+impl DevArgs {
+    pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
+        let mut flags = self.listen.config_flags();
+        if let Some(world) = &self.world {
+            flags.push(("core.world", world.clone(), "--world".to_owned()));
+        }
+        if let Some(seed) = self.seed {
+            flags.push(("core.seed", seed.to_string(), "--seed".to_owned()));
+        }
+        if self.expose {
+            flags.push(("core.expose", "true".to_owned(), "--expose".to_owned()));
+        }
+        flags
+    }
+}
+
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) listen: ListenArgs,
+}

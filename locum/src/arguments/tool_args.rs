@@ -1,0 +1,87 @@
+//! Arguments of the commands in `tools`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InitArgs {
+    /// The base URL that clients will use
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: String,
+    /// The master key file; created with mode 0600 if it does not exist
+    #[arg(long, value_name = "FILE")]
+    pub(crate) master_key: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EnvArgs {
+    /// The output format
+    #[arg(long, value_enum, default_value_t = EnvFormat::Sh)]
+    pub(crate) shell: EnvFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EnvFormat {
+    /// bash, dash, zsh
+    Sh,
+    /// fish
+    Fish,
+    /// PowerShell
+    Pwsh,
+    /// A .env file
+    Dotenv,
+    /// JSON
+    Json,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RestoreArgs {
+    /// The backup file
+    pub(crate) file: PathBuf,
+    /// Recompute all counters of the backup before restoring it
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Move an existing database aside
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Verify the backup without restoring it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum MigrateCommand {
+    /// Show applied and pending migrations
+    Status,
+    /// Apply pending migrations
+    Up,
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct HealthArgs {
+    /// Check readiness (including the database), not only liveness
+    #[arg(long)]
+    pub(crate) ready: bool,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Validate the configuration
+    Check,
+    /// Print the effective configuration, with secrets masked
+    Show {
+        /// Show where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// List all configuration keys with their defaults and descriptions
+    Keys,
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct RoutesArgs {
+    /// List every operation of the API contract and whether it is implemented
+    #[arg(long)]
+    pub(crate) coverage: bool,
+}

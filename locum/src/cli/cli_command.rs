@@ -1,0 +1,125 @@
+//! The subcommands.
+
+use clap::Subcommand;
+
+use crate::arguments::{
+    ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs, ServeArgs,
+};
+use crate::command::{
+    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, ImportCommand,
+    InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand,
+    SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
+};
+use crate::tools::WebhookListenArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CliCommand {
+    /// Start the development server with sample data
+    Dev(DevArgs),
+    /// Start a production server
+    Serve(ServeArgs),
+    /// Print a starting configuration for a production server
+    Init(InitArgs),
+    /// Print the development server's address and credentials as environment variables
+    Env(EnvArgs),
+    /// Manage users
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Manage follow requests
+    #[command(subcommand)]
+    Follow(FollowCommand),
+    /// Manage posts
+    #[command(subcommand)]
+    Post(PostCommand),
+    /// Manage polls
+    #[command(subcommand)]
+    Poll(PollCommand),
+    /// Manage communities
+    #[command(subcommand)]
+    Community(CommunityCommand),
+    /// Manage community notes
+    #[command(subcommand)]
+    Note(NoteCommand),
+    /// Manage news stories
+    #[command(subcommand)]
+    News(NewsCommand),
+    /// Manage places
+    #[command(subcommand)]
+    Place(PlaceCommand),
+    /// Manage apps and their keys
+    #[command(subcommand)]
+    App(AppCommand),
+    /// Manage advertising: what the Ads API has no endpoint for
+    #[command(subcommand)]
+    Ads(AdsCommand),
+    /// Manage access tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Create a single-use invitation link, valid for 7 days
+    Invite(InviteArgs),
+    /// Read the audit log
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Manage the master key that encrypts stored secrets
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Manage spaces and their participants
+    #[command(subcommand)]
+    Space(SpaceCommand),
+    /// Manage direct messages: what the API has no endpoint for
+    #[command(subcommand)]
+    Message(MessageCommand),
+    /// Inspect webhooks and their deliveries
+    #[command(subcommand)]
+    Webhook(WebhookCliCommand),
+    /// Trigger an event on a development server by performing the action it reports
+    Trigger(TriggerArgs),
+    /// Debug OAuth 1.0a signatures
+    #[command(subcommand)]
+    Sign(SignCommand),
+    /// Import users and posts
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// Export everything as JSON Lines
+    Export(ExportArgs),
+    /// Write a consistent backup of the database while it is in use
+    Backup(BackupArgs),
+    /// Restore the database from a backup
+    Restore(RestoreArgs),
+    /// Recompute all counters and report differences
+    Fsck,
+    /// Rebuild the search index from the database
+    Reindex,
+    /// Manage the database schema
+    #[command(subcommand)]
+    Migrate(MigrateCommand),
+    /// Check the health of the running server
+    Health(HealthArgs),
+    /// Check the configuration and environment for problems
+    Doctor,
+    /// Check and show the configuration
+    #[command(subcommand)]
+    Conf(ConfigCommand),
+    /// List the API's endpoints
+    Routes(RoutesArgs),
+    /// Print the OpenAPI document
+    Openapi,
+    /// Print the version
+    Version,
+    /// Print a shell completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the reference of all commands
+    #[command(hide = true)]
+    Reference,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WebhookCliCommand {
+    /// Start a local receiver that answers challenges and prints deliveries
+    Listen(WebhookListenArgs),
+    #[command(flatten)]
+    Command(WebhookCommand),
+}

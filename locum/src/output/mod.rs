@@ -1,0 +1,42 @@
+//! What commands print: values as text or JSON, and progress.
+
+mod progress;
+mod render;
+
+pub(crate) use progress::TerminalProgress;
+
+use std::io::{IsTerminal, Write};
+
+use serde_json::Value;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputOptions {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl OutputOptions {
+    /// Whether a terminal is attached and output is neither quiet nor JSON.
+    pub(crate) fn shows_progress(self) -> bool {
+        !self.quiet && !self.json && std::io::stderr().is_terminal()
+    }
+
+    pub(crate) fn print_value(self, value: &Value) {
+        if self.json {
+            print_line(&serde_json::to_string_pretty(value).unwrap_or_default());
+        } else if !self.quiet {
+            print_line(render::render_value(value).trim_end());
+        }
+    }
+
+    pub(crate) fn print_text(self, text: &str) {
+        if !self.quiet {
+            print_line(text.trim_end());
+        }
+    }
+}
+
+/// Ignores a closed stdout.
+pub(crate) fn print_line(text: &str) {
+    let _closed = writeln!(std::io::stdout().lock(), "{text}");
+}
