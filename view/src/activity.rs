@@ -7,14 +7,16 @@ use base::id::encode_base62;
 use base::{Fault, PostId, Time, UserId, Vocabulary, VocabularyWord};
 use network::visibility::{Viewer, Visibility, profile_visibility};
 use serde_json::Value;
-use store::news_stories;
-use store::{Tx, posts as stored, users as people};
+use store::posts::{self as stored, Post};
+use store::users::{self as people, User};
+use store::{Tx, news_stories};
 
 use crate::json_writer::JsonWriter;
-use crate::loader::LoadedObjects;
-use crate::posts::{self, PostRenderContext};
-use crate::users::{self, UserRenderContext};
-use crate::{FieldSelection, ObjectKind, RenderOptions};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{ObjectKind, RenderedObject};
+use crate::posts::PostRenderContext;
+use crate::users::UserRenderContext;
+use crate::{FieldSelection, RenderOptions};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventPayload {
@@ -59,7 +61,7 @@ impl EventRenderer {
             return Ok(None);
         };
         let replied = found.in_reply_to_post_id;
-        let selection = self.full_selection(ObjectKind::Post);
+        let selection = self.full_selection(ObjectKind::POST);
         let page = vec![found];
         let response = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?.into_single();
         if response.count == 0 {
@@ -95,7 +97,7 @@ impl EventRenderer {
         let Some(liker) = liker.filter(|user| profile_visibility(user) == Visibility::Visible) else {
             return Ok(None);
         };
-        let mut selection = FieldSelection::public_fields_only(ObjectKind::Post);
+        let mut selection = FieldSelection::public_fields_only(ObjectKind::POST);
         selection.set_site(self.site);
         let mut objects = LoadedObjects::load_for_posts(tx, Viewer::anonymous(), vec![post], &selection)?;
         let id = liker.id;
@@ -117,19 +119,19 @@ impl EventRenderer {
         });
         let mut includes = self.new_writer();
         includes.write_object(|out| {
-            let mask = selection.included_mask(ObjectKind::User);
+            let mask = selection.included_mask::<User>();
             let author = Some(like.author).filter(|author| *author != id);
             let shown = [Some(id), author].into_iter().flatten();
             out.write_plain_member("users", |out| {
                 let shown = shown.filter_map(|id| objects.users.get(id));
                 out.write_array(shown, |out, user| {
-                    users::write(out, UserRenderContext { user, objects }, mask);
+                    User::write(out, UserRenderContext { user, objects }, mask);
                 });
             });
-            let mask = selection.root_mask();
+            let mask = selection.root_mask::<Post>();
             out.write_member(VocabularyWord::new("posts", "tweets"), |out| {
                 out.write_array([post], |out, post| {
-                    posts::write(out, PostRenderContext { post, objects }, mask);
+                    Post::write(out, PostRenderContext { post, objects }, mask);
                 });
             });
         });
@@ -190,7 +192,7 @@ impl EventRenderer {
 
     /// A news story, with its headline under both member names.
     pub fn render_story(self, story: &news_stories::NewsStoryDetails) -> EventPayload {
-        let selection = self.full_selection(ObjectKind::News);
+        let selection = self.full_selection(ObjectKind::NEWS);
         let mut payload = crate::render_story(story, &selection, self.options).data;
         let mut out = self.new_writer();
         out.write_text(&story.name);
@@ -249,7 +251,7 @@ impl EventRenderer {
     }
 
     fn render_bare_users(self, tx: &mut Tx<'_>, ids: &[UserId]) -> Result<HashMap<UserId, String>, Fault> {
-        let selection = FieldSelection::public_fields_only(ObjectKind::User);
+        let selection = FieldSelection::public_fields_only(ObjectKind::USER);
         let found = people::find_by_ids(tx, ids)?;
         let objects = LoadedObjects::load_for_users(tx, Viewer::anonymous(), found, &selection)?;
         let visible = objects.users.items().iter();
@@ -257,7 +259,7 @@ impl EventRenderer {
         let speak = |user| {
             let mut out = self.new_writer();
             let objects = &objects;
-            users::write(&mut out, UserRenderContext { user, objects }, selection.root_mask());
+            User::write(&mut out, UserRenderContext { user, objects }, selection.root_mask::<User>());
             (user.id, out.finish())
         };
         Ok(visible.map(speak).collect())

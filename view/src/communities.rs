@@ -1,18 +1,15 @@
 //! Community fields and responses.
 
-use base::Refusal;
 use base::refusal::ResourceRef;
+use base::{Refusal, VocabularyWord};
 use store::communities::Community;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
-use crate::json_writer::JsonWriter;
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::field_schema::JsonFieldType;
+use crate::object::{ObjectField, ObjectKind, RenderedObject};
+use crate::{FieldSelection, RenderOptions, ResponsePayload};
 
 pub fn render_communities(page: &[Community], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::Community);
-    ResponsePayload::from_rows(options, page, 256, |out, community| {
-        write(out, community, mask);
-    })
+    ResponsePayload::from_objects::<Community>(page.iter(), selection, options, 256)
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
@@ -31,14 +28,6 @@ pub fn render_community(
     }
 }
 
-fn write(out: &mut JsonWriter, community: &Community, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Community(write) = write {
-            write(out, community);
-        }
-    });
-}
-
 const JOIN_POLICIES: &[&str] = &[
     "Open",
     "RestrictedJoinRequestsDisabled",
@@ -47,19 +36,33 @@ const JOIN_POLICIES: &[&str] = &[
     "SuperFollowRequired",
 ];
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the community.")
-        .community_writer(|out, community| out.write_id(community.id)),
-    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
-        .community_writer(|out, community| out.write_nonempty_text(&community.name)),
-    FieldDefinition::requested_field("access", JsonFieldType::OneOf(&["Public", "Closed"]), "Who sees its posts.")
-        .community_writer(|out, community| out.write_nonempty_text(&community.access)),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
-        .community_writer(|out, community| out.write_time(community.created_at)),
-    FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is for.")
-        .community_writer(|out, community| out.write_nonempty_text(&community.description)),
-    FieldDefinition::requested_field("join_policy", JsonFieldType::OneOf(JOIN_POLICIES), "Who may join.")
-        .community_writer(|out, community| out.write_nonempty_text(&community.join_policy)),
-    FieldDefinition::requested_field("member_count", JsonFieldType::Int, "Its members.")
-        .community_writer(|out, community| out.write_int(community.member_count)),
+type CommunityField = ObjectField<Community>;
+
+impl RenderedObject for Community {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Community");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("community.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+}
+
+impl ObjectKind {
+    pub const COMMUNITY: Self = Community::KIND;
+}
+
+const FIELDS: &[CommunityField] = &[
+    CommunityField::default_field("id", JsonFieldType::Id, "Id of the community.")
+        .writer(|out, community| out.write_id(community.id)),
+    CommunityField::default_field("name", JsonFieldType::Text, "Its name.")
+        .writer(|out, community| out.write_nonempty_text(&community.name)),
+    CommunityField::requested_field("access", JsonFieldType::OneOf(&["Public", "Closed"]), "Who sees its posts.")
+        .writer(|out, community| out.write_nonempty_text(&community.access)),
+    CommunityField::requested_field("created_at", JsonFieldType::Time, "When it was made.")
+        .writer(|out, community| out.write_time(community.created_at)),
+    CommunityField::requested_field("description", JsonFieldType::Text, "What it is for.")
+        .writer(|out, community| out.write_nonempty_text(&community.description)),
+    CommunityField::requested_field("join_policy", JsonFieldType::OneOf(JOIN_POLICIES), "Who may join.")
+        .writer(|out, community| out.write_nonempty_text(&community.join_policy)),
+    CommunityField::requested_field("member_count", JsonFieldType::Int, "Its members.")
+        .writer(|out, community| out.write_int(community.member_count)),
 ];

@@ -5,21 +5,23 @@ use std::borrow::Cow;
 use base::refusal::InvalidParameter;
 use base::{Refusal, Vocabulary, VocabularyWord};
 
-use crate::ObjectKind;
-use crate::field_schema::{Expansion, FieldAudience, FieldDefinition, FieldInclusion};
-
-const KIND_COUNT: usize = ObjectKind::ALL.len();
-const DEFAULT_MASKS: [u64; KIND_COUNT] = default_masks();
+use crate::field_schema::{Expansion, ExpansionTarget, FieldInclusion};
+use crate::object::{IncludedKind, ObjectKind, RenderedObject};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldSelection {
     root: ObjectKind,
-    fields: [u64; KIND_COUNT],
+    /// Requested fields of `root`, unless it can be included.
+    root_fields: u64,
+    /// Requested fields of the objects that can be included, by [`IncludedKind`].
+    included_fields: [u64; IncludedKind::COUNT],
     /// Fields that the requested expansions go through.
     expansion_fields: u64,
     /// Likewise for the referenced posts.
     nested_fields: u64,
     expansions: u32,
+    /// Whether all public fields are selected.
+    is_complete: bool,
     has_post_names: bool,
     has_tweet_names: bool,
     email_allowed: bool,
@@ -27,14 +29,16 @@ pub struct FieldSelection {
 }
 
 impl FieldSelection {
-    /// The default fields of an operation whose primary objects are of kind `root`.
+    /// The default fields of an operation whose primary objects are of type `root`.
     pub const fn defaults(root: ObjectKind) -> Self {
         Self {
             root,
-            fields: DEFAULT_MASKS,
+            root_fields: 0,
+            included_fields: [0; IncludedKind::COUNT],
             expansion_fields: 0,
             nested_fields: 0,
             expansions: 0,
+            is_complete: false,
             has_post_names: false,
             has_tweet_names: false,
             email_allowed: false,
@@ -45,14 +49,8 @@ impl FieldSelection {
     /// All public fields of `root` and all expansions of a vocabulary, for events, which have no field
     /// parameters.
     pub fn all_public_fields(root: ObjectKind, vocabulary: Vocabulary) -> Self {
-        let mut selection = Self::defaults(root);
-        for kind in ObjectKind::ALL {
-            let public = audience_mask(kind.fields(), FieldAudience::Anyone);
-            if let Some(mask) = selection.fields.get_mut(kind.index()) {
-                *mask |= public;
-            }
-        }
-        for (index, expansion) in root.expansions().iter().enumerate() {
+        let mut selection = Self::public_fields_only(root);
+        for (index, expansion) in root.expansions().enumerate() {
             if !expansion.name.name_in(vocabulary).is_empty() {
                 selection.expansions |= 1 << index;
             }
@@ -61,9 +59,8 @@ impl FieldSelection {
     }
 
     /// Like [`Self::all_public_fields`] without expansions.
-    pub fn public_fields_only(root: ObjectKind) -> Self {
-        let whole = Self::all_public_fields(root, Vocabulary::Post);
-        Self { expansions: 0, ..whole }
+    pub const fn public_fields_only(root: ObjectKind) -> Self {
+        Self { is_complete: true, ..Self::defaults(root) }
     }
 
     pub const fn set_site(&mut self, site: &'static str) {
@@ -78,39 +75,43 @@ impl FieldSelection {
     /// Parses a `*.fields` parameter; `parameter` is its name as the client wrote it.
     pub fn add_fields_param(&mut self, object: ObjectKind, parameter: &str, value: &str) -> Result<(), Refusal> {
         self.detect_vocabulary(object.fields_param(), parameter);
-        let fields = object.fields();
-        let mut wrong = Vec::new();
+        let (mut wrong, mut requested) = (Vec::new(), 0);
         for name in value.split(',') {
+            let mut fields = object.fields().enumerate();
             let found =
-                find_row(fields, |field| field.name.matches(name) && field.inclusion != FieldInclusion::Expanded);
+                fields.find(|(_, field)| field.name.matches(name) && field.inclusion != FieldInclusion::Expanded);
             let Some((index, field)) = found else {
                 wrong.push(name);
                 continue;
             };
             self.detect_vocabulary(field.name, name);
-            if let Some(mask) = self.fields.get_mut(object.index()) {
-                *mask |= 1 << index;
+            requested |= 1 << index;
+        }
+        if let Some(kind) = object.included_kind() {
+            if let Some(fields) = self.included_fields.get_mut(kind.index()) {
+                *fields |= requested;
             }
+        } else if object == self.root {
+            self.root_fields |= requested;
         }
         reject_unknown_names(parameter, &wrong, || object.field_names())
     }
 
     pub fn add_expansions_param(&mut self, parameter: &str, value: &str) -> Result<(), Refusal> {
-        let expansions = self.root.expansions();
         let mut wrong = Vec::new();
         for name in value.split(',') {
-            let found = find_row(expansions, |expansion| !name.is_empty() && expansion.name.matches(name));
+            let mut expansions = self.root.expansions().enumerate();
+            let found = expansions.find(|(_, expansion)| !name.is_empty() && expansion.name.matches(name));
             let Some((index, expansion)) = found else {
                 wrong.push(name);
                 continue;
             };
             self.detect_vocabulary(expansion.name, name);
             self.expansions |= 1 << index;
-            if expansion.nested {
-                self.nested_fields |= field_bit(ObjectKind::Post, expansion.field);
-            } else {
-                self.expansion_fields |= field_bit(self.root, expansion.field);
-            }
+            let field = self.root.field_bit(expansion.field);
+            // Only posts refer to posts.
+            let fields = if expansion.nested { &mut self.nested_fields } else { &mut self.expansion_fields };
+            *fields |= field;
         }
         reject_unknown_names(parameter, &wrong, || self.root.expansion_names())
     }
@@ -139,24 +140,51 @@ impl FieldSelection {
         self.email_allowed
     }
 
-    pub(crate) fn root_mask(&self) -> u64 {
-        self.kind_mask(self.root) | self.expansion_fields
+    pub(crate) fn is_root<T: RenderedObject>(&self) -> bool {
+        self.root == T::KIND
+    }
+
+    /// The fields of primary objects.
+    pub(crate) fn root_mask<T: RenderedObject>(&self) -> u64 {
+        self.object_mask::<T>() | self.expansion_fields
     }
 
     /// The fields of objects in `includes`.
-    pub(crate) fn included_mask(&self, object: ObjectKind) -> u64 {
-        let nested = if object == ObjectKind::Post { self.nested_fields } else { 0 };
-        self.kind_mask(object) | nested
+    pub(crate) fn included_mask<T: RenderedObject>(&self) -> u64 {
+        let nested = if T::KIND.included_kind() == Some(IncludedKind::Post) { self.nested_fields } else { 0 };
+        self.object_mask::<T>() | nested
     }
 
-    fn kind_mask(&self, object: ObjectKind) -> u64 {
-        self.fields.get(object.index()).copied().unwrap_or(0)
+    fn object_mask<T: RenderedObject>(&self) -> u64 {
+        let requested = match T::KIND.included_kind() {
+            Some(kind) => self.included_fields.get(kind.index()).copied().unwrap_or(0),
+            None => self.root_fields,
+        };
+        requested | if self.is_complete { T::PUBLIC_MASK | T::DEFAULT_MASK } else { T::DEFAULT_MASK }
     }
 
-    pub(crate) fn requested_expansions(&self) -> impl Iterator<Item = &'static Expansion> + use<> {
-        let requested = self.expansions;
-        let all = self.root.expansions().iter().enumerate();
-        all.filter(move |(index, _)| requested >> index & 1 == 1).map(|(_, expansion)| expansion)
+    /// Visits the targets of the requested expansions of primary objects, or of the posts they refer to,
+    /// expansion by expansion.
+    pub(crate) fn visit_targets<'a, T: RenderedObject>(
+        &self,
+        objects: impl Iterator<Item = T::Context<'a>> + Clone,
+        nested: bool,
+        mut visit: impl FnMut(&'static Expansion, ExpansionTarget<'a>),
+    ) {
+        if self.expansions == 0 || !self.is_root::<T>() {
+            return;
+        }
+        let mut targets = Vec::new();
+        for (index, expansion) in T::EXPANSIONS.iter().enumerate() {
+            let definition = &expansion.definition;
+            if self.expansions >> index & 1 == 1
+                && definition.nested == nested
+                && let Some(resolve) = expansion.resolver
+            {
+                objects.clone().for_each(|object| resolve(object, &mut targets));
+                targets.drain(..).for_each(|target| visit(definition, target));
+            }
+        }
     }
 
     fn detect_vocabulary(&mut self, word: VocabularyWord, name: &str) {
@@ -166,10 +194,6 @@ impl FieldSelection {
             None => {}
         }
     }
-}
-
-fn find_row<T>(rows: &'static [T], is: impl Fn(&T) -> bool) -> Option<(usize, &'static T)> {
-    rows.iter().enumerate().find(|(_, row)| is(row))
 }
 
 fn reject_unknown_names(
@@ -187,51 +211,4 @@ fn reject_unknown_names(
         message: format!("The `{parameter}` query parameter value [{value}] is not one of [{names}]"),
     };
     Err(Refusal::InvalidParameters(wrong.iter().map(say).collect()))
-}
-
-/// The bit of a field by its name in the posts vocabulary.
-pub(crate) fn field_bit(object: ObjectKind, name: &str) -> u64 {
-    find_row(object.fields(), |field| field.name.post == name).map_or(0, |(index, _)| 1 << index)
-}
-
-/// The bits of the fields restricted to an audience.
-pub(crate) const fn audience_mask(fields: &[FieldDefinition], audience: FieldAudience) -> u64 {
-    let (mut bits, mut bit, mut rest) = (0, 1, fields);
-    while let [first, tail @ ..] = rest {
-        let same = matches!(
-            (first.audience, audience),
-            (FieldAudience::Anyone, FieldAudience::Anyone)
-                | (FieldAudience::Users, FieldAudience::Users)
-                | (FieldAudience::Owner, FieldAudience::Owner)
-        );
-        if same {
-            bits |= bit;
-        }
-        bit <<= 1;
-        rest = tail;
-    }
-    bits
-}
-
-const fn default_mask(fields: &[FieldDefinition]) -> u64 {
-    let (mut bits, mut bit, mut rest) = (0, 1, fields);
-    while let [first, tail @ ..] = rest {
-        if matches!(first.inclusion, FieldInclusion::Always) {
-            bits |= bit;
-        }
-        bit <<= 1;
-        rest = tail;
-    }
-    bits
-}
-
-const fn default_masks() -> [u64; KIND_COUNT] {
-    let mut bits = [0; KIND_COUNT];
-    let (mut left, mut kinds): (&mut [u64], &[ObjectKind]) = (&mut bits, &ObjectKind::ALL);
-    while let ([bit, more @ ..], [kind, others @ ..]) = (left, kinds) {
-        *bit = default_mask(kind.fields());
-        left = more;
-        kinds = others;
-    }
-    bits
 }

@@ -1,6 +1,7 @@
 //! Resolves expansions: each object is included once, and each inaccessible object is one error.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::hash::Hash;
 
 use base::refusal::ResourceRef;
@@ -13,16 +14,15 @@ use store::posts::Post;
 use store::spaces::SpaceTopic;
 use store::users::User;
 
-use crate::field_schema::ExpansionResolver;
-use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
-use crate::media::{self, MediaRenderContext, id_from_media_key};
-use crate::places;
-use crate::polls::{self, PollRenderContext};
-use crate::posts::{self, PostRenderContext};
-use crate::spaces;
-use crate::users::{self, UserRenderContext};
-use crate::{FieldSelection, ObjectKind, RenderOptions};
+use crate::FieldSelection;
+use crate::field_schema::ExpansionTarget;
+use crate::json_writer::{JsonWriter, RenderOptions};
+use crate::loaded_objects::LoadedObjects;
+use crate::media::{MediaRenderContext, id_from_media_key};
+use crate::object::RenderedObject;
+use crate::polls::PollRenderContext;
+use crate::posts::{PostRenderContext, reject_private_metrics};
+use crate::users::UserRenderContext;
 
 /// Keys in order of first occurrence, each with the expansion that led to it.
 struct DistinctTargets<T> {
@@ -30,7 +30,7 @@ struct DistinctTargets<T> {
     entries: Vec<(T, &'static str)>,
 }
 
-impl<T: Copy + Eq + Hash> DistinctTargets<T> {
+impl<T: Copy + Display + Eq + Hash> DistinctTargets<T> {
     fn new() -> Self {
         Self { seen: HashSet::new(), entries: Vec::new() }
     }
@@ -39,6 +39,23 @@ impl<T: Copy + Eq + Hash> DistinctTargets<T> {
         if self.seen.insert(thing) {
             self.entries.push((thing, expansion));
         }
+    }
+
+    /// The objects that `find` finds, in order; each other target is an error.
+    fn find_all<C>(
+        &self,
+        kind: &'static str,
+        errors: &mut Vec<Refusal>,
+        find: impl Fn(T) -> Result<C, fn(ResourceRef) -> Refusal>,
+    ) -> Vec<C> {
+        let mut found = Vec::with_capacity(self.entries.len());
+        for (key, expansion) in &self.entries {
+            match find(*key) {
+                Ok(object) => found.push(object),
+                Err(refuse) => errors.push(refuse(ResourceRef::from_expansion(kind, *expansion, *key))),
+            }
+        }
+        found
     }
 }
 
@@ -52,7 +69,6 @@ pub(crate) struct IncludesBuilder<'w> {
     topics: DistinctTargets<i64>,
     polls: DistinctTargets<i64>,
     places: DistinctTargets<&'w str>,
-    errors: Vec<Refusal>,
 }
 
 impl<'w> IncludesBuilder<'w> {
@@ -67,175 +83,112 @@ impl<'w> IncludesBuilder<'w> {
             topics: DistinctTargets::new(),
             polls: DistinctTargets::new(),
             places: DistinctTargets::new(),
-            errors: Vec::new(),
         }
     }
 
-    /// Follows the expansions of the primary posts, or of the posts they refer to.
-    pub(crate) fn expand_posts(&mut self, posts: &[&'w Post], nested: bool) {
-        let (objects, mut targets) = (self.objects, Vec::new());
-        for expansion in self.selection.requested_expansions().filter(|expansion| expansion.nested == nested) {
-            if let ExpansionResolver::Post(resolve) = expansion.resolver {
-                for post in posts {
-                    resolve(PostRenderContext { post, objects }, &mut targets);
-                }
-                self.add_targets(&mut targets, expansion_name(expansion.name.post, expansion.name.tweet, self.options));
-            }
-        }
-    }
-
-    /// Follows the expansions of the primary objects.
-    pub(crate) fn expand_rows(&mut self, mut resolve: impl FnMut(ExpansionResolver, &mut Vec<ExpansionTarget<'w>>)) {
-        let mut targets = Vec::new();
-        for expansion in self.selection.requested_expansions() {
-            resolve(expansion.resolver, &mut targets);
-            let name = expansion_name(expansion.name.post, expansion.name.tweet, self.options);
-            self.add_targets(&mut targets, name);
-        }
-    }
-
-    fn add_targets(&mut self, targets: &mut Vec<ExpansionTarget<'w>>, expansion: &'static str) {
-        for target in targets.drain(..) {
+    /// Follows the expansions of the primary objects, or of the posts they refer to.
+    pub(crate) fn expand<T: RenderedObject>(&mut self, objects: &[T::Context<'w>], nested: bool) {
+        let (selection, options) = (self.selection, self.options);
+        selection.visit_targets::<T>(objects.iter().copied(), nested, |expansion, target| {
+            let name = expansion_name(expansion.name.post, expansion.name.tweet, options);
             match target {
-                ExpansionTarget::Post(id) => self.posts.push(id, expansion),
-                ExpansionTarget::User(id) => self.users.push(id, expansion),
-                ExpansionTarget::Media(key) => self.media.push(key, expansion),
-                ExpansionTarget::Topic(id) => self.topics.push(id, expansion),
-                ExpansionTarget::Poll(id) => self.polls.push(id, expansion),
-                ExpansionTarget::Place(id) => self.places.push(id, expansion),
+                ExpansionTarget::Post(id) => self.posts.push(id, name),
+                ExpansionTarget::User(id) => self.users.push(id, name),
+                ExpansionTarget::Media(key) => self.media.push(key, name),
+                ExpansionTarget::Topic(id) => self.topics.push(id, name),
+                ExpansionTarget::Poll(id) => self.polls.push(id, name),
+                ExpansionTarget::Place(id) => self.places.push(id, name),
             }
-        }
+        });
     }
 
     /// Renders `includes`, or an empty string; errors are appended to `errors`.
     pub(crate) fn render_includes(mut self, errors: &mut Vec<Refusal>) -> String {
-        let posts = self.visible_posts();
-        self.expand_posts(&posts, true);
-        let (users, media) = (self.visible_users(), self.visible_media());
-        let topics = self.loaded_topics();
-        let (polls, places) = (self.loaded_polls(), self.loaded_places());
-        errors.append(&mut self.errors);
+        let posts = self.visible_posts(errors);
+        self.expand::<Post>(&posts, true);
+        let users = self.visible_users(errors);
+        let topics: Vec<_> = self.topics.entries.iter().filter_map(|(id, _)| self.objects.topics.get(*id)).collect();
+        let (media, polls, places) = (self.loaded_media(errors), self.loaded_polls(errors), self.loaded_places(errors));
         let carried = media.len() + polls.len() + places.len() + topics.len();
         if users.len() + posts.len() + carried == 0 {
             return String::new();
         }
-        let (objects, selection) = (self.objects, self.selection);
         let room = 256 + users.len() * 512 + posts.len() * 1024 + carried * 512;
         let mut out = JsonWriter::new(self.options, room);
         out.write_object(|out| {
-            let mask = selection.included_mask(ObjectKind::User);
-            write_include_list(out, ObjectKind::User, &users, |out, user| {
-                users::write(out, UserRenderContext { user, objects }, mask);
-            });
-            let mask = selection.included_mask(ObjectKind::Post);
-            write_include_list(out, ObjectKind::Post, &posts, |out, post| {
-                posts::write(out, PostRenderContext { post, objects }, mask);
-            });
-            let mask = selection.included_mask(ObjectKind::Media);
-            write_include_list(out, ObjectKind::Media, &media, |out, media| {
-                media::write(out, MediaRenderContext { media, objects }, mask);
-            });
-            let mask = selection.included_mask(ObjectKind::Topic);
-            write_include_list(out, ObjectKind::Topic, &topics, |out, topic| {
-                spaces::write_topic(out, topic, mask);
-            });
-            let mask = selection.included_mask(ObjectKind::Poll);
-            write_include_list(out, ObjectKind::Poll, &polls, |out, poll| {
-                let now = objects.now;
-                polls::write(out, PollRenderContext { poll, now }, mask);
-            });
-            let mask = selection.included_mask(ObjectKind::Place);
-            write_include_list(out, ObjectKind::Place, &places, |out, place| {
-                places::write(out, place, mask);
-            });
+            self.write_list::<User>(out, &users);
+            self.write_list::<Post>(out, &posts);
+            self.write_list::<Media>(out, &media);
+            self.write_list::<SpaceTopic>(out, &topics);
+            self.write_list::<Poll>(out, &polls);
+            self.write_list::<Place>(out, &places);
         });
         out.finish()
     }
 
-    fn visible_posts(&mut self) -> Vec<&'w Post> {
-        let (objects, mask) = (self.objects, self.selection.included_mask(ObjectKind::Post));
+    fn write_list<T: RenderedObject>(&self, out: &mut JsonWriter, objects: &[T::Context<'_>]) {
+        if let Some((_, key)) = T::INCLUDED
+            && !objects.is_empty()
+        {
+            let mask = self.selection.included_mask::<T>();
+            out.write_member(key, |out| out.write_array(objects, |out, object| T::write(out, *object, mask)));
+        }
+    }
+
+    fn visible_posts(&self, errors: &mut Vec<Refusal>) -> Vec<PostRenderContext<'w>> {
+        let (objects, mask) = (self.objects, self.selection.included_mask::<Post>());
         let mut shown = Vec::with_capacity(self.posts.entries.len());
         for (id, expansion) in &self.posts.entries {
             let subject = || ResourceRef::from_expansion("tweet", *expansion, *id);
-            let Some(post) = objects.posts.get(*id) else {
-                self.errors.push(Refusal::NotFound(subject()));
-                continue;
-            };
-            let ctx = PostRenderContext { post, objects };
-            match objects.post_visibility(post) {
-                Visibility::Visible => {
-                    let errors = &mut self.errors;
-                    if !posts::reject_private_metrics(ctx, mask, subject, self.options.vocabulary, errors) {
-                        shown.push(post);
+            let post = objects.posts.get(*id);
+            match (post, post.map_or(Visibility::Missing, |post| objects.post_visibility(post))) {
+                (Some(post), Visibility::Visible) => {
+                    let ctx = PostRenderContext { post, objects };
+                    if !reject_private_metrics(ctx, mask, subject, self.options.vocabulary, errors) {
+                        shown.push(ctx);
                     }
                 }
-                Visibility::Missing => self.errors.push(Refusal::NotFound(subject())),
-                Visibility::Forbidden | Visibility::Suspended => {
-                    self.errors.push(Refusal::NotVisible(subject()));
-                }
+                (_, Visibility::Visible | Visibility::Missing) => errors.push(Refusal::NotFound(subject())),
+                (_, Visibility::Forbidden | Visibility::Suspended) => errors.push(Refusal::NotVisible(subject())),
             }
         }
         shown
     }
 
-    fn visible_users(&mut self) -> Vec<&'w User> {
-        let mut shown = Vec::with_capacity(self.users.entries.len());
-        for (id, expansion) in &self.users.entries {
-            let subject = || ResourceRef::from_expansion("user", *expansion, *id);
-            match self.objects.users.get(*id).map(|user| (user, profile_visibility(user))) {
-                Some((user, Visibility::Visible)) => shown.push(user),
-                Some((_, Visibility::Suspended)) => self.errors.push(Refusal::Suspended(subject())),
-                Some((_, Visibility::Forbidden)) => self.errors.push(Refusal::NotVisible(subject())),
-                Some((_, Visibility::Missing)) | None => {
-                    self.errors.push(Refusal::NotFound(subject()));
-                }
+    fn visible_users(&self, errors: &mut Vec<Refusal>) -> Vec<UserRenderContext<'w>> {
+        let objects = self.objects;
+        self.users.find_all("user", errors, |id| {
+            let user = objects.users.get(id);
+            match (user, user.map_or(Visibility::Missing, profile_visibility)) {
+                (Some(user), Visibility::Visible) => Ok(UserRenderContext { user, objects }),
+                (_, Visibility::Suspended) => Err(Refusal::Suspended),
+                (_, Visibility::Forbidden) => Err(Refusal::NotVisible),
+                _ => Err(Refusal::NotFound),
             }
-        }
-        shown
+        })
     }
 
-    fn loaded_topics(&self) -> Vec<&'w SpaceTopic> {
-        let ids = self.topics.entries.iter();
-        ids.filter_map(|(id, _)| self.objects.topics.get(*id)).collect()
+    fn loaded_media(&self, errors: &mut Vec<Refusal>) -> Vec<MediaRenderContext<'w>> {
+        let objects = self.objects;
+        self.media.find_all("media", errors, |key| {
+            let media = id_from_media_key(key).and_then(|id| objects.media.get(id));
+            media.map(|media| MediaRenderContext { media, objects }).ok_or(Refusal::NotFound)
+        })
     }
 
-    fn visible_media(&mut self) -> Vec<&'w Media> {
-        let mut shown = Vec::with_capacity(self.media.entries.len());
-        for (key, expansion) in &self.media.entries {
-            let media = id_from_media_key(key).and_then(|id| self.objects.media.get(id));
-            shown.extend(media);
-            if media.is_none() {
-                let subject = ResourceRef::from_expansion("media", *expansion, *key);
-                self.errors.push(Refusal::NotFound(subject));
-            }
-        }
-        shown
+    fn loaded_polls(&self, errors: &mut Vec<Refusal>) -> Vec<PollRenderContext<'w>> {
+        let objects = self.objects;
+        self.polls.find_all("poll", errors, |id| {
+            let poll = objects.polls.get(id);
+            poll.map(|poll| PollRenderContext { poll, now: objects.now }).ok_or(Refusal::NotFound)
+        })
     }
 
-    fn loaded_polls(&mut self) -> Vec<&'w Poll> {
-        let mut shown = Vec::with_capacity(self.polls.entries.len());
-        for (id, expansion) in &self.polls.entries {
-            let poll = self.objects.polls.get(*id);
-            shown.extend(poll);
-            if poll.is_none() {
-                let subject = ResourceRef::from_expansion("poll", *expansion, *id);
-                self.errors.push(Refusal::NotFound(subject));
-            }
-        }
-        shown
-    }
-
-    fn loaded_places(&mut self) -> Vec<&'w Place> {
-        let mut shown = Vec::with_capacity(self.places.entries.len());
-        for (id, expansion) in &self.places.entries {
-            let place = network::places::parse_place_id(id).and_then(|id| self.objects.places.get(id));
-            shown.extend(place);
-            if place.is_none() {
-                let subject = ResourceRef::from_expansion("place", *expansion, *id);
-                self.errors.push(Refusal::NotFound(subject));
-            }
-        }
-        shown
+    fn loaded_places(&self, errors: &mut Vec<Refusal>) -> Vec<&'w Place> {
+        self.places.find_all("place", errors, |id| {
+            let id = network::places::parse_place_id(id);
+            id.and_then(|id| self.objects.places.get(id)).ok_or(Refusal::NotFound)
+        })
     }
 }
 
@@ -245,20 +198,5 @@ const fn expansion_name(post: &'static str, tweet: &'static str, options: Render
         Vocabulary::Post if !post.is_empty() => post,
         Vocabulary::Tweet if tweet.is_empty() => post,
         Vocabulary::Post | Vocabulary::Tweet => tweet,
-    }
-}
-
-fn write_include_list<T>(
-    out: &mut JsonWriter,
-    object: ObjectKind,
-    records: &[&T],
-    write: impl Fn(&mut JsonWriter, &T),
-) {
-    if let Some(key) = object.include_key()
-        && !records.is_empty()
-    {
-        out.write_member(key, |out| {
-            out.write_array(records, |out, record| write(out, record));
-        });
     }
 }

@@ -4,8 +4,13 @@ use std::fmt::Write as _;
 
 use base::{Time, Vocabulary, VocabularyWord};
 
-use crate::RenderOptions;
-use crate::field_schema::{FieldDefinition, FieldWriter};
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RenderOptions {
+    pub vocabulary: Vocabulary,
+    /// Whether metrics whose names differ are rendered under both names, because the client's vocabulary is
+    /// unknown.
+    pub both_metric_names: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct JsonWriter {
@@ -25,24 +30,6 @@ impl JsonWriter {
 
     pub(crate) fn finish(self) -> String {
         self.text
-    }
-
-    /// Writes an object with the fields of a mask; fields without a value are omitted.
-    pub(crate) fn write_fields(
-        &mut self,
-        fields: &[FieldDefinition],
-        mask: u64,
-        write: impl Fn(&mut Self, FieldWriter),
-    ) {
-        self.write_object(|out| {
-            let mut rest = mask;
-            for field in fields {
-                if rest & 1 == 1 {
-                    out.write_member(field.name, |out| write(out, field.writer));
-                }
-                rest >>= 1;
-            }
-        });
     }
 
     pub(crate) fn write_object(&mut self, inside: impl FnOnce(&mut Self)) {

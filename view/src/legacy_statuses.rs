@@ -12,7 +12,7 @@ use store::posts::Post;
 use store::users::User;
 use store::{Tx, apps};
 
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
 use crate::media::{id_from_media_key, media_url};
 use crate::posts::{PostRenderContext, media_keys, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
@@ -46,7 +46,7 @@ pub fn legacy_post_json(
     post: Post,
     site: &'static str,
 ) -> Result<Option<Value>, Fault> {
-    let mut selection = FieldSelection::all_public_fields(ObjectKind::Post, Vocabulary::Post);
+    let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
     selection.set_site(site);
     let id = post.id;
     let mut objects = LoadedObjects::load_for_posts(tx, viewer, vec![post], &selection)?;
@@ -75,7 +75,7 @@ pub fn legacy_statuses_json(
     form: StatusForm,
     site: &'static str,
 ) -> Result<Vec<(PostId, Value)>, Fault> {
-    let mut selection = FieldSelection::all_public_fields(ObjectKind::Post, Vocabulary::Post);
+    let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
     selection.set_site(site);
     let ids: Vec<PostId> = posts.iter().map(|post| post.id).collect();
     let mut objects = LoadedObjects::load_for_posts(tx, viewer, posts, &selection)?;

@@ -14,6 +14,7 @@ mod legacy_statuses;
 mod legacy_users;
 mod likes;
 mod lists;
+mod loaded_objects;
 mod loader;
 mod media;
 mod messages;
@@ -24,7 +25,6 @@ mod places;
 mod polls;
 mod posts;
 mod response;
-mod search_counts;
 mod spaces;
 mod trends;
 mod usage;
@@ -38,8 +38,9 @@ pub use communities::{render_communities, render_community};
 pub use compliance::{ComplianceJobSummary, render_compliance_job, render_compliance_jobs};
 pub use connections::{ConnectionSummary, RuleCount, render_connections, render_rules_count};
 pub use counts::{CountBucket, render_counts};
-pub use field_schema::{Expansion, FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember};
+pub use field_schema::{FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember};
 pub use field_selection::FieldSelection;
+pub use json_writer::RenderOptions;
 pub use legacy_statuses::{
     StatusForm, legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_statuses_json,
 };
@@ -51,7 +52,7 @@ pub use news::{render_stories, render_story};
 pub use notes::{RatedNote, render_notes};
 pub use object::ObjectKind;
 pub use response::{
-    LookupKeys, RenderOptions, ResponsePayload, UserKey, new_post_text, render_media, render_media_lookup, render_post,
+    LookupKeys, ResponsePayload, UserKey, new_post_text, render_media, render_media_lookup, render_post,
     render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
 };
 pub use spaces::{render_space, render_space_lookup, render_spaces};

@@ -1,16 +1,17 @@
 //! Likes as streams show them: the post, without the user (contract core §9.4).
 
-use base::Fault;
+use base::{Fault, VocabularyWord};
 use network::visibility::{Viewer, Visibility, profile_visibility};
 use store::posts::{self as stored, Post};
 use store::{Tx, users};
 
-use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{ExpansionTarget, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::posts::media_keys;
 use crate::response::ResponseRenderer;
-use crate::{FieldSelection, LikeEvent, ObjectKind, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, LikeEvent, RenderOptions, ResponsePayload};
 
 #[derive(Clone, Copy)]
 pub(crate) struct LikeRenderContext<'a> {
@@ -18,39 +19,55 @@ pub(crate) struct LikeRenderContext<'a> {
     post: &'a Post,
 }
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the like.")
-        .like_writer(|out, shown| out.write_id(shown.like.id)),
-    FieldDefinition::default_field("created_at", JsonFieldType::Time, "When it was given.")
-        .like_writer(|out, shown| out.write_time(shown.like.at)),
-    FieldDefinition::default_field("liked_post_id", JsonFieldType::Id, "What is liked.")
+type LikeField = ObjectField<LikeEvent>;
+type LikeExpansion = ObjectExpansion<LikeEvent>;
+
+impl RenderedObject for LikeEvent {
+    type Context<'a> = LikeRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Like");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("like.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const EXPANSIONS: &'static [ObjectExpansion<Self>] = EXPANSIONS;
+}
+
+impl ObjectKind {
+    pub const LIKE: Self = LikeEvent::KIND;
+}
+
+const FIELDS: &[LikeField] = &[
+    LikeField::default_field("id", JsonFieldType::Text, "Id of the like.")
+        .writer(|out, shown| out.write_id(shown.like.id)),
+    LikeField::default_field("created_at", JsonFieldType::Time, "When it was given.")
+        .writer(|out, shown| out.write_time(shown.like.at)),
+    LikeField::default_field("liked_post_id", JsonFieldType::Id, "What is liked.")
         .tweet_name("liked_tweet_id")
-        .like_writer(|out, shown| out.write_id(shown.like.post.get())),
-    FieldDefinition::default_field("tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
-        .like_writer(|out, shown| out.write_id(shown.like.author.get())),
-    FieldDefinition::default_field("timestamp_ms", JsonFieldType::Int, "When it was given, in milliseconds.")
-        .like_writer(|out, shown| out.write_int(shown.like.at.ms())),
-    FieldDefinition::expansion_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
+        .writer(|out, shown| out.write_id(shown.like.post.get())),
+    LikeField::default_field("tweet_author_id", JsonFieldType::Id, "Whose post is liked.")
+        .writer(|out, shown| out.write_id(shown.like.author.get())),
+    LikeField::default_field("timestamp_ms", JsonFieldType::Int, "When it was given, in milliseconds.")
+        .writer(|out, shown| out.write_int(shown.like.at.ms())),
+    LikeField::expansion_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
         .tweet_name("liked_tweet_author_id")
-        .like_writer(|out, shown| out.write_id(shown.like.author.get())),
-    FieldDefinition::expansion_field(
+        .writer(|out, shown| out.write_id(shown.like.author.get())),
+    LikeField::expansion_field(
         "attachments",
         JsonFieldType::Object(&[JsonMember::new("media_keys", JsonFieldType::List(&JsonFieldType::Text))]),
         "Media of the post.",
     )
     .absent_for_some()
-    .like_writer(write_attachments),
+    .writer(write_attachments),
 ];
 
-pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("liked_post_id", ObjectKind::Post, "liked_post_id")
+const EXPANSIONS: &[LikeExpansion] = &[
+    LikeExpansion::new("liked_post_id", "liked_post_id")
         .tweet_name("liked_tweet_id")
-        .like_resolver(|shown, to| to.push(ExpansionTarget::Post(shown.like.post))),
-    Expansion::new("liked_post_author_id", ObjectKind::User, "liked_post_author_id")
+        .resolver(|shown, to| to.push(ExpansionTarget::Post(shown.like.post))),
+    LikeExpansion::new("liked_post_author_id", "liked_post_author_id")
         .tweet_name("liked_tweet_author_id")
-        .like_resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
-    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments")
-        .like_resolver(|shown, to| to.extend(media_keys(shown.post).map(ExpansionTarget::Media))),
+        .resolver(|shown, to| to.push(ExpansionTarget::User(shown.like.author))),
+    LikeExpansion::new("attachments.media_keys", "attachments")
+        .resolver(|shown, to| to.extend(media_keys(shown.post).map(ExpansionTarget::Media))),
 ];
 
 fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
@@ -75,33 +92,15 @@ pub fn render_like(
     let Some(post) = stored::find_by_id(tx, like.post)?.filter(|_| open) else {
         return Ok(None);
     };
-    let (viewer, alone) = (Viewer::anonymous(), FieldSelection::public_fields_only(ObjectKind::Post));
+    let (viewer, alone) = (Viewer::anonymous(), FieldSelection::public_fields_only(ObjectKind::POST));
     let objects = LoadedObjects::load_for_posts(tx, viewer, vec![post.clone()], &alone)?;
     if objects.post_visibility(&post) != Visibility::Visible {
         return Ok(None);
     }
     let ctx = LikeRenderContext { like, post: &post };
-    let mut targets = Vec::new();
-    for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Like(resolve) = expansion.resolver {
-            resolve(ctx, &mut targets);
-        }
-    }
-    let objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
+    let roots = std::iter::once(ctx);
+    let objects = LoadedObjects::load_for_objects::<LikeEvent>(tx, viewer, Vec::new(), roots, selection)?;
     let renderer = ResponseRenderer { objects: &objects, selection, options };
-    let lead = |resolve, like, to: &mut Vec<_>| {
-        if let ExpansionResolver::Like(resolve) = resolve {
-            resolve(like, to);
-        }
-    };
-    let response = renderer.render_response(&[ctx], Vec::new(), 256, lead, write);
+    let response = renderer.render_response::<LikeEvent>(&[ctx], Vec::new(), 256);
     Ok(Some(response.into_single()))
-}
-
-fn write(out: &mut JsonWriter, shown: LikeRenderContext<'_>, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Like(write) = write {
-            write(out, shown);
-        }
-    });
 }

@@ -1,127 +1,25 @@
 //! Loads everything a response is rendered from: one query per object kind and expansion level.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::HashSet;
+use std::collections::hash_map::Entry;
 
-use base::{Fault, PostId, Time, UserId};
+use base::{Fault, PostId, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
-use store::ads::card_links::{self, CardLink};
+use store::ads::card_links;
 use store::graph::{self, RelationKind};
 use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
-use store::places::Place;
-use store::polls::Poll;
 use store::posts::{Post, PostState};
-use store::spaces::SpaceTopic;
 use store::users::User;
 use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users};
 
-use crate::field_schema::ExpansionResolver;
-use crate::field_selection::field_bit;
+use crate::FieldSelection;
+use crate::field_schema::ExpansionTarget;
+use crate::loaded_objects::LoadedObjects;
 use crate::media::id_from_media_key;
-use crate::posts::{PostRenderContext, card_id, media_keys, short_text};
-use crate::users::UserRenderContext;
-use crate::{FieldSelection, ObjectKind};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum ExpansionTarget<'a> {
-    User(UserId),
-    Post(PostId),
-    /// A media key.
-    Media(&'a str),
-    Topic(i64),
-    Poll(i64),
-    /// A place id in its API form.
-    Place(&'a str),
-}
-
-/// Records in insertion order, indexed by key.
-#[derive(Debug)]
-pub(crate) struct IndexedVec<K, V> {
-    items: Vec<V>,
-    positions: HashMap<K, usize>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct ViewerRelations {
-    pub(crate) request_received: HashSet<UserId>,
-    pub(crate) request_sent: HashSet<UserId>,
-    pub(crate) following: HashSet<UserId>,
-    pub(crate) followed_by: HashSet<UserId>,
-    pub(crate) blocking: HashSet<UserId>,
-    pub(crate) blocked_by: HashSet<UserId>,
-    pub(crate) dm_blocked_by: HashSet<UserId>,
-    pub(crate) muting: HashSet<UserId>,
-    /// Users who subscribe to the viewer.
-    pub(crate) subscribers: HashSet<UserId>,
-}
-
-/// The records of a response, and what is known about the viewer.
-#[derive(Debug)]
-pub(crate) struct LoadedObjects {
-    pub(crate) viewer: Viewer,
-    pub(crate) now: Time,
-    /// How many of the first posts or users are primary objects.
-    pub(crate) root_count: usize,
-    /// Whether the user's own email address may be rendered.
-    pub(crate) email_allowed: bool,
-    /// The base URL of the platform's own files.
-    pub(crate) site: &'static str,
-    pub(crate) users: IndexedVec<UserId, User>,
-    pub(crate) posts: IndexedVec<PostId, Post>,
-    pub(crate) media: IndexedVec<i64, Media>,
-    pub(crate) topics: IndexedVec<i64, SpaceTopic>,
-    pub(crate) polls: IndexedVec<i64, Poll>,
-    pub(crate) places: IndexedVec<i64, Place>,
-    /// The message event through which each media file is accessible, by media id.
-    pub(crate) message_by_media: HashMap<i64, i64>,
-    pub(crate) relations: ViewerRelations,
-    /// By the id of the first version.
-    pub(crate) edit_versions: HashMap<PostId, Vec<PostId>>,
-    /// Truncated texts of long posts.
-    pub(crate) short_texts: HashMap<PostId, String>,
-    /// By card, in order.
-    pub(crate) card_links: HashMap<i64, Vec<CardLink>>,
-    /// Posts that are not visible.
-    pub(crate) hidden_posts: HashMap<PostId, Visibility>,
-    /// Totals of the viewer's own promoted posts, if requested.
-    pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
-}
-
-impl<K, V> Default for IndexedVec<K, V> {
-    fn default() -> Self {
-        Self { items: Vec::new(), positions: HashMap::new() }
-    }
-}
-
-impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
-    pub(crate) fn extend_distinct(&mut self, records: Vec<V>, key: impl Fn(&V) -> K) {
-        self.items.reserve(records.len());
-        self.positions.reserve(records.len());
-        for record in records {
-            let index = self.items.len();
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.positions.entry(key(&record)) {
-                entry.insert(index);
-                self.items.push(record);
-            }
-        }
-    }
-
-    pub(crate) fn get(&self, key: K) -> Option<&V> {
-        self.items.get(*self.positions.get(&key)?)
-    }
-
-    pub(crate) fn items(&self) -> &[V] {
-        &self.items
-    }
-
-    /// The keys that have no record, each once.
-    fn missing_keys(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
-        let mut new = HashSet::new();
-        let keys = keys.into_iter();
-        keys.filter(|key| !self.positions.contains_key(key) && new.insert(*key)).collect()
-    }
-}
+use crate::object::RenderedObject;
+use crate::posts::{OWNER_ONLY, PostRenderContext, card_id, media_keys, short_text};
+use crate::users::{USERS_ONLY, UserRenderContext};
 
 /// The keys that one level of expansions requires.
 #[derive(Default)]
@@ -135,44 +33,25 @@ struct LoadPlan {
 }
 
 impl LoadPlan {
-    fn add_targets(&mut self, targets: &mut Vec<ExpansionTarget<'_>>) {
-        for target in targets.drain(..) {
-            match target {
-                ExpansionTarget::User(id) => self.users.push(id),
-                ExpansionTarget::Post(id) => self.posts.push(id),
-                ExpansionTarget::Media(key) => self.media.extend(id_from_media_key(key)),
-                ExpansionTarget::Topic(id) => self.topics.push(id),
-                ExpansionTarget::Poll(id) => self.polls.push(id),
-                ExpansionTarget::Place(id) => self.places.extend(network::places::parse_place_id(id)),
-            }
-        }
+    fn new<'a, T: RenderedObject>(
+        selection: &FieldSelection,
+        objects: impl Iterator<Item = T::Context<'a>> + Clone,
+        nested: bool,
+    ) -> Self {
+        let mut plan = Self::default();
+        selection.visit_targets::<T>(objects, nested, |_, target| match target {
+            ExpansionTarget::User(id) => plan.users.push(id),
+            ExpansionTarget::Post(id) => plan.posts.push(id),
+            ExpansionTarget::Media(key) => plan.media.extend(id_from_media_key(key)),
+            ExpansionTarget::Topic(id) => plan.topics.push(id),
+            ExpansionTarget::Poll(id) => plan.polls.push(id),
+            ExpansionTarget::Place(id) => plan.places.extend(network::places::parse_place_id(id)),
+        });
+        plan
     }
 }
 
 impl LoadedObjects {
-    pub(crate) fn new(viewer: Viewer, now: Time, selection: &FieldSelection) -> Self {
-        Self {
-            viewer,
-            now,
-            root_count: 0,
-            email_allowed: selection.is_email_allowed(),
-            site: selection.site(),
-            users: IndexedVec::default(),
-            posts: IndexedVec::default(),
-            media: IndexedVec::default(),
-            topics: IndexedVec::default(),
-            polls: IndexedVec::default(),
-            places: IndexedVec::default(),
-            message_by_media: HashMap::new(),
-            relations: ViewerRelations::default(),
-            edit_versions: HashMap::new(),
-            short_texts: HashMap::new(),
-            card_links: HashMap::new(),
-            hidden_posts: HashMap::new(),
-            promoted_totals: HashMap::new(),
-        }
-    }
-
     pub(crate) fn load_for_posts(
         tx: &mut Tx<'_>,
         viewer: Viewer,
@@ -198,31 +77,23 @@ impl LoadedObjects {
         let mut objects = Self::new(viewer, tx.now(), selection);
         objects.users.extend_distinct(page, |user| user.id);
         objects.root_count = objects.users.items().len();
-        let (mut needs, mut targets) = (LoadPlan::default(), Vec::new());
-        for expansion in selection.requested_expansions() {
-            if let ExpansionResolver::User(resolve) = expansion.resolver {
-                for user in objects.users.items() {
-                    resolve(UserRenderContext { user, objects: &objects }, &mut targets);
-                }
-                needs.add_targets(&mut targets);
-            }
-        }
+        let roots = objects.users.items().iter().map(|user| UserRenderContext { user, objects: &objects });
+        let needs = LoadPlan::new::<User>(selection, roots, false);
         objects.load_planned(tx, selection, needs)?;
         Ok(objects)
     }
 
-    /// Loads users and the targets of expansions.
-    pub(crate) fn load_for_targets(
+    /// Loads users and the targets of the expansions of primary objects that are loaded already.
+    pub(crate) fn load_for_objects<'a, T: RenderedObject>(
         tx: &mut Tx<'_>,
         viewer: Viewer,
         users: Vec<User>,
-        mut targets: Vec<ExpansionTarget<'_>>,
+        roots: impl Iterator<Item = T::Context<'a>> + Clone,
         selection: &FieldSelection,
     ) -> Result<Self, Fault> {
         let mut objects = Self::new(viewer, tx.now(), selection);
         objects.users.extend_distinct(users, |user| user.id);
-        let mut needs = LoadPlan::default();
-        needs.add_targets(&mut targets);
+        let needs = LoadPlan::new::<T>(selection, roots, false);
         let missing = objects.topics.missing_keys(needs.topics.iter().copied());
         if !missing.is_empty() {
             let topics = spaces::find_topics(tx, &missing)?;
@@ -248,17 +119,9 @@ impl LoadedObjects {
 
     /// Collects the keys for expansions of the primary posts, or of all posts loaded so far.
     fn plan_post_expansions(&self, selection: &FieldSelection, nested: bool) -> LoadPlan {
-        let (mut needs, mut targets) = (LoadPlan::default(), Vec::new());
-        for expansion in selection.requested_expansions().filter(|expansion| expansion.nested == nested) {
-            if let ExpansionResolver::Post(resolve) = expansion.resolver {
-                let roots = if nested { usize::MAX } else { self.root_count };
-                for post in self.posts.items().iter().take(roots) {
-                    resolve(PostRenderContext { post, objects: self }, &mut targets);
-                }
-                needs.add_targets(&mut targets);
-            }
-        }
-        needs
+        let roots = if nested { usize::MAX } else { self.root_count };
+        let posts = self.posts.items().iter().take(roots);
+        LoadPlan::new::<Post>(selection, posts.map(|post| PostRenderContext { post, objects: self }), nested)
     }
 
     fn load_planned(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection, mut needs: LoadPlan) -> Result<(), Fault> {
@@ -332,7 +195,7 @@ impl LoadedObjects {
 
     fn load_edit_versions(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
         for root in self.posts.items().iter().filter_map(|post| post.edit_root_id) {
-            if let std::collections::hash_map::Entry::Vacant(entry) = self.edit_versions.entry(root) {
+            if let Entry::Vacant(entry) = self.edit_versions.entry(root) {
                 entry.insert(posts::list_versions(tx, root)?);
             }
         }
@@ -340,9 +203,7 @@ impl LoadedObjects {
     }
 
     fn load_promoted_totals(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
-        let is_requested = ["promoted_metrics", "organic_metrics", "non_public_metrics"]
-            .into_iter()
-            .any(|field| selects_field(selection, ObjectKind::Post, field));
+        let is_requested = selected_fields::<Post>(selection) & OWNER_ONLY != 0;
         let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
             return Ok(());
         };
@@ -401,20 +262,19 @@ impl LoadedObjects {
 
     /// Does nothing unless a requested field depends on the viewer's relation to a user.
     fn load_viewer_relations(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
-        let ties = selects_field(selection, ObjectKind::User, "connection_status");
-        let messages = selects_field(selection, ObjectKind::User, "receives_your_dm");
-        let subscribes =
-            ["subscription", "subscribes_to_you"].iter().any(|field| selects_field(selection, ObjectKind::User, field));
-        let is_requested = ties || messages || subscribes;
-        let Some(viewer) = self.viewer.user.filter(|_| is_requested) else {
+        let requested = selected_fields::<User>(selection) & USERS_ONLY;
+        let Some(viewer) = self.viewer.user.filter(|_| requested != 0) else {
             return Ok(());
         };
+        let [ties, messages, subscription, subscribes] =
+            ["connection_status", "receives_your_dm", "subscription", "subscribes_to_you"]
+                .map(|name| requested & User::KIND.field_bit(name) != 0);
         let others = self.users.items().iter().map(|user| user.id);
         let others: Vec<_> = others.filter(|user| *user != viewer).collect();
         if ties || messages {
             self.relations.followed_by.extend(follows::filter_followers(tx, &others, viewer)?);
         }
-        if subscribes {
+        if subscription || subscribes {
             self.relations.subscribers.extend(subscriptions::filter_subscribers(tx, &others, viewer)?);
         }
         if messages {
@@ -433,19 +293,10 @@ impl LoadedObjects {
         }
         Ok(())
     }
-
-    pub(crate) fn post_visibility(&self, post: &Post) -> Visibility {
-        self.hidden_posts.get(&post.id).copied().unwrap_or(Visibility::Visible)
-    }
-
-    /// All versions of an edited post, oldest first.
-    pub(crate) fn post_versions(&self, post: &Post) -> Option<&[PostId]> {
-        let versions = self.edit_versions.get(&post.edit_root_id?)?;
-        (!versions.is_empty()).then_some(versions)
-    }
 }
 
-fn selects_field(selection: &FieldSelection, object: ObjectKind, field: &str) -> bool {
-    let is_requested = if selection.root() == object { selection.root_mask() } else { 0 };
-    (is_requested | selection.included_mask(object)) & field_bit(object, field) != 0
+/// The fields of the objects of a type in the whole response.
+fn selected_fields<T: RenderedObject>(selection: &FieldSelection) -> u64 {
+    let root = if selection.is_root::<T>() { selection.root_mask::<T>() } else { 0 };
+    root | selection.included_mask::<T>()
 }

@@ -3,10 +3,10 @@
 use base::VocabularyWord;
 use store::media::Media;
 
-use crate::field_schema::{FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
-use crate::field_selection::audience_mask;
+use crate::field_schema::{FieldAudience, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{IncludedKind, ObjectField, ObjectKind, RenderedObject, audience_mask};
 
 #[derive(Clone, Copy)]
 pub(crate) struct MediaRenderContext<'a> {
@@ -15,16 +15,6 @@ pub(crate) struct MediaRenderContext<'a> {
 }
 
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
-
-pub(crate) fn write(out: &mut JsonWriter, ctx: MediaRenderContext<'_>, mask: u64) {
-    let owned = ctx.objects.viewer.user == Some(ctx.media.owner_id);
-    let visible_mask = if owned { mask } else { mask & !OWNER_ONLY };
-    out.write_fields(FIELDS, visible_mask, |out, write| {
-        if let FieldWriter::Media(write) = write {
-            write(out, ctx);
-        }
-    });
-}
 
 /// The URL of the stored file, if there is one.
 pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
@@ -115,49 +105,66 @@ const VARIANT: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("url", JsonFieldType::Text),
 ]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("media_key", JsonFieldType::Text, "What posts call it by.")
-        .media_writer(|out, ctx| out.write_text(&ctx.media.media_key)),
-    FieldDefinition::default_field(
-        "type",
-        JsonFieldType::OneOf(&["photo", "video", "animated_gif"]),
-        "The kind of media.",
-    )
-    .media_writer(|out, ctx| out.write_text(&ctx.media.kind)),
-    FieldDefinition::requested_field("url", JsonFieldType::Text, "Address of a photo.").media_writer(write_url),
-    FieldDefinition::requested_field("preview_image_url", JsonFieldType::Text, "Address of a still.")
-        .media_writer(write_preview_image_url),
-    FieldDefinition::requested_field("width", JsonFieldType::Int, "Pixels.")
-        .media_writer(|out, ctx| write_positive(out, ctx.media.width)),
-    FieldDefinition::requested_field("height", JsonFieldType::Int, "Pixels.")
-        .media_writer(|out, ctx| write_positive(out, ctx.media.height)),
-    FieldDefinition::requested_field("duration_ms", JsonFieldType::Int, "Milliseconds.")
-        .media_writer(|out, ctx| write_positive(out, ctx.media.duration_ms)),
-    FieldDefinition::requested_field("alt_text", JsonFieldType::Text, "A description for those who cannot see it.")
-        .media_writer(|out, ctx| out.write_nonempty_text(&ctx.media.alt_text)),
-    FieldDefinition::requested_field("variants", JsonFieldType::List(&VARIANT), "The files it can be played from.")
-        .media_writer(write_variants),
-    FieldDefinition::requested_field(
+type MediaField = ObjectField<Media>;
+
+impl RenderedObject for Media {
+    type Context<'a> = MediaRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Media");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("media.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::Media, VocabularyWord::same_in_both("media")));
+
+    fn visible_fields(ctx: MediaRenderContext<'_>, mask: u64) -> u64 {
+        let owned = ctx.objects.viewer.user == Some(ctx.media.owner_id);
+        if owned { mask } else { mask & !OWNER_ONLY }
+    }
+}
+
+impl ObjectKind {
+    pub const MEDIA: Self = Media::KIND;
+}
+
+const FIELDS: &[MediaField] = &[
+    MediaField::default_field("media_key", JsonFieldType::Text, "What posts call it by.")
+        .writer(|out, ctx| out.write_text(&ctx.media.media_key)),
+    MediaField::default_field("type", JsonFieldType::OneOf(&["photo", "video", "animated_gif"]), "The kind of media.")
+        .writer(|out, ctx| out.write_text(&ctx.media.kind)),
+    MediaField::requested_field("url", JsonFieldType::Text, "Address of a photo.").writer(write_url),
+    MediaField::requested_field("preview_image_url", JsonFieldType::Text, "Address of a still.")
+        .writer(write_preview_image_url),
+    MediaField::requested_field("width", JsonFieldType::Int, "Pixels.")
+        .writer(|out, ctx| write_positive(out, ctx.media.width)),
+    MediaField::requested_field("height", JsonFieldType::Int, "Pixels.")
+        .writer(|out, ctx| write_positive(out, ctx.media.height)),
+    MediaField::requested_field("duration_ms", JsonFieldType::Int, "Milliseconds.")
+        .writer(|out, ctx| write_positive(out, ctx.media.duration_ms)),
+    MediaField::requested_field("alt_text", JsonFieldType::Text, "A description for those who cannot see it.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.media.alt_text)),
+    MediaField::requested_field("variants", JsonFieldType::List(&VARIANT), "The files it can be played from.")
+        .writer(write_variants),
+    MediaField::requested_field(
         "public_metrics",
         JsonFieldType::Object(VIEWS),
         "Figures of a video that everyone may see.",
     )
-    .media_writer(|out, ctx| write_zero_metrics(out, ctx, VIEWS)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| write_zero_metrics(out, ctx, VIEWS)),
+    MediaField::requested_field(
         "non_public_metrics",
         JsonFieldType::Object(PLAYBACKS),
         "Figures of a video for its owner.",
     )
     .restrict_to(FieldAudience::Owner)
-    .media_writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS)),
+    MediaField::requested_field(
         "organic_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, without promotion.",
     )
     .restrict_to(FieldAudience::Owner)
-    .media_writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS_AND_VIEWS)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS_AND_VIEWS)),
+    MediaField::requested_field(
         "promoted_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, of promotion only.",

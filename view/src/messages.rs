@@ -1,35 +1,52 @@
 //! Direct message fields and responses.
 
-use base::Fault;
+use base::{Fault, VocabularyWord};
 use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 
-use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{ExpansionTarget, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
-use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
 
 const EVENT_TYPES: &[&str] =
     &[MessageEventKind::Message.name(), MessageEventKind::Join.name(), MessageEventKind::Leave.name()];
 
 const REFERENCE: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("id", JsonFieldType::Id)]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the event.")
-        .message_writer(|out, event| out.write_id(event.id)),
-    FieldDefinition::default_field("event_type", JsonFieldType::OneOf(EVENT_TYPES), "What happened.")
-        .message_writer(|out, event| out.write_text(event.kind.name())),
-    FieldDefinition::default_field("text", JsonFieldType::Text, "The text of a message, `&`, `<` and `>` escaped.")
+type MessageField = ObjectField<MessageEvent>;
+type MessageExpansion = ObjectExpansion<MessageEvent>;
+
+impl RenderedObject for MessageEvent {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("DmEvent");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("dm_event.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const EXPANSIONS: &'static [ObjectExpansion<Self>] = EXPANSIONS;
+}
+
+impl ObjectKind {
+    pub const DM_EVENT: Self = MessageEvent::KIND;
+}
+
+const FIELDS: &[MessageField] = &[
+    MessageField::default_field("id", JsonFieldType::Id, "Id of the event.")
+        .writer(|out, event| out.write_id(event.id)),
+    MessageField::default_field("event_type", JsonFieldType::OneOf(EVENT_TYPES), "What happened.")
+        .writer(|out, event| out.write_text(event.kind.name())),
+    MessageField::default_field("text", JsonFieldType::Text, "The text of a message, `&`, `<` and `>` escaped.")
         .absent_for_some()
-        .message_writer(|out, event| {
+        .writer(|out, event| {
             if event.kind == MessageEventKind::Message {
                 out.write_html_escaped(&event.text);
             }
         }),
-    FieldDefinition::requested_field(
+    MessageField::requested_field(
         "attachments",
         JsonFieldType::Object(&[
             JsonMember::new("media_keys", JsonFieldType::List(&JsonFieldType::Text)),
@@ -37,47 +54,41 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Media and cards it carries.",
     )
-    .message_writer(write_attachments),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it happened.").message_writer(
-        |out, event| {
-            out.write_time(base::Id::<()>::new(event.id).created_at());
-        },
-    ),
-    FieldDefinition::requested_field("dm_conversation_id", JsonFieldType::Text, "The conversation it belongs to.")
-        .message_writer(|out, event| out.write_text(&event.conversation.to_string())),
-    FieldDefinition::requested_field(
+    .writer(write_attachments),
+    MessageField::requested_field("created_at", JsonFieldType::Time, "When it happened.").writer(|out, event| {
+        out.write_time(base::Id::<()>::new(event.id).created_at());
+    }),
+    MessageField::requested_field("dm_conversation_id", JsonFieldType::Text, "The conversation it belongs to.")
+        .writer(|out, event| out.write_text(&event.conversation.to_string())),
+    MessageField::requested_field(
         "entities",
         JsonFieldType::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text.",
     )
-    .message_writer(|out, event| out.write_raw(&event.entities)),
-    FieldDefinition::default_field("participant_ids", JsonFieldType::List(&JsonFieldType::Id), "Who joined or left.")
+    .writer(|out, event| out.write_raw(&event.entities)),
+    MessageField::default_field("participant_ids", JsonFieldType::List(&JsonFieldType::Id), "Who joined or left.")
         .absent_for_some()
-        .message_writer(|out, event| {
+        .writer(|out, event| {
             if event.kind != MessageEventKind::Message {
                 out.write_array(&event.participant_ids, |out, user| out.write_id(user.get()));
             }
         }),
-    FieldDefinition::requested_field(
-        "referenced_posts",
-        JsonFieldType::List(&REFERENCE),
-        "Posts that the text links to.",
-    )
-    .tweet_name("referenced_tweets")
-    .message_writer(write_referenced_posts),
-    FieldDefinition::requested_field("sender_id", JsonFieldType::Id, "Who sent it.")
-        .message_writer(|out, event| out.write_id(event.sender_id.get())),
+    MessageField::requested_field("referenced_posts", JsonFieldType::List(&REFERENCE), "Posts that the text links to.")
+        .tweet_name("referenced_tweets")
+        .writer(write_referenced_posts),
+    MessageField::requested_field("sender_id", JsonFieldType::Id, "Who sent it.")
+        .writer(|out, event| out.write_id(event.sender_id.get())),
 ];
 
-pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments").message_resolver(push_media),
-    Expansion::new("participant_ids", ObjectKind::User, "participant_ids")
-        .message_resolver(|event, to| to.extend(event.participant_ids.iter().copied().map(ExpansionTarget::User))),
-    Expansion::new("referenced_posts", ObjectKind::Post, "referenced_posts")
+const EXPANSIONS: &[MessageExpansion] = &[
+    MessageExpansion::new("attachments.media_keys", "attachments").resolver(push_media),
+    MessageExpansion::new("participant_ids", "participant_ids")
+        .resolver(|event, to| to.extend(event.participant_ids.iter().copied().map(ExpansionTarget::User))),
+    MessageExpansion::new("referenced_posts", "referenced_posts")
         .tweet_name("referenced_tweets.id")
-        .message_resolver(|event, to| to.extend(event.post_ids.iter().copied().map(ExpansionTarget::Post))),
-    Expansion::new("sender_id", ObjectKind::User, "sender_id")
-        .message_resolver(|event, to| to.push(ExpansionTarget::User(event.sender_id))),
+        .resolver(|event, to| to.extend(event.post_ids.iter().copied().map(ExpansionTarget::Post))),
+    MessageExpansion::new("sender_id", "sender_id")
+        .resolver(|event, to| to.push(ExpansionTarget::User(event.sender_id))),
 ];
 
 fn write_attachments(out: &mut JsonWriter, event: &MessageEvent) {
@@ -112,25 +123,12 @@ pub fn render_message_events(
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> Result<ResponsePayload, Fault> {
-    let mut targets = Vec::new();
-    for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Message(resolve) = expansion.resolver {
-            for event in page {
-                resolve(event, &mut targets);
-            }
-        }
-    }
-    let mut objects = LoadedObjects::load_for_targets(tx, viewer, Vec::new(), targets, selection)?;
+    let mut objects = LoadedObjects::load_for_objects::<MessageEvent>(tx, viewer, Vec::new(), page.iter(), selection)?;
     let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);
     let renderer = ResponseRenderer { objects: &objects, selection, options };
-    let lead = |resolve, event, to: &mut Vec<_>| {
-        if let ExpansionResolver::Message(resolve) = resolve {
-            resolve(event, to);
-        }
-    };
     let page: Vec<&MessageEvent> = page.iter().collect();
-    Ok(renderer.render_response(&page, Vec::new(), 384, lead, write))
+    Ok(renderer.render_response::<MessageEvent>(&page, Vec::new(), 384))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
@@ -145,12 +143,4 @@ pub fn render_message_event(
     let page: Vec<MessageEvent> = event.into_iter().collect();
     let response = render_message_events(tx, viewer, &page, selection, options)?;
     Ok(response.single_or_not_found("dm_event", keys))
-}
-
-fn write(out: &mut JsonWriter, event: &MessageEvent, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Message(write) = write {
-            write(out, event);
-        }
-    });
 }

@@ -3,23 +3,17 @@
 use base::VocabularyWord;
 use store::news_stories::NewsStoryDetails;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::object::{ObjectField, ObjectKind, RenderedObject};
+use crate::{FieldSelection, RenderOptions, ResponsePayload};
 
 pub fn render_stories(
     page: &[NewsStoryDetails],
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::News);
-    ResponsePayload::from_rows(options, page, 1024, |out, told| {
-        out.write_fields(FIELDS, mask, |out, write| {
-            if let FieldWriter::News(write) = write {
-                write(out, told);
-            }
-        });
-    })
+    ResponsePayload::from_objects::<NewsStoryDetails>(page.iter(), selection, options, 1024)
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
@@ -47,37 +41,50 @@ const CONTEXTS: &[JsonMember] = &[
 
 const CLUSTER_POST: JsonFieldType = JsonFieldType::Object(&[JsonMember::new("post_id", JsonFieldType::Id)]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the story.")
+type NewsField = ObjectField<NewsStoryDetails>;
+
+impl RenderedObject for NewsStoryDetails {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("News");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("news.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+}
+
+impl ObjectKind {
+    pub const NEWS: Self = NewsStoryDetails::KIND;
+}
+
+const FIELDS: &[NewsField] = &[
+    NewsField::default_field("id", JsonFieldType::Id, "Id of the story.")
         .tweet_name("rest_id")
-        .news_writer(|out, told| out.write_id(told.id)),
-    FieldDefinition::default_field("name", JsonFieldType::Text, "Its headline.")
-        .news_writer(|out, told| out.write_nonempty_text(&told.name)),
-    FieldDefinition::requested_field("category", JsonFieldType::Text, "Its category.")
-        .news_writer(|out, told| out.write_nonempty_text(&told.category)),
-    FieldDefinition::requested_field(
+        .writer(|out, told| out.write_id(told.id)),
+    NewsField::default_field("name", JsonFieldType::Text, "Its headline.")
+        .writer(|out, told| out.write_nonempty_text(&told.name)),
+    NewsField::requested_field("category", JsonFieldType::Text, "Its category.")
+        .writer(|out, told| out.write_nonempty_text(&told.category)),
+    NewsField::requested_field(
         "cluster_posts_results",
         JsonFieldType::List(&CLUSTER_POST),
         "Posts that it is made from.",
     )
-    .news_writer(|out, told| {
+    .writer(|out, told| {
         out.write_array(&told.post_ids, |out, id| {
             out.write_object(|out| out.write_plain_member("post_id", |out| out.write_id(id.get())));
         });
     }),
-    FieldDefinition::requested_field("contexts", JsonFieldType::Object(CONTEXTS), "What it is about.")
-        .news_writer(write_contexts),
-    FieldDefinition::requested_field("disclaimer", JsonFieldType::Text, "A word of caution.")
-        .news_writer(|out, told| out.write_nonempty_text(&told.disclaimer)),
-    FieldDefinition::requested_field("hook", JsonFieldType::Text, "Its first sentence.")
-        .news_writer(|out, told| out.write_nonempty_text(&told.hook)),
-    FieldDefinition::requested_field("keywords", TEXT_LIST, "Its keywords.")
-        .news_writer(|out, told| write_texts(out, &told.keywords)),
-    FieldDefinition::requested_field("summary", JsonFieldType::Text, "What happened.")
-        .news_writer(|out, told| out.write_nonempty_text(&told.summary)),
-    FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
+    NewsField::requested_field("contexts", JsonFieldType::Object(CONTEXTS), "What it is about.").writer(write_contexts),
+    NewsField::requested_field("disclaimer", JsonFieldType::Text, "A word of caution.")
+        .writer(|out, told| out.write_nonempty_text(&told.disclaimer)),
+    NewsField::requested_field("hook", JsonFieldType::Text, "Its first sentence.")
+        .writer(|out, told| out.write_nonempty_text(&told.hook)),
+    NewsField::requested_field("keywords", TEXT_LIST, "Its keywords.")
+        .writer(|out, told| write_texts(out, &told.keywords)),
+    NewsField::requested_field("summary", JsonFieldType::Text, "What happened.")
+        .writer(|out, told| out.write_nonempty_text(&told.summary)),
+    NewsField::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
         .tweet_name("last_updated_at_ms")
-        .news_writer(|out, told| out.write_time(told.updated_at)),
+        .writer(|out, told| out.write_time(told.updated_at)),
 ];
 
 fn write_texts(out: &mut JsonWriter, names: &[String]) {

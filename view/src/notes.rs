@@ -1,10 +1,12 @@
 //! Community note fields and responses for the author.
 
+use base::VocabularyWord;
 use store::notes::CommunityNote;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::object::{ObjectField, ObjectKind, RenderedObject};
+use crate::{FieldSelection, RenderOptions, ResponsePayload};
 
 /// A note with its rating.
 #[derive(Clone, Debug)]
@@ -15,14 +17,7 @@ pub struct RatedNote {
 }
 
 pub fn render_notes(page: &[RatedNote], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::Note);
-    ResponsePayload::from_rows(options, page, 512, |out, note| {
-        out.write_fields(FIELDS, mask, |out, write| {
-            if let FieldWriter::Note(write) = write {
-                write(out, note);
-            }
-        });
-    })
+    ResponsePayload::from_objects::<RatedNote>(page.iter(), selection, options, 512)
 }
 
 const STATUSES: &[&str] = &[
@@ -40,10 +35,24 @@ const EVALUATION_OUTCOME: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("evaluator_score_bucket", JsonFieldType::Text),
 ]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the note.")
-        .note_writer(|out, shown| out.write_id(shown.note.id)),
-    FieldDefinition::default_field(
+type NoteField = ObjectField<RatedNote>;
+
+impl RenderedObject for RatedNote {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Note");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("note.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+}
+
+impl ObjectKind {
+    pub const NOTE: Self = RatedNote::KIND;
+}
+
+const FIELDS: &[NoteField] = &[
+    NoteField::default_field("id", JsonFieldType::Id, "Id of the note.")
+        .writer(|out, shown| out.write_id(shown.note.id)),
+    NoteField::default_field(
         "info",
         JsonFieldType::Object(&[
             JsonMember::new("text", JsonFieldType::Text),
@@ -55,10 +64,10 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "What it says.",
     )
-    .note_writer(|out, shown| out.write_object(|out| write_info(out, shown))),
-    FieldDefinition::requested_field("status", JsonFieldType::OneOf(STATUSES), "How it is rated.")
-        .note_writer(|out, shown| out.write_nonempty_text(shown.status)),
-    FieldDefinition::requested_field(
+    .writer(|out, shown| out.write_object(|out| write_info(out, shown))),
+    NoteField::requested_field("status", JsonFieldType::OneOf(STATUSES), "How it is rated.")
+        .writer(|out, shown| out.write_nonempty_text(shown.status)),
+    NoteField::requested_field(
         "scoring_status",
         JsonFieldType::Object(&[
             JsonMember::new("has_access", JsonFieldType::Bool),
@@ -66,13 +75,13 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "How it was rated.",
     )
-    .note_writer(|out, shown| out.write_object(|out| write_scoring_status(out, &shown.note))),
-    FieldDefinition::requested_field(
+    .writer(|out, shown| out.write_object(|out| write_scoring_status(out, &shown.note))),
+    NoteField::requested_field(
         "test_result",
         JsonFieldType::Object(&[JsonMember::new("evaluation_outcome", JsonFieldType::List(&EVALUATION_OUTCOME))]),
         "How a machine judges it, in the test pool.",
     )
-    .note_writer(write_test_result),
+    .writer(write_test_result),
 ];
 
 fn write_info(out: &mut JsonWriter, shown: &RatedNote) {

@@ -1,34 +1,44 @@
 //! Place fields.
 
+use base::VocabularyWord;
 use store::places::Place;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-
-pub(crate) fn write(out: &mut JsonWriter, place: &Place, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Place(write) = write {
-            write(out, place);
-        }
-    });
-}
+use crate::object::{IncludedKind, ObjectField, ObjectKind, RenderedObject};
 
 const PLACE_TYPES: &[&str] = &["poi", "neighborhood", "city", "admin", "country", "unknown"];
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the place.")
-        .place_writer(|out, place| out.write_nonempty_text(&network::places::format_place_id(place.id))),
-    FieldDefinition::default_field("full_name", JsonFieldType::Text, "Its name and what it lies in.")
-        .place_writer(|out, place| out.write_nonempty_text(&place.full_name)),
-    FieldDefinition::requested_field("name", JsonFieldType::Text, "Its name.")
-        .place_writer(|out, place| out.write_nonempty_text(&place.name)),
-    FieldDefinition::requested_field("country", JsonFieldType::Text, "Its country.")
-        .place_writer(|out, place| out.write_nonempty_text(&place.country)),
-    FieldDefinition::requested_field("country_code", JsonFieldType::Text, "Its country, ISO 3166-1 alpha-2.")
-        .place_writer(|out, place| out.write_nonempty_text(&place.country_code)),
-    FieldDefinition::requested_field("place_type", JsonFieldType::OneOf(PLACE_TYPES), "The kind of place.")
-        .place_writer(|out, place| out.write_nonempty_text(&place.kind)),
-    FieldDefinition::requested_field(
+type PlaceField = ObjectField<Place>;
+
+impl RenderedObject for Place {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Place");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("place.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::Place, VocabularyWord::same_in_both("places")));
+}
+
+impl ObjectKind {
+    pub const PLACE: Self = Place::KIND;
+}
+
+const FIELDS: &[PlaceField] = &[
+    PlaceField::default_field("id", JsonFieldType::Text, "Id of the place.")
+        .writer(|out, place| out.write_nonempty_text(&network::places::format_place_id(place.id))),
+    PlaceField::default_field("full_name", JsonFieldType::Text, "Its name and what it lies in.")
+        .writer(|out, place| out.write_nonempty_text(&place.full_name)),
+    PlaceField::requested_field("name", JsonFieldType::Text, "Its name.")
+        .writer(|out, place| out.write_nonempty_text(&place.name)),
+    PlaceField::requested_field("country", JsonFieldType::Text, "Its country.")
+        .writer(|out, place| out.write_nonempty_text(&place.country)),
+    PlaceField::requested_field("country_code", JsonFieldType::Text, "Its country, ISO 3166-1 alpha-2.")
+        .writer(|out, place| out.write_nonempty_text(&place.country_code)),
+    PlaceField::requested_field("place_type", JsonFieldType::OneOf(PLACE_TYPES), "The kind of place.")
+        .writer(|out, place| out.write_nonempty_text(&place.kind)),
+    PlaceField::requested_field(
         "geo",
         JsonFieldType::Object(&[
             JsonMember::new("type", JsonFieldType::OneOf(&["Feature"])),
@@ -37,13 +47,13 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Its bounds: west, south, east, north.",
     )
-    .place_writer(write_geo),
-    FieldDefinition::requested_field(
+    .writer(write_geo),
+    PlaceField::requested_field(
         "contained_within",
         JsonFieldType::List(&JsonFieldType::Text),
         "The places that it lies in.",
     )
-    .place_writer(write_contained_within),
+    .writer(write_contained_within),
 ];
 
 fn write_geo(out: &mut JsonWriter, place: &Place) {

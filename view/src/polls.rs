@@ -1,23 +1,16 @@
 //! Poll fields.
 
-use base::Time;
+use base::{Time, VocabularyWord};
 use store::polls::Poll;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
+use crate::object::{IncludedKind, ObjectField, ObjectKind, RenderedObject};
 
 #[derive(Clone, Copy)]
 pub(crate) struct PollRenderContext<'a> {
     pub(crate) poll: &'a Poll,
     pub(crate) now: Time,
-}
-
-pub(crate) fn write(out: &mut JsonWriter, ctx: PollRenderContext<'_>, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Poll(write) = write {
-            write(out, ctx);
-        }
-    });
 }
 
 const OPTION: JsonFieldType = JsonFieldType::Object(&[
@@ -26,23 +19,33 @@ const OPTION: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("votes", JsonFieldType::Int),
 ]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the poll.")
-        .poll_writer(|out, ctx| out.write_id(ctx.poll.id)),
-    FieldDefinition::default_field("options", JsonFieldType::List(&OPTION), "What can be voted for.")
-        .poll_writer(write_options),
-    FieldDefinition::requested_field(
-        "voting_status",
-        JsonFieldType::OneOf(&["open", "closed"]),
-        "Whether votes are taken.",
-    )
-    .poll_writer(|out, ctx| {
-        out.write_nonempty_text(if ctx.poll.is_open(ctx.now) { "open" } else { "closed" });
-    }),
-    FieldDefinition::requested_field("end_datetime", JsonFieldType::Time, "When it ends.")
-        .poll_writer(|out, ctx| out.write_time(ctx.poll.ends_at)),
-    FieldDefinition::requested_field("duration_minutes", JsonFieldType::Int, "How long it lasts.")
-        .poll_writer(|out, ctx| out.write_int(ctx.poll.duration_minutes)),
+type PollField = ObjectField<Poll>;
+
+impl RenderedObject for Poll {
+    type Context<'a> = PollRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Poll");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("poll.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::Poll, VocabularyWord::same_in_both("polls")));
+}
+
+impl ObjectKind {
+    pub const POLL: Self = Poll::KIND;
+}
+
+const FIELDS: &[PollField] = &[
+    PollField::default_field("id", JsonFieldType::Id, "Id of the poll.").writer(|out, ctx| out.write_id(ctx.poll.id)),
+    PollField::default_field("options", JsonFieldType::List(&OPTION), "What can be voted for.").writer(write_options),
+    PollField::requested_field("voting_status", JsonFieldType::OneOf(&["open", "closed"]), "Whether votes are taken.")
+        .writer(|out, ctx| {
+            out.write_nonempty_text(if ctx.poll.is_open(ctx.now) { "open" } else { "closed" });
+        }),
+    PollField::requested_field("end_datetime", JsonFieldType::Time, "When it ends.")
+        .writer(|out, ctx| out.write_time(ctx.poll.ends_at)),
+    PollField::requested_field("duration_minutes", JsonFieldType::Int, "How long it lasts.")
+        .writer(|out, ctx| out.write_int(ctx.poll.duration_minutes)),
 ];
 
 fn write_options(out: &mut JsonWriter, ctx: PollRenderContext<'_>) {

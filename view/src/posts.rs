@@ -6,16 +6,14 @@ mod fields;
 mod metrics;
 mod text;
 
-use base::{PostId, UserId};
+use base::{PostId, UserId, VocabularyWord};
 use network::visibility::Visibility;
 use store::posts::Post;
 use store::users::User;
 
-use crate::ObjectKind;
-use crate::field_schema::{Expansion, FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
-use crate::field_selection::audience_mask;
-use crate::json_writer::JsonWriter;
-use crate::loader::LoadedObjects;
+use crate::field_schema::{FieldAudience, JsonFieldType, JsonMember};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject, audience_mask};
 use crate::users::ENTITIES;
 
 pub(crate) use entities::sent_entities;
@@ -52,14 +50,6 @@ impl<'a> PostRenderContext<'a> {
 
 /// Private metrics, which are refused post by post to everyone but the author.
 pub(crate) const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
-
-pub(crate) fn write(out: &mut JsonWriter, ctx: PostRenderContext<'_>, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Post(write) = write {
-            write(out, ctx);
-        }
-    });
-}
 
 const PUBLIC_METRICS: &[JsonMember] = &[
     JsonMember::per_vocabulary("repost_count", "retweet_count", JsonFieldType::Int),
@@ -115,43 +105,55 @@ const MEDIA_METADATA: JsonFieldType = JsonFieldType::Object(&[
 const SOURCE_LINK: JsonFieldType =
     JsonFieldType::Object(&[JsonMember::new("url", JsonFieldType::Text), JsonMember::new("count", JsonFieldType::Int)]);
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the post.").post_writer(fields::write_id),
-    FieldDefinition::default_field(
+type PostField = ObjectField<Post>;
+type PostExpansion = ObjectExpansion<Post>;
+
+impl RenderedObject for Post {
+    type Context<'a> = PostRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::new("Post", "Tweet");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::new("post.fields", "tweet.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const EXPANSIONS: &'static [ObjectExpansion<Self>] = EXPANSIONS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::Post, VocabularyWord::new("posts", "tweets")));
+}
+
+impl ObjectKind {
+    pub const POST: Self = Post::KIND;
+}
+
+const FIELDS: &[PostField] = &[
+    PostField::default_field("id", JsonFieldType::Id, "Id of the post.").writer(fields::write_id),
+    PostField::default_field(
         "text",
         JsonFieldType::Text,
         "The text, `&`, `<` and `>` escaped; of a long post its first part, of a repost `RT @user: …`.",
     )
-    .post_writer(text::write_text),
-    FieldDefinition::default_field(
+    .writer(text::write_text),
+    PostField::default_field(
         "edit_history_post_ids",
         JsonFieldType::List(&JsonFieldType::Id),
         "Every version of the post, oldest first.",
     )
     .tweet_name("edit_history_tweet_ids")
-    .post_writer(fields::write_edit_history),
-    FieldDefinition::requested_field("author_id", JsonFieldType::Id, "Who wrote it.")
-        .post_writer(fields::write_author_id),
-    FieldDefinition::expansion_field("username", JsonFieldType::Text, "Handle of its author.")
-        .post_writer(fields::write_username),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was written.")
-        .post_writer(fields::write_created_at),
-    FieldDefinition::requested_field(
-        "conversation_id",
-        JsonFieldType::Id,
-        "The post that its conversation began with.",
-    )
-    .post_writer(fields::write_conversation_id),
-    FieldDefinition::requested_field("in_reply_to_user_id", JsonFieldType::Id, "The author of the post it replies to.")
-        .post_writer(fields::write_in_reply_to_user_id),
-    FieldDefinition::requested_field(
+    .writer(fields::write_edit_history),
+    PostField::requested_field("author_id", JsonFieldType::Id, "Who wrote it.").writer(fields::write_author_id),
+    PostField::expansion_field("username", JsonFieldType::Text, "Handle of its author.").writer(fields::write_username),
+    PostField::requested_field("created_at", JsonFieldType::Time, "When it was written.")
+        .writer(fields::write_created_at),
+    PostField::requested_field("conversation_id", JsonFieldType::Id, "The post that its conversation began with.")
+        .writer(fields::write_conversation_id),
+    PostField::requested_field("in_reply_to_user_id", JsonFieldType::Id, "The author of the post it replies to.")
+        .writer(fields::write_in_reply_to_user_id),
+    PostField::requested_field(
         "referenced_posts",
         JsonFieldType::List(&REFERENCE),
         "The posts it reposts, quotes or replies to.",
     )
     .tweet_name("referenced_tweets")
-    .post_writer(fields::write_referenced_posts),
-    FieldDefinition::requested_field(
+    .writer(fields::write_referenced_posts),
+    PostField::requested_field(
         "attachments",
         JsonFieldType::Object(&[
             JsonMember::new("media_keys", JsonFieldType::List(&JsonFieldType::Text)),
@@ -159,14 +161,14 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Media and polls it carries.",
     )
-    .post_writer(fields::write_attachments),
-    FieldDefinition::requested_field(
+    .writer(fields::write_attachments),
+    PostField::requested_field(
         "entities",
         JsonFieldType::Object(ENTITIES),
         "Links, hashtags, mentions and cashtags of the text; places count code points.",
     )
-    .post_writer(fields::write_entities),
-    FieldDefinition::requested_field(
+    .writer(fields::write_entities),
+    PostField::requested_field(
         "note_post",
         JsonFieldType::Object(&[
             JsonMember::new("text", JsonFieldType::Text),
@@ -175,36 +177,36 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         "The whole of a long post.",
     )
     .tweet_name("note_tweet")
-    .post_writer(text::write_note_post),
-    FieldDefinition::requested_field(
+    .writer(text::write_note_post),
+    PostField::requested_field(
         "public_metrics",
         JsonFieldType::Object(PUBLIC_METRICS),
         "Figures that everyone may see.",
     )
-    .post_writer(metrics::write_public_metrics),
-    FieldDefinition::requested_field(
+    .writer(metrics::write_public_metrics),
+    PostField::requested_field(
         "non_public_metrics",
         JsonFieldType::Object(NON_PUBLIC_METRICS),
         "Figures for the author, for 30 days.",
     )
     .restrict_to(FieldAudience::Owner)
-    .post_writer(metrics::write_non_public_metrics),
-    FieldDefinition::requested_field(
+    .writer(metrics::write_non_public_metrics),
+    PostField::requested_field(
         "organic_metrics",
         JsonFieldType::Object(ORGANIC_METRICS),
         "Figures for the author, without promotion, for 30 days.",
     )
     .restrict_to(FieldAudience::Owner)
-    .post_writer(metrics::write_organic_metrics),
-    FieldDefinition::requested_field(
+    .writer(metrics::write_organic_metrics),
+    PostField::requested_field(
         "promoted_metrics",
         JsonFieldType::Object(ORGANIC_METRICS),
         "Figures for the author, of promotion only, for 30 days.",
     )
     .restrict_to(FieldAudience::Owner)
-    .post_writer(metrics::write_promoted_metrics),
-    FieldDefinition::requested_field("context_annotations", JsonFieldType::List(&CONTEXT), "What it is about."),
-    FieldDefinition::requested_field(
+    .writer(metrics::write_promoted_metrics),
+    PostField::requested_field("context_annotations", JsonFieldType::List(&CONTEXT), "What it is about."),
+    PostField::requested_field(
         "geo",
         JsonFieldType::Object(&[
             JsonMember::new("place_id", JsonFieldType::Text),
@@ -212,16 +214,16 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Where it was written.",
     )
-    .post_writer(fields::write_geo),
-    FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language, BCP 47; `und` when unknown.")
-        .post_writer(fields::write_lang),
-    FieldDefinition::requested_field("possibly_sensitive", JsonFieldType::Bool, "Marked as possibly sensitive.")
-        .post_writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
-    FieldDefinition::requested_field("paid_partnership", JsonFieldType::Bool, "Marked as a paid partnership.")
-        .post_writer(|out, ctx| out.write_bool(ctx.post.paid_partnership)),
-    FieldDefinition::requested_field("reply_settings", JsonFieldType::OneOf(REPLY_SETTINGS), "Who may reply.")
-        .post_writer(fields::write_reply_settings),
-    FieldDefinition::requested_field(
+    .writer(fields::write_geo),
+    PostField::requested_field("lang", JsonFieldType::Text, "Its language, BCP 47; `und` when unknown.")
+        .writer(fields::write_lang),
+    PostField::requested_field("possibly_sensitive", JsonFieldType::Bool, "Marked as possibly sensitive.")
+        .writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
+    PostField::requested_field("paid_partnership", JsonFieldType::Bool, "Marked as a paid partnership.")
+        .writer(|out, ctx| out.write_bool(ctx.post.paid_partnership)),
+    PostField::requested_field("reply_settings", JsonFieldType::OneOf(REPLY_SETTINGS), "Who may reply.")
+        .writer(fields::write_reply_settings),
+    PostField::requested_field(
         "edit_controls",
         JsonFieldType::Object(&[
             JsonMember::new("edits_remaining", JsonFieldType::Int),
@@ -230,17 +232,17 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Whether, how often and until when it can be edited.",
     )
-    .post_writer(fields::write_edit_controls),
-    FieldDefinition::requested_field("community_id", JsonFieldType::Id, "The community it was posted to.")
-        .post_writer(fields::write_community_id),
-    FieldDefinition::requested_field(
+    .writer(fields::write_edit_controls),
+    PostField::requested_field("community_id", JsonFieldType::Id, "The community it was posted to.")
+        .writer(fields::write_community_id),
+    PostField::requested_field(
         "display_text_range",
         JsonFieldType::List(&JsonFieldType::Int),
         "The part of the text to display, in code points.",
     )
-    .post_writer(text::write_display_text_range),
-    FieldDefinition::requested_field("source", JsonFieldType::Text, "Accepted and never sent."),
-    FieldDefinition::requested_field(
+    .writer(text::write_display_text_range),
+    PostField::requested_field("source", JsonFieldType::Text, "Accepted and never sent."),
+    PostField::requested_field(
         "withheld",
         JsonFieldType::Object(&[
             JsonMember::new("copyright", JsonFieldType::Bool),
@@ -249,74 +251,69 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Where it is withheld.",
     )
-    .post_writer(fields::write_withheld),
-    FieldDefinition::requested_field(
+    .writer(fields::write_withheld),
+    PostField::requested_field(
         "scopes",
         JsonFieldType::Object(&[JsonMember::new("followers", JsonFieldType::Bool)]),
         "Whom it was made for.",
     )
-    .post_writer(fields::write_scopes),
-    FieldDefinition::requested_field("card_uri", JsonFieldType::Text, "The card it carries.")
-        .post_writer(|out, ctx| out.write_nonempty_text(&ctx.post.card_uri)),
-    FieldDefinition::requested_field(
-        "media_metadata",
-        JsonFieldType::List(&MEDIA_METADATA),
-        "Descriptions of its media.",
-    )
-    .post_writer(fields::write_media_metadata),
-    FieldDefinition::requested_field("article", JsonFieldType::Any, "Accepted; there are no articles."),
-    FieldDefinition::requested_field("article_title", JsonFieldType::Any, "Accepted; there are no articles."),
-    FieldDefinition::requested_field(
+    .writer(fields::write_scopes),
+    PostField::requested_field("card_uri", JsonFieldType::Text, "The card it carries.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.post.card_uri)),
+    PostField::requested_field("media_metadata", JsonFieldType::List(&MEDIA_METADATA), "Descriptions of its media.")
+        .writer(fields::write_media_metadata),
+    PostField::requested_field("article", JsonFieldType::Any, "Accepted; there are no articles."),
+    PostField::requested_field("article_title", JsonFieldType::Any, "Accepted; there are no articles."),
+    PostField::requested_field(
         "matched_media_notes",
         JsonFieldType::List(&JsonFieldType::Any),
         "Accepted; found by the search for posts to note.",
     ),
-    FieldDefinition::requested_field(
+    PostField::requested_field(
         "note_request_suggestions",
         JsonFieldType::List(&JsonFieldType::Any),
         "Accepted; found by the search for posts to note.",
     ),
-    FieldDefinition::requested_field(
+    PostField::requested_field(
         "suggested_source_links",
         JsonFieldType::List(&JsonFieldType::Text),
         "Accepted; found by the search for posts to note.",
     ),
-    FieldDefinition::requested_field(
+    PostField::requested_field(
         "suggested_source_links_with_counts",
         JsonFieldType::List(&SOURCE_LINK),
         "Accepted; found by the search for posts to note.",
     ),
 ];
 
-pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("author_id", ObjectKind::User, "author_id").post_resolver(expansions::push_author),
-    Expansion::new("username", ObjectKind::User, "username").post_only().post_resolver(expansions::push_author),
-    Expansion::new("in_reply_to_user_id", ObjectKind::User, "in_reply_to_user_id")
-        .post_resolver(expansions::push_replied_to_user),
-    Expansion::new("entities.mentions.username", ObjectKind::User, "entities").post_resolver(expansions::push_mentions),
-    Expansion::new("entities.note.mentions.username", ObjectKind::User, "note_post")
+const EXPANSIONS: &[PostExpansion] = &[
+    PostExpansion::new("author_id", "author_id").resolver(expansions::push_author),
+    PostExpansion::new("username", "username").post_only().resolver(expansions::push_author),
+    PostExpansion::new("in_reply_to_user_id", "in_reply_to_user_id").resolver(expansions::push_replied_to_user),
+    PostExpansion::new("entities.mentions.username", "entities").resolver(expansions::push_mentions),
+    PostExpansion::new("entities.note.mentions.username", "note_post")
         .tweet_only()
-        .post_resolver(expansions::push_note_mentions),
-    Expansion::new("referenced_posts", ObjectKind::Post, "referenced_posts")
+        .resolver(expansions::push_note_mentions),
+    PostExpansion::new("referenced_posts", "referenced_posts")
         .tweet_name("referenced_tweets.id")
-        .post_resolver(expansions::push_referenced_posts),
-    Expansion::new("referenced_tweets.id.author_id", ObjectKind::User, "author_id")
+        .resolver(expansions::push_referenced_posts),
+    PostExpansion::new("referenced_tweets.id.author_id", "author_id")
         .tweet_only()
         .start_at_references()
-        .post_resolver(expansions::push_author),
-    Expansion::new("referenced_tweets.id.attachments.media_keys", ObjectKind::Media, "attachments")
+        .resolver(expansions::push_author),
+    PostExpansion::new("referenced_tweets.id.attachments.media_keys", "attachments")
         .tweet_only()
         .start_at_references()
-        .post_resolver(expansions::push_media),
-    Expansion::new("edit_history_post_ids", ObjectKind::Post, "edit_history_post_ids")
+        .resolver(expansions::push_media),
+    PostExpansion::new("edit_history_post_ids", "edit_history_post_ids")
         .tweet_name("edit_history_tweet_ids")
-        .post_resolver(expansions::push_versions),
-    Expansion::new("attachments.media_keys", ObjectKind::Media, "attachments").post_resolver(expansions::push_media),
-    Expansion::new("attachments.media_source_tweet", ObjectKind::Post, "attachments"),
-    Expansion::new("attachments.poll_ids", ObjectKind::Poll, "attachments").post_resolver(expansions::push_poll),
-    Expansion::new("geo.place_id", ObjectKind::Place, "geo").post_resolver(expansions::push_place),
-    Expansion::new("article.cover_media", ObjectKind::Media, "article"),
-    Expansion::new("article.media_entities", ObjectKind::Media, "article"),
+        .resolver(expansions::push_versions),
+    PostExpansion::new("attachments.media_keys", "attachments").resolver(expansions::push_media),
+    PostExpansion::new("attachments.media_source_tweet", "attachments"),
+    PostExpansion::new("attachments.poll_ids", "attachments").resolver(expansions::push_poll),
+    PostExpansion::new("geo.place_id", "geo").resolver(expansions::push_place),
+    PostExpansion::new("article.cover_media", "article"),
+    PostExpansion::new("article.media_entities", "article"),
 ];
 
 fn referenced_posts(post: &Post) -> impl Iterator<Item = (&'static str, PostId)> {

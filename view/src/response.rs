@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use base::refusal::ResourceRef;
-use base::{Fault, PostId, Refusal, UserId, Vocabulary};
+use base::{Fault, PostId, Refusal, UserId};
 use network::visibility::{AuthorVisibilities, Viewer, Visibility, profile_visibility};
 use store::Tx;
 use store::media::Media;
@@ -11,21 +11,13 @@ use store::posts::Post;
 use store::users::User;
 
 use crate::FieldSelection;
-use crate::field_schema::ExpansionResolver;
 use crate::includes::IncludesBuilder;
-use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
-use crate::media::{self, MediaRenderContext, id_from_media_key};
+use crate::json_writer::{JsonWriter, RenderOptions};
+use crate::loaded_objects::LoadedObjects;
+use crate::media::{MediaRenderContext, id_from_media_key};
+use crate::object::RenderedObject;
 use crate::posts::{self, PostRenderContext};
-use crate::users::{self, UserRenderContext};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RenderOptions {
-    pub vocabulary: Vocabulary,
-    /// Whether metrics whose names differ are rendered under both names, because the client's vocabulary is
-    /// unknown.
-    pub both_metric_names: bool,
-}
+use crate::users::UserRenderContext;
 
 /// The parts of a response body as JSON.
 #[derive(Clone, Debug, Default)]
@@ -164,7 +156,7 @@ pub fn render_media_lookup(
     let found = store::media::find_by_ids(tx, &ids)?;
     let objects = LoadedObjects::load_for_media(tx, viewer, found, selection)?;
     let sights = AuthorVisibilities::load(tx, viewer, objects.users.items())?;
-    let (mut shown, mut errors) = (Vec::<&Media>::new(), Vec::new());
+    let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
         let media = id_from_media_key(key).and_then(|id| objects.media.get(id));
@@ -179,22 +171,15 @@ pub fn render_media_lookup(
         });
         match (media, sight) {
             (Some(media), Visibility::Visible) => {
-                if !shown.iter().any(|other| std::ptr::eq(*other, media)) {
-                    shown.push(media);
+                if !shown.iter().any(|other| std::ptr::eq(other.media, media)) {
+                    shown.push(MediaRenderContext { media, objects: &objects });
                 }
             }
             (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
             _ => push_distinct(&mut errors, Refusal::NotVisible(subject())),
         }
     }
-    let mut out = JsonWriter::new(options, shown.len() * 512);
-    if !shown.is_empty() {
-        out.write_array(&shown, |out, media| {
-            let objects = &objects;
-            media::write(out, MediaRenderContext { media, objects }, selection.root_mask());
-        });
-    }
-    Ok(ResponsePayload { data: out.finish(), errors, count: shown.len(), ..ResponsePayload::default() })
+    Ok(ResponseRenderer { objects: &objects, selection, options }.render_response::<Media>(&shown, errors, 512))
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.
@@ -216,41 +201,37 @@ pub(crate) struct ResponseRenderer<'w> {
     pub(crate) options: RenderOptions,
 }
 
-impl ResponseRenderer<'_> {
-    /// Renders primary objects: `write` writes one with the fields of a mask, `lead` resolves an expansion of
-    /// one.
-    pub(crate) fn render_response<'t, T: Copy>(
-        &'t self,
-        shown: &[T],
+impl<'w> ResponseRenderer<'w> {
+    /// Renders primary objects; `size` is the approximate length of one in bytes.
+    pub(crate) fn render_response<T: RenderedObject>(
+        self,
+        shown: &[T::Context<'w>],
         mut errors: Vec<Refusal>,
         size: usize,
-        lead: impl Fn(ExpansionResolver, T, &mut Vec<ExpansionTarget<'t>>),
-        write: impl Fn(&mut JsonWriter, T, u64),
     ) -> ResponsePayload {
         let mut includes = IncludesBuilder::new(self.objects, self.selection, self.options);
-        includes.expand_rows(|resolve, targets| shown.iter().for_each(|row| lead(resolve, *row, targets)));
-        let mask = self.selection.root_mask();
-        ResponsePayload {
-            includes: includes.render_includes(&mut errors),
-            errors,
-            ..ResponsePayload::from_rows(self.options, shown, size, |out, row| write(out, *row, mask))
-        }
+        includes.expand::<T>(shown, false);
+        let includes = includes.render_includes(&mut errors);
+        let objects = shown.iter().copied();
+        let payload = ResponsePayload::from_objects::<T>(objects, self.selection, self.options, size);
+        ResponsePayload { includes, errors, ..payload }
     }
 }
 
 impl ResponsePayload {
     /// Renders primary objects without expansions; `size` is the approximate length of one in bytes.
-    pub(crate) fn from_rows<T>(
+    pub(crate) fn from_objects<'a, T: RenderedObject>(
+        shown: impl ExactSizeIterator<Item = T::Context<'a>>,
+        selection: &FieldSelection,
         options: RenderOptions,
-        shown: &[T],
         size: usize,
-        write: impl Fn(&mut JsonWriter, &T),
     ) -> Self {
-        let mut out = JsonWriter::new(options, shown.len() * size);
-        if !shown.is_empty() {
-            out.write_array(shown, write);
+        let (count, mask) = (shown.len(), selection.root_mask::<T>());
+        let mut out = JsonWriter::new(options, count * size);
+        if count > 0 {
+            out.write_array(shown, |out, object| T::write(out, object, mask));
         }
-        Self { data: out.finish(), count: shown.len(), ..Self::default() }
+        Self { data: out.finish(), count, ..Self::default() }
     }
 
     /// The single result of a lookup, or the error that it was not found.
@@ -279,14 +260,15 @@ pub(crate) fn render_post_page(
     options: RenderOptions,
 ) -> ResponsePayload {
     let mut errors = Vec::new();
+    let mask = selection.root_mask::<Post>();
     let page = objects.posts.items().iter().take(objects.root_count);
     let visible = page.filter(|post| objects.post_visibility(post) == Visibility::Visible);
-    let shown = visible.filter(|post| {
-        let subject = || ResourceRef::new("tweet", "id", post.id);
-        !reject_private_fields(objects, post, selection, options, subject, &mut errors)
+    let mut shown: Vec<_> = visible.map(|post| PostRenderContext { post, objects }).collect();
+    shown.retain(|ctx| {
+        let subject = || ResourceRef::new("tweet", "id", ctx.post.id);
+        !posts::reject_private_metrics(*ctx, mask, subject, options.vocabulary, &mut errors)
     });
-    let shown = shown.collect();
-    render_post_rows(objects, selection, options, shown, errors)
+    render_post_rows(objects, selection, options, &shown, errors)
 }
 
 pub(crate) fn render_requested_posts(
@@ -295,15 +277,17 @@ pub(crate) fn render_requested_posts(
     options: RenderOptions,
     keys: LookupKeys<'_, PostId>,
 ) -> ResponsePayload {
-    let (mut shown, mut errors) = (Vec::with_capacity(keys.values.len()), Vec::new());
+    let (mut shown, mut errors) = (Vec::<PostRenderContext<'_>>::with_capacity(keys.values.len()), Vec::new());
+    let mask = selection.root_mask::<Post>();
     for id in keys.values {
         let subject = || ResourceRef::new("tweet", keys.parameter, *id);
         let post = objects.posts.get(*id);
         match (post, post.map_or(Visibility::Missing, |post| objects.post_visibility(post))) {
             (Some(post), Visibility::Visible) => {
-                let known = shown.iter().any(|other: &&Post| std::ptr::eq(*other, post));
-                if !known && !reject_private_fields(objects, post, selection, options, subject, &mut errors) {
-                    shown.push(post);
+                let ctx = PostRenderContext { post, objects };
+                let is_known = shown.iter().any(|other| std::ptr::eq(other.post, post));
+                if !is_known && !posts::reject_private_metrics(ctx, mask, subject, options.vocabulary, &mut errors) {
+                    shown.push(ctx);
                 }
             }
             (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
@@ -312,45 +296,22 @@ pub(crate) fn render_requested_posts(
             }
         }
     }
-    render_post_rows(objects, selection, options, shown, errors)
-}
-
-fn reject_private_fields(
-    objects: &LoadedObjects,
-    post: &Post,
-    selection: &FieldSelection,
-    options: RenderOptions,
-    subject: impl Fn() -> ResourceRef,
-    errors: &mut Vec<Refusal>,
-) -> bool {
-    let ctx = PostRenderContext { post, objects };
-    posts::reject_private_metrics(ctx, selection.root_mask(), subject, options.vocabulary, errors)
+    render_post_rows(objects, selection, options, &shown, errors)
 }
 
 fn render_post_rows<'w>(
     objects: &'w LoadedObjects,
     selection: &'w FieldSelection,
     options: RenderOptions,
-    shown: Vec<&'w Post>,
-    mut errors: Vec<Refusal>,
+    shown: &[PostRenderContext<'w>],
+    errors: Vec<Refusal>,
 ) -> ResponsePayload {
-    let mask = selection.root_mask();
-    let mut includes = IncludesBuilder::new(objects, selection, options);
-    includes.expand_posts(&shown, false);
-    let mut out = JsonWriter::new(options, shown.len() * 768);
-    if !shown.is_empty() {
-        out.write_array(&shown, |out, post| {
-            posts::write(out, PostRenderContext { post, objects }, mask);
-        });
-    }
+    let ids = || shown.iter().map(|ctx| ctx.post.id);
     ResponsePayload {
-        data: out.finish(),
-        includes: includes.render_includes(&mut errors),
-        errors,
-        count: shown.len(),
-        posts: shown.iter().map(|post| post.id).collect(),
-        newest_id: shown.iter().map(|post| post.id).max(),
-        oldest_id: shown.iter().map(|post| post.id).min(),
+        posts: ids().collect(),
+        newest_id: ids().max(),
+        oldest_id: ids().min(),
+        ..ResponseRenderer { objects, selection, options }.render_response::<Post>(shown, errors, 768)
     }
 }
 
@@ -361,7 +322,8 @@ pub(crate) fn render_user_page(
 ) -> ResponsePayload {
     let page = objects.users.items().iter().take(objects.root_count);
     let shown = page.filter(|user| profile_visibility(user) == Visibility::Visible);
-    render_user_rows(objects, selection, options, &shown.collect::<Vec<_>>(), Vec::new())
+    let shown: Vec<_> = shown.map(|user| UserRenderContext { user, objects }).collect();
+    ResponseRenderer { objects, selection, options }.render_response::<User>(&shown, Vec::new(), 512)
 }
 
 pub(crate) fn render_requested_users<N: UserKey>(
@@ -370,7 +332,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
     options: RenderOptions,
     asked: LookupKeys<'_, N>,
 ) -> ResponsePayload {
-    let (mut shown, mut errors) = (Vec::with_capacity(asked.values.len()), Vec::new());
+    let (mut shown, mut errors) = (Vec::<UserRenderContext<'_>>::with_capacity(asked.values.len()), Vec::new());
     let found = objects.users.items().get(..objects.root_count).unwrap_or_default();
     for (index, name) in asked.values.iter().enumerate() {
         let subject = || ResourceRef::new("user", asked.parameter, name);
@@ -379,8 +341,8 @@ pub(crate) fn render_requested_users<N: UserKey>(
         let user = candidates.into_iter().find(|user| name.matches_user(user));
         match (user, user.map_or(Visibility::Missing, profile_visibility)) {
             (Some(user), Visibility::Visible) => {
-                if !shown.iter().any(|other: &&User| std::ptr::eq(*other, user)) {
-                    shown.push(user);
+                if !shown.iter().any(|other| std::ptr::eq(other.user, user)) {
+                    shown.push(UserRenderContext { user, objects });
                 }
             }
             (_, Visibility::Visible | Visibility::Missing) => push_distinct(&mut errors, Refusal::NotFound(subject())),
@@ -388,24 +350,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
             (_, Visibility::Suspended) => push_distinct(&mut errors, Refusal::Suspended(subject())),
         }
     }
-    render_user_rows(objects, selection, options, &shown, errors)
-}
-
-fn render_user_rows<'w>(
-    objects: &'w LoadedObjects,
-    selection: &'w FieldSelection,
-    options: RenderOptions,
-    shown: &[&'w User],
-    errors: Vec<Refusal>,
-) -> ResponsePayload {
-    let renderer = ResponseRenderer { objects, selection, options };
-    let lead = |resolve, user, targets: &mut Vec<_>| {
-        if let ExpansionResolver::User(resolve) = resolve {
-            resolve(UserRenderContext { user, objects }, targets);
-        }
-    };
-    let write = |out: &mut JsonWriter, user, mask| users::write(out, UserRenderContext { user, objects }, mask);
-    renderer.render_response(shown, errors, 512, lead, write)
+    ResponseRenderer { objects, selection, options }.render_response::<User>(&shown, errors, 512)
 }
 
 fn push_distinct(errors: &mut Vec<Refusal>, refusal: Refusal) {

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
-use base::{Fault, Refusal, UserId};
+use base::{Fault, Refusal, UserId, VocabularyWord};
 use network::visibility::{Viewer, Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
-use crate::field_schema::{Expansion, ExpansionResolver, FieldDefinition, FieldWriter, JsonFieldType};
-use crate::field_selection::field_bit;
+use crate::field_schema::{ExpansionTarget, JsonFieldType};
 use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::response::ResponseRenderer;
-use crate::{FieldSelection, LookupKeys, ObjectKind, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SpaceRenderContext<'a> {
@@ -40,48 +40,64 @@ impl<'a> SpaceRenderContext<'a> {
     }
 }
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Text, "Id of the space.")
-        .space_writer(|out, ctx| out.write_text(&encode_base62(ctx.space.id))),
-    FieldDefinition::default_field(
+type SpaceField = ObjectField<Space>;
+type SpaceExpansion = ObjectExpansion<Space>;
+
+impl RenderedObject for Space {
+    type Context<'a> = SpaceRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Space");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("space.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const EXPANSIONS: &'static [ObjectExpansion<Self>] = EXPANSIONS;
+}
+
+impl ObjectKind {
+    pub const SPACE: Self = Space::KIND;
+}
+
+const FIELDS: &[SpaceField] = &[
+    SpaceField::default_field("id", JsonFieldType::Text, "Id of the space.")
+        .writer(|out, ctx| out.write_text(&encode_base62(ctx.space.id))),
+    SpaceField::default_field(
         "state",
         JsonFieldType::OneOf(&["live", "scheduled", "ended"]),
         "Whether it takes place.",
     )
-    .space_writer(|out, ctx| out.write_text(ctx.space.state.name())),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When it was made.")
-        .space_writer(|out, ctx| out.write_time(ctx.space.created_at)),
-    FieldDefinition::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
-        .space_writer(|out, ctx| write_optional_time(out, ctx.space.ended_at)),
-    FieldDefinition::requested_field("is_ticketed", JsonFieldType::Bool, "Whether it takes a ticket.")
-        .space_writer(|out, ctx| out.write_bool(ctx.space.ticketed)),
-    FieldDefinition::requested_field("lang", JsonFieldType::Text, "Its language.")
-        .space_writer(|out, ctx| out.write_nonempty_text(&ctx.space.lang)),
-    FieldDefinition::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
-        .space_writer(|out, ctx| out.write_int(ctx.space.participant_count)),
-    FieldDefinition::requested_field("scheduled_start", JsonFieldType::Time, "When it is to start.")
-        .space_writer(|out, ctx| write_optional_time(out, ctx.space.scheduled_start)),
-    FieldDefinition::requested_field("started_at", JsonFieldType::Time, "When it started.")
-        .space_writer(|out, ctx| write_optional_time(out, ctx.space.started_at)),
-    FieldDefinition::requested_field("subscriber_count", JsonFieldType::Int, "Users who want to be reminded.")
-        .space_writer(|out, ctx| out.write_int(ctx.space.subscriber_count)),
-    FieldDefinition::requested_field("title", JsonFieldType::Text, "Its title.")
-        .space_writer(|out, ctx| out.write_nonempty_text(&ctx.space.title)),
-    FieldDefinition::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
-        .space_writer(|out, ctx| out.write_time(ctx.space.updated_at)),
-    FieldDefinition::requested_field("creator_id", JsonFieldType::Id, "Who made it.")
-        .space_writer(|out, ctx| out.write_id(ctx.space.creator_id.get())),
-    FieldDefinition::requested_field("host_ids", JsonFieldType::List(&JsonFieldType::Id), "Its hosts.")
-        .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Host))),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| out.write_text(ctx.space.state.name())),
+    SpaceField::requested_field("created_at", JsonFieldType::Time, "When it was made.")
+        .writer(|out, ctx| out.write_time(ctx.space.created_at)),
+    SpaceField::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
+        .writer(|out, ctx| write_optional_time(out, ctx.space.ended_at)),
+    SpaceField::requested_field("is_ticketed", JsonFieldType::Bool, "Whether it takes a ticket.")
+        .writer(|out, ctx| out.write_bool(ctx.space.ticketed)),
+    SpaceField::requested_field("lang", JsonFieldType::Text, "Its language.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.space.lang)),
+    SpaceField::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
+        .writer(|out, ctx| out.write_int(ctx.space.participant_count)),
+    SpaceField::requested_field("scheduled_start", JsonFieldType::Time, "When it is to start.")
+        .writer(|out, ctx| write_optional_time(out, ctx.space.scheduled_start)),
+    SpaceField::requested_field("started_at", JsonFieldType::Time, "When it started.")
+        .writer(|out, ctx| write_optional_time(out, ctx.space.started_at)),
+    SpaceField::requested_field("subscriber_count", JsonFieldType::Int, "Users who want to be reminded.")
+        .writer(|out, ctx| out.write_int(ctx.space.subscriber_count)),
+    SpaceField::requested_field("title", JsonFieldType::Text, "Its title.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.space.title)),
+    SpaceField::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
+        .writer(|out, ctx| out.write_time(ctx.space.updated_at)),
+    SpaceField::requested_field("creator_id", JsonFieldType::Id, "Who made it.")
+        .writer(|out, ctx| out.write_id(ctx.space.creator_id.get())),
+    SpaceField::requested_field("host_ids", JsonFieldType::List(&JsonFieldType::Id), "Its hosts.")
+        .writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Host))),
+    SpaceField::requested_field(
         "invited_user_ids",
         JsonFieldType::List(&JsonFieldType::Id),
         "Who was invited to speak.",
     )
-    .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Invited))),
-    FieldDefinition::requested_field("speaker_ids", JsonFieldType::List(&JsonFieldType::Id), "Who has spoken.")
-        .space_writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Speaker))),
-    FieldDefinition::requested_field("topic_ids", JsonFieldType::List(&JsonFieldType::Id), "Its topics.").space_writer(
+    .writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Invited))),
+    SpaceField::requested_field("speaker_ids", JsonFieldType::List(&JsonFieldType::Id), "Who has spoken.")
+        .writer(|out, ctx| write_user_ids(out, ctx.users_with_role(SpaceRole::Speaker))),
+    SpaceField::requested_field("topic_ids", JsonFieldType::List(&JsonFieldType::Id), "Its topics.").writer(
         |out, ctx| {
             if !ctx.topic_ids().is_empty() {
                 out.write_array(ctx.topic_ids(), |out, id| out.write_id(*id));
@@ -90,26 +106,40 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
     ),
 ];
 
-pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("creator_id", ObjectKind::User, "creator_id")
-        .space_resolver(|ctx, to| to.push(ExpansionTarget::User(ctx.space.creator_id))),
-    Expansion::new("host_ids", ObjectKind::User, "host_ids")
-        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Host, to)),
-    Expansion::new("invited_user_ids", ObjectKind::User, "invited_user_ids")
-        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Invited, to)),
-    Expansion::new("speaker_ids", ObjectKind::User, "speaker_ids")
-        .space_resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Speaker, to)),
-    Expansion::new("topic_ids", ObjectKind::Topic, "topic_ids")
-        .space_resolver(|ctx, to| to.extend(ctx.topic_ids().iter().copied().map(ExpansionTarget::Topic))),
+const EXPANSIONS: &[SpaceExpansion] = &[
+    SpaceExpansion::new("creator_id", "creator_id")
+        .resolver(|ctx, to| to.push(ExpansionTarget::User(ctx.space.creator_id))),
+    SpaceExpansion::new("host_ids", "host_ids").resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Host, to)),
+    SpaceExpansion::new("invited_user_ids", "invited_user_ids")
+        .resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Invited, to)),
+    SpaceExpansion::new("speaker_ids", "speaker_ids")
+        .resolver(|ctx, to| push_users_with_role(ctx, SpaceRole::Speaker, to)),
+    SpaceExpansion::new("topic_ids", "topic_ids")
+        .resolver(|ctx, to| to.extend(ctx.topic_ids().iter().copied().map(ExpansionTarget::Topic))),
 ];
 
-pub(crate) const TOPIC_FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the topic.")
-        .topic_writer(|out, topic| out.write_id(topic.id)),
-    FieldDefinition::default_field("name", JsonFieldType::Text, "Its name.")
-        .topic_writer(|out, topic| out.write_text(&topic.name)),
-    FieldDefinition::requested_field("description", JsonFieldType::Text, "What it is about.")
-        .topic_writer(|out, topic| out.write_nonempty_text(&topic.description)),
+type TopicField = ObjectField<SpaceTopic>;
+
+impl RenderedObject for SpaceTopic {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Topic");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("topic.fields");
+    const FIELDS: &'static [ObjectField<Self>] = TOPIC_FIELDS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::Topic, VocabularyWord::same_in_both("topics")));
+}
+
+impl ObjectKind {
+    pub const TOPIC: Self = SpaceTopic::KIND;
+}
+
+const TOPIC_FIELDS: &[TopicField] = &[
+    TopicField::default_field("id", JsonFieldType::Id, "Id of the topic.").writer(|out, topic| out.write_id(topic.id)),
+    TopicField::default_field("name", JsonFieldType::Text, "Its name.")
+        .writer(|out, topic| out.write_text(&topic.name)),
+    TopicField::requested_field("description", JsonFieldType::Text, "What it is about.")
+        .writer(|out, topic| out.write_nonempty_text(&topic.description)),
 ];
 
 fn write_optional_time(out: &mut JsonWriter, at: Option<base::Time>) {
@@ -126,14 +156,6 @@ fn write_user_ids(out: &mut JsonWriter, users: &[UserId]) {
 
 fn push_users_with_role<'a>(ctx: SpaceRenderContext<'a>, role: SpaceRole, targets: &mut Vec<ExpansionTarget<'a>>) {
     targets.extend(ctx.users_with_role(role).iter().copied().map(ExpansionTarget::User));
-}
-
-pub(crate) fn write_topic(out: &mut JsonWriter, topic: &SpaceTopic, mask: u64) {
-    out.write_fields(TOPIC_FIELDS, mask, |out, write| {
-        if let FieldWriter::Topic(write) = write {
-            write(out, topic);
-        }
-    });
 }
 
 /// Renders spaces in order; those that are not visible are omitted.
@@ -162,26 +184,14 @@ pub fn render_space_lookup(
     creators.sort_unstable();
     creators.dedup();
     let creators = users::find_by_ids(tx, &creators)?;
-    let mut targets = Vec::new();
-    for expansion in selection.requested_expansions() {
-        if let ExpansionResolver::Space(resolve) = expansion.resolver {
-            for space in spaces {
-                resolve(ctx(space), &mut targets);
-            }
-        }
-    }
-    let objects = LoadedObjects::load_for_targets(tx, viewer, creators, targets, selection)?;
+    let roots = spaces.iter().map(ctx);
+    let objects = LoadedObjects::load_for_objects::<Space>(tx, viewer, creators, roots, selection)?;
     let is_visible =
         |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
     let shown: Vec<_> = spaces.iter().filter(is_visible).map(ctx).collect();
     let errors = missing_space_errors(&shown, keys);
     let renderer = ResponseRenderer { objects: &objects, selection, options };
-    let lead = |resolve, ctx, to: &mut Vec<_>| {
-        if let ExpansionResolver::Space(resolve) = resolve {
-            resolve(ctx, to);
-        }
-    };
-    Ok(renderer.render_response(&shown, errors, 384, lead, write))
+    Ok(renderer.render_response::<Space>(&shown, errors, 384))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
@@ -210,18 +220,11 @@ fn missing_space_errors(shown: &[SpaceRenderContext<'_>], keys: LookupKeys<'_, S
     errors
 }
 
-fn write(out: &mut JsonWriter, ctx: SpaceRenderContext<'_>, mask: u64) {
-    out.write_fields(FIELDS, mask, |out, write| {
-        if let FieldWriter::Space(write) = write {
-            write(out, ctx);
-        }
-    });
-}
-
 impl SpaceRelations {
     /// Loads only what the selected fields need.
     fn load_relations(tx: &mut Tx<'_>, spaces: &[Space], selection: &FieldSelection) -> Result<Self, Fault> {
-        let shows = |field| selection.root_mask() & field_bit(ObjectKind::Space, field) != 0;
+        let requested = selection.root_mask::<Space>();
+        let shows = |field| requested & Space::KIND.field_bit(field) != 0;
         let ids: Vec<i64> = spaces.iter().map(|space| space.id).collect();
         let mut around = Self::default();
         if shows("host_ids") || shows("invited_user_ids") || shows("speaker_ids") {

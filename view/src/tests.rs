@@ -15,11 +15,34 @@ use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
 
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
 pub(crate) const POSTS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
 pub(crate) const TWEETS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Tweet, both_metric_names: false };
+
+pub(crate) const ALL_KINDS: [ObjectKind; 20] = [
+    ObjectKind::POST,
+    ObjectKind::USER,
+    ObjectKind::MEDIA,
+    ObjectKind::POLL,
+    ObjectKind::PLACE,
+    ObjectKind::LIST,
+    ObjectKind::SPACE,
+    ObjectKind::TOPIC,
+    ObjectKind::DM_EVENT,
+    ObjectKind::COMMUNITY,
+    ObjectKind::NEWS,
+    ObjectKind::NOTE,
+    ObjectKind::TREND,
+    ObjectKind::PERSONALIZED_TREND,
+    ObjectKind::USAGE,
+    ObjectKind::CONNECTION,
+    ObjectKind::COMPLIANCE_JOB,
+    ObjectKind::RULES_COUNT,
+    ObjectKind::SEARCH_COUNT,
+    ObjectKind::LIKE,
+];
 
 /// 2026-11-21T04:05:06.789Z
 pub(crate) const NOW: Time = Time::from_ms(1_795_233_906_789);
@@ -133,7 +156,7 @@ pub(crate) fn field_selection(root: ObjectKind, asked: &[(ObjectKind, &str)], ex
 /// All fields and expansions of an object kind.
 pub(crate) fn full_field_selection(root: ObjectKind) -> FieldSelection {
     let mut selection = FieldSelection::defaults(root);
-    for object in ObjectKind::ALL {
+    for object in ALL_KINDS {
         let names = object.field_names().join(",");
         selection.add_fields_param(object, object.fields_param().post, &names).unwrap();
     }

@@ -1,10 +1,14 @@
 //! Trend fields and responses.
 
-use base::Time;
+use base::{Time, VocabularyWord};
 use store::topics::TrendingTopic;
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType};
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::field_schema::JsonFieldType;
+use crate::object::{ObjectField, ObjectKind, RenderedObject};
+use crate::{FieldSelection, RenderOptions, ResponsePayload};
+
+/// The table of trends in personalized form.
+pub(crate) enum PersonalizedTrend {}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrendRenderContext<'a> {
@@ -13,8 +17,7 @@ pub(crate) struct TrendRenderContext<'a> {
 }
 
 pub fn render_trends(page: &[TrendingTopic], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::Trend);
-    render_trend_rows(page, Time::from_ms(0), options, (TREND_FIELDS, mask))
+    ResponsePayload::from_objects::<TrendingTopic>(page.iter(), selection, options, 96)
 }
 
 pub fn render_personal_trends(
@@ -23,42 +26,59 @@ pub fn render_personal_trends(
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::PersonalizedTrend);
-    render_trend_rows(page, now, options, (PERSONALIZED_TREND_FIELDS, mask))
+    let shown = page.iter().map(|trend| TrendRenderContext { trend, now });
+    ResponsePayload::from_objects::<PersonalizedTrend>(shown, selection, options, 96)
 }
 
-fn render_trend_rows(
-    page: &[TrendingTopic],
-    now: Time,
-    options: RenderOptions,
-    (fields, mask): (&[FieldDefinition], u64),
-) -> ResponsePayload {
-    ResponsePayload::from_rows(options, page, 96, |out, trend| {
-        out.write_fields(fields, mask, |out, write| {
-            if let FieldWriter::Trend(write) = write {
-                write(out, TrendRenderContext { trend, now });
-            }
-        });
-    })
+type TrendField = ObjectField<TrendingTopic>;
+
+impl RenderedObject for TrendingTopic {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Trend");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("trend.fields");
+    const FIELDS: &'static [ObjectField<Self>] = TREND_FIELDS;
 }
 
-pub(crate) const TREND_FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
-        .trend_writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
+impl ObjectKind {
+    pub const TREND: Self = TrendingTopic::KIND;
+}
+
+const TREND_FIELDS: &[TrendField] = &[
+    TrendField::default_field("trend_name", JsonFieldType::Text, "Its name.")
+        .writer(|out, trend| out.write_nonempty_text(&trend.name)),
     // The newer API generation kept this name.
-    FieldDefinition::default_field("tweet_count", JsonFieldType::Int, "Posts about it in the last day.")
-        .trend_writer(|out, ctx| out.write_int(ctx.trend.posts)),
+    TrendField::default_field("tweet_count", JsonFieldType::Int, "Posts about it in the last day.")
+        .writer(|out, trend| out.write_int(trend.posts)),
 ];
 
-pub(crate) const PERSONALIZED_TREND_FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("trend_name", JsonFieldType::Text, "Its name.")
-        .trend_writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
-    FieldDefinition::default_field("category", JsonFieldType::Text, "Its category.")
-        .trend_writer(|out, ctx| out.write_nonempty_text(trend_category(&ctx.trend.topic))),
-    FieldDefinition::default_field("post_count", JsonFieldType::Text, "Posts about it in the last week, in words.")
-        .trend_writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
-    FieldDefinition::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
-        .trend_writer(|out, ctx| out.write_nonempty_text(&format_trending_since(ctx))),
+type PersonalizedTrendField = ObjectField<PersonalizedTrend>;
+
+impl RenderedObject for PersonalizedTrend {
+    type Context<'a> = TrendRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("PersonalizedTrend");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("personalized_trend.fields");
+    const FIELDS: &'static [ObjectField<Self>] = PERSONALIZED_TREND_FIELDS;
+}
+
+impl ObjectKind {
+    pub const PERSONALIZED_TREND: Self = PersonalizedTrend::KIND;
+}
+
+const PERSONALIZED_TREND_FIELDS: &[PersonalizedTrendField] = &[
+    PersonalizedTrendField::default_field("trend_name", JsonFieldType::Text, "Its name.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.trend.name)),
+    PersonalizedTrendField::default_field("category", JsonFieldType::Text, "Its category.")
+        .writer(|out, ctx| out.write_nonempty_text(trend_category(&ctx.trend.topic))),
+    PersonalizedTrendField::default_field(
+        "post_count",
+        JsonFieldType::Text,
+        "Posts about it in the last week, in words.",
+    )
+    .writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
+    PersonalizedTrendField::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
+        .writer(|out, ctx| out.write_nonempty_text(&format_trending_since(ctx))),
 ];
 
 fn trend_category(topic: &str) -> &'static str {

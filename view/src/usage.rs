@@ -1,10 +1,11 @@
 //! Usage fields and responses.
 
-use base::Time;
+use base::{Time, VocabularyWord};
 
-use crate::field_schema::{FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
+use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::object::{ObjectField, ObjectKind, RenderedObject};
+use crate::{FieldSelection, RenderOptions, ResponsePayload};
 
 /// The usage of an app. Every app is its own project.
 #[derive(Clone, Debug)]
@@ -21,14 +22,7 @@ pub struct ProjectUsage {
 
 /// `data` is an object.
 pub fn render_usage(usage: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    let mask = selection.included_mask(ObjectKind::Usage);
-    let mut out = JsonWriter::new(options, 512);
-    out.write_fields(USAGE_FIELDS, mask, |out, write| {
-        if let FieldWriter::Usage(write) = write {
-            write(out, usage);
-        }
-    });
-    ResponsePayload { data: out.finish(), count: 1, ..ResponsePayload::default() }
+    ResponsePayload::from_objects::<ProjectUsage>(std::iter::once(usage), selection, options, 512).into_single()
 }
 
 // Counts are strings, as in the contract.
@@ -43,20 +37,26 @@ const APP_DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("usage_result_count", JsonFieldType::Int),
 ]);
 
-pub(crate) const USAGE_FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field(
-        "cap_reset_day",
-        JsonFieldType::Int,
-        "Day of the month on which counting starts anew.",
-    )
-    .usage_writer(|out, shown| out.write_int(shown.reset_day)),
-    FieldDefinition::default_field(
-        "daily_client_app_usage",
-        JsonFieldType::List(&APP_DAILY_USAGE),
-        "Posts a day by app.",
-    )
-    .usage_writer(|out, shown| out.write_array([shown], write_app_usage)),
-    FieldDefinition::default_field(
+type UsageField = ObjectField<ProjectUsage>;
+
+impl RenderedObject for ProjectUsage {
+    type Context<'a> = &'a Self;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("Usage");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("usage.fields");
+    const FIELDS: &'static [ObjectField<Self>] = USAGE_FIELDS;
+}
+
+impl ObjectKind {
+    pub const USAGE: Self = ProjectUsage::KIND;
+}
+
+const USAGE_FIELDS: &[UsageField] = &[
+    UsageField::default_field("cap_reset_day", JsonFieldType::Int, "Day of the month on which counting starts anew.")
+        .writer(|out, shown| out.write_int(shown.reset_day)),
+    UsageField::default_field("daily_client_app_usage", JsonFieldType::List(&APP_DAILY_USAGE), "Posts a day by app.")
+        .writer(|out, shown| out.write_array([shown], write_app_usage)),
+    UsageField::default_field(
         "daily_project_usage",
         JsonFieldType::Object(&[
             JsonMember::new("project_id", JsonFieldType::Id),
@@ -64,18 +64,18 @@ pub(crate) const USAGE_FIELDS: &[FieldDefinition] = &[
         ]),
         "Posts a day.",
     )
-    .usage_writer(|out, shown| {
+    .writer(|out, shown| {
         out.write_object(|out| {
             out.write_plain_member("project_id", |out| out.write_id(shown.app));
             out.write_plain_member("usage", |out| write_daily_usage(out, shown));
         });
     }),
-    FieldDefinition::default_field("project_cap", JsonFieldType::Text, "The most in a month.")
-        .usage_writer(|out, shown| out.write_id(shown.monthly_cap)),
-    FieldDefinition::default_field("project_id", JsonFieldType::Id, "Id of the project.")
-        .usage_writer(|out, shown| out.write_id(shown.app)),
-    FieldDefinition::default_field("project_usage", JsonFieldType::Text, "Posts this month.")
-        .usage_writer(|out, shown| out.write_id(shown.this_month)),
+    UsageField::default_field("project_cap", JsonFieldType::Text, "The most in a month.")
+        .writer(|out, shown| out.write_id(shown.monthly_cap)),
+    UsageField::default_field("project_id", JsonFieldType::Id, "Id of the project.")
+        .writer(|out, shown| out.write_id(shown.app)),
+    UsageField::default_field("project_usage", JsonFieldType::Text, "Posts this month.")
+        .writer(|out, shown| out.write_id(shown.this_month)),
 ];
 
 fn write_app_usage(out: &mut JsonWriter, shown: &ProjectUsage) {

@@ -5,11 +5,10 @@ use network::visibility::DmPolicy;
 use serde_json::Value;
 use store::users::User;
 
-use crate::ObjectKind;
-use crate::field_schema::{Expansion, FieldAudience, FieldDefinition, FieldWriter, JsonFieldType, JsonMember};
-use crate::field_selection::audience_mask;
+use crate::field_schema::{ExpansionTarget, FieldAudience, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
-use crate::loader::{ExpansionTarget, LoadedObjects};
+use crate::loaded_objects::LoadedObjects;
+use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject, audience_mask};
 
 #[derive(Clone, Copy)]
 pub(crate) struct UserRenderContext<'a> {
@@ -27,23 +26,9 @@ impl UserRenderContext<'_> {
     }
 }
 
-const USERS_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Users);
+/// Fields that depend on the viewer.
+pub(crate) const USERS_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Users);
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
-
-pub(crate) fn write(out: &mut JsonWriter, ctx: UserRenderContext<'_>, mask: u64) {
-    let mut visible_mask = mask;
-    if ctx.objects.viewer.user.is_none() {
-        visible_mask &= !USERS_ONLY;
-    }
-    if !ctx.is_viewer() {
-        visible_mask &= !OWNER_ONLY;
-    }
-    out.write_fields(FIELDS, visible_mask, |out, write| {
-        if let FieldWriter::User(write) = write {
-            write(out, ctx);
-        }
-    });
-}
 
 const START: JsonMember = JsonMember::new("start", JsonFieldType::Int);
 const END: JsonMember = JsonMember::new("end", JsonFieldType::Int);
@@ -105,26 +90,50 @@ const PUBLIC_METRICS: &[JsonMember] = &[
 const CONNECTION_STATUSES: &[&str] =
     &["follow_request_received", "follow_request_sent", "blocking", "followed_by", "following", "muting"];
 
-pub(crate) const FIELDS: &[FieldDefinition] = &[
-    FieldDefinition::default_field("id", JsonFieldType::Id, "Id of the user.")
-        .user_writer(|out, ctx| out.write_id(ctx.user.id.get())),
-    FieldDefinition::default_field("name", JsonFieldType::Text, "The display name.")
-        .user_writer(|out, ctx| out.write_text(&ctx.user.name)),
-    FieldDefinition::default_field("username", JsonFieldType::Text, "The handle.")
-        .user_writer(|out, ctx| out.write_text(&ctx.user.username)),
-    FieldDefinition::requested_field("created_at", JsonFieldType::Time, "When the account was made.")
-        .user_writer(|out, ctx| out.write_time(ctx.user.created_at)),
-    FieldDefinition::requested_field("description", JsonFieldType::Text, "The biography.")
-        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.description)),
-    FieldDefinition::requested_field("location", JsonFieldType::Text, "The place that the profile names.")
-        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.location)),
-    FieldDefinition::requested_field("url", JsonFieldType::Text, "The address that the profile names.")
-        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.url)),
-    FieldDefinition::requested_field("profile_image_url", JsonFieldType::Text, "Address of the picture.")
-        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_image_url)),
-    FieldDefinition::requested_field("profile_banner_url", JsonFieldType::Text, "Address of the banner.")
-        .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_banner_url)),
-    FieldDefinition::requested_field(
+type UserField = ObjectField<User>;
+type UserExpansion = ObjectExpansion<User>;
+
+impl RenderedObject for User {
+    type Context<'a> = UserRenderContext<'a>;
+
+    const NAME: VocabularyWord = VocabularyWord::same_in_both("User");
+    const FIELDS_PARAM: VocabularyWord = VocabularyWord::same_in_both("user.fields");
+    const FIELDS: &'static [ObjectField<Self>] = FIELDS;
+    const EXPANSIONS: &'static [ObjectExpansion<Self>] = EXPANSIONS;
+    const INCLUDED: Option<(IncludedKind, VocabularyWord)> =
+        Some((IncludedKind::User, VocabularyWord::same_in_both("users")));
+
+    fn visible_fields(ctx: UserRenderContext<'_>, mask: u64) -> u64 {
+        let users_only = if ctx.objects.viewer.user.is_none() { USERS_ONLY } else { 0 };
+        let owner_only = if ctx.is_viewer() { 0 } else { OWNER_ONLY };
+        mask & !users_only & !owner_only
+    }
+}
+
+impl ObjectKind {
+    pub const USER: Self = User::KIND;
+}
+
+const FIELDS: &[UserField] = &[
+    UserField::default_field("id", JsonFieldType::Id, "Id of the user.")
+        .writer(|out, ctx| out.write_id(ctx.user.id.get())),
+    UserField::default_field("name", JsonFieldType::Text, "The display name.")
+        .writer(|out, ctx| out.write_text(&ctx.user.name)),
+    UserField::default_field("username", JsonFieldType::Text, "The handle.")
+        .writer(|out, ctx| out.write_text(&ctx.user.username)),
+    UserField::requested_field("created_at", JsonFieldType::Time, "When the account was made.")
+        .writer(|out, ctx| out.write_time(ctx.user.created_at)),
+    UserField::requested_field("description", JsonFieldType::Text, "The biography.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.user.description)),
+    UserField::requested_field("location", JsonFieldType::Text, "The place that the profile names.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.user.location)),
+    UserField::requested_field("url", JsonFieldType::Text, "The address that the profile names.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.user.url)),
+    UserField::requested_field("profile_image_url", JsonFieldType::Text, "Address of the picture.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_image_url)),
+    UserField::requested_field("profile_banner_url", JsonFieldType::Text, "Address of the banner.")
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.user.profile_banner_url)),
+    UserField::requested_field(
         "entities",
         JsonFieldType::Object(&[
             JsonMember::new("url", JsonFieldType::Object(ENTITIES)),
@@ -132,36 +141,36 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Links, hashtags, mentions and cashtags of the profile.",
     )
-    .user_writer(|out, ctx| out.write_raw(&ctx.user.entities)),
-    FieldDefinition::requested_field("protected", JsonFieldType::Bool, "Posts are for approved followers only.")
-        .user_writer(|out, ctx| out.write_bool(ctx.user.protected)),
-    FieldDefinition::requested_field("verified", JsonFieldType::Bool, "Verified.")
-        .user_writer(|out, ctx| out.write_bool(ctx.user.verified)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| out.write_raw(&ctx.user.entities)),
+    UserField::requested_field("protected", JsonFieldType::Bool, "Posts are for approved followers only.")
+        .writer(|out, ctx| out.write_bool(ctx.user.protected)),
+    UserField::requested_field("verified", JsonFieldType::Bool, "Verified.")
+        .writer(|out, ctx| out.write_bool(ctx.user.verified)),
+    UserField::requested_field(
         "verified_type",
         JsonFieldType::OneOf(&["blue", "business", "government", "none"]),
         "The kind of verification.",
     )
-    .user_writer(|out, ctx| out.write_nonempty_text(&ctx.user.verified_type)),
-    FieldDefinition::requested_field("verified_followers_count", JsonFieldType::Int, "Verified followers.")
-        .user_writer(|out, ctx| out.write_int(ctx.user.verified_followers_count)),
-    FieldDefinition::requested_field("parody", JsonFieldType::Bool, "Marked as a parody.")
-        .user_writer(|out, ctx| out.write_bool(ctx.user.parody)),
-    FieldDefinition::requested_field("is_identity_verified", JsonFieldType::Bool, "Identity checked.")
-        .user_writer(|out, ctx| out.write_bool(ctx.user.is_identity_verified)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| out.write_nonempty_text(&ctx.user.verified_type)),
+    UserField::requested_field("verified_followers_count", JsonFieldType::Int, "Verified followers.")
+        .writer(|out, ctx| out.write_int(ctx.user.verified_followers_count)),
+    UserField::requested_field("parody", JsonFieldType::Bool, "Marked as a parody.")
+        .writer(|out, ctx| out.write_bool(ctx.user.parody)),
+    UserField::requested_field("is_identity_verified", JsonFieldType::Bool, "Identity checked.")
+        .writer(|out, ctx| out.write_bool(ctx.user.is_identity_verified)),
+    UserField::requested_field(
         "public_metrics",
         JsonFieldType::Object(PUBLIC_METRICS),
         "Figures that everyone may see.",
     )
-    .user_writer(write_public_metrics),
-    FieldDefinition::requested_field("pinned_post_id", JsonFieldType::Id, "The pinned post.")
+    .writer(write_public_metrics),
+    UserField::requested_field("pinned_post_id", JsonFieldType::Id, "The pinned post.")
         .tweet_name("pinned_tweet_id")
-        .user_writer(write_pinned_post_id),
-    FieldDefinition::requested_field("most_recent_post_id", JsonFieldType::Id, "The newest post.")
+        .writer(write_pinned_post_id),
+    UserField::requested_field("most_recent_post_id", JsonFieldType::Id, "The newest post.")
         .tweet_name("most_recent_tweet_id")
-        .user_writer(write_most_recent_post_id),
-    FieldDefinition::requested_field(
+        .writer(write_most_recent_post_id),
+    UserField::requested_field(
         "affiliation",
         JsonFieldType::Object(&[
             JsonMember::new("badge_url", JsonFieldType::Text),
@@ -171,8 +180,8 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "The organization it belongs to.",
     )
-    .user_writer(|out, ctx| out.write_raw(&ctx.user.affiliation)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| out.write_raw(&ctx.user.affiliation)),
+    UserField::requested_field(
         "withheld",
         JsonFieldType::Object(&[
             JsonMember::new("country_codes", JsonFieldType::List(&JsonFieldType::Text)),
@@ -180,52 +189,48 @@ pub(crate) const FIELDS: &[FieldDefinition] = &[
         ]),
         "Where it is withheld.",
     )
-    .user_writer(|out, ctx| out.write_raw(&ctx.user.withheld)),
-    FieldDefinition::requested_field(
+    .writer(|out, ctx| out.write_raw(&ctx.user.withheld)),
+    UserField::requested_field(
         "subscription_type",
         JsonFieldType::OneOf(&["None", "Basic", "Premium", "PremiumPlus"]),
         "The subscription; `None` for anyone but oneself.",
     )
-    .user_writer(write_subscription_type),
-    FieldDefinition::requested_field(
+    .writer(write_subscription_type),
+    UserField::requested_field(
         "subscription",
         JsonFieldType::Object(&[JsonMember::new("subscribes_to_you", JsonFieldType::Bool)]),
         "Whether it subscribes to the viewer.",
     )
     .restrict_to(FieldAudience::Users)
-    .user_writer(write_subscription),
-    FieldDefinition::requested_field("subscribes_to_you", JsonFieldType::Bool, "Whether it subscribes to the viewer.")
+    .writer(write_subscription),
+    UserField::requested_field("subscribes_to_you", JsonFieldType::Bool, "Whether it subscribes to the viewer.")
         .restrict_to(FieldAudience::Users)
-        .user_writer(|out, ctx| out.write_bool(ctx.is_subscriber())),
-    FieldDefinition::requested_field(
+        .writer(|out, ctx| out.write_bool(ctx.is_subscriber())),
+    UserField::requested_field(
         "connection_status",
         JsonFieldType::List(&JsonFieldType::OneOf(CONNECTION_STATUSES)),
         "How it and the viewer are connected.",
     )
     .restrict_to(FieldAudience::Users)
-    .user_writer(write_connection_status),
-    FieldDefinition::requested_field(
+    .writer(write_connection_status),
+    UserField::requested_field(
         "receives_your_dm",
         JsonFieldType::Bool,
         "Whether it takes direct messages from the viewer.",
     )
     .restrict_to(FieldAudience::Users)
-    .user_writer(write_receives_your_dm),
-    FieldDefinition::requested_field("confirmed_email", JsonFieldType::Text, "One's own confirmed email address.")
+    .writer(write_receives_your_dm),
+    UserField::requested_field("confirmed_email", JsonFieldType::Text, "One's own confirmed email address.")
         .restrict_to(FieldAudience::Owner)
-        .user_writer(write_confirmed_email),
+        .writer(write_confirmed_email),
 ];
 
-pub(crate) const EXPANSIONS: &[Expansion] = &[
-    Expansion::new("pinned_post_id", ObjectKind::Post, "pinned_post_id")
-        .tweet_name("pinned_tweet_id")
-        .user_resolver(push_pinned_post),
-    Expansion::new("most_recent_post_id", ObjectKind::Post, "most_recent_post_id")
+const EXPANSIONS: &[UserExpansion] = &[
+    UserExpansion::new("pinned_post_id", "pinned_post_id").tweet_name("pinned_tweet_id").resolver(push_pinned_post),
+    UserExpansion::new("most_recent_post_id", "most_recent_post_id")
         .tweet_name("most_recent_tweet_id")
-        .user_resolver(push_most_recent_post),
-    Expansion::new("affiliation", ObjectKind::User, "affiliation")
-        .tweet_name("affiliation.user_id")
-        .user_resolver(push_affiliated_users),
+        .resolver(push_most_recent_post),
+    UserExpansion::new("affiliation", "affiliation").tweet_name("affiliation.user_id").resolver(push_affiliated_users),
 ];
 
 fn write_public_metrics(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {

@@ -209,11 +209,9 @@ fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
 /// Whether a response, or a line of a stream, carries one object.
 fn returns_single_object(endpoint: &Endpoint, object: ObjectKind) -> bool {
     let path = endpoint.path;
-    match object {
-        ObjectKind::Usage | ObjectKind::RulesCount => true,
-        ObjectKind::Trend => false,
-        _ => path.ends_with('}') || path.ends_with("/me") || path.contains("/stream"),
-    }
+    let has_single_path = path.ends_with('}') || path.ends_with("/me") || path.contains("/stream");
+    let is_single_kind = object == ObjectKind::USAGE || object == ObjectKind::RULES_COUNT;
+    is_single_kind || object != ObjectKind::TREND && has_single_path
 }
 
 fn security_requirements(endpoint: &Endpoint) -> Value {

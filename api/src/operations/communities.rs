@@ -27,6 +27,6 @@ pub static COMMUNITIES: &[Endpoint] = &[
 
 const COMMUNITY_FIELDS: &[EndpointParam] = &[EndpointParam::query(
     "community.fields",
-    ParamType::Fields(ObjectKind::Community),
+    ParamType::Fields(ObjectKind::COMMUNITY),
     "Fields of the communities to return.",
 )];

@@ -61,4 +61,4 @@ pub static COMPLIANCE_FILES: &[Endpoint] = &[
 
 const TYPES: &[&str] = &["tweets", "users"];
 
-const JOB_FIELDS: &[EndpointParam] = &[object_fields_param("compliance_job.fields", ObjectKind::ComplianceJob)];
+const JOB_FIELDS: &[EndpointParam] = &[object_fields_param("compliance_job.fields", ObjectKind::COMPLIANCE_JOB)];

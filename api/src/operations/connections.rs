@@ -23,7 +23,7 @@ pub static CONNECTIONS: &[Endpoint] = &[
                     ParamType::SomeOf(STREAMS),
                     "The streams whose connections to return.",
                 ),
-                object_fields_param("connection.fields", ObjectKind::Connection),
+                object_fields_param("connection.fields", ObjectKind::CONNECTION),
             ],
             &page_params(1, 100, 10),
         ])

@@ -33,4 +33,4 @@ pub static NEWS: &[Endpoint] = &[
 ];
 
 const NEWS_FIELDS: &[EndpointParam] =
-    &[EndpointParam::query("news.fields", ParamType::Fields(ObjectKind::News), "Fields of the stories to return.")];
+    &[EndpointParam::query("news.fields", ParamType::Fields(ObjectKind::NEWS), "Fields of the stories to return.")];

@@ -32,7 +32,7 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Notes that the authenticated user wrote.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .params(&[&[TEST_MODE, object_fields_param("note.fields", ObjectKind::Note)], &page_params(1, 100, 10)]),
+        .params(&[&[TEST_MODE, object_fields_param("note.fields", ObjectKind::NOTE)], &page_params(1, 100, 10)]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
         .handler(v2::notes::create)
         .summary("Writes a note on a post as the authenticated user.")

@@ -52,5 +52,5 @@ const COUNTS: &[EndpointParam] = &[
         ParamType::OneOf(&["minute", "hour", "day"]),
         "The length of each time bucket; `hour` by default.",
     ),
-    object_fields_param("search_count.fields", ObjectKind::SearchCount),
+    object_fields_param("search_count.fields", ObjectKind::SEARCH_COUNT),
 ];

@@ -28,12 +28,12 @@ pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id("webhook_i
 // Field sets.
 
 pub(crate) const POST_FIELD: EndpointParam =
-    EndpointParam::query("post.fields", ParamType::Fields(ObjectKind::Post), "Fields of the posts to return.")
+    EndpointParam::query("post.fields", ParamType::Fields(ObjectKind::POST), "Fields of the posts to return.")
         .aliases(&["tweet.fields"]);
 pub(crate) const USER_FIELD: EndpointParam =
-    EndpointParam::query("user.fields", ParamType::Fields(ObjectKind::User), "Fields of the users to return.");
+    EndpointParam::query("user.fields", ParamType::Fields(ObjectKind::USER), "Fields of the users to return.");
 pub(crate) const MEDIA_FIELD: EndpointParam =
-    EndpointParam::query("media.fields", ParamType::Fields(ObjectKind::Media), "Fields of the media to return.");
+    EndpointParam::query("media.fields", ParamType::Fields(ObjectKind::MEDIA), "Fields of the media to return.");
 
 pub(crate) const fn expansions_param(object: ObjectKind) -> EndpointParam {
     EndpointParam::query("expansions", ParamType::Expansions(object), "Related objects to include in the response.")
@@ -41,31 +41,31 @@ pub(crate) const fn expansions_param(object: ObjectKind) -> EndpointParam {
 
 pub(crate) const POST_FIELDS: &[EndpointParam] = &[
     POST_FIELD,
-    expansions_param(ObjectKind::Post),
+    expansions_param(ObjectKind::POST),
     MEDIA_FIELD,
-    EndpointParam::query("poll.fields", ParamType::Fields(ObjectKind::Poll), "Fields of the polls to return."),
-    EndpointParam::query("place.fields", ParamType::Fields(ObjectKind::Place), "Fields of the places to return."),
+    EndpointParam::query("poll.fields", ParamType::Fields(ObjectKind::POLL), "Fields of the polls to return."),
+    EndpointParam::query("place.fields", ParamType::Fields(ObjectKind::PLACE), "Fields of the places to return."),
     USER_FIELD,
 ];
-pub(crate) const USER_FIELDS: &[EndpointParam] = &[USER_FIELD, expansions_param(ObjectKind::User), POST_FIELD];
+pub(crate) const USER_FIELDS: &[EndpointParam] = &[USER_FIELD, expansions_param(ObjectKind::USER), POST_FIELD];
 pub(crate) const LIST_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query("list.fields", ParamType::Fields(ObjectKind::List), "Fields of the lists to return."),
-    expansions_param(ObjectKind::List),
+    EndpointParam::query("list.fields", ParamType::Fields(ObjectKind::LIST), "Fields of the lists to return."),
+    expansions_param(ObjectKind::LIST),
     USER_FIELD,
 ];
 pub(crate) const SPACE_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query("space.fields", ParamType::Fields(ObjectKind::Space), "Fields of the spaces to return."),
-    expansions_param(ObjectKind::Space),
+    EndpointParam::query("space.fields", ParamType::Fields(ObjectKind::SPACE), "Fields of the spaces to return."),
+    expansions_param(ObjectKind::SPACE),
     USER_FIELD,
-    EndpointParam::query("topic.fields", ParamType::Fields(ObjectKind::Topic), "Fields of the topics to return."),
+    EndpointParam::query("topic.fields", ParamType::Fields(ObjectKind::TOPIC), "Fields of the topics to return."),
 ];
 pub(crate) const DM_FIELDS: &[EndpointParam] = &[
     EndpointParam::query(
         "dm_event.fields",
-        ParamType::Fields(ObjectKind::DmEvent),
+        ParamType::Fields(ObjectKind::DM_EVENT),
         "Fields of the message events to return.",
     ),
-    expansions_param(ObjectKind::DmEvent),
+    expansions_param(ObjectKind::DM_EVENT),
     USER_FIELD,
     POST_FIELD,
     MEDIA_FIELD,

@@ -42,7 +42,7 @@ pub static STREAMS: &[Endpoint] = &[
     Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
         .summary("The number of rules, and its limit.")
         .permit("A", Scopes::NONE)
-        .params(&[&[object_fields_param("rules_count.fields", ObjectKind::RulesCount)]])
+        .params(&[&[object_fields_param("rules_count.fields", ObjectKind::RULES_COUNT)]])
         .handler(v2::stream_rules::get_counts),
     Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
         .summary("The webhooks that receive the filtered stream.")
@@ -152,8 +152,8 @@ const RULES: &[BodyMember] = &[
 ];
 
 const LIKE_FIELDS: &[EndpointParam] = &[
-    object_fields_param("like_with_tweet_author.fields", ObjectKind::Like),
-    expansions_param(ObjectKind::Like),
+    object_fields_param("like_with_tweet_author.fields", ObjectKind::LIKE),
+    expansions_param(ObjectKind::LIKE),
     POST_FIELD,
     USER_FIELD,
     MEDIA_FIELD,

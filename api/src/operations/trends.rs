@@ -20,12 +20,12 @@ pub static TRENDS: &[Endpoint] = &[
                 "The WOEID of the place; 1 is worldwide.",
             ),
             EndpointParam::query("max_trends", ParamType::Int(1, 50, 20), "The maximum number of trends."),
-            object_fields_param("trend.fields", ObjectKind::Trend),
+            object_fields_param("trend.fields", ObjectKind::TREND),
         ]]),
     Endpoint::new("getTrendsPersonalizedTrends", "GET", "/2/users/personalized_trends")
         .handler(v2::trends::list_personalized)
         .summary("Personalized trends of the authenticated user.")
         .permit("12", READ)
         .limits(&[per_quarter_hour(200), per_day(200)], &[per_quarter_hour(10), per_day(100)])
-        .params(&[&[object_fields_param("personalized_trend.fields", ObjectKind::PersonalizedTrend)]]),
+        .params(&[&[object_fields_param("personalized_trend.fields", ObjectKind::PERSONALIZED_TREND)]]),
 ];

@@ -15,7 +15,7 @@ pub static USAGE: &[Endpoint] = &[
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
             EndpointParam::query("days", ParamType::Int(1, 90, 7), "The number of days to return."),
-            object_fields_param("usage.fields", ObjectKind::Usage),
+            object_fields_param("usage.fields", ObjectKind::USAGE),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
         .handler(v2::openapi_document::serve_document)

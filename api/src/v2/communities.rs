@@ -10,7 +10,7 @@ use web::request_context::RequestContext;
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
-        let (selection, options) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
+        let (selection, options) = (call.field_selection(ObjectKind::COMMUNITY), call.answer_vocabulary());
         let found = call.read(move |tx| Ok(stored::find_by_id(tx, id)?)).await?;
         call.respond(&view::render_community(found.as_ref(), id, &selection, options))
     })
@@ -21,7 +21,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();
         let page = call.page_request()?;
-        let (selection, options) = (call.field_selection(ObjectKind::Community), call.answer_vocabulary());
+        let (selection, options) = (call.field_selection(ObjectKind::COMMUNITY), call.answer_vocabulary());
         let (_, below) = page.descending_bounds();
         let limit = page.limit;
         let found = call.read(move |tx| Ok(stored::search(tx, &query, below, limit + 1)?));

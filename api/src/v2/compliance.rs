@@ -49,7 +49,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let status = call.query_text("status").map(str::to_owned);
         let found = call.read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?)).await?;
         let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
-        let selection = call.field_selection(ObjectKind::ComplianceJob);
+        let selection = call.field_selection(ObjectKind::COMPLIANCE_JOB);
         let answer = view::render_compliance_jobs(&jobs, &selection, call.answer_vocabulary());
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
@@ -71,7 +71,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 }
 
 fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
-    let selection = call.field_selection(ObjectKind::ComplianceJob);
+    let selection = call.field_selection(ObjectKind::COMPLIANCE_JOB);
     call.respond(&view::render_compliance_job(&job_view(call, job), &selection, call.answer_vocabulary()))
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn load_posts(
     end: fn(&Edge) -> i64,
     read: impl EdgeReader,
 ) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
-    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
     let page = page.clone();
     let found = read_or_refuse(call, move |tx| {
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);

@@ -26,7 +26,7 @@ const LIST_ID: &str = "list_id";
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::List);
+        let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
             let lookup = LookupKeys { parameter: "id", values: &[id] };
@@ -137,7 +137,7 @@ pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::List);
+        let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
             let page = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
@@ -196,7 +196,7 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
         let id = path_list_id(&call, "id")?;
         let page = call.page_request()?;
         let range = page_range(&page, (0, i64::MAX));
-        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let Some(list) = lists::find_visible(tx, viewer, id)? else {
@@ -260,7 +260,7 @@ async fn respond_user_lists(
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
 ) -> Result<HttpReply, Error> {
     let (id, page): (UserId, PageRequest) = (call.path_id("id")?, call.page_request()?);
-    let (viewer, selection, options) = call.render_context(ObjectKind::List);
+    let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
         let subject = ResourceRef::new("user", "id", id);

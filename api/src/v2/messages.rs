@@ -80,7 +80,7 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
         let user = call.require_user()?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::DmEvent);
+        let (viewer, selection, options) = call.render_context(ObjectKind::DM_EVENT);
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
             let lookup = view::LookupKeys { parameter: "event_id", values: &[id] };
@@ -168,7 +168,7 @@ impl DmEventQuery {
 
 async fn respond_events(call: RequestContext, query: DmEventQuery) -> Result<HttpReply, Error> {
     let (page, kinds, user) = (call.page_request()?, requested_kinds(&call), call.require_user()?);
-    let (viewer, selection, options) = call.render_context(ObjectKind::DmEvent);
+    let (viewer, selection, options) = call.render_context(ObjectKind::DM_EVENT);
     let found = call.read(move |tx| {
         let (conversation, above) = match query.resolve_scope(tx, user)? {
             DmEventScope::AllConversations(above) => (None, above),

@@ -45,7 +45,7 @@ const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// Includes the user's own email address if the caller may see it.
 fn user_render_context(call: &RequestContext) -> Result<(Viewer, FieldSelection, RenderOptions), Error> {
-    let (viewer, mut selection, options) = call.render_context(ObjectKind::User);
+    let (viewer, mut selection, options) = call.render_context(ObjectKind::USER);
     let caller = call.require_caller()?;
     if caller.scopes.contains(Scope::UsersEmail) {
         selection.allow_email();

@@ -16,7 +16,7 @@ use web::request_context::RequestContext;
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<PostId> = call.query_ids("ids");
-        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
             let lookup = LookupKeys { parameter: "ids", values: &ids };
@@ -30,7 +30,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
             let lookup = LookupKeys { parameter: "id", values: &[id] };

@@ -64,7 +64,7 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     let search = Arc::clone(call.search_index()?);
     search.catch_up(call.store()).await?;
     let snapshot = search.snapshot();
-    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
     let read = call.read(move |tx| {
         let PostSearchPage { posts, next } = if by_relevancy {
             find_ranked(tx, &snapshot, viewer, &request, after)?

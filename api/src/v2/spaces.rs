@@ -18,7 +18,7 @@ use super::{user_edges, user_render_context};
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
-        let (viewer, selection, options) = call.render_context(ObjectKind::Space);
+        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
@@ -33,7 +33,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("ids").to_vec();
-        let (viewer, selection, options) = call.render_context(ObjectKind::Space);
+        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());
             for id in names.iter().filter_map(|name| decode_base62(name)) {
@@ -56,7 +56,7 @@ pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
         let mut creators: Vec<UserId> = call.query_ids("user_ids");
         creators.sort_unstable();
         creators.dedup();
-        let (viewer, selection, options) = call.render_context(ObjectKind::Space);
+        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut found = stored::list_active_by_creators(tx, &creators)?;
             found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
@@ -76,7 +76,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             _ => SpaceStateFilter::All,
         };
         let limit = usize::try_from(call.query_int("max_results")).unwrap_or(0);
-        let (viewer, selection, options) = call.render_context(ObjectKind::Space);
+        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let found = spaces::search(tx, &text, state, limit)?;
             Ok(view::render_spaces(tx, viewer, &found, &selection, options)?)
@@ -110,7 +110,7 @@ pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (page, name) = (call.page_request()?, call.path_text("id")?.to_owned());
-        let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let found = call.read(move |tx| {
             let Some(space) = find_visible_space(tx, &name)? else {
                 return Ok((space_not_found(&name), None));

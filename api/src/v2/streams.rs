@@ -99,7 +99,7 @@ async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpR
 }
 
 fn feed_format(call: &RequestContext, endpoint: StreamEndpoint) -> StreamFormat {
-    let object = if endpoint.carries_likes() { ObjectKind::Like } else { ObjectKind::Post };
+    let object = if endpoint.carries_likes() { ObjectKind::LIKE } else { ObjectKind::POST };
     StreamFormat { selection: call.field_selection(object), options: call.answer_vocabulary() }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
         let reader = call.require_own_user("id")?;
         let page = call.page_request()?;
         let range = page_range_in_window(&call, &page)?;
-        let (selection, options) = (call.field_selection(ObjectKind::Post), call.answer_vocabulary());
+        let (selection, options) = (call.field_selection(ObjectKind::POST), call.answer_vocabulary());
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
@@ -81,7 +81,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
 async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let range = page_range_in_window(call, &page)?;
-    let (viewer, selection, options) = call.render_context(ObjectKind::Post);
+    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
     let read = call.read(move |tx| {
         let (user, subject) = match &owner {
             TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),

@@ -11,7 +11,7 @@ pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
         let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
         let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
         let answer =
-            view::render_trends(&found.await?, &call.field_selection(ObjectKind::Trend), call.answer_vocabulary());
+            view::render_trends(&found.await?, &call.field_selection(ObjectKind::TREND), call.answer_vocabulary());
         call.respond(&answer)
     })
 }
@@ -22,7 +22,7 @@ pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
         let user = call.require_user()?;
         let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
-        let selection = call.field_selection(ObjectKind::PersonalizedTrend);
+        let selection = call.field_selection(ObjectKind::PERSONALIZED_TREND);
         call.respond(&view::render_personal_trends(&found, now, &selection, call.answer_vocabulary()))
     })
 }

@@ -223,7 +223,7 @@ impl LinkedRules {
 
 /// Parses a link's query, which includes its vocabulary.
 fn parse_link_format(fields: &str) -> StreamFormat {
-    let mut selection = FieldSelection::defaults(ObjectKind::Post);
+    let mut selection = FieldSelection::defaults(ObjectKind::POST);
     let mut options = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
     for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
         // Validated when stored; parameters removed since are ignored.
@@ -236,11 +236,11 @@ fn parse_link_format(fields: &str) -> StreamFormat {
                 Ok(())
             }
             "expansions" => selection.add_expansions_param(name, value),
-            "media.fields" => selection.add_fields_param(ObjectKind::Media, name, value),
-            "poll.fields" => selection.add_fields_param(ObjectKind::Poll, name, value),
-            "place.fields" => selection.add_fields_param(ObjectKind::Place, name, value),
-            "user.fields" => selection.add_fields_param(ObjectKind::User, name, value),
-            _ => selection.add_fields_param(ObjectKind::Post, name, value),
+            "media.fields" => selection.add_fields_param(ObjectKind::MEDIA, name, value),
+            "poll.fields" => selection.add_fields_param(ObjectKind::POLL, name, value),
+            "place.fields" => selection.add_fields_param(ObjectKind::PLACE, name, value),
+            "user.fields" => selection.add_fields_param(ObjectKind::USER, name, value),
+            _ => selection.add_fields_param(ObjectKind::POST, name, value),
         };
     }
     StreamFormat { selection, options }

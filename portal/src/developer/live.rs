@@ -69,7 +69,7 @@ pub(crate) fn events(call: RequestContext) -> HandlerFuture {
             }
             Err(stop) => return Err(stop.into()),
         };
-        let mut wants = FieldSelection::defaults(ObjectKind::Post);
+        let mut wants = FieldSelection::defaults(ObjectKind::POST);
         wants.add_expansions_param("expansions", "author_id")?;
         let format = StreamFormat {
             selection: wants,

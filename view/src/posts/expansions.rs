@@ -2,7 +2,7 @@
 
 use super::entities::sent_entities;
 use super::{PostRenderContext, media_keys, mentioned_users, referenced_posts};
-use crate::loader::ExpansionTarget;
+use crate::field_schema::ExpansionTarget;
 
 pub(super) fn push_author<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
     targets.push(ExpansionTarget::User(ctx.post.author_id));

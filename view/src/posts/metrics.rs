@@ -107,7 +107,7 @@ pub(crate) fn reject_private_metrics(
     if ctx.is_owned_by_viewer() && age <= PRIVATE_METRICS_MS {
         return false;
     }
-    for (index, field) in FIELDS.iter().enumerate() {
+    for (index, field) in FIELDS.iter().map(|field| &field.definition).enumerate() {
         let JsonFieldType::Object(members) = field.json_type else {
             continue;
         };

@@ -72,7 +72,7 @@ async fn a_viewers_ties_decide_what_is_seen() {
             put(tx, &post(post_id(author), author, &format!("by {author}")));
         }
         let ids = [1, 2, 3, 4, 5].map(post_id);
-        let selection = FieldSelection::defaults(ObjectKind::Post);
+        let selection = FieldSelection::defaults(ObjectKind::POST);
         let ana = Viewer::user(UserId::new(1));
         assert_eq!(texts(&look(tx, ana, &ids, &selection)), ["by 1", "by 2"]);
         assert_eq!(texts(&look(tx, Viewer::anonymous(), &ids, &selection)), ["by 1", "by 3"]);
@@ -108,7 +108,7 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
             put(tx, &repost);
         }
         let ids = [1, 2, 3, 4, 5, 7].map(post_id);
-        let selection = FieldSelection::defaults(ObjectKind::Post);
+        let selection = FieldSelection::defaults(ObjectKind::POST);
         let anyone = look(tx, Viewer::anonymous(), &ids, &selection);
         assert_eq!(texts(&anyone), ["RT @carol: open", "RT @carol: imported"]);
         let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &selection);
@@ -135,9 +135,9 @@ async fn versions_references_and_ties_come_along() {
         quote.quoted_post_id = Some(post_id(29));
         put(tx, &quote);
 
-        let asked = [(ObjectKind::User, "connection_status,receives_your_dm")];
+        let asked = [(ObjectKind::USER, "connection_status,receives_your_dm")];
         let selection =
-            field_selection(ObjectKind::Post, &asked, "referenced_tweets.id,referenced_tweets.id.author_id");
+            field_selection(ObjectKind::POST, &asked, "referenced_tweets.id,referenced_tweets.id.author_id");
         let ana = Viewer::user(UserId::new(1));
         let answer = look(tx, ana, &[post_id(1)], &selection);
         assert_eq!(answer.errors, []);
@@ -150,7 +150,7 @@ async fn versions_references_and_ties_come_along() {
         // Mentions and authors of hidden posts must not be disclosed.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 
-        let selection = field_selection(ObjectKind::User, &[], "most_recent_post_id");
+        let selection = field_selection(ObjectKind::USER, &[], "most_recent_post_id");
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
         let asked = LookupKeys { parameter: "username", values: &names };

@@ -7,14 +7,14 @@ use serde_json::json as value;
 use store::posts::{Post, PostState};
 
 use super::{POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, user};
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
 use crate::response::{LookupKeys, render_post_page, render_requested_posts};
 use crate::{FieldSelection, ObjectKind, ResponsePayload};
 
 const ANYONE: Viewer = Viewer::anonymous();
 
 fn shown(post: Post, names: &str) -> serde_json::Value {
-    let selection = field_selection(ObjectKind::Post, &[(ObjectKind::Post, names)], "");
+    let selection = field_selection(ObjectKind::POST, &[(ObjectKind::POST, names)], "");
     let users = vec![user(1, "ana"), user(2, "bob")];
     let objects = loaded_objects(ANYONE, &selection, 1, vec![post], users, Vec::new());
     data(&render_post_page(&objects, &selection, TWEETS))[0].take()
@@ -78,7 +78,7 @@ fn the_first_part_is_found_in_the_beginning() {
 }
 
 fn repost_of(text: &str, stored: &str) -> serde_json::Value {
-    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let selection = FieldSelection::defaults(ObjectKind::POST);
     let mut repost = post(post_id(1), 1, stored);
     repost.repost_of_id = Some(post_id(9));
     let posts = vec![repost, post(post_id(9), 2, text)];
@@ -113,7 +113,7 @@ fn edits_are_told_by_the_first_version() {
 const PRIVATE: &[&str] = &["impression_count", "url_link_clicks", "user_profile_clicks", "engagements"];
 
 fn private_figures(viewer: Viewer, minutes: i64) -> ResponsePayload {
-    let selection = field_selection(ObjectKind::Post, &[(ObjectKind::Post, "non_public_metrics")], "");
+    let selection = field_selection(ObjectKind::POST, &[(ObjectKind::POST, "non_public_metrics")], "");
     let id = post_id(minutes);
     let objects = loaded_objects(viewer, &selection, 1, vec![post(id, 1, "x")], vec![user(1, "ana")], Vec::new());
     render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &[id] })
@@ -156,7 +156,7 @@ fn mixed(selection: &FieldSelection) -> LoadedObjects {
 
 #[test]
 fn what_was_asked_for_comes_in_order_or_is_refused_once() {
-    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let selection = FieldSelection::defaults(ObjectKind::POST);
     let objects = mixed(&selection);
     let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
     let answer = render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &ids });
@@ -177,7 +177,7 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
 
 #[test]
 fn a_page_leaves_out_what_may_not_be_seen() {
-    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let selection = FieldSelection::defaults(ObjectKind::POST);
     let answer = render_post_page(&mixed(&selection), &selection, POSTS);
     assert_eq!((answer.count, answer.errors.len()), (2, 0));
     assert_eq!(answer.includes, "");
@@ -187,7 +187,7 @@ fn a_page_leaves_out_what_may_not_be_seen() {
 
 #[test]
 fn one_thing_is_an_object() {
-    let selection = FieldSelection::defaults(ObjectKind::Post);
+    let selection = FieldSelection::defaults(ObjectKind::POST);
     let values = [post_id(1)];
     let asked = LookupKeys { parameter: "id", values: &values };
     let single = render_requested_posts(&mixed(&selection), &selection, POSTS, asked).into_single();
@@ -204,8 +204,8 @@ const EXPANDED: &str = "author_id,in_reply_to_user_id,referenced_tweets.id,\
 
 /// Two posts that refer to the same objects, some of them missing or hidden.
 fn leading_on() -> ResponsePayload {
-    let asked = [(ObjectKind::User, "verified"), (ObjectKind::Post, "lang")];
-    let selection = field_selection(ObjectKind::Post, &asked, EXPANDED);
+    let asked = [(ObjectKind::USER, "verified"), (ObjectKind::POST, "lang")];
+    let selection = field_selection(ObjectKind::POST, &asked, EXPANDED);
     let mut first = post(post_id(1), 1, "one");
     first.in_reply_to_user_id = Some(UserId::new(2));
     first.in_reply_to_post_id = Some(post_id(8));

@@ -5,9 +5,11 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::users::User;
 
-use super::{NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id, user};
+use super::{
+    ALL_KINDS, NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id, user,
+};
 use crate::json_writer::JsonWriter;
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
 use crate::response::{render_post_page, render_user_page};
 use crate::{FieldDefinition, FieldSelection, JsonFieldType, JsonMember, ObjectKind, RenderOptions, ResponsePayload};
 
@@ -96,10 +98,10 @@ fn full_world(selection: &FieldSelection) -> LoadedObjects {
 }
 
 fn full_answers(options: RenderOptions) -> [ResponsePayload; 2] {
-    let selection = full_field_selection(ObjectKind::Post);
+    let selection = full_field_selection(ObjectKind::POST);
     let mut posts = full_world(&selection);
     posts.posts.extend_distinct(vec![post(post_id(3), 1, "before")], |post| post.id);
-    let users = full_field_selection(ObjectKind::User);
+    let users = full_field_selection(ObjectKind::USER);
     let mut objects = full_world(&users);
     objects.root_count = 2;
     // Private metrics of posts by others would remove them from `includes`.
@@ -118,8 +120,8 @@ fn members(json: &JsonFieldType, words: &mut Vec<VocabularyWord>) {
 }
 
 fn all_words() -> Vec<VocabularyWord> {
-    let mut words: Vec<_> = ObjectKind::ALL.into_iter().filter_map(ObjectKind::include_key).collect();
-    for field in ObjectKind::ALL.iter().flat_map(|object| object.fields()) {
+    let mut words: Vec<_> = ALL_KINDS.into_iter().filter_map(ObjectKind::include_key).collect();
+    for field in ALL_KINDS.into_iter().flat_map(ObjectKind::fields) {
         words.push(field.name);
         members(&field.json_type, &mut words);
     }
@@ -196,7 +198,7 @@ fn check_records(list: &Value, object: ObjectKind, vocabulary: Vocabulary) -> Ve
     for record in list.as_array().unwrap() {
         for (key, value) in record.as_object().unwrap() {
             let is = |field: &&FieldDefinition| field.name.name_in(vocabulary) == key;
-            let field = object.fields().iter().find(is).unwrap_or_else(|| panic!("{key}"));
+            let field = object.fields().find(is).unwrap_or_else(|| panic!("{key}"));
             matches_schema(value, &field.json_type, vocabulary, key);
             seen.push(field.name.post);
         }
@@ -209,29 +211,29 @@ fn everything_written_is_declared_and_everything_declared_is_written() {
     for options in [POSTS, TWEETS] {
         let [posts, users] = full_answers(options);
         let speech = options.vocabulary;
-        let mut post = check_records(&data(&posts), ObjectKind::Post, speech);
-        let mut user = check_records(&data(&users), ObjectKind::User, speech);
+        let mut post = check_records(&data(&posts), ObjectKind::POST, speech);
+        let mut user = check_records(&data(&users), ObjectKind::USER, speech);
         let (included, more) = (json(&posts.includes), json(&users.includes));
         let key = |object: ObjectKind| object.include_key().unwrap().name_in(speech);
-        post.extend(check_records(&included[key(ObjectKind::Post)], ObjectKind::Post, speech));
-        post.extend(check_records(&more[key(ObjectKind::Post)], ObjectKind::Post, speech));
-        user.extend(check_records(&included["users"], ObjectKind::User, speech));
-        user.extend(check_records(&more["users"], ObjectKind::User, speech));
-        let media = check_records(&included["media"], ObjectKind::Media, speech);
-        let poll = check_records(&included["polls"], ObjectKind::Poll, speech);
-        let place = check_records(&included["places"], ObjectKind::Place, speech);
+        post.extend(check_records(&included[key(ObjectKind::POST)], ObjectKind::POST, speech));
+        post.extend(check_records(&more[key(ObjectKind::POST)], ObjectKind::POST, speech));
+        user.extend(check_records(&included["users"], ObjectKind::USER, speech));
+        user.extend(check_records(&more["users"], ObjectKind::USER, speech));
+        let media = check_records(&included["media"], ObjectKind::MEDIA, speech);
+        let poll = check_records(&included["polls"], ObjectKind::POLL, speech);
+        let place = check_records(&included["places"], ObjectKind::PLACE, speech);
         let never = ["source", "context_annotations"];
         for (object, seen) in [
-            (ObjectKind::Post, post),
-            (ObjectKind::User, user),
-            (ObjectKind::Media, media),
-            (ObjectKind::Poll, poll),
-            (ObjectKind::Place, place),
+            (ObjectKind::POST, post),
+            (ObjectKind::USER, user),
+            (ObjectKind::MEDIA, media),
+            (ObjectKind::POLL, poll),
+            (ObjectKind::PLACE, place),
         ] {
             for field in object.fields() {
                 let name = field.name.post;
                 let known = seen.contains(&name);
-                let unknown = matches!(object, ObjectKind::Media) && name == "promoted_metrics";
+                let unknown = object == ObjectKind::MEDIA && name == "promoted_metrics";
                 let silent = unknown || never.contains(&name) || field.description.starts_with("Accepted");
                 assert_eq!(known, !silent, "{object:?} {name}");
             }
@@ -259,7 +261,7 @@ fn what_is_not_there_is_left_out() {
         }
     }
     for options in [POSTS, TWEETS] {
-        let selection = full_field_selection(ObjectKind::Post);
+        let selection = full_field_selection(ObjectKind::POST);
         let mut bare = post(post_id(1), 1, "x");
         bare.lang = String::new();
         let viewer = Viewer::user(base::UserId::new(1));

@@ -37,11 +37,11 @@ fn without_a_store() {
     };
     let people = || (0..20).map(|number| user(number, "somebody")).collect::<Vec<_>>();
     let anyone = Viewer::anonymous();
-    let plain = FieldSelection::defaults(ObjectKind::Post);
+    let plain = FieldSelection::defaults(ObjectKind::POST);
     let hundred = loaded_objects(anyone, &plain, 100, posts(100), people(), Vec::new());
     measured("100 posts, default fields, spoken", || render_post_page(&hundred, &plain, POSTS).data.len());
     let fields = "created_at,public_metrics,lang,author_id,conversation_id,referenced_posts";
-    let rich = field_selection(ObjectKind::Post, &[(ObjectKind::Post, fields)], "author_id");
+    let rich = field_selection(ObjectKind::POST, &[(ObjectKind::POST, fields)], "author_id");
     let hundred = loaded_objects(anyone, &rich, 100, posts(100), people(), Vec::new());
     measured("100 posts, six more fields, authors, spoken", || render_post_page(&hundred, &rich, POSTS).data.len());
     let one = loaded_objects(anyone, &rich, 1, posts(1), people(), Vec::new());
@@ -58,8 +58,8 @@ fn without_a_store() {
     let near = post(post_id(1), 1, TEXT.repeat(3).get(..280).unwrap());
     measured("a look whether a post is long", || crate::posts::short_text(&near).map_or(0, |part| part.len()));
     measured("wants parsed", || {
-        let mut selection = FieldSelection::defaults(ObjectKind::Post);
-        selection.add_fields_param(ObjectKind::Post, "tweet.fields", fields).unwrap();
+        let mut selection = FieldSelection::defaults(ObjectKind::POST);
+        selection.add_fields_param(ObjectKind::POST, "tweet.fields", fields).unwrap();
         selection.add_expansions_param("expansions", "author_id").unwrap();
         usize::from(selection.detected_vocabulary().is_some())
     });
@@ -85,8 +85,8 @@ async fn out_of_a_store() {
     store
         .read(|tx: &mut Tx<'_>| {
             let ids: Vec<PostId> = (1..=100).map(post_id).collect();
-            let plain = FieldSelection::defaults(ObjectKind::Post);
-            let expanded = field_selection(ObjectKind::Post, &[], "author_id");
+            let plain = FieldSelection::defaults(ObjectKind::POST);
+            let expanded = field_selection(ObjectKind::POST, &[], "author_id");
             for (who, viewer) in [("anyone", Viewer::anonymous()), ("a user", Viewer::user(UserId::new(3)))] {
                 measured(&format!("1 post and author by {who}, read and spoken"), || {
                     let found = store::posts::find_by_id(tx, ids[0]).unwrap();

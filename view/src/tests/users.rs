@@ -7,7 +7,7 @@ use serde_json::{Value, json as value};
 use store::users::{User, UserState};
 
 use super::{POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post, post_id, user};
-use crate::loader::LoadedObjects;
+use crate::loaded_objects::LoadedObjects;
 use crate::response::{LookupKeys, render_requested_users, render_user_page};
 use crate::{FieldSelection, ObjectKind};
 
@@ -28,14 +28,14 @@ fn seen_by(viewer: Viewer, selection: &FieldSelection, prepare: impl Fn(&mut Loa
 
 #[test]
 fn what_comes_unasked() {
-    let selection = FieldSelection::defaults(ObjectKind::User);
+    let selection = FieldSelection::defaults(ObjectKind::USER);
     let answer = seen_by(Viewer::anonymous(), &selection, |_| {});
     assert_eq!(answer, value!({"id": "1", "name": "ana", "username": "ana"}));
 }
 
 #[test]
 fn ties_are_for_users_and_email_for_oneself() {
-    let selection = full_field_selection(ObjectKind::User);
+    let selection = full_field_selection(ObjectKind::USER);
     let own = seen_by(Viewer::user(UserId::new(1)), &selection, |_| {});
     assert_eq!(own["confirmed_email"], "ana@example.com");
     assert_eq!(own["subscription_type"], "Premium");
@@ -55,14 +55,14 @@ fn ties_are_for_users_and_email_for_oneself() {
     for name in ["confirmed_email", "connection_status", "receives_your_dm", "subscription", "subscribes_to_you"] {
         assert!(app.get(name).is_none(), "{name}");
     }
-    let scopeless = field_selection(ObjectKind::User, &[(ObjectKind::User, "confirmed_email")], "");
+    let scopeless = field_selection(ObjectKind::USER, &[(ObjectKind::USER, "confirmed_email")], "");
     let own = seen_by(Viewer::user(UserId::new(1)), &scopeless, |_| {});
     assert!(own.get("confirmed_email").is_none());
 }
 
 #[test]
 fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
-    let selection = field_selection(ObjectKind::User, &[(ObjectKind::User, "receives_your_dm")], "");
+    let selection = field_selection(ObjectKind::USER, &[(ObjectKind::USER, "receives_your_dm")], "");
     let id = UserId::new(1);
     for (open, follows, blocks, wanted) in [
         (true, false, false, true),
@@ -82,7 +82,7 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
 
 #[test]
 fn users_come_in_the_order_of_asking() {
-    let selection = FieldSelection::defaults(ObjectKind::User);
+    let selection = FieldSelection::defaults(ObjectKind::USER);
     let mut suspended = user(3, "Carol");
     suspended.state = UserState::Suspended;
     let mut deleted = user(4, "dave");
@@ -111,7 +111,7 @@ fn users_come_in_the_order_of_asking() {
 
 #[test]
 fn a_pinned_post_comes_along() {
-    let selection = field_selection(ObjectKind::User, &[], "pinned_tweet_id,most_recent_tweet_id");
+    let selection = field_selection(ObjectKind::USER, &[], "pinned_tweet_id,most_recent_tweet_id");
     let mut subject = ana();
     subject.pinned_post_id = Some(post_id(1));
     subject.most_recent_post_id = Some(post_id(9));

@@ -99,7 +99,7 @@ pub(super) fn schema_name(object: ObjectKind) -> &'static str {
 }
 
 pub(super) fn object_schema(object: ObjectKind) -> Value {
-    let shown = object.fields().iter().filter(|field| !field.name.post.is_empty());
+    let shown = object.fields().filter(|field| !field.name.post.is_empty());
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for field in shown {
         let mut schema = field_schema(field.json_type);

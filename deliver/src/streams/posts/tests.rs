@@ -96,7 +96,7 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
     let rule = add_rule(&site, app, "lighthouse").await;
     let session = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     let format = StreamFormat {
-        selection: FieldSelection::defaults(ObjectKind::Post),
+        selection: FieldSelection::defaults(ObjectKind::POST),
         options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
     };
     let begin = async {
