@@ -100,7 +100,7 @@ impl PostStreamsInner {
         }
         let links = webhooks::all_stream_links(tx)?;
         if links.is_empty() {
-            *rules = LinkedRules { rule_index: rules.rule_index.empty_copy(), ..LinkedRules::default() };
+            rules.remove_rules();
         } else {
             rules.load_linked_rules(tx, &links, from)?;
             batch.more |= rules.rule_index.truncate_after_rule_changes(&mut events, from);
@@ -193,14 +193,21 @@ impl LinkedRules {
         apps.dedup();
         // Another node has read part of the log, including rule changes that were not applied here.
         if self.log_position != Some(at) || self.apps != apps {
-            self.rule_index = self.rule_index.empty_copy();
+            self.remove_rules();
             self.rule_index.learn_stored_posts(tx)?;
-            for app in &apps {
-                while !self.rule_index.load_rules(tx, (*app, StreamProduct::Stream))? {}
+            self.apps.clone_from(&apps);
+            for app in apps {
+                while !self.rule_index.load_rules(tx, (app, StreamProduct::Stream))? {}
             }
-            self.apps = apps;
         }
         Ok(())
+    }
+
+    /// Does nothing if no app's rules are loaded: copying the word statistics takes millions of instructions.
+    fn remove_rules(&mut self) {
+        if !self.apps.is_empty() {
+            *self = Self { rule_index: self.rule_index.empty_copy(), ..Self::default() };
+        }
     }
 
     fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
