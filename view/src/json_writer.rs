@@ -79,9 +79,10 @@ impl JsonWriter {
     }
 
     /// Writes a comma unless an object or array has just begun.
+    #[inline]
     pub(crate) fn write_separator(&mut self) {
         // No complete value ends like this: strings end with a quotation mark.
-        if !self.text.ends_with(['{', '[']) && !self.text.is_empty() {
+        if !matches!(self.text.as_bytes().last(), None | Some(b'{' | b'[')) {
             self.text.push(',');
         }
     }
@@ -108,13 +109,9 @@ impl JsonWriter {
     }
 
     fn push_escaped(&mut self, text: &str, html: bool) {
-        let special =
-            |byte: u8| byte < 0x20 || matches!(byte, b'"' | b'\\') || html && matches!(byte, b'&' | b'<' | b'>');
         let mut rest = text;
-        while let Some(index) = rest.bytes().position(special) {
-            let Some((plain, tail)) = rest.split_at_checked(index) else {
-                break;
-            };
+        while let Some((plain, tail)) = special_position(rest.as_bytes(), html).and_then(|at| rest.split_at_checked(at))
+        {
             self.text.push_str(plain);
             let mut letters = tail.chars();
             if let Some(letter) = letters.next() {
@@ -145,17 +142,18 @@ impl JsonWriter {
     }
 
     pub(crate) fn write_int(&mut self, value: i64) {
-        // Writing to a string cannot fail.
-        let _ = write!(self.text, "{value}");
+        self.text.push_str(itoa::Buffer::new().format(value));
     }
 
     /// Writes an id as a string, so that clients lose no digits.
+    #[inline]
     pub(crate) fn write_id(&mut self, id: i64) {
         self.text.push('"');
         self.write_int(id);
         self.text.push('"');
     }
 
+    #[inline]
     pub(crate) fn write_bool(&mut self, value: bool) {
         self.text.push_str(if value { "true" } else { "false" });
     }
@@ -172,4 +170,17 @@ impl JsonWriter {
             self.text.push_str(json);
         }
     }
+}
+
+/// The position of the first byte that must be escaped.
+fn special_position(bytes: &[u8], html: bool) -> Option<usize> {
+    // Without branches, so that the compiler compares the bytes of a chunk at once.
+    let is_special = |byte: u8| {
+        (byte < 0x20) | (byte == b'"') | (byte == b'\\') | (html & ((byte == b'&') | (byte == b'<') | (byte == b'>')))
+    };
+    let (chunks, _) = bytes.as_chunks::<16>();
+    let is_plain = |chunk: &&[u8; 16]| !chunk.iter().fold(false, |found, byte| found | is_special(*byte));
+    let start = chunks.iter().take_while(is_plain).count() * 16;
+    let found = bytes.get(start..)?.iter().position(|byte| is_special(*byte))?;
+    Some(start + found)
 }

@@ -75,7 +75,7 @@ impl<K, V> Default for IndexedVec<K, V> {
     }
 }
 
-impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
+impl<K: Copy + Hash + Ord, V> IndexedVec<K, V> {
     pub(crate) fn extend_distinct(&mut self, records: Vec<V>, key: impl Fn(&V) -> K) {
         self.items.reserve(records.len());
         self.positions.reserve(records.len());
@@ -96,11 +96,13 @@ impl<K: Copy + Eq + Hash, V> IndexedVec<K, V> {
         &self.items
     }
 
-    /// The keys that have no record, each once.
+    /// The keys that have no record, each once, sorted.
     pub(crate) fn missing_keys(&self, keys: impl IntoIterator<Item = K>) -> Vec<K> {
-        let mut new = HashSet::new();
         let keys = keys.into_iter();
-        keys.filter(|key| !self.positions.contains_key(key) && new.insert(*key)).collect()
+        let mut missing: Vec<_> = keys.filter(|key| !self.positions.contains_key(key)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing
     }
 }
 

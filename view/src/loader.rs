@@ -234,8 +234,10 @@ impl LoadedObjects {
         if self.posts.items().is_empty() {
             return Ok(());
         }
-        let authors: HashSet<_> = self.posts.items().iter().map(|post| post.author_id).collect();
-        let authors = self.users.items().iter().filter(|user| authors.contains(&user.id));
+        let mut authors: Vec<_> = self.posts.items().iter().map(|post| post.author_id).collect();
+        authors.sort_unstable();
+        authors.dedup();
+        let authors = authors.into_iter().filter_map(|id| self.users.get(id));
         let mut sights = AuthorVisibilities::load(tx, self.viewer, authors)?;
         sights.admit_posts(tx, self.posts.items())?;
         let judge = |post: &Post| match post.state {

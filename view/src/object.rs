@@ -43,6 +43,9 @@ pub(crate) trait RenderedObject: Sized + 'static {
         out.write_object(|out| {
             let mut rest = Self::visible_fields(ctx, mask);
             for field in Self::FIELDS {
+                if rest == 0 {
+                    break;
+                }
                 if rest & 1 == 1
                     && let Some(write) = field.writer
                 {

@@ -174,6 +174,11 @@ fn is_surely_short(text: &str) -> bool {
     if text.len() > limit * 4 {
         return false;
     }
+    // No character weighs more than its bytes.
+    let all_dots = text.bytes().filter(|byte| *byte == b'.').count();
+    if text.len() + all_dots * URL_EXTRA_WEIGHT <= limit {
+        return true;
+    }
     let (mut max_weight, mut dots, mut last) = (0, 0, ' ');
     for letter in text.chars() {
         max_weight += if letter < '\u{1100}' { 1 } else { 2 };
