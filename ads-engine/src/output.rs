@@ -23,7 +23,8 @@ pub struct OperationOutput {
 
 impl OperationOutput {
     pub fn from_value(data: &Value) -> Self {
-        Self::from_json(data.to_string())
+        // Faster than through `Display`; serializing a value cannot fail.
+        Self::from_json(serde_json::to_string(data).unwrap_or_default())
     }
 
     pub fn from_json(data: String) -> Self {
