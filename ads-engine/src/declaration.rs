@@ -30,6 +30,8 @@ pub struct Resource {
     pub path: &'static str,
     /// The singular for messages: `tracking tag`.
     pub label: &'static str,
+    /// The ids of operations, if they do not follow from `name` and `path`.
+    pub operation_ids: &'static [(ResourceVerb, &'static str)],
     /// The path used by older clients, if it differs.
     pub legacy_path: &'static str,
     pub id_format: IdFormat,
@@ -168,6 +170,7 @@ impl Resource {
         id: VocabularyWord::same_in_both(""),
         path: "",
         label: "",
+        operation_ids: &[],
         legacy_path: "",
         id_format: IdFormat::Short,
         sequence: "",

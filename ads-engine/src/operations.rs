@@ -218,9 +218,10 @@ fn verb_operation((accounts, resource): (&'static Resource, &'static Resource), 
         ResourceVerb::List => pascal_case(resource.path),
         _ => pascal_case(resource.name),
     };
+    let known_id = resource.operation_ids.iter().find(|(known, _)| *known == verb).map(|(_, id)| *id);
     let reads = matches!(verb, ResourceVerb::List | ResourceVerb::Get);
     AdsOperation {
-        id: leak_str(format!("{id}{name}")),
+        id: known_id.unwrap_or_else(|| leak_str(format!("{id}{name}"))),
         method,
         aliases: legacy_paths(&path, &[]),
         path: leak_str(path),
@@ -393,7 +394,7 @@ fn legacy_paths(path: &str, aliases: &[String]) -> &'static [&'static str] {
 }
 
 /// Turns `promoted_<posts>` into `PromotedPosts`.
-fn pascal_case(name: &str) -> String {
+pub fn pascal_case(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     words

@@ -8,6 +8,7 @@ pub static ACCOUNT_MEDIA: Resource = Resource {
     id: VocabularyWord::same_in_both("account_media_id"),
     path: "account_media",
     label: "account media",
+    operation_ids: &[(ResourceVerb::Get, "getAdsAccountMediaById")],
     not_found: "ACCOUNT_MEDIA_NOT_FOUND",
     fields: &[
         FieldSpec::new("video_id", FieldKind::MediaKey).immutable(),

@@ -21,6 +21,11 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     id: VocabularyWord::same_in_both("line_item_curated_category_id"),
     path: "line_item_curated_categories",
     label: "line item curated category",
+    operation_ids: &[
+        (ResourceVerb::Create, "createAdsLineItemCategory"),
+        (ResourceVerb::Update, "updateAdsLineItemCategory"),
+        (ResourceVerb::Delete, "deleteAdsLineItemCategory"),
+    ],
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Optional),
         FieldSpec::reference("curated_category_id", &CURATED_CATEGORY).required().update(FieldRequirement::Optional),

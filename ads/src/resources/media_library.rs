@@ -69,7 +69,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
     CustomOperation::mutation(
         "PUT",
-        "updateAdsLibraryMedia",
+        "updateAdsMedia",
         "media_library/{media_key}",
         "Changes what is said of a medium of the library.",
         update_media,
@@ -78,7 +78,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[KEY, NAME, FILE_NAME, TITLE, DESCRIPTION, POSTER]),
     CustomOperation::mutation(
         "DELETE",
-        "deleteAdsLibraryMedia",
+        "deleteAdsMedia",
         "media_library/{media_key}",
         "Removes a medium from the library.",
         remove_media,

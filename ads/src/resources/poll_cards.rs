@@ -18,6 +18,7 @@ pub static POLL_CARD: Resource = Resource {
     id: VocabularyWord::same_in_both("card_id"),
     path: "cards/poll",
     label: "poll card",
+    operation_ids: &[(ResourceVerb::List, "getAdsPollCards")],
     not_found: "CARD_NOT_FOUND",
     sequence: SHORT_CARD_SEQUENCE,
     fields: &[

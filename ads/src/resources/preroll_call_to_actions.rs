@@ -14,6 +14,13 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     id: VocabularyWord::same_in_both("preroll_call_to_action_id"),
     path: "preroll_call_to_actions",
     label: "preroll call to action",
+    operation_ids: &[
+        (ResourceVerb::List, "getAdsCallsToAction"),
+        (ResourceVerb::Get, "getAdsCallToAction"),
+        (ResourceVerb::Create, "createAdsCallToAction"),
+        (ResourceVerb::Update, "updateAdsCallToAction"),
+        (ResourceVerb::Delete, "deleteAdsCallToAction"),
+    ],
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
         FieldSpec::one_of("call_to_action", &["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"]).required(),

@@ -32,21 +32,11 @@ pub mod webhooks;
 
 use std::sync::LazyLock;
 
-use web::endpoint::{Endpoint, ErrorFormat};
+use web::endpoint::Endpoint;
 
-/// The operations declared here, and those generated from the `ads` crate, which replace their plans.
-pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> = LazyLock::new(|| {
-    let mut all: Vec<&'static [Endpoint]> = Vec::new();
-    for endpoints in DECLARED {
-        all.push(if endpoints.first().is_some_and(|one| one.error_format == ErrorFormat::Ads) {
-            ads::unbuilt_endpoints(endpoints)
-        } else {
-            endpoints
-        });
-    }
-    all.push(ads::built_endpoints(DECLARED));
-    all
-});
+/// The operations declared here, and those generated from the `ads` crate.
+pub static ENDPOINTS: LazyLock<Vec<&'static [Endpoint]>> =
+    LazyLock::new(|| DECLARED.iter().copied().chain([ads::generate_endpoints()]).collect());
 
 static DECLARED: &[&[Endpoint]] = &[
     posts::POSTS,
@@ -83,16 +73,5 @@ static DECLARED: &[&[Endpoint]] = &[
     powerstream::POWERSTREAM,
     oauth::OAUTH1,
     oauth::OAUTH2,
-    ads::ACCOUNTS,
-    ads::ACCOUNT,
-    ads::REFERENCE,
-    ads::RECOMMENDATIONS,
-    ads::CAMPAIGNS,
-    ads::BATCHES,
-    ads::CARDS,
-    ads::CREATIVES,
-    ads::PROMOTED,
-    ads::AUDIENCES,
-    ads::TAILORED_AUDIENCES,
     ads::SERVING,
 ];

@@ -1,5 +1,6 @@
 //! The Ads API's part of the OpenAPI document: bodies and responses.
 
+use ads_engine::operations::pascal_case;
 use ads_engine::{
     DefaultValue, FieldKind, FieldRequirement, FieldSpec, OperationAction, OperationParamLocation, Resource,
     ResourceVerb,
@@ -103,12 +104,7 @@ pub(super) fn response_resource(operation: &ads_engine::AdsOperation) -> Option<
 
 /// `AdsLineItem`, for example.
 pub(super) fn resource_schema_name(of: &Resource) -> String {
-    let words = of.name.split('_').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    });
-    format!("Ads{}", words.collect::<String>())
+    format!("Ads{}", pascal_case(of.name))
 }
 
 /// Computed members are not declared and may occur as well.

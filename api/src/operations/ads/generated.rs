@@ -1,8 +1,5 @@
 //! Operations generated from the declarations of the `ads` crate.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
-
 use ads_engine::{AdsRateClass, FieldKind, FieldRequirement, OperationParamLocation};
 use base::{Entitlement, Scope, Scopes};
 use web::endpoint::{
@@ -10,30 +7,11 @@ use web::endpoint::{
     SharedWindow, per_minute, per_quarter_hour,
 };
 
-/// The planned operations that the `ads` crate does not declare yet.
-pub(in crate::operations) fn unbuilt_endpoints(planned: &'static [Endpoint]) -> &'static [Endpoint] {
-    static BUILT: LazyLock<HashSet<(&str, String)>> = LazyLock::new(|| {
-        let all = ads_delivery::operations().iter();
-        all.map(|operation| (operation.method, path_shape(operation.path))).collect()
-    });
-    let open = planned.iter().filter(|plan| !BUILT.contains(&(plan.method, path_shape(plan.path))));
-    Vec::leak(open.copied().collect())
+pub(in crate::operations) fn generate_endpoints() -> &'static [Endpoint] {
+    Vec::leak(ads_delivery::operations().iter().map(build_endpoint).collect())
 }
 
-/// The declared operations, under the ids of their plans.
-pub(in crate::operations) fn built_endpoints(planned: &[&'static [Endpoint]]) -> &'static [Endpoint] {
-    let plans: Vec<&Endpoint> =
-        planned.iter().copied().flatten().filter(|plan| plan.error_format == ErrorFormat::Ads).collect();
-    let all = ads_delivery::operations().iter().map(|operation| {
-        let plan = plans
-            .iter()
-            .find(|plan| plan.method == operation.method && path_shape(plan.path) == path_shape(operation.path));
-        build_endpoint(operation, plan.map_or(operation.id, |plan| plan.id))
-    });
-    Vec::leak(all.collect())
-}
-
-fn build_endpoint(operation: &'static ads_engine::AdsOperation, id: &'static str) -> Endpoint {
+fn build_endpoint(operation: &'static ads_engine::AdsOperation) -> Endpoint {
     let params: &'static [EndpointParam] = Vec::leak(operation.params.iter().map(build_param).collect());
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
         // All changes share one window.
@@ -42,7 +20,7 @@ fn build_endpoint(operation: &'static ads_engine::AdsOperation, id: &'static str
     };
     let scopes = if operation.is_write { WRITE } else { READ };
     Endpoint {
-        id,
+        id: operation.id,
         method: operation.method,
         path: operation.path,
         aliases: operation.aliases,
@@ -65,13 +43,6 @@ const WRITE: Scopes = Scopes::from_slice(&[Scope::AdsWrite]);
 /// Changes of any kind per user.
 const CHANGES_PER_MINUTE: u32 = 450;
 static WRITES: SharedWindow = SharedWindow { name: "ads changes", window: per_minute(CHANGES_PER_MINUTE) };
-
-/// The path with unnamed parameters, in the posts vocabulary.
-fn path_shape(path: &str) -> String {
-    let path = path.replace("<posts>", "posts").replace("<post>", "post");
-    let parts = path.split('/').map(|part| if part.starts_with('{') { "*" } else { part });
-    parts.collect::<Vec<_>>().join("/")
-}
 
 const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
     match rate_class {

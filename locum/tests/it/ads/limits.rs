@@ -738,7 +738,7 @@ const LINES: &[(&str, &[How])] = &[
             Bound("getAdsCampaigns", "q", "1..255"),
             Bound("getAdsCards", "count", "1..200"),
             Bound("getAdsCards", "q", "1..80"),
-            Bound("getAdsCardsPoll", "q", "1..80"),
+            Bound("getAdsPollCards", "q", "1..80"),
             Bound("getAdsDraftPosts", "count", "1..200"),
             Bound("getAdsScheduledPosts", "count", "1..200"),
         ],
