@@ -1,0 +1,66 @@
+//! Formats of the ids of advertising records.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdFormat {
+    /// Base 36 from a sequence of the resource.
+    Short,
+    /// A decimal snowflake id.
+    Long,
+    /// Twelve characters in base 36.
+    Twelve,
+}
+
+impl IdFormat {
+    /// Parses an id; `None` if it contains a character that no id has. One that overflows becomes an id that no
+    /// record has.
+    pub fn parse(self, text: &str) -> Option<i64> {
+        let (radix, plain) = match self {
+            Self::Short | Self::Twelve => (36, text.bytes().all(|byte| byte.is_ascii_alphanumeric())),
+            Self::Long => (10, text.bytes().all(|byte| byte.is_ascii_digit())),
+        };
+        (plain && !text.is_empty()).then(|| i64::from_str_radix(text, radix).unwrap_or(-1))
+    }
+
+    /// The offset added to sequence numbers, so that an id has twelve characters and no leading zero.
+    pub const fn number_offset(self) -> i64 {
+        match self {
+            Self::Twelve => 36_i64.pow(11) * 9,
+            Self::Short | Self::Long => 0,
+        }
+    }
+
+    pub fn format(self, id: i64) -> String {
+        match self {
+            Self::Short => format_base36(id),
+            Self::Long => id.to_string(),
+            Self::Twelve => format!("{:0>12}", format_base36(id)),
+        }
+    }
+}
+
+pub fn format_base36(number: i64) -> String {
+    let mut rest = number.unsigned_abs();
+    let mut letters = Vec::new();
+    while rest > 0 || letters.is_empty() {
+        let digit = u32::try_from(rest % 36).unwrap_or(0);
+        letters.extend(char::from_digit(digit, 36));
+        rest /= 36;
+    }
+    letters.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IdFormat, format_base36};
+
+    #[test]
+    fn ids_are_read_in_either_case_and_written_in_lower() {
+        assert_eq!(format_base36((1 << 52) + 1), "18ce53un18h");
+        assert_eq!(IdFormat::Short.parse("18CE53UN18H"), Some((1 << 52) + 1));
+        assert_eq!(IdFormat::Short.parse("zzzzzzzzzzzzzzzzzzzz"), Some(-1));
+        for text in ["", "a-b", "a b", "é", "+1"] {
+            assert_eq!(IdFormat::Short.parse(text), None, "{text}");
+        }
+        assert_eq!(IdFormat::Twelve.format(7), "000000000007");
+    }
+}

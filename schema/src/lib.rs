@@ -1,0 +1,17 @@
+//! Declarations of parameters and body members: their kinds, how they are read and checked, and their JSON Schema.
+
+mod id_format;
+pub mod json_schema;
+mod kind;
+mod object;
+mod parameter;
+mod reading;
+mod rendering;
+mod time;
+
+pub use id_format::{IdFormat, format_base36};
+pub use kind::{CustomKind, Kind, TextPattern, ValueKind};
+pub use object::{ObjectProblem, check_object};
+pub use parameter::{DefaultValue, FieldRequirement, Parameter, ParameterLocation};
+pub use reading::{RawParam, ReadingRules, Violation, ViolationKind, read, truncate_for_echo};
+pub use time::{format_time, parse_lenient_time};
