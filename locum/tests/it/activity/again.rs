@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::SUBSCRIPTIONS;
 use super::webhook::all_of;
-use crate::harness::{ReceivedRequest, TestRequest, TestServer, WebhookReceiver, wait_until};
+use crate::harness::{ReceivedRequest, TestApp, TestRequest, TestServer, WebhookReceiver, wait_until};
 
 /// What a delivery tells, in a word or two.
 fn word(heard: &ReceivedRequest) -> String {
@@ -18,67 +18,87 @@ fn word(heard: &ReceivedRequest) -> String {
     format!("{}: {post}", text(&data["event_type"]))
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn what_was_deleted_or_became_private_since_is_not_sent_again() {
-    let mut server = TestServer::start(&["--world", "empty"]);
-    let app = server.default_app().clone();
-    let receiver = WebhookReceiver::open(&app.secret);
-    let ask = |server: &TestServer, target: &str, body: &Value| {
-        let ask = TestRequest::post(target).json(body).bearer(&app.bearer);
-        server.send(ask).assert_status(200)["data"].clone()
-    };
-    let made = ask(&server, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
-    let hook = made["id"].as_str().unwrap().to_owned();
-    let (cid, bob, deleted) = {
-        let (ada, bob, cid) = (server.new_user("ada"), server.new_user("bob"), server.new_user("cid"));
-        let kinds = [
-            ("post.create", &ada),
-            ("post.create", &bob),
-            ("post.create", &cid),
-            ("post.delete", &bob),
-            ("profile.update.bio", &bob),
-        ];
-        for (kind, user) in kinds {
-            let filter = json!({ "user_id": user.id });
-            let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
-            ask(&server, SUBSCRIPTIONS, &body);
-        }
-        bob.post(all_of(&hook), &json!({})).assert_status(200);
-        ada.publish_text("Kept");
-        let hidden = bob.publish_text("Hidden");
-        let deleted = cid.publish_text("Deleted");
-        let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
-        ada.create_post(&quote).assert_status(201);
-        let gone = bob.publish_text("Gone");
-        // Of what is gone before it is told of, nothing is told.
-        wait_until("all posts came", || receiver.received_requests().len() >= 8);
-        bob.delete(format!("/2/posts/{gone}")).assert_status(200);
-        let edit = ["user", "edit", &bob.id, "--description", "A new life"];
-        server.run_cli(&edit).assert_success();
-        (cid.token.clone(), bob.id.clone(), deleted)
-    };
-    // Bob's account is told of his posts, of the quote and of the end of one.
-    wait_until("all came", || receiver.received_requests().len() >= 11);
-    let first = receiver.received_requests();
-    let words: Vec<String> = first.iter().map(word).collect();
-    assert_eq!(words.len(), 11, "{words:?}");
+/// Sends a request as the app; the data of the answer.
+#[track_caller]
+fn post_as(server: &TestServer, app: &TestApp, target: &str, body: &Value) -> Value {
+    let request = TestRequest::post(target).json(body).bearer(&app.bearer);
+    server.send(request).assert_status(200)["data"].clone()
+}
 
-    server.stop();
-    server.run_sql("UPDATE delivery SET at = at - 3600000");
-    server.restart();
-    server.run_cli(&["user", "protect", &bob]).assert_success();
-    let delete = TestRequest::delete(format!("/2/posts/{deleted}")).bearer(&cid);
-    server.send(delete).assert_status(200);
-    receiver.clear_received();
+/// What a webhook received an hour ago, before a post was deleted and a user became protected.
+struct PastDeliveries {
+    server: TestServer,
+    receiver: WebhookReceiver,
+    app: TestApp,
+    hook: String,
+    protected_user: String,
+    received: Vec<ReceivedRequest>,
+}
+
+impl PastDeliveries {
+    fn new() -> Self {
+        let mut server = TestServer::start(&["--world", "empty"]);
+        let app = server.default_app().clone();
+        let receiver = WebhookReceiver::open(&app.secret);
+        let webhook = post_as(&server, &app, "/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+        let hook = webhook["id"].as_str().unwrap().to_owned();
+        let (cid, bob, deleted) = {
+            let (ada, bob, cid) = (server.new_user("ada"), server.new_user("bob"), server.new_user("cid"));
+            let kinds = [
+                ("post.create", &ada),
+                ("post.create", &bob),
+                ("post.create", &cid),
+                ("post.delete", &bob),
+                ("profile.update.bio", &bob),
+            ];
+            for (kind, user) in kinds {
+                let filter = json!({ "user_id": user.id });
+                let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
+                post_as(&server, &app, SUBSCRIPTIONS, &body);
+            }
+            bob.post(all_of(&hook), &json!({})).assert_status(200);
+            ada.publish_text("Kept");
+            let hidden = bob.publish_text("Hidden");
+            let deleted = cid.publish_text("Deleted");
+            let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
+            ada.create_post(&quote).assert_status(201);
+            let gone = bob.publish_text("Gone");
+            // Of what is gone before it is told of, nothing is told.
+            wait_until("all posts came", || receiver.received_requests().len() >= 8);
+            bob.delete(format!("/2/posts/{gone}")).assert_status(200);
+            let edit = ["user", "edit", &bob.id, "--description", "A new life"];
+            server.run_cli(&edit).assert_success();
+            (cid.token.clone(), bob.id.clone(), deleted)
+        };
+        // Bob's account gets his posts, the quote and the deletion of one.
+        wait_until("all came", || receiver.received_requests().len() >= 11);
+        let received = receiver.received_requests();
+        let words: Vec<String> = received.iter().map(word).collect();
+        assert_eq!(words.len(), 11, "{words:?}");
+
+        server.stop();
+        server.run_sql("UPDATE delivery SET at = at - 3600000");
+        server.restart();
+        server.run_cli(&["user", "protect", &bob]).assert_success();
+        let delete = TestRequest::delete(format!("/2/posts/{deleted}")).bearer(&cid);
+        server.send(delete).assert_status(200);
+        receiver.clear_received();
+        Self { server, receiver, app, hook, protected_user: bob, received }
+    }
+}
+
+#[test]
+fn replay_omits_deleted_posts_and_those_of_users_protected_since() {
+    let past = PastDeliveries::new();
+    let receiver = &past.receiver;
     let now = base::clock::wall_time();
     let minute = |ago: i64| {
         let text = now.plus_ms(-ago * 60_000).to_string();
         let digits = text.chars().filter(char::is_ascii_digit);
         digits.take(12).collect::<String>()
     };
-    let span = json!({ "webhook_id": hook, "from_date": minute(75), "to_date": minute(45) });
-    ask(&server, "/2/webhooks/replay", &span);
+    let span = json!({ "webhook_id": past.hook, "from_date": minute(75), "to_date": minute(45) });
+    post_as(&past.server, &past.app, "/2/webhooks/replay", &span);
     let is_over = |one: &ReceivedRequest| one.json()["replay_job_status"]["job_state"] == "Complete";
     wait_until("the replay is over", || receiver.received_requests().iter().any(is_over));
     let again = receiver.received_requests();
@@ -96,19 +116,23 @@ fn what_was_deleted_or_became_private_since_is_not_sent_again() {
     let mut expected = expected.map(str::to_owned);
     expected.sort();
     assert_eq!(words, expected);
+}
 
-    // One by one neither, until he is public again.
-    let hidden = first.iter().find(|one| word(one) == "post.create: Hidden");
+#[test]
+fn resending_a_post_of_a_protected_user_is_refused_until_the_user_is_public_again() {
+    let past = PastDeliveries::new();
+    let (server, receiver) = (&past.server, &past.receiver);
+    let hidden = past.received.iter().find(|one| word(one) == "post.create: Hidden");
     let id = hidden.unwrap().header("webhook-id").to_owned();
-    let log = json!({ "webhook": { "log": { "webhook": hook, "limit": 1000, "delivery": null } } });
+    let log = json!({ "webhook": { "log": { "webhook": past.hook, "limit": 1000, "delivery": null } } });
     let log = server.execute_command(&log).unwrap();
     let deliveries = log["deliveries"].as_array().unwrap().iter();
     let mut found = deliveries.filter(|one| one["event_id"] == id.as_str());
     let seq = found.next_back().unwrap()["delivery"].clone();
-    let resend = json!({ "webhook": { "resend": { "webhook": hook, "delivery": seq } } });
+    let resend = json!({ "webhook": { "resend": { "webhook": past.hook, "delivery": seq } } });
     let refused = server.execute_command(&resend).unwrap_err();
     assert!(refused.contains("not for everyone"), "{refused}");
-    server.run_cli(&["user", "unprotect", &bob]).assert_success();
+    server.run_cli(&["user", "unprotect", &past.protected_user]).assert_success();
     receiver.clear_received();
     server.execute_command(&resend).unwrap();
     wait_until("it came", || !receiver.received_requests().is_empty());

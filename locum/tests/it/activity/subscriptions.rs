@@ -13,8 +13,17 @@ fn one(id: &str) -> String {
     format!("{SUBSCRIPTIONS}/{id}")
 }
 
+/// Subscribes to three events of one user; the first subscription's id.
+fn subscribe_to_three_events(stage: &Stage) -> String {
+    let user = json!({ "user_id": stage.person("ada").id });
+    let first = stage.subscribe("profile.update.bio", &user);
+    stage.subscribe("post.create", &user);
+    stage.subscribe("follow.follow", &json!({ "user_id": user["user_id"], "direction": "received" }));
+    first
+}
+
 #[test]
-fn a_subscription_is_made_listed_changed_and_ended() {
+fn subscription_is_returned_as_created_and_its_duplicate_is_refused() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     let mut asked = body("profile.update.bio", &ada);
@@ -27,12 +36,15 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     assert!(data["created_at"].as_str().unwrap().ends_with('Z'));
     assert_eq!(data["subscription"]["subscription_id"], data["subscription_id"]);
     assert_eq!(made["meta"]["total_subscriptions"], 1);
-    let id = data["subscription_id"].as_str().unwrap().to_owned();
     let again = stage.post(SUBSCRIPTIONS, &asked);
     again.assert_legacy_code(409, 355);
     assert!(again.text().contains("DuplicateSubscriptionFailed"));
-    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    stage.subscribe("follow.follow", &json!({ "user_id": ada.id, "direction": "received" }));
+}
+
+#[test]
+fn subscriptions_are_listed_by_page() {
+    let stage = Stage::new();
+    let id = subscribe_to_three_events(&stage);
     let listed = stage.get(&format!("{SUBSCRIPTIONS}?max_results=2")).assert_status(200);
     assert_eq!(listed["data"].as_array().unwrap().len(), 2);
     assert_eq!(listed["data"][0]["filter"]["direction"], "received");
@@ -43,6 +55,12 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     let rest = stage.get(&rest).assert_status(200);
     assert_eq!(rest["data"][0]["subscription_id"], id.as_str());
     assert!(rest["meta"].get("next_token").is_none());
+}
+
+#[test]
+fn subscription_tag_is_changed_until_the_subscription_is_deleted() {
+    let stage = Stage::new();
+    let id = subscribe_to_three_events(&stage);
     let put = |body: &Value| stage.send(TestRequest::new("PUT", one(&id)).json(body));
     let changed = put(&json!({ "tag": "others" })).assert_status(200);
     assert_eq!(changed["data"]["subscription"]["tag"], "others");
@@ -54,6 +72,13 @@ fn a_subscription_is_made_listed_changed_and_ended() {
     assert_eq!(gone, json!({ "data": { "deleted": true }, "meta": { "total_subscriptions": 2 } }));
     stage.send(TestRequest::delete(one(&id))).assert_problem(404, "resource-not-found");
     put(&json!({ "tag": "x" })).assert_problem(404, "resource-not-found");
+}
+
+#[test]
+fn bulk_deletion_reports_each_subscription() {
+    let stage = Stage::new();
+    let id = subscribe_to_three_events(&stage);
+    stage.send(TestRequest::delete(one(&id))).assert_status(200);
     let left = stage.get(SUBSCRIPTIONS).assert_status(200);
     let ids: Vec<&str> =
         left["data"].as_array().unwrap().iter().map(|one| one["subscription_id"].as_str().unwrap()).collect();
