@@ -37,7 +37,7 @@ impl Network {
 }
 
 #[test]
-fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() {
+fn user_on_a_do_not_reach_list_is_neither_estimated_nor_shown_ads() {
     let delay = ["--set", "ads.audience_delay=1s"];
     let server: &'static TestServer = keep_for_test(TestServer::start(&delay));
     let (ads, network) = (Advertiser::on(server), Network::new(server));
@@ -66,9 +66,7 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
     ];
     ads.send("POST", "/targeting_criteria", &followers).assert_status(200);
     for item in [&item, &other] {
-        let post = ads.person.publish_text(&format!("Promoted {}", unique_number()));
-        let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-        ads.send("POST", "/promoted_posts", &promote).assert_status(200);
+        ads.promote_new_post(item);
     }
     assert!(network.shows(&ana.id) && network.shows(&ben.id));
     wait_until("both are estimated", || reached() == 2);
@@ -86,9 +84,7 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
     // Other advertisers reach her as before.
     let rival = Advertiser::on(server);
     let item = rival.line_item(&rival.campaign());
-    let post = rival.person.publish_text("Also promoted");
-    let promote = [("line_item_id", item.as_str()), ("post_ids", post.as_str())];
-    rival.send("POST", "/promoted_posts", &promote).assert_status(200);
+    rival.promote_new_post(&item);
     assert!(network.shows(&ana.id));
     rival.send("DELETE", &format!("/line_items/{item}"), &[]).assert_status(200);
     // Whoever is taken from the list is reached again, and all when there is none.
@@ -101,7 +97,7 @@ fn whom_an_account_does_not_want_to_reach_is_in_no_estimate_and_shown_nothing() 
 }
 
 #[test]
-fn an_account_has_one_list_of_addresses_and_phone_numbers() {
+fn account_has_one_do_not_reach_list_that_is_no_audience() {
     let ads = Advertiser::new();
     let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked")]);
     let list = made.assert_status(200)["data"].clone();
@@ -129,7 +125,13 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     is(&elsewhere, 404, "NOT_FOUND", "do_not_reach_list_id");
     let foreign = Advertiser::new().avoid(id, &json!([one]));
     is(&foreign, 404, "NOT_FOUND", "do_not_reach_list_id");
+}
 
+#[test]
+fn do_not_reach_list_takes_hashed_addresses_and_phone_numbers_and_a_batch_is_all_or_nothing() {
+    let ads = Advertiser::new();
+    let id = &ads.make("/do_not_reach_lists", &[]);
+    let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
     let phone = json!([{ "phone_number": [hashed("+351200000000")] }]);
     let answer = ads.avoid(id, &json!([one, update(&phone), remove(&phone)]));
     let body = answer.assert_status(200);
@@ -163,7 +165,11 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     for bad in [json!([]), json!({})] {
         is(&ads.avoid(id, &bad), 400, "INVALID_PARAMETER", "");
     }
-    // A partner brings audiences, and has no say in whom the account reaches.
+}
+
+#[test]
+fn audience_partner_has_no_access_to_do_not_reach_lists() {
+    let ads = Advertiser::new();
     let partner = shared_server().new_user("partner");
     let role = ["ads", "account", "role", &ads.account, &partner.username];
     let role = [&role[..], &["PARTNER_AUDIENCE_MANAGER"]].concat();
@@ -172,7 +178,13 @@ fn an_account_has_one_list_of_addresses_and_phone_numbers() {
     for method in ["GET", "POST"] {
         is(&send(&partner, method, &path, &[]), 403, "ACTION_NOT_ALLOWED", "");
     }
-    // Once it is gone there may be another.
+}
+
+#[test]
+fn deleted_do_not_reach_list_can_be_replaced() {
+    let ads = Advertiser::new();
+    let id = &ads.make("/do_not_reach_lists", &[]);
+    let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
     let gone = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
     assert_eq!(gone.assert_status(200)["data"]["deleted"], true);
     is(&ads.avoid(id, &json!([one])), 404, "NOT_FOUND", "do_not_reach_list_id");

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Advertiser, is};
+use super::super::{Advertiser, batch_problem, is};
 use super::{hashed, remove, update};
-use crate::harness::{TestRequest, TestResponse, shared_server, unique_number};
+use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
 fn of(audience: &str) -> Value {
     json!({ "custom_audience_id": audience })
@@ -44,29 +44,43 @@ impl Advertiser {
     }
 }
 
-#[test]
-fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
-    let ads = Advertiser::new();
-    let (one, two, three) =
-        (shared_server().new_user("one"), shared_server().new_user("two"), shared_server().new_user("three"));
-    let (here, there) = (ads.audience_of(&[&one, &two]), ads.audience_of(&[&two, &three]));
-    let either = made_of("OR", &[of(&here), of(&there)]);
-    let made = ads.batch(
-        "custom_audiences",
-        &json!([
-            item("Either", &either),
+/// An advertiser with two lists, and what five audiences made of them were answered with.
+struct CombinedLists {
+    ads: Advertiser,
+    member: TestUser<'static>,
+    here: String,
+    there: String,
+    response: Value,
+}
+
+impl CombinedLists {
+    fn new() -> Self {
+        let ads = Advertiser::new();
+        let [member, both, other] = ["one", "two", "three"].map(|name| shared_server().new_user(name));
+        let (here, there) = (ads.audience_of(&[&member, &both]), ads.audience_of(&[&both, &other]));
+        let items = json!([
+            item("Either", &made_of("OR", &[of(&here), of(&there)])),
             item("Both", &made_of("AND", &[of(&here), of(&there)])),
             item("Only here", &made_of("and", &[of(&here), not(&there)])),
             item("Twice", &made_of("AND", &[json!({ "custom_audience_id": here, "frequency": 2 })])),
             item("Lately", &made_of("AND", &[json!({ "custom_audience_id": here, "lookback_window": 1 })])),
-        ]),
-    );
-    let made = made.assert_status(200);
+        ]);
+        let response = ads.batch("custom_audiences", &items).assert_status(200);
+        Self { ads, member, here, there, response }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        super::ids(&self.response).into_iter().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn flexible_audience_has_the_members_that_its_segments_select() {
+    let CombinedLists { ads, here, there, response: made, .. } = &CombinedLists::new();
     assert_eq!(made["request"].as_array().unwrap().len(), 5);
     assert_eq!(made["request"][0]["operation_type"], "Create");
     assert_eq!(made["request"][0]["params"]["account_id"], ads.account.as_str());
-    let ids: Vec<String> =
-        made["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+
     let shown = &made["data"][0];
     assert_eq!(shown["audience_type"], "FLEXIBLE");
     assert_eq!(shown["targetable_types"], json!(["FLEXIBLE", "EXCLUDED_FLEXIBLE"]));
@@ -80,28 +94,37 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
             "lookback_window": null, "negate": false,
         })
     );
-    for (id, size) in ids.iter().zip([3, 1, 1, 0, 2]) {
+    for (id, size) in super::ids(made).into_iter().zip([3, 1, 1, 0, 2]) {
         ads.comes_to(id, size);
     }
-    assert_eq!(ads.one(&here)["metadata"], Value::Null);
-    // It is targeted as any other, and follows those that it is made of.
+    assert_eq!(ads.one(here)["metadata"], Value::Null);
+}
+
+#[test]
+fn flexible_audience_follows_the_lists_that_it_is_made_of() {
+    let combined = CombinedLists::new();
+    let (ads, here, there) = (&combined.ads, &combined.here, &combined.there);
+    let ids = combined.ids();
+    for (id, size) in ids.iter().zip([3, 1, 1]) {
+        ads.comes_to(id, size);
+    }
     let campaign_item = ads.line_item(&ads.campaign());
     ads.criterion(&campaign_item, &ids[0], &[]).assert_status(200);
     ads.set(&["--estimate", "exact"]);
     let count = |id: &str| ads.estimated(id).assert_status(200)["data"]["audience_size"]["max"].clone();
     assert_eq!(count(&ids[0]), 3);
     assert_eq!(count(&ids[2]), 1);
-    let users = json!([{ "svc_id": [hashed(&one.id)] }]);
-    ads.users(&here, &json!([remove(&users)])).assert_status(200);
+    let users = json!([{ "svc_id": [hashed(&combined.member.id)] }]);
+    ads.users(here, &json!([remove(&users)])).assert_status(200);
     ads.comes_to(&ids[0], 2);
     ads.comes_to(&ids[2], 0);
-    ads.users(&here, &json!([update(&users)])).assert_status(200);
+    ads.users(here, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&ids[2], 1);
     // Its members are those of others; its name is its own.
     is(&ads.users(&ids[0], &json!([update(&users)])), 403, "ACTION_NOT_ALLOWED", "");
     let path = format!("/custom_audiences/{}", ids[0]);
     let renamed = ads.send("PUT", &path, &[("name", "All of them")]).assert_status(200);
-    assert_eq!(renamed["data"]["metadata"][0]["segments"], *segments);
+    assert_eq!(renamed["data"]["metadata"][0]["segments"], combined.response["data"][0]["metadata"][0]["segments"]);
     // An audience that is gone comes to nobody.
     ads.send("DELETE", &format!("/custom_audiences/{there}"), &[]).assert_status(200);
     ads.comes_to(&ids[0], 2);
@@ -112,7 +135,7 @@ fn an_audience_made_of_others_comes_to_whoever_is_left_of_them() {
 }
 
 #[test]
-fn audiences_are_made_all_together_or_not_at_all() {
+fn flexible_audience_batch_with_an_invalid_item_creates_nothing() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let (own, foreign) = (ads.audience(), other.audience());
     let good = item("Good", &made_of("OR", &[of(&own)]));
@@ -151,10 +174,7 @@ fn audiences_are_made_all_together_or_not_at_all() {
     ] {
         let answer = ads.batch("custom_audiences", &json!([good, bad]));
         let body = answer.assert_status(400);
-        let wrong = &body["operation_errors"][1][0];
-        assert_eq!(wrong["code"], code, "{bad}: {body}");
-        let place = wrong["parameter"].as_str().or(wrong["attribute"].as_str());
-        assert_eq!(place.unwrap_or_default(), at, "{body}");
+        assert_eq!(batch_problem(&body, 1), (code, at), "{bad}: {body}");
         assert_eq!(body["operation_errors"][0], json!([]), "{body}");
     }
     let many = |count: usize| -> Value {
@@ -168,7 +188,12 @@ fn audiences_are_made_all_together_or_not_at_all() {
     assert_eq!(ads.names(), before);
     ads.batch("custom_audiences", &many(10)).assert_status(200);
     assert_eq!(ads.names().len(), before.len() + 10);
-    // What was lent may be used as long as it is lent; what was made of it stays.
+}
+
+#[test]
+fn shared_audience_can_be_combined_only_while_it_is_shared() {
+    let (ads, other) = (Advertiser::new(), Advertiser::new());
+    let foreign = other.audience();
     other.set(&["--business", "bikes"]);
     ads.set(&["--business", "bikes"]);
     let path = format!("/custom_audiences/{foreign}/permissions");
@@ -182,6 +207,6 @@ fn audiences_are_made_all_together_or_not_at_all() {
     other.send("DELETE", &format!("{path}/{permission}"), &[]).assert_status(200);
     let again = item("Again", &made_of("OR", &[of(&foreign)]));
     let body = ads.batch("custom_audiences", &json!([again])).assert_status(400);
-    assert_eq!(body["operation_errors"][0][0]["code"], not_found);
+    assert_eq!(body["operation_errors"][0][0]["code"], "TAILORED_AUDIENCE_NOT_FOUND");
     assert_eq!(ads.one(&lent)["audience_size"], 1);
 }

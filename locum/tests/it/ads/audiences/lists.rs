@@ -7,7 +7,7 @@ use super::{hashed, ids, update};
 use crate::harness::{TestRequest, shared_server};
 
 #[test]
-fn an_audience_is_made_found_changed_and_deleted() {
+fn audience_is_returned_as_created_and_its_name_is_unique() {
     let ads = Advertiser::new();
     let params = [("name", "Newsletter"), ("description", "Readers")];
     let made = ads.send("POST", "/custom_audiences", &params).assert_status(200);
@@ -34,15 +34,22 @@ fn an_audience_is_made_found_changed_and_deleted() {
     is(&ads.send("POST", "/custom_audiences", &[]), 400, "MISSING_PARAMETER", "name");
     let long = "x".repeat(256);
     is(&ads.send("POST", "/custom_audiences", &[("name", &long)]), 400, "INVALID_PARAMETER", "name");
-    let other = ads.make("/custom_audiences", &[("name", "Shop")]);
+    ads.make("/custom_audiences", &[("name", "Shop")]);
     let one = format!("/custom_audiences/{id}");
     is(&ads.send("PUT", &one, &[("name", "Shop")]), 400, "INVALID", "name");
     let own_name = [("name", "Newsletter"), ("description", "")];
     let same = ads.send("PUT", &one, &own_name).assert_status(200);
     assert_eq!(same["data"]["description"], Value::Null);
-    // Older clients call them otherwise.
+}
+
+#[test]
+fn audiences_are_filtered_sorted_and_paged() {
+    let ads = Advertiser::new();
+    let id = &ads.make("/custom_audiences", &[("name", "Newsletter")]);
+    let other = ads.make("/custom_audiences", &[("name", "Shop")]);
+    // The path of earlier API versions.
     let older = ads.get("/tailored_audiences", &[("q", "NEWS")]);
-    assert_eq!(ids(&older), [id]);
+    assert_eq!(ids(&older), [id.as_str()]);
     let some = [("custom_audience_ids", other.as_str()), ("sort_by", "name-asc")];
     assert_eq!(ids(&ads.get("/custom_audiences", &some)), [other.as_str()]);
     let all = [("with_total_count", "true"), ("count", "1")];
@@ -50,7 +57,7 @@ fn an_audience_is_made_found_changed_and_deleted() {
     assert_eq!((ids(&all).len(), &all["total_count"]), (1, &json!(2)));
     let next = all["next_cursor"].as_str().unwrap();
     let rest = ads.get("/custom_audiences", &[("cursor", next), ("count", "1")]);
-    assert_eq!(ids(&rest), [id]);
+    assert_eq!(ids(&rest), [id.as_str()]);
     let scope = [("permission_scope", "SHARED")];
     assert_eq!(ids(&ads.get("/custom_audiences", &scope)).len(), 0);
     is(
@@ -59,6 +66,13 @@ fn an_audience_is_made_found_changed_and_deleted() {
         "INVALID_PARAMETER",
         "permission_scope",
     );
+}
+
+#[test]
+fn deleted_audience_is_not_found_and_frees_its_name() {
+    let ads = Advertiser::new();
+    let id = &ads.make("/custom_audiences", &[("name", "Newsletter")]);
+    let one = format!("/custom_audiences/{id}");
     let gone = ads.send("DELETE", &one, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
