@@ -4,44 +4,61 @@ use serde_json::{Value, json};
 
 use super::{Network, around, file, market, metric, sum};
 use crate::ads::Advertiser;
-use crate::harness::wait_until;
+use crate::harness::{TestUser, wait_until};
+
+/// A promoted post that two viewers saw and a user engaged with.
+struct ServedPost {
+    ads: Advertiser,
+    campaign: String,
+    item: String,
+    post: String,
+    promoted: String,
+    fan: TestUser<'static>,
+}
+
+impl ServedPost {
+    fn new() -> Self {
+        let ads = Advertiser::on(market());
+        let network = Network::new();
+        let campaign = ads.quick_campaign("20000000");
+        let item = ads.quick_item(&campaign, "150000");
+        let (post, promoted) = ads.promoted(&item, false);
+        let fan = market().new_user("fan");
+        let viewer = json!({
+            "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
+        });
+        let shown = network.request(&viewer, 5);
+        assert_eq!(shown.len(), 1, "{shown:?}");
+        assert_eq!(shown[0]["post_id"], post.as_str());
+        assert_eq!(shown[0]["promoted_post_id"], promoted.as_str());
+        assert_eq!(shown[0]["line_item_id"], item.as_str());
+        let token = shown[0]["impression_token"].as_str().unwrap();
+        // What is reported twice counts once.
+        let told = network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
+        assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
+        let again = network.report(&[(token, "url_click"), (token, "impression")]).assert_status(200);
+        assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
+        // Someone who is no user sees it as well.
+        let other = network.token(&json!({ "key": "device-1" }));
+        network.report(&[(&other, "impression"), (&other, "qualified_impression")]).assert_status(200);
+        // What is done on the platform within a day of an impression belongs to it, once.
+        let like = json!({ "tweet_id": post });
+        let likes = format!("/2/users/{}/likes", fan.id);
+        fan.post(&likes, &like).assert_status(200);
+        fan.delete(format!("{likes}/{post}")).assert_status(200);
+        fan.post(&likes, &like).assert_status(200);
+        let bystander = market().new_user("bystander");
+        bystander.post(format!("/2/users/{}/likes", bystander.id), &like).assert_status(200);
+        let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
+        fan.create_post(&reply).assert_status(201);
+        wait_until("what was done is counted", || metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1);
+        Self { ads, campaign, item, post, promoted, fan }
+    }
+}
 
 #[test]
-fn what_is_served_and_done_shows_in_every_figure() {
-    let ads = Advertiser::on(market());
-    let network = Network::new();
-    let campaign = ads.quick_campaign("20000000");
-    let item = ads.quick_item(&campaign, "150000");
-    let (post, promoted) = ads.promoted(&item, false);
-    let fan = market().new_user("fan");
-    let viewer = json!({
-        "user_id": fan.id, "platform": 1, "country": "pt", "metro": "732da9aec70fbc02", "age": 30, "gender": 2
-    });
-    let shown = network.request(&viewer, 5);
-    assert_eq!(shown.len(), 1, "{shown:?}");
-    assert_eq!(shown[0]["post_id"], post.as_str());
-    assert_eq!(shown[0]["promoted_post_id"], promoted.as_str());
-    assert_eq!(shown[0]["line_item_id"], item.as_str());
-    let token = shown[0]["impression_token"].as_str().unwrap();
-    // What is reported twice counts once.
-    let told = network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
-    assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
-    let again = network.report(&[(token, "url_click"), (token, "impression")]).assert_status(200);
-    assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
-    // Someone who is no user sees it as well.
-    let other = network.token(&json!({ "key": "device-1" }));
-    network.report(&[(&other, "impression"), (&other, "qualified_impression")]).assert_status(200);
-    // What is done on the platform within a day of an impression belongs to it, once.
-    let like = json!({ "tweet_id": post });
-    let likes = format!("/2/users/{}/likes", fan.id);
-    fan.post(&likes, &like).assert_status(200);
-    fan.delete(format!("{likes}/{post}")).assert_status(200);
-    fan.post(&likes, &like).assert_status(200);
-    let bystander = market().new_user("bystander");
-    bystander.post(format!("/2/users/{}/likes", bystander.id), &like).assert_status(200);
-    let reply = json!({ "text": "Nice", "reply": { "in_reply_to_tweet_id": post } });
-    fan.create_post(&reply).assert_status(201);
-    wait_until("what was done is counted", || metric(&ads.stats("LINE_ITEM", &item, &[]), "replies") == 1);
+fn served_post_has_the_same_metrics_and_reach_at_every_level() {
+    let ServedPost { ads, campaign, item, promoted, .. } = &ServedPost::new();
     let wanted = [
         ("impressions", 2),
         ("engagements", 3),
@@ -55,7 +72,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     ];
     let post_word = [("entity", "PROMOTED_TWEET")];
     for (entity, id, more) in
-        [("LINE_ITEM", &item, &[][..]), ("CAMPAIGN", &campaign, &[]), ("PROMOTED_POST", &promoted, &post_word)]
+        [("LINE_ITEM", item, &[][..]), ("CAMPAIGN", campaign, &[]), ("PROMOTED_POST", promoted, &post_word)]
     {
         let stats = ads.stats(entity, id, more);
         for (name, number) in wanted {
@@ -66,7 +83,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
         let stats = ads.stats(entity, id, &[]);
         assert_eq!(metric(&stats, "engagements"), 3);
     }
-    let stats = ads.stats("LINE_ITEM", &item, &[]);
+    let stats = ads.stats("LINE_ITEM", item, &[]);
     let metrics = &stats["data"][0]["id_data"][0]["metrics"];
     assert_eq!(metrics["follows"], Value::Null);
     assert_eq!(metrics["tweets_send"], Value::Null);
@@ -80,7 +97,11 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let params = [&span[..], &[("funding_instrument_ids", ads.instrument.as_str())]].concat();
     let reach = ads.beside("GET", "A/reach/funding_instruments", &params).assert_status(200);
     assert_eq!(reach["data"][0]["total_audience_reach"], 2);
-    // The post's own figures, for its author only.
+}
+
+#[test]
+fn metrics_of_a_promoted_post_are_shown_to_its_author_only() {
+    let ServedPost { ads, post, fan, .. } = &ServedPost::new();
     let fields = "public_metrics,promoted_metrics,organic_metrics,non_public_metrics";
     let path = format!("/2/tweets/{post}?tweet.fields={fields}");
     let seen = ads.person.get(path.clone()).assert_status(200);
@@ -95,7 +116,13 @@ fn what_is_served_and_done_shows_in_every_figure() {
     assert_eq!(figures["non_public_metrics"]["url_link_clicks"], 1);
     let refused = fan.get(path).assert_status(200);
     assert_eq!(refused["data"], Value::Null, "{refused}");
-    // Where viewers are: a country is asked for by its place.
+}
+
+#[test]
+fn served_campaign_is_segmented_by_metro_and_listed_as_active() {
+    let ServedPost { ads, campaign, promoted, .. } = &ServedPost::new();
+    let (from, to) = around(24, 1);
+    let span = [("start_time", from.as_str()), ("end_time", to.as_str())];
     let metros = |country: &str| {
         let params = [
             ("entity", "CAMPAIGN"),
@@ -108,7 +135,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
             ("segmentation_type", "METROS"),
             ("country", country),
         ];
-        file(&ads, &ads.beside("POST", "jobs/A", &params).assert_status(200))
+        file(ads, &ads.beside("POST", "jobs/A", &params).assert_status(200))
     };
     let portugal = metros("3c65374ea675483e");
     assert_eq!(sum(&portugal["data"][0], "impressions"), 1, "{portugal}");
@@ -117,7 +144,7 @@ fn what_is_served_and_done_shows_in_every_figure() {
     let france = metros("FR");
     assert_eq!(france["data"][0]["id_data"], json!([]));
     // What changed, and under what.
-    let params = [&span[..], &[("entity", "PROMOTED_TWEET"), ("campaign_ids", &campaign)]].concat();
+    let params = [&span[..], &[("entity", "PROMOTED_TWEET"), ("campaign_ids", campaign)]].concat();
     let active = ads.beside("GET", "A/active_entities", &params).assert_status(200);
     assert_eq!(active["data"][0]["entity_id"], promoted.as_str(), "{active}");
     assert_eq!(active["data"][0]["placements"], json!(["ALL_ON_TWITTER"]));

@@ -2,29 +2,34 @@
 
 use serde_json::{Value, json};
 
-use super::market;
-use crate::ads::{Advertiser, is, send};
-use crate::harness::TestResponse;
+use crate::ads::{Advertiser, is, send, with_overrides};
+use crate::harness::{TestResponse, shared_server};
 
-#[test]
-fn figures_are_given_for_what_the_contract_allows() {
-    let ads = Advertiser::on(market());
-    let item = ads.line_item(&ads.campaign());
-    let usual = [
+/// The parameters of a request for a day of a line item.
+const fn usual(item: &str) -> [(&'static str, &str); 7] {
+    [
         ("entity", "LINE_ITEM"),
-        ("entity_ids", item.as_str()),
+        ("entity_ids", item),
         ("start_time", "2026-03-01T08:00:00Z"),
         ("end_time", "2026-03-02T08:00:00Z"),
         ("granularity", "HOUR"),
         ("metric_groups", "ENGAGEMENT"),
         ("placement", "ALL_ON_TWITTER"),
-    ];
-    let with = |more: &[(&'static str, &str)]| -> TestResponse {
-        let mut params: Vec<(&str, &str)> = usual.to_vec();
-        params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
-        params.extend(more.iter().copied().filter(|(_, value)| !value.is_empty()));
-        ads.figures(&params)
-    };
+    ]
+}
+
+/// Asks for the figures with some parameters replaced, or left out where they are empty.
+fn stats(ads: &Advertiser, item: &str, more: &[(&str, &str)]) -> TestResponse {
+    let mut params = with_overrides(&usual(item), more);
+    params.retain(|(_, value)| !value.is_empty());
+    ads.figures(&params)
+}
+
+#[test]
+fn figures_have_one_value_for_each_hour_of_the_request() {
+    let ads = Advertiser::new();
+    let item = ads.line_item(&ads.campaign());
+    let with = |more: &[(&str, &str)]| stats(&ads, &item, more);
     let stats = with(&[]).assert_status(200);
     assert_eq!(stats["data_type"], "stats");
     assert_eq!(stats["time_series_length"], 24);
@@ -47,10 +52,17 @@ fn figures_are_given_for_what_the_contract_allows() {
     let one = &stats["data"][0]["id_data"][0];
     assert_eq!(one["segment"], Value::Null);
     assert_eq!(one["metrics"]["impressions"], Value::Null);
+}
+
+#[test]
+fn invalid_request_for_figures_is_refused() {
+    let (ads, rival) = (Advertiser::new(), Advertiser::new());
+    let item = ads.line_item(&ads.campaign());
+    let with = |more: &[(&str, &str)]| stats(&ads, &item, more);
     let many = "zz".to_owned();
     let twenty_one: Vec<String> = (0..21).map(|n| format!("a{n}")).collect();
     let twenty_one = twenty_one.join(",");
-    let rival = Advertiser::on(market());
+
     let foreign = rival.line_item(&rival.campaign());
     for (more, status, code, at) in [
         (&[("start_time", "2026-03-01T08:30:00Z")][..], 400, "INVALID_PARAMETER", "start_time"),
@@ -74,21 +86,33 @@ fn figures_are_given_for_what_the_contract_allows() {
         }
         is(&with(more), status, code, at);
     }
-    // A date is its midnight in the account's time zone; days begin there.
+}
+
+#[test]
+fn days_begin_at_midnight_in_the_time_zone_of_the_account() {
+    let ads = Advertiser::new();
+    let item = ads.line_item(&ads.campaign());
+    let with = |more: &[(&str, &str)]| stats(&ads, &item, more);
     let days = [("start_time", "2026-11-15"), ("end_time", "2026-11-18"), ("granularity", "DAY")];
     let stats = with(&days).assert_status(200);
     assert_eq!(stats["time_series_length"], 3);
     assert_eq!(stats["request"]["params"]["start_time"], "2026-11-15T08:00:00Z");
-    // Roles.
-    let analyst = market().new_user("analyst");
+}
+
+#[test]
+fn analyst_reads_the_figures_of_the_account_only() {
+    let ads = Advertiser::new();
+    let item = ads.line_item(&ads.campaign());
+    let usual = usual(&item);
+    let analyst = shared_server().new_user("analyst");
     let role = ["ads", "account", "role", &ads.account, &analyst.username, "ANALYST"];
-    market().run_cli(&role).assert_success();
+    shared_server().run_cli(&role).assert_success();
     let path = format!("/12/stats/accounts/{}", ads.account);
     is(&send(&analyst, "GET", &path, &usual), 403, "ACTION_NOT_ALLOWED", "");
     let mut params = usual.to_vec();
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;
     send(&analyst, "GET", &path, &params).assert_status(200);
-    let stranger = market().new_user("stranger");
+    let stranger = shared_server().new_user("stranger");
     is(&send(&stranger, "GET", &path, &usual), 403, "ACCOUNT_NOT_FOUND", "account_id");
 }
