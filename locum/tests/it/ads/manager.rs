@@ -86,7 +86,7 @@ fn error_of(answer: &TestResponse, field: &str) -> String {
 }
 
 #[test]
-fn what_pages_make_is_what_the_interface_answers() {
+fn record_created_on_a_page_is_read_through_the_api() {
     let mut manager = Manager::new();
     let none = manager.browser.get(manager.home.clone()).text();
     assert!(none.contains("No campaigns yet"), "{none}");
@@ -127,7 +127,14 @@ fn what_pages_make_is_what_the_interface_answers() {
     let history = manager.browser.get(format!("{}/line-items/{item}", manager.home));
     let history = history.text();
     assert!(history.contains("Ads Manager") && history.contains("End time: none →"));
-    // And the other way round.
+}
+
+#[test]
+fn record_changed_through_the_api_is_shown_resumed_and_deleted_on_pages() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let one = format!("/campaigns/{campaign}");
+    let item = manager.item(&campaign);
     let rename = [("name", "Summer"), ("entity_status", "PAUSED")];
     manager.ads.send("PUT", &one, &rename).assert_status(200);
     let list = manager.browser.get(manager.home.clone()).text();
@@ -194,7 +201,7 @@ fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
 }
 
 #[test]
-fn pages_show_and_do_what_the_role_permits() {
+fn page_shows_and_allows_what_the_role_permits() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
@@ -248,7 +255,13 @@ fn pages_show_and_do_what_the_role_permits() {
     }
     let kept = manager.ads.get(&format!("/campaigns/{campaign}"), &[]);
     assert_eq!(kept["data"]["entity_status"], "ACTIVE");
-    // Nor does one account show what is another's.
+}
+
+#[test]
+fn page_of_another_account_is_not_found() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let (item, home) = (manager.item(&campaign), &manager.home);
     let mut stranger = Manager::new();
     for path in [
         format!("{}/campaigns/{campaign}", stranger.home),
@@ -264,8 +277,14 @@ fn pages_show_and_do_what_the_role_permits() {
     }
 }
 
+/// An amount of millionths as pages show it.
+fn money(micros: i64) -> String {
+    let coins = (micros + 5_000) / 10_000;
+    format!("{}.{:02} USD", coins / 100, coins % 100)
+}
+
 #[test]
-fn figures_on_pages_are_those_that_the_interface_answers() {
+fn page_shows_the_figures_of_the_api() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
@@ -299,10 +318,6 @@ fn figures_on_pages_are_those_that_the_interface_answers() {
     let [charge, results, impressions] = stats("CAMPAIGN", &campaign);
     assert!(charge > 0 && results > 0 && impressions > 0);
     assert_eq!(stats("LINE_ITEM", &item), [charge, results, impressions]);
-    let money = |micros: i64| {
-        let coins = (micros + 5_000) / 10_000;
-        format!("{}.{:02} USD", coins / 100, coins % 100)
-    };
     assert!(charge < 1_000_000_000, "no thousands to be set apart");
     for page in [
         manager.home.clone(),
