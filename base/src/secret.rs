@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 /// `Debug` hides the text; equality takes constant time for equal lengths.
-#[derive(Clone, Eq)]
+#[derive(Clone, Default, Eq)]
 pub struct Secret(String);
 
 impl Secret {

@@ -3,31 +3,21 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccountSubscription {
-    pub user_id: UserId,
-    pub webhook_id: i64,
-    pub app_id: AppId,
-    pub created_at: Time,
-}
-
-fn subscription_from_row(row: &SqlRow<'_, '_>) -> Result<AccountSubscription, Fault> {
-    Ok(AccountSubscription {
-        user_id: row.id(0)?,
-        webhook_id: row.int(1)?,
-        app_id: row.id(2)?,
-        created_at: row.time(3)?,
-    })
+table! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AccountSubscription in "account_subscription" {
+        pub user_id: UserId,
+        pub webhook_id: i64,
+        pub app_id: AppId,
+        pub created_at: Time,
+    }
 }
 
 /// Returns false if the webhook already receives the account's activity.
 pub fn insert(tx: &mut Tx<'_>, account: &AccountSubscription) -> Result<bool, Fault> {
-    let sql = "INSERT INTO account_subscription (user_id, webhook_id, app_id, created_at) \
-               VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
-    let args = [account.user_id.into(), account.webhook_id.into(), account.app_id.into(), account.created_at.into()];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, AccountSubscription, account)
 }
 
 pub fn exists(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault> {
@@ -36,21 +26,19 @@ pub fn exists(tx: &mut Tx<'_>, webhook: i64, user: UserId) -> Result<bool, Fault
 }
 
 pub fn list_by_webhook(tx: &mut Tx<'_>, webhook: i64) -> Result<Vec<AccountSubscription>, Fault> {
-    let sql = "SELECT user_id, webhook_id, app_id, created_at FROM account_subscription \
-               WHERE webhook_id = $1 ORDER BY user_id";
-    tx.query_rows(sql, &[webhook.into()], subscription_from_row)
+    let sql = select!(AccountSubscription, "WHERE webhook_id = $1 ORDER BY user_id");
+    tx.query_rows(sql, &[webhook.into()])
 }
 
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<AccountSubscription>, Fault> {
-    let sql = "SELECT user_id, webhook_id, app_id, created_at FROM account_subscription \
-               WHERE user_id = $1";
-    tx.query_by_keys(sql, users, &[], subscription_from_row)
+    let sql = select!(AccountSubscription, "WHERE user_id = $1");
+    tx.query_by_keys(sql, users, &[])
 }
 
 /// Counts an app's subscriptions; an account with two webhooks counts twice.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM account_subscription WHERE app_id = $1";
-    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[app.into()])
 }
 
 /// Returns false if there was no such subscription.

@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, stored_enum, table, update};
 use crate::edges::{directional_query, edge_page_query, query_page};
 use crate::posts::PageRange;
 
@@ -16,101 +16,53 @@ pub enum ActivityDirection {
     Outbound,
 }
 
-impl ActivityDirection {
-    const fn to_number(direction: Option<Self>) -> i64 {
-        match direction {
-            None => 0,
-            Some(Self::Inbound) => 1,
-            Some(Self::Outbound) => 2,
-        }
+stored_enum!(ActivityDirection "activity direction" { Inbound = 1, Outbound = 2 });
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ActivitySubscription in "activity_subscription" {
+        pub id: i64,
+        pub app_id: AppId,
+        pub event_type: String,
+        /// A query over the event's text, or empty.
+        pub keyword: String,
+        /// The direction as the app wrote it, or empty.
+        pub direction_name: String,
+        /// The app's own label, or empty.
+        pub tag: String,
+        /// Whether it depends on the user's consent to the app.
+        pub requires_consent: bool as "private",
+        pub created_at: Time,
+        pub updated_at: Time,
     }
-
-    const fn from_number(number: i64) -> Option<Self> {
-        match number {
-            1 => Some(Self::Inbound),
-            2 => Some(Self::Outbound),
-            _ => None,
-        }
+    read_only {
+        pub user_id: Option<UserId> as "NULLIF(user_id, 0)",
+        pub direction: Option<ActivityDirection> as "NULLIF(direction, 0)",
+        /// A webhook that receives the events as well as the stream.
+        pub webhook_id: Option<i64> as "NULLIF(webhook_id, 0)",
+        pub authorizing_user_id: Option<UserId> as "NULLIF(maker_id, 0)",
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ActivitySubscription {
-    pub id: i64,
-    pub app_id: AppId,
-    pub event_type: String,
-    pub user_id: Option<UserId>,
-    /// A query over the event's text, or empty.
-    pub keyword: String,
-    pub direction: Option<ActivityDirection>,
-    /// The direction as the app wrote it, or empty.
-    pub direction_name: String,
-    /// The app's own label, or empty.
-    pub tag: String,
-    /// A webhook that receives the events as well as the stream.
-    pub webhook_id: Option<i64>,
-    pub authorizing_user_id: Option<UserId>,
-    /// Whether it depends on the user's consent to the app.
-    pub requires_consent: bool,
-    pub created_at: Time,
-    pub updated_at: Time,
-}
-
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT id, app_id, event_type, user_id, keyword, direction, direction_name, tag, \
-             webhook_id, maker_id, private, created_at, updated_at FROM activity_subscription ",
-            $after
-        )
-    };
-}
-
-fn subscription_from_row(row: &SqlRow<'_, '_>) -> Result<ActivitySubscription, Fault> {
-    let user = |id: i64| (id > 0).then(|| UserId::new(id));
-    Ok(ActivitySubscription {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        event_type: row.text(2)?,
-        user_id: user(row.int(3)?),
-        keyword: row.text(4)?,
-        direction: ActivityDirection::from_number(row.int(5)?),
-        direction_name: row.text(6)?,
-        tag: row.text(7)?,
-        webhook_id: Some(row.int(8)?).filter(|id| *id > 0),
-        authorizing_user_id: user(row.int(9)?),
-        requires_consent: row.bool(10)?,
-        created_at: row.time(11)?,
-        updated_at: row.time(12)?,
-    })
 }
 
 fn user_number(user: Option<UserId>) -> i64 {
     user.map_or(0, UserId::get)
 }
 
+fn direction_number(direction: Option<ActivityDirection>) -> i64 {
+    direction.map_or(0, ActivityDirection::to_number)
+}
+
 /// Returns false if the app already has an equal subscription for the same webhook.
 pub fn insert(tx: &mut Tx<'_>, new: &ActivitySubscription) -> Result<bool, Fault> {
-    let sql = "INSERT INTO activity_subscription (id, app_id, event_type, user_id, keyword, \
-               direction, direction_name, tag, webhook_id, maker_id, private, created_at, \
-               updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
-               ON CONFLICT DO NOTHING";
-    let args = [
-        new.id.into(),
-        new.app_id.into(),
-        (&new.event_type).into(),
-        user_number(new.user_id).into(),
-        (&new.keyword).into(),
-        ActivityDirection::to_number(new.direction).into(),
-        (&new.direction_name).into(),
-        (&new.tag).into(),
-        new.webhook_id.unwrap_or(0).into(),
-        user_number(new.authorizing_user_id).into(),
-        i64::from(new.requires_consent).into(),
-        new.created_at.into(),
-        new.updated_at.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(
+        tx,
+        ActivitySubscription,
+        new,
+        user_id = user_number(new.user_id),
+        direction = direction_number(new.direction),
+        webhook_id = new.webhook_id.unwrap_or(0),
+        maker_id = user_number(new.authorizing_user_id)
+    )
 }
 
 pub fn find_duplicate(tx: &mut Tx<'_>, subscription: &ActivitySubscription) -> Result<Option<i64>, Fault> {
@@ -120,29 +72,23 @@ pub fn find_duplicate(tx: &mut Tx<'_>, subscription: &ActivitySubscription) -> R
         subscription.app_id.into(),
         (&subscription.event_type).into(),
         user_number(subscription.user_id).into(),
-        ActivityDirection::to_number(subscription.direction).into(),
+        direction_number(subscription.direction).into(),
         subscription.webhook_id.unwrap_or(0).into(),
         (&subscription.keyword).into(),
     ];
-    tx.query_row(sql, &args, |row| row.int(0))
+    tx.query_row(sql, &args)
 }
 
 /// Updates tag and webhook.
 pub fn update(tx: &mut Tx<'_>, subscription: &ActivitySubscription) -> Result<(), Fault> {
-    let sql = "UPDATE activity_subscription SET tag = $1, webhook_id = $2, updated_at = $3 \
-               WHERE id = $4";
-    let args = [
-        (&subscription.tag).into(),
-        subscription.webhook_id.unwrap_or(0).into(),
-        subscription.updated_at.into(),
-        subscription.id.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    let webhook_id = subscription.webhook_id.unwrap_or(0);
+    let id = subscription.id;
+    update!(tx, "activity_subscription", subscription: [tag, updated_at], [webhook_id = webhook_id], id = id)
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, id: i64) -> Result<Option<ActivitySubscription>, Fault> {
-    let sql = columns!("WHERE id = $1 AND app_id = $2");
-    tx.query_row(sql, &[id.into(), app.into()], subscription_from_row)
+    let sql = select!(ActivitySubscription, "WHERE id = $1 AND app_id = $2");
+    tx.query_row(sql, &[id.into(), app.into()])
 }
 
 /// Newest first; only those made by `maker` if given.
@@ -154,26 +100,29 @@ pub fn list_by_app(
 ) -> Result<Vec<ActivitySubscription>, Fault> {
     match maker {
         None => {
-            let sql = edge_page_query!(columns!("WHERE app_id = $1"));
-            query_page(tx, &[app.into()], range, sql, subscription_from_row)
+            let sql = edge_page_query!(select!(ActivitySubscription, "WHERE app_id = $1"));
+            query_page(tx, &[app.into()], range, sql)
         }
         Some(maker) => {
             let sql = directional_query!(
-                columns!("WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id"),
+                select!(
+                    ActivitySubscription,
+                    "WHERE app_id = $1 AND maker_id = $2 AND id > $3 AND id < $4 ORDER BY id"
+                ),
                 " LIMIT $5"
             );
-            query_page(tx, &[app.into(), maker.into()], range, sql, subscription_from_row)
+            query_page(tx, &[app.into(), maker.into()], range, sql)
         }
     }
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM activity_subscription WHERE app_id = $1";
-    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[app.into()])
 }
 
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<ActivitySubscription>, Fault> {
-    tx.query_by_keys(columns!("WHERE user_id = $1"), users, &[], subscription_from_row)
+    tx.query_by_keys(select!(ActivitySubscription, "WHERE user_id = $1"), users, &[])
 }
 
 /// Subscriptions without a user, in id order after `after`.
@@ -183,13 +132,13 @@ pub fn list_unscoped(
     after: i64,
     limit: i64,
 ) -> Result<Vec<ActivitySubscription>, Fault> {
-    let sql = columns!("WHERE user_id = 0 AND event_type = $1 AND id > $2 ORDER BY id LIMIT $3");
-    tx.query_rows(sql, &[event_type.into(), after.into(), limit.into()], subscription_from_row)
+    let sql = select!(ActivitySubscription, "WHERE user_id = 0 AND event_type = $1 AND id > $2 ORDER BY id LIMIT $3");
+    tx.query_rows(sql, &[event_type.into(), after.into(), limit.into()])
 }
 
 pub fn list_unscoped_by_app(tx: &mut Tx<'_>, event_type: &str, app: AppId) -> Result<Vec<ActivitySubscription>, Fault> {
-    let sql = columns!("WHERE app_id = $1 AND event_type = $2 AND user_id = 0 ORDER BY id");
-    tx.query_rows(sql, &[app.into(), event_type.into()], subscription_from_row)
+    let sql = select!(ActivitySubscription, "WHERE app_id = $1 AND event_type = $2 AND user_id = 0 ORDER BY id");
+    tx.query_rows(sql, &[app.into(), event_type.into()])
 }
 
 /// Returns false if the app has no subscription with this id.

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::insert_new;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
@@ -12,10 +13,8 @@ pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]
     let sql = "DELETE FROM affiliate WHERE user_id = $1";
     tx.execute(sql, &[user.into()])?;
     for organization in organizations {
-        let sql = "INSERT INTO affiliate (organization_id, user_id, id) VALUES ($1, $2, $3) \
-                   ON CONFLICT DO NOTHING";
         let id = tx.next_id::<()>();
-        tx.execute(sql, &[(*organization).into(), user.into(), id.into()])?;
+        insert_new!(tx, "affiliate", organization_id = *organization, user_id = user, id = id)?;
     }
     Ok(())
 }
@@ -23,7 +22,7 @@ pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]
 /// Pairs of user and organization.
 pub fn list_by_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, UserId)>, Fault> {
     let sql = "SELECT user_id, organization_id FROM affiliate WHERE user_id = $1";
-    tx.query_by_ids(sql, users, &[], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_ids(sql, users, &[])
 }
 
 /// Latest first.

@@ -47,5 +47,5 @@ pub fn count_post_series(
         base::id::first_snowflake_at(start).into(),
         base::id::first_snowflake_at(end).into(),
     ];
-    tx.query_rows(sql, &args, |row| Ok((row.int(0)?, row.int(1)?)))
+    tx.query_rows(sql, &args)
 }

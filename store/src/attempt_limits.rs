@@ -65,7 +65,7 @@ pub fn record_attempt(
     let sql = "UPDATE attempts SET noted = 1 WHERE digest = $1 AND noted = 0";
     let first = tx.execute(sql, &[digest.into()])? > 0;
     let sql = "SELECT clear_at FROM attempts WHERE digest = $1";
-    let clear_at = tx.query_row(sql, &[digest.into()], |row| row.int(0))?;
+    let clear_at: Option<i64> = tx.query_row(sql, &[digest.into()])?;
     let retry_ms = clear_at.map_or(0, |clear_at| clear_at - now.ms() - limit.burst_window_ms());
     Ok(AttemptDecision::Refused { retry_ms: retry_ms.max(1), is_first: first })
 }

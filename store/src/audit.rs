@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, row, select};
 
 #[derive(Clone, Copy, Debug)]
 pub struct NewAuditEntry<'a> {
@@ -19,16 +19,18 @@ pub struct NewAuditEntry<'a> {
     pub detail: &'a str,
 }
 
-#[derive(Clone, Debug)]
-pub struct AuditEntry {
-    pub seq: i64,
-    pub at: Time,
-    pub kind: String,
-    pub actor: Option<UserId>,
-    pub operator: bool,
-    pub app: Option<AppId>,
-    pub address: String,
-    pub detail: String,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct AuditEntry from "audit" {
+        pub kind: String,
+        pub actor: Option<UserId> as "actor_id",
+        pub operator: bool,
+        pub app: Option<AppId> as "app_id",
+        pub address: String,
+        pub detail: String,
+        pub seq: i64,
+        pub at: Time,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,37 +43,17 @@ pub struct AuditFilter {
 
 /// To be called in the transaction of the action itself.
 pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
-    let sql = "INSERT INTO audit (at, kind, actor_id, app_id, address, detail, operator) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let args = [
-        tx.now().into(),
-        new.kind.into(),
-        new.actor.into(),
-        new.app.into(),
-        new.address.into(),
-        new.detail.into(),
-        new.operator.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
-}
-
-macro_rules! columns {
-    ($after:literal) => {
-        concat!("SELECT seq, at, kind, actor_id, app_id, address, detail, operator FROM audit ", $after)
-    };
-}
-
-fn entry_from_row(row: &SqlRow<'_, '_>) -> Result<AuditEntry, Fault> {
-    Ok(AuditEntry {
-        seq: row.int(0)?,
-        at: row.time(1)?,
-        kind: row.text(2)?,
-        actor: row.opt_id(3)?,
-        app: row.opt_id(4)?,
-        address: row.text(5)?,
-        detail: row.text(6)?,
-        operator: row.bool(7)?,
-    })
+    insert!(
+        tx,
+        "audit",
+        at = tx.now(),
+        kind = new.kind,
+        actor_id = new.actor,
+        app_id = new.app,
+        address = new.address,
+        detail = new.detail,
+        operator = new.operator
+    )
 }
 
 /// Newest first.
@@ -79,25 +61,27 @@ pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<Audi
     let before = filter.before.unwrap_or(i64::MAX).into();
     let limit = limit.into();
     let (sql, args) = match (filter.actor, filter.app) {
-        (None, None) => (columns!("WHERE seq < $1 ORDER BY seq DESC LIMIT $2"), vec![before, limit]),
-        (Some(actor), None) => {
-            (columns!("WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"), vec![actor.into(), before, limit])
-        }
-        (None, Some(app)) => {
-            (columns!("WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"), vec![app.into(), before, limit])
-        }
+        (None, None) => (select!(AuditEntry, "WHERE seq < $1 ORDER BY seq DESC LIMIT $2"), vec![before, limit]),
+        (Some(actor), None) => (
+            select!(AuditEntry, "WHERE actor_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
+            vec![actor.into(), before, limit],
+        ),
+        (None, Some(app)) => (
+            select!(AuditEntry, "WHERE app_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3"),
+            vec![app.into(), before, limit],
+        ),
         (Some(actor), Some(app)) => (
-            columns!("WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4"),
+            select!(AuditEntry, "WHERE actor_id = $1 AND app_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4"),
             vec![actor.into(), app.into(), before, limit],
         ),
     };
-    tx.query_rows(sql, &args, entry_from_row)
+    tx.query_rows(sql, &args)
 }
 
 /// Oldest first, for exports.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<AuditEntry>, Fault> {
-    let sql = columns!("WHERE seq > $1 ORDER BY seq LIMIT $2");
-    tx.query_rows(sql, &[seq.into(), limit.into()], entry_from_row)
+    let sql = select!(AuditEntry, "WHERE seq > $1 ORDER BY seq LIMIT $2");
+    tx.query_rows(sql, &[seq.into(), limit.into()])
 }
 
 /// Deletes at most `limit` of the oldest entries from before a time; returns how many.

@@ -3,57 +3,35 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, select, table};
 
-#[derive(Clone, Debug)]
-pub struct AuthorizationCode {
-    /// Shared by all tokens of this authorization.
-    pub family: i64,
-    pub app_id: AppId,
-    pub user_id: UserId,
-    pub redirect_uri: String,
-    /// Space-separated.
-    pub scopes: String,
-    /// The S256 challenge of PKCE.
-    pub challenge: String,
-    pub expires_at: Time,
-    pub used_at: Option<Time>,
-}
-
-fn code_from_row(row: &SqlRow<'_, '_>) -> Result<AuthorizationCode, Fault> {
-    Ok(AuthorizationCode {
-        family: row.int(0)?,
-        app_id: row.id(1)?,
-        user_id: row.id(2)?,
-        redirect_uri: row.text(3)?,
-        scopes: row.text(4)?,
-        challenge: row.text(5)?,
-        expires_at: row.time(6)?,
-        used_at: row.opt_time(7)?,
-    })
+table! {
+    #[derive(Clone, Debug)]
+    pub struct AuthorizationCode in "oauth2_code" {
+        /// Shared by all tokens of this authorization.
+        pub family: i64,
+        pub app_id: AppId,
+        pub user_id: UserId,
+        pub redirect_uri: String,
+        /// Space-separated.
+        pub scopes: String,
+        /// The S256 challenge of PKCE.
+        pub challenge: String,
+        pub expires_at: Time,
+    }
+    read_only {
+        pub used_at: Option<Time>,
+    }
 }
 
 /// Used and expired codes included.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<AuthorizationCode>, Fault> {
-    let sql = "SELECT family, app_id, user_id, redirect_uri, scopes, challenge, expires_at, \
-               used_at FROM oauth2_code WHERE digest = $1";
-    tx.query_row(sql, &[digest.into()], code_from_row)
+    let sql = select!(AuthorizationCode, "WHERE digest = $1");
+    tx.query_row(sql, &[digest.into()])
 }
 
 pub fn insert(tx: &mut Tx<'_>, code: &AuthorizationCode, digest: &[u8; 32]) -> Result<(), Fault> {
-    let sql = "INSERT INTO oauth2_code (digest, family, app_id, user_id, redirect_uri, scopes, \
-               challenge, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let args = [
-        digest.into(),
-        code.family.into(),
-        code.app_id.into(),
-        code.user_id.into(),
-        (&code.redirect_uri).into(),
-        (&code.scopes).into(),
-        (&code.challenge).into(),
-        code.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, AuthorizationCode, code, digest = digest)
 }
 
 /// Returns false if the code was used before.

@@ -3,22 +3,22 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, insert_new, select, table};
 use crate::edges::{self, Edge, edge_page_query};
 use crate::posts::PageRange;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BookmarkFolder {
-    pub id: i64,
-    pub user_id: UserId,
-    pub name: String,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BookmarkFolder in "bookmark_folder" {
+        pub id: i64,
+        pub user_id: UserId,
+        pub name: String,
+    }
 }
 
 /// Returns false if the bookmark exists. Does not change the post's counter.
 pub fn insert(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO bookmark (user_id, post_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
+    insert_new!(tx, "bookmark", user_id = user, post_id = post, id = id)
 }
 
 /// Removes a bookmark and its folder entries; returns false if there is none.
@@ -45,10 +45,7 @@ pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
 
 /// Returns false if the bookmark is already in the folder.
 pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO bookmark_filing (folder_id, post_id, user_id, id) \
-               VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
-    let args = [folder.into(), post.into(), user.into(), id.into()];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, "bookmark_filing", folder_id = folder, post_id = post, user_id = user, id = id)
 }
 
 /// Latest first: the post and the bookmark's own id.
@@ -60,7 +57,7 @@ pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<
 /// The id of the bookmark with `newer` newer ones, if there are that many.
 pub fn nth_newest_id(tx: &mut Tx<'_>, user: UserId, newer: i64) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM bookmark WHERE user_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
-    tx.query_row(sql, &[user.into(), newer.into()], |row| row.int(0))
+    tx.query_row(sql, &[user.into(), newer.into()])
 }
 
 /// Latest first: the post and the folder entry's own id.
@@ -70,23 +67,17 @@ pub fn page_by_folder(tx: &mut Tx<'_>, folder: i64, range: &PageRange) -> Result
 }
 
 pub fn insert_folder(tx: &mut Tx<'_>, folder: &BookmarkFolder) -> Result<(), Fault> {
-    let sql = "INSERT INTO bookmark_folder (id, user_id, name) VALUES ($1, $2, $3)";
-    let args = [folder.id.into(), folder.user_id.into(), (&folder.name).into()];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, BookmarkFolder, folder)
 }
 
 /// The folder may belong to any user.
 pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, Fault> {
-    let sql = "SELECT id, user_id, name FROM bookmark_folder WHERE id = $1";
-    tx.query_row(sql, &[id.into()], folder_from_row)
-}
-
-fn folder_from_row(row: &SqlRow<'_, '_>) -> Result<BookmarkFolder, Fault> {
-    Ok(BookmarkFolder { id: row.int(0)?, user_id: row.id(1)?, name: row.text(2)? })
+    let sql = select!(BookmarkFolder, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// Latest first.
 pub fn list_folders(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
-    let sql = edge_page_query!("SELECT id, user_id, name FROM bookmark_folder WHERE user_id = $1");
-    edges::query_page(tx, &[user.into()], range, sql, folder_from_row)
+    let sql = edge_page_query!(select!(BookmarkFolder, "WHERE user_id = $1"));
+    edges::query_page(tx, &[user.into()], range, sql)
 }

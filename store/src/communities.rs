@@ -5,44 +5,24 @@ use std::collections::BTreeSet;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{DeclaredRow, insert, insert_new, select, sql, table};
 
-#[derive(Clone, Debug)]
-pub struct Community {
-    pub id: i64,
-    pub name: String,
-    pub description: String,
-    /// `Public` or `Closed`.
-    pub access: String,
-    /// `Open` and others.
-    pub join_policy: String,
-    pub owner_id: UserId,
-    pub created_at: Time,
-    pub member_count: i64,
-}
-
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "c.id, c.name, c.description, c.access, c.join_policy, c.owner_id, c.created_at, \
-             c.member_count",
-            $after
-        )
-    };
-}
-
-fn community_from_row(row: &SqlRow<'_, '_>) -> Result<Community, Fault> {
-    Ok(Community {
-        id: row.int(0)?,
-        name: row.text(1)?,
-        description: row.text(2)?,
-        access: row.text(3)?,
-        join_policy: row.text(4)?,
-        owner_id: row.id(5)?,
-        created_at: row.time(6)?,
-        member_count: row.int(7)?,
-    })
+table! {
+    #[derive(Clone, Debug)]
+    pub struct Community in "community" {
+        pub id: i64,
+        pub name: String,
+        pub description: String,
+        /// `Public` or `Closed`.
+        pub access: String,
+        /// `Open` and others.
+        pub join_policy: String,
+        pub owner_id: UserId,
+        pub created_at: Time,
+    }
+    read_only {
+        pub member_count: i64,
+    }
 }
 
 /// Longer words are indexed and searched by this many characters.
@@ -66,39 +46,26 @@ fn word_prefixes(text: &str) -> BTreeSet<String> {
 }
 
 pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
-    let sql = "INSERT INTO community (id, name, description, access, join_policy, owner_id, \
-               created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    let args = [
-        community.id.into(),
-        (&community.name).into(),
-        (&community.description).into(),
-        (&community.access).into(),
-        (&community.join_policy).into(),
-        community.owner_id.into(),
-        community.created_at.into(),
-    ];
-    tx.execute(sql, &args)?;
+    insert!(tx, Community, community)?;
     index_words(tx, community)
 }
 
 pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     for word in word_prefixes(&format!("{} {}", community.name, community.description)) {
-        let sql = "INSERT INTO community_word (word, community_id) VALUES ($1, $2) \
-                   ON CONFLICT DO NOTHING";
-        tx.execute(sql, &[(&word).into(), community.id.into()])?;
+        insert_new!(tx, "community_word", word = &word, community_id = community.id)?;
     }
     Ok(())
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
-    let sql = columns!("SELECT ", " FROM community c WHERE c.id = $1");
-    tx.query_row(sql, &[id.into()], community_from_row)
+    let sql = select!(Community, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Community>, Fault> {
-    let sql = columns!("SELECT ", " FROM community c WHERE c.id > $1 ORDER BY c.id LIMIT $2");
-    tx.query_rows(sql, &[after.into(), limit.into()], community_from_row)
+    let sql = select!(Community, "WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.query_rows(sql, &[after.into(), limit.into()])
 }
 
 const SEARCH_BATCH: i64 = 200;
@@ -115,12 +82,13 @@ pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<
     };
     let (mut found, mut below) = (Vec::new(), below);
     loop {
-        let sql = columns!(
+        let sql = sql!(
             "SELECT ",
-            " FROM community_word w JOIN community c ON c.id = w.community_id \
-             WHERE w.word = $1 AND w.community_id < $2 ORDER BY w.community_id DESC LIMIT $3"
+            Community::COLUMNS,
+            " FROM community_word JOIN community ON id = community_id \
+             WHERE word = $1 AND community_id < $2 ORDER BY community_id DESC LIMIT $3"
         );
-        let batch = tx.query_rows(sql, &[first.into(), below.into(), SEARCH_BATCH.into()], community_from_row)?;
+        let batch: Vec<Community> = tx.query_rows(sql, &[first.into(), below.into(), SEARCH_BATCH.into()])?;
         let last = batch.last().map(|community| community.id);
         let full = i64::try_from(batch.len()).unwrap_or(SEARCH_BATCH) >= SEARCH_BATCH;
         found.extend(batch.into_iter().filter(|community| {
@@ -138,10 +106,8 @@ pub fn search(tx: &mut Tx<'_>, query: &str, below: i64, limit: usize) -> Result<
 
 /// Returns false if the user is already a member.
 pub fn add_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO community_member (community_id, user_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    if tx.execute(sql, &[community.into(), user.into(), id.into()])? == 0 {
+    if !insert_new!(tx, "community_member", community_id = community, user_id = user, id = id)? {
         return Ok(false);
     }
     add_to_member_count(tx, community, 1)?;
@@ -165,12 +131,12 @@ fn add_to_member_count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), F
 
 pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT community_id FROM community_member WHERE community_id = $1 AND user_id = $2";
-    tx.query_by_keys(sql, communities, &[user.into()], |row| row.int(0))
+    tx.query_by_keys(sql, communities, &[user.into()])
 }
 
 /// Pairs of membership id and user, in the order of joining, after a membership id.
 pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
                ORDER BY id LIMIT $3";
-    tx.query_rows(sql, &[community.into(), after.into(), limit.into()], |row| Ok((row.int(0)?, row.id(1)?)))
+    tx.query_rows(sql, &[community.into(), after.into(), limit.into()])
 }

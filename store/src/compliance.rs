@@ -3,8 +3,7 @@
 use base::{AppId, Fault, Id, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
-use crate::db::stored_enum;
+use crate::db::{insert, select, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComplianceJobState {
@@ -15,89 +14,50 @@ pub enum ComplianceJobState {
 
 stored_enum!(ComplianceJobState "compliance job state" { Created = 0, InProgress = 1, Complete = 2 });
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ComplianceJob {
-    pub id: i64,
-    pub app_id: AppId,
-    /// `tweets` or `users`.
-    pub kind: String,
-    /// Empty if unnamed.
-    pub name: String,
-    pub resumable: bool,
-    pub state: ComplianceJobState,
-    pub created_at: Time,
-    /// The last path segment of the upload URL.
-    pub upload_token: String,
-    /// The last path segment of the download URL.
-    pub download_token: String,
-    pub upload_expires_at: Time,
-    pub download_expires_at: Time,
-}
-
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "id, app_id, kind, name, resumable, state, created_at, upload_token, download_token, \
-             upload_expires_at, download_expires_at",
-            $after
-        )
-    };
-}
-
-fn job_from_row(row: &SqlRow<'_, '_>) -> Result<ComplianceJob, Fault> {
-    Ok(ComplianceJob {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        kind: row.text(2)?,
-        name: row.text(3)?,
-        resumable: row.bool(4)?,
-        state: ComplianceJobState::from_number(row.int(5)?)?,
-        created_at: row.time(6)?,
-        upload_token: row.text(7)?,
-        download_token: row.text(8)?,
-        upload_expires_at: row.time(9)?,
-        download_expires_at: row.time(10)?,
-    })
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ComplianceJob in "compliance_job" {
+        pub id: i64,
+        pub app_id: AppId,
+        /// `tweets` or `users`.
+        pub kind: String,
+        /// Empty if unnamed.
+        pub name: String,
+        pub resumable: bool,
+        pub state: ComplianceJobState,
+        pub created_at: Time,
+        /// The last path segment of the upload URL.
+        pub upload_token: String,
+        /// The last path segment of the download URL.
+        pub download_token: String,
+        pub upload_expires_at: Time,
+        pub download_expires_at: Time,
+    }
 }
 
 pub fn insert_job(tx: &mut Tx<'_>, job: &ComplianceJob) -> Result<(), Fault> {
-    let sql = columns!("INSERT INTO compliance_job (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
-    let args = [
-        job.id.into(),
-        job.app_id.into(),
-        (&job.kind).into(),
-        (&job.name).into(),
-        job.resumable.into(),
-        job.state.to_number().into(),
-        job.created_at.into(),
-        (&job.upload_token).into(),
-        (&job.download_token).into(),
-        job.upload_expires_at.into(),
-        job.download_expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, ComplianceJob, job)
 }
 
 pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<ComplianceJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM compliance_job WHERE id = $1");
-    tx.query_row(sql, &[id.into()], job_from_row)
+    let sql = select!(ComplianceJob, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 pub fn find_by_upload_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM compliance_job WHERE upload_token = $1");
-    tx.query_row(sql, &[token.into()], job_from_row)
+    let sql = select!(ComplianceJob, "WHERE upload_token = $1");
+    tx.query_row(sql, &[token.into()])
 }
 
 pub fn find_by_download_token(tx: &mut Tx<'_>, token: &str) -> Result<Option<ComplianceJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM compliance_job WHERE download_token = $1");
-    tx.query_row(sql, &[token.into()], job_from_row)
+    let sql = select!(ComplianceJob, "WHERE download_token = $1");
+    tx.query_row(sql, &[token.into()])
 }
 
 /// Newest first.
 pub fn list_by_app(tx: &mut Tx<'_>, app: AppId, kind: &str, limit: i64) -> Result<Vec<ComplianceJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM compliance_job WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3");
-    tx.query_rows(sql, &[app.into(), kind.into(), limit.into()], job_from_row)
+    let sql = select!(ComplianceJob, "WHERE app_id = $1 AND kind = $2 ORDER BY id DESC LIMIT $3");
+    tx.query_rows(sql, &[app.into(), kind.into(), limit.into()])
 }
 
 /// Locks a job until the end of the transaction. A no-op on SQLite, which has a single writer.
@@ -111,16 +71,15 @@ pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<
 }
 
 pub fn insert_part(tx: &mut Tx<'_>, job: i64, position: i64, ids: &[i64]) -> Result<(), Fault> {
-    let sql = "INSERT INTO compliance_part (job_id, place, ids) VALUES ($1, $2, $3)";
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
     let ids = ids.join(",");
-    tx.execute(sql, &[job.into(), position.into(), (&ids).into()]).map(|_| ())
+    insert!(tx, "compliance_part", job_id = job, place = position, ids = &ids)
 }
 
 /// The oldest job in progress.
 pub fn next_in_progress(tx: &mut Tx<'_>) -> Result<Option<ComplianceJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM compliance_job WHERE state = 1 ORDER BY id LIMIT 1");
-    tx.query_row(sql, &[], job_from_row)
+    let sql = select!(ComplianceJob, "WHERE state = 1 ORDER BY id LIMIT 1");
+    tx.query_row(sql, &[])
 }
 
 /// The first part without a result: its position and ids.
@@ -128,11 +87,8 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
     let sql = "SELECT place, ids FROM compliance_part WHERE job_id = $1 AND place > \
                (SELECT COALESCE(MAX(place), 0) FROM compliance_part WHERE job_id = $1 \
                AND result IS NOT NULL) ORDER BY place LIMIT 1";
-    tx.query_row(sql, &[job.into()], |row| {
-        let ids = row.text(1)?;
-        let ids = ids.split(',').filter_map(Id::<()>::parse).map(Id::get);
-        Ok((row.int(0)?, ids.collect()))
-    })
+    let part: Option<(i64, Vec<Id<()>>)> = tx.query_row(sql, &[job.into()])?;
+    Ok(part.map(|(position, ids)| (position, ids.into_iter().map(Id::get).collect())))
 }
 
 pub fn set_part_result(tx: &mut Tx<'_>, job: i64, position: i64, result: &str) -> Result<(), Fault> {
@@ -144,7 +100,7 @@ pub fn set_part_result(tx: &mut Tx<'_>, job: i64, position: i64, result: &str) -
 pub fn list_results(tx: &mut Tx<'_>, job: i64, after: i64, limit: i64) -> Result<Vec<(i64, String)>, Fault> {
     let sql = "SELECT place, COALESCE(result, '') FROM compliance_part \
                WHERE job_id = $1 AND place > $2 ORDER BY place LIMIT $3";
-    tx.query_rows(sql, &[job.into(), after.into(), limit.into()], |row| Ok((row.int(0)?, row.text(1)?)))
+    tx.query_rows(sql, &[job.into(), after.into(), limit.into()])
 }
 
 /// Deletes jobs whose download has expired, with their parts; returns how many rows.

@@ -3,24 +3,28 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, select, table};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamConnection {
-    pub id: i64,
-    pub uuid: String,
-    pub app_id: AppId,
-    pub endpoint: String,
-    /// From 1; all negative numbers stand for the same part.
-    pub part: i64,
-    pub node: i64,
-    /// The node's last heartbeat.
-    pub seen_at: Time,
-    pub client: String,
-    pub connected_at: Time,
-    pub disconnected_at: Option<Time>,
-    /// Empty while the connection is open.
-    pub reason: String,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct StreamConnection in "stream_connection" {
+        pub id: i64,
+        pub uuid: String,
+        pub app_id: AppId,
+        pub endpoint: String,
+        /// From 1; all negative numbers stand for the same part.
+        pub part: i64,
+        pub node: i64,
+        /// The node's last heartbeat.
+        pub seen_at: Time,
+        pub client: String,
+        pub connected_at: Time,
+    }
+    read_only {
+        pub disconnected_at: Option<Time>,
+        /// Empty while the connection is open.
+        pub reason: String,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -37,47 +41,8 @@ pub struct StreamConnectionFilter {
     pub limit: i64,
 }
 
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT id, uuid, app_id, endpoint, part, node, seen_at, client, connected_at, \
-             disconnected_at, reason FROM stream_connection ",
-            $after
-        )
-    };
-}
-
-fn connection_from_row(row: &SqlRow<'_, '_>) -> Result<StreamConnection, Fault> {
-    Ok(StreamConnection {
-        id: row.int(0)?,
-        uuid: row.text(1)?,
-        app_id: row.id(2)?,
-        endpoint: row.text(3)?,
-        part: row.int(4)?,
-        node: row.int(5)?,
-        seen_at: row.time(6)?,
-        client: row.text(7)?,
-        connected_at: row.time(8)?,
-        disconnected_at: row.opt_time(9)?,
-        reason: row.text(10)?,
-    })
-}
-
 pub fn insert(tx: &mut Tx<'_>, new: &StreamConnection) -> Result<(), Fault> {
-    let sql = "INSERT INTO stream_connection (id, uuid, app_id, endpoint, part, node, seen_at, \
-               client, connected_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let args = [
-        new.id.into(),
-        (&new.uuid).into(),
-        new.app_id.into(),
-        (&new.endpoint).into(),
-        new.part.into(),
-        new.node.into(),
-        new.seen_at.into(),
-        (&new.client).into(),
-        new.connected_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, StreamConnection, new)
 }
 
 /// Returns false if the connection does not exist or was already closed.
@@ -110,12 +75,12 @@ pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fau
 }
 
 pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnection>, Fault> {
-    let sql = columns!("WHERE app_id = $1 AND disconnected_at IS NULL ORDER BY id");
-    tx.query_rows(sql, &[app.into()], connection_from_row)
+    let sql = select!(StreamConnection, "WHERE app_id = $1 AND disconnected_at IS NULL ORDER BY id");
+    tx.query_rows(sql, &[app.into()])
 }
 
 pub fn find_by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<StreamConnection>, Fault> {
-    tx.query_row(columns!("WHERE uuid = $1"), &[uuid.into()], connection_from_row)
+    tx.query_row(select!(StreamConnection, "WHERE uuid = $1"), &[uuid.into()])
 }
 
 /// Newest first, unless the filter is ascending.
@@ -124,29 +89,32 @@ pub fn list_by_app(
     app: AppId,
     filter: &StreamConnectionFilter,
 ) -> Result<Vec<StreamConnection>, Fault> {
-    macro_rules! sql {
+    macro_rules! page_sql {
         ($state:literal, $order:literal) => {
-            columns!(concat!(
-                "WHERE app_id = $1 AND id > $2 AND id < $3 AND \
+            select!(
+                StreamConnection,
+                concat!(
+                    "WHERE app_id = $1 AND id > $2 AND id < $3 AND \
                  (CAST($4 AS TEXT) = '' OR CAST($4 AS TEXT) LIKE '%,' || endpoint || ',%') ",
-                $state,
-                " ORDER BY id ",
-                $order,
-                " LIMIT $5"
-            ))
+                    $state,
+                    " ORDER BY id ",
+                    $order,
+                    " LIMIT $5"
+                )
+            )
         };
     }
     let sql = match (filter.open, filter.ascending) {
-        (None, false) => sql!("", "DESC"),
-        (None, true) => sql!("", "ASC"),
-        (Some(true), false) => sql!("AND disconnected_at IS NULL", "DESC"),
-        (Some(true), true) => sql!("AND disconnected_at IS NULL", "ASC"),
-        (Some(false), false) => sql!("AND disconnected_at IS NOT NULL", "DESC"),
-        (Some(false), true) => sql!("AND disconnected_at IS NOT NULL", "ASC"),
+        (None, false) => page_sql!("", "DESC"),
+        (None, true) => page_sql!("", "ASC"),
+        (Some(true), false) => page_sql!("AND disconnected_at IS NULL", "DESC"),
+        (Some(true), true) => page_sql!("AND disconnected_at IS NULL", "ASC"),
+        (Some(false), false) => page_sql!("AND disconnected_at IS NOT NULL", "DESC"),
+        (Some(false), true) => page_sql!("AND disconnected_at IS NOT NULL", "ASC"),
     };
     let endpoints = if filter.endpoints.is_empty() { String::new() } else { format!(",{},", filter.endpoints) };
     let args = [app.into(), filter.above.into(), filter.below.into(), (&endpoints).into(), filter.limit.into()];
-    tx.query_rows(sql, &args, connection_from_row)
+    tx.query_rows(sql, &args)
 }
 
 /// Deletes connections that were closed before a time; returns how many.

@@ -18,8 +18,7 @@ mod attempts;
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
-use crate::db::stored_enum;
+use crate::db::{insert_new, row, select, stored_enum};
 
 pub use attempts::{DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts};
 
@@ -58,38 +57,42 @@ impl DeliveryState {
 
 stored_enum!(DeliveryState "delivery state" { Waiting = 0, Delivered = 1, GivenUp = 2 });
 
-#[derive(Clone, Debug)]
-pub struct Delivery {
-    /// Increases with the time of enqueueing.
-    pub seq: i64,
-    pub webhook_id: i64,
-    pub event_id: String,
-    /// The replay or retry job it belongs to; 0 for the original delivery.
-    pub job_id: i64,
-    /// Deliveries with the same key are sent in order.
-    pub order_key: i64,
-    /// The post that the body contains, if any.
-    pub post_id: Option<PostId>,
-    /// The user whose consent the delivery depends on.
-    pub consent_user_id: Option<UserId>,
-    /// The time of the event.
-    pub at: Time,
-    pub body: String,
-    pub state: DeliveryState,
-    pub tries: i64,
-    /// The time of the first attempt.
-    pub tried_at: Option<Time>,
-    /// The time of the next attempt, while waiting.
-    pub due_at: Time,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct Delivery from "delivery" {
+        /// Increases with the time of enqueueing.
+        pub seq: i64,
+        pub webhook_id: i64,
+        pub event_id: String,
+        /// The replay or retry job it belongs to; 0 for the original delivery.
+        pub job_id: i64,
+        /// Deliveries with the same key are sent in order.
+        pub order_key: i64,
+        /// The post that the body contains, if any.
+        pub post_id: Option<PostId> as "NULLIF(post_id, 0)",
+        /// The user whose consent the delivery depends on.
+        pub consent_user_id: Option<UserId> as "NULLIF(about_id, 0)",
+        /// The time of the event.
+        pub at: Time,
+        pub body: String,
+        pub state: DeliveryState,
+        pub tries: i64,
+        /// The time of the first attempt.
+        pub tried_at: Option<Time>,
+        /// The time of the next attempt, while waiting.
+        pub due_at: Time,
+    }
 }
 
-/// A waiting delivery without its body.
-#[derive(Clone, Copy, Debug)]
-pub struct PendingDelivery {
-    pub seq: i64,
-    pub webhook_id: i64,
-    pub order_key: i64,
-    pub due_at: Time,
+row! {
+    /// A waiting delivery without its body.
+    #[derive(Clone, Copy, Debug)]
+    pub struct PendingDelivery from "delivery" {
+        pub seq: i64,
+        pub webhook_id: i64,
+        pub order_key: i64,
+        pub due_at: Time,
+    }
 }
 
 /// To be called in the transaction of the event's other effects. Returns false if the webhook already has a delivery
@@ -133,115 +136,76 @@ pub fn enqueue_retry(tx: &mut Tx<'_>, seq: i64, job_id: i64, order_key: i64) -> 
 }
 
 fn insert_row(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64, about: Option<UserId>) -> Result<bool, Fault> {
-    let sql = "INSERT INTO delivery \
-               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
-    let args = [
-        new.webhook_id.into(),
-        new.event_id.into(),
-        job_id.into(),
-        new.order_key.into(),
-        new.post_id.map_or(0, PostId::get).into(),
-        new.at.into(),
-        new.body.into(),
-        tx.now().into(),
-        about.map_or(0, UserId::get).into(),
-    ];
-    let is_new = tx.execute(sql, &args)? > 0;
+    let is_new = insert_new!(
+        tx,
+        "delivery",
+        webhook_id = new.webhook_id,
+        event_id = new.event_id,
+        job_id = job_id,
+        order_key = new.order_key,
+        post_id = new.post_id.map_or(0, PostId::get),
+        at = new.at,
+        body = new.body,
+        due_at = tx.now(),
+        about_id = about.map_or(0, UserId::get)
+    )?;
     if is_new {
         tx.mark_deliveries_queued();
     }
     Ok(is_new)
 }
 
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT seq, webhook_id, event_id, job_id, order_key, at, body, state, tries, \
-             tried_at, due_at, post_id, about_id FROM delivery ",
-            $after
-        )
-    };
-}
-
-fn delivery_from_row(row: &SqlRow<'_, '_>) -> Result<Delivery, Fault> {
-    Ok(Delivery {
-        seq: row.int(0)?,
-        webhook_id: row.int(1)?,
-        event_id: row.text(2)?,
-        job_id: row.int(3)?,
-        order_key: row.int(4)?,
-        post_id: nonzero_id(row.int(11)?).map(PostId::new),
-        consent_user_id: nonzero_id(row.int(12)?).map(UserId::new),
-        at: row.time(5)?,
-        body: row.text(6)?,
-        state: DeliveryState::from_number(row.int(7)?)?,
-        tries: row.int(8)?,
-        tried_at: row.opt_time(9)?,
-        due_at: row.time(10)?,
-    })
-}
-
-/// 0 stands for none.
-fn nonzero_id(id: i64) -> Option<i64> {
-    (id != 0).then_some(id)
-}
-
-fn pending_from_row(row: &SqlRow<'_, '_>) -> Result<PendingDelivery, Fault> {
-    Ok(PendingDelivery { seq: row.int(0)?, webhook_id: row.int(1)?, order_key: row.int(2)?, due_at: row.time(3)? })
-}
-
 pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault> {
-    tx.query_row(columns!("WHERE seq = $1"), &[seq.into()], delivery_from_row)
+    tx.query_row(select!(Delivery, "WHERE seq = $1"), &[seq.into()])
 }
 
 /// Those of these deliveries that are waiting, for webhooks that still exist.
 pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
-    let sql = columns!(
-        "WHERE seq = $1 AND state = 0 AND NOT EXISTS (SELECT 1 FROM webhook WHERE \
-         webhook.id = delivery.webhook_id AND webhook.deleted_at IS NOT NULL)"
+    let sql = select!(
+        Delivery,
+        "WHERE seq = $1 AND state = 0 AND NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = delivery.webhook_id \
+         AND webhook.deleted_at IS NOT NULL)"
     );
-    tx.query_by_keys(sql, seqs, &[], delivery_from_row)
+    tx.query_by_keys(sql, seqs, &[])
 }
 
 pub fn filter_pending_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT seq FROM delivery WHERE seq = $1 AND state = 0";
-    tx.query_by_keys(sql, seqs, &[], |row| row.int(0))
+    tx.query_by_keys(sql, seqs, &[])
 }
 
 /// Newest first, before a time and sequence number.
 pub fn list_before(tx: &mut Tx<'_>, webhook_id: i64, before: (Time, i64), limit: i64) -> Result<Vec<Delivery>, Fault> {
-    let sql = columns!("WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4");
+    let sql = select!(Delivery, "WHERE webhook_id = $1 AND (at, seq) < ($2, $3) ORDER BY at DESC, seq DESC LIMIT $4");
     let (at, seq) = before;
     let args = [webhook_id.into(), at.into(), seq.into(), limit.into()];
-    tx.query_rows(sql, &args, delivery_from_row)
+    tx.query_rows(sql, &args)
 }
 
 pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT MAX(seq) FROM delivery";
-    Ok(tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten().unwrap_or(0))
+    tx.query_number(sql, &[])
 }
 
 /// Deliveries of all webhooks after a sequence number, with whether they are waiting.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
-    let sql = "SELECT seq, webhook_id, order_key, due_at, state FROM delivery WHERE seq > $1 \
-               ORDER BY seq LIMIT $2";
-    tx.query_rows(sql, &[seq.into(), limit.into()], |row| Ok((pending_from_row(row)?, row.int(4)? == 0)))
+    let sql = select!(PendingDelivery + "state", "WHERE seq > $1 ORDER BY seq LIMIT $2");
+    let found: Vec<(PendingDelivery, DeliveryState)> = tx.query_rows(sql, &[seq.into(), limit.into()])?;
+    Ok(found.into_iter().map(|(delivery, state)| (delivery, state == DeliveryState::Waiting)).collect())
 }
 
 /// Waiting deliveries of a webhook after a sequence number, in order.
 pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> Result<Vec<PendingDelivery>, Fault> {
-    let sql = "SELECT seq, webhook_id, order_key, due_at FROM delivery \
-               WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3";
+    let sql = select!(PendingDelivery, "WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3");
     let args = [webhook_id.into(), seq.into(), limit.into()];
-    tx.query_rows(sql, &args, pending_from_row)
+    tx.query_rows(sql, &args)
 }
 
 pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 \
                ORDER BY webhook_id LIMIT 1";
     let (mut all, mut last) = (Vec::new(), i64::MIN);
-    while let Some(next) = tx.query_row(sql, &[last.into()], |row| row.int(0))? {
+    while let Some(next) = tx.query_row(sql, &[last.into()])? {
         all.push(next);
         last = next;
     }

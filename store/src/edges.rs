@@ -3,7 +3,7 @@
 use base::{Fault, Id};
 
 use crate::Tx;
-use crate::db::{SqlRow, SqlValue};
+use crate::db::{FromCells, SqlValue};
 use crate::posts::PageRange;
 
 /// One end of an edge, and the edge's own id, by which edges are ordered.
@@ -19,8 +19,8 @@ pub(crate) struct DirectionalQuery {
 macro_rules! directional_query {
     ($before:expr, $after:literal) => {
         $crate::edges::DirectionalQuery {
-            descending: concat!($before, " DESC", $after),
-            ascending: concat!($before, " ASC", $after),
+            descending: $crate::db::sql!($before, " DESC", $after),
+            ascending: $crate::db::sql!($before, " ASC", $after),
         }
     };
 }
@@ -28,7 +28,10 @@ macro_rules! directional_query {
 /// The query of a page of the edges of `$1`; adds bounds on the column `id`.
 macro_rules! edge_page_query {
     ($select:expr) => {
-        $crate::edges::directional_query!(concat!($select, " AND id > $2 AND id < $3 ORDER BY id"), " LIMIT $4")
+        $crate::edges::directional_query!(
+            $crate::db::sql!($select, " AND id > $2 AND id < $3 ORDER BY id"),
+            " LIMIT $4"
+        )
     };
 }
 
@@ -41,15 +44,14 @@ impl DirectionalQuery {
 }
 
 /// The query's arguments are `owner`, the two bounds and the limit.
-pub(crate) fn query_page<T>(
+pub(crate) fn query_page<T: FromCells>(
     tx: &mut Tx<'_>,
     owner: &[SqlValue<'_>],
     range: &PageRange,
     sql: DirectionalQuery,
-    read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
     let bounds = [range.above, range.below, range.limit].map(SqlValue::from);
-    let mut rows = tx.query_rows(sql.select_direction(range), &[owner, &bounds].concat(), read)?;
+    let mut rows = tx.query_rows(sql.select_direction(range), &[owner, &bounds].concat())?;
     if range.ascending {
         rows.reverse();
     }
@@ -62,8 +64,7 @@ pub(crate) fn edge_page(
     range: &PageRange,
     sql: DirectionalQuery,
 ) -> Result<Vec<Edge>, Fault> {
-    let end = |row: &SqlRow<'_, '_>| Ok((row.int(0)?, row.int(1)?));
-    query_page(tx, &[owner.into()], range, sql, end)
+    query_page(tx, &[owner.into()], range, sql)
 }
 
 pub(crate) fn typed_edge_page<K>(
@@ -72,8 +73,7 @@ pub(crate) fn typed_edge_page<K>(
     range: &PageRange,
     sql: DirectionalQuery,
 ) -> Result<Vec<(Id<K>, i64)>, Fault> {
-    let end = |row: &SqlRow<'_, '_>| Ok((row.id(0)?, row.int(1)?));
-    query_page(tx, &[owner.into()], range, sql, end)
+    query_page(tx, &[owner.into()], range, sql)
 }
 
 /// Trims a page merged from several queries to the rows nearest to its start; newest first.

@@ -3,56 +3,46 @@
 use base::{Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, row, select, table};
 
-#[derive(Clone, Debug)]
-pub struct Email {
-    pub id: i64,
-    pub recipient: String,
-    pub subject: String,
-    /// None once the email is sent or given up.
-    pub text: Option<Secret>,
-    pub created_at: Time,
-    /// The time of the next attempt; none when sent or given up.
-    pub due_at: Option<Time>,
-    pub tries: i64,
-    pub sent_at: Option<Time>,
-    /// The last error, or empty.
-    pub problem: String,
-    /// When its link expires; an email is not sent after that.
-    pub expires_at: Option<Time>,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct Email from "letter" {
+        pub id: i64,
+        pub recipient: String,
+        pub subject: String,
+        pub created_at: Time,
+        /// The time of the next attempt; none when sent or given up.
+        pub due_at: Option<Time>,
+        pub tries: i64,
+        pub sent_at: Option<Time>,
+        /// The last error, or empty.
+        pub problem: String,
+        /// When its link expires; an email is not sent after that.
+        pub expires_at: Option<Time>,
+    }
+    transient {
+        /// None once the email is sent or given up. Decrypted after reading.
+        pub text: Option<Secret>,
+    }
 }
 
-#[derive(Clone, Debug)]
-pub struct EmailLink {
-    /// `confirm`, `reset` or `invite`.
-    pub purpose: String,
-    /// The recipient; the inviting user for an invitation.
-    pub user_id: UserId,
-    /// The address it was sent to, or empty.
-    pub email: String,
-    pub expires_at: Time,
+table! {
+    #[derive(Clone, Debug)]
+    pub struct EmailLink in "link" {
+        /// `confirm`, `reset` or `invite`.
+        pub purpose: String,
+        /// The recipient; the inviting user for an invitation.
+        pub user_id: UserId,
+        /// The address it was sent to, or empty.
+        pub email: String,
+        pub expires_at: Time,
+    }
 }
 
 /// Binds the encrypted text to its recipient.
 fn encryption_context(recipient: &str) -> String {
     format!("letter.body:{recipient}")
-}
-
-fn email_from_row(row: &SqlRow<'_, '_>) -> Result<(Email, Option<Vec<u8>>), Fault> {
-    let email = Email {
-        id: row.int(0)?,
-        recipient: row.text(1)?,
-        subject: row.text(2)?,
-        text: None,
-        created_at: row.time(4)?,
-        due_at: row.opt_time(5)?,
-        tries: row.int(6)?,
-        sent_at: row.opt_time(7)?,
-        problem: row.text(8)?,
-        expires_at: row.opt_time(9)?,
-    };
-    Ok((email, row.opt_bytes(3)?))
 }
 
 fn decrypt_text(tx: &Tx<'_>, found: (Email, Option<Vec<u8>>)) -> Result<Email, Fault> {
@@ -73,26 +63,30 @@ pub fn enqueue(
     expires_at: Option<Time>,
 ) -> Result<(), Fault> {
     let body = tx.encrypt(&encryption_context(recipient), text)?;
-    let sql = "INSERT INTO letter (recipient, subject, body, created_at, due_at, expires_at) \
-               VALUES ($1, $2, $3, $4, $5, $6)";
-    let args = [recipient.into(), subject.into(), (&body).into(), tx.now().into(), due.into(), expires_at.into()];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(
+        tx,
+        "letter",
+        recipient = recipient,
+        subject = subject,
+        body = &body,
+        created_at = tx.now(),
+        due_at = due,
+        expires_at = expires_at
+    )
 }
 
 /// Newest first, with an id below `before`.
 pub fn list(tx: &mut Tx<'_>, before: Option<i64>, limit: i64) -> Result<Vec<Email>, Fault> {
-    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
-               expires_at FROM letter WHERE id < $1 ORDER BY id DESC LIMIT $2";
+    let sql = select!(Email + "body", "WHERE id < $1 ORDER BY id DESC LIMIT $2");
     let before = before.unwrap_or(i64::MAX);
-    let found = tx.query_rows(sql, &[before.into(), limit.into()], email_from_row)?;
+    let found = tx.query_rows(sql, &[before.into(), limit.into()])?;
     found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
 /// Longest overdue first.
 pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fault> {
-    let sql = "SELECT id, recipient, subject, body, created_at, due_at, tries, sent_at, problem, \
-               expires_at FROM letter WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2";
-    let found = tx.query_rows(sql, &[now.into(), limit.into()], email_from_row)?;
+    let sql = select!(Email + "body", "WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2");
+    let found = tx.query_rows(sql, &[now.into(), limit.into()])?;
     found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
@@ -132,26 +126,13 @@ pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
 }
 
 pub fn insert_link(tx: &mut Tx<'_>, digest: &[u8; 32], link: &EmailLink) -> Result<(), Fault> {
-    let sql = "INSERT INTO link (digest, purpose, user_id, email, created_at, expires_at) \
-               VALUES ($1, $2, $3, $4, $5, $6)";
-    let args = [
-        digest.into(),
-        (&link.purpose).into(),
-        link.user_id.into(),
-        (&link.email).into(),
-        tx.now().into(),
-        link.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, EmailLink, link, digest = digest, created_at = tx.now())
 }
 
 /// None if it was used or has expired.
 pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Option<EmailLink>, Fault> {
-    let sql = "SELECT purpose, user_id, email, expires_at FROM link \
-               WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3";
-    tx.query_row(sql, &[digest.into(), purpose.into(), tx.now().into()], |row| {
-        Ok(EmailLink { purpose: row.text(0)?, user_id: row.id(1)?, email: row.text(2)?, expires_at: row.time(3)? })
-    })
+    let sql = select!(EmailLink, "WHERE digest = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3");
+    tx.query_row(sql, &[digest.into(), purpose.into(), tx.now().into()])
 }
 
 /// Returns false if the link was used or has expired.
@@ -173,5 +154,5 @@ pub fn pending_address(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<O
     let sql = "SELECT email FROM link WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL \
                AND expires_at > $3 ORDER BY created_at DESC LIMIT 1";
     let args = [user.into(), purpose.into(), tx.now().into()];
-    tx.query_row(sql, &args, |row| row.text(0))
+    tx.query_row(sql, &args)
 }

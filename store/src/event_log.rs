@@ -8,23 +8,25 @@
 
 use base::{Fault, Time};
 
-use crate::db::SqlRow;
+use crate::db::{row, select};
 use crate::{Tx, meta};
 
 /// Entries that one transaction may append on PostgreSQL.
 const SEQS_PER_TRANSACTION: i64 = 1 << 20;
 const SEQ_BASE_KEY: &str = "log_base";
 
-#[derive(Clone, Debug)]
-pub struct LogEvent {
-    pub seq: i64,
-    pub at: Time,
-    /// `post.create`, `follow.follow`, `token.revoke`, …
-    pub kind: String,
-    pub actor_id: i64,
-    pub subject_id: i64,
-    /// Further facts (JSON), or empty.
-    pub body: String,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct LogEvent from "event" {
+        pub seq: i64,
+        pub at: Time,
+        /// `post.create`, `follow.follow`, `token.revoke`, …
+        pub kind: String,
+        pub actor_id: i64,
+        pub subject_id: i64,
+        /// Further facts (JSON), or empty.
+        pub body: String,
+    }
 }
 
 /// To be called in the transaction of the event itself.
@@ -52,26 +54,16 @@ pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body:
 /// Oldest first.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>, Fault> {
     if tx.is_postgres() {
-        let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event WHERE seq > $1 AND seq < \
-                   (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) * 1048576 \
-                   ORDER BY seq LIMIT $3";
+        let sql = select!(
+            LogEvent,
+            "WHERE seq > $1 AND seq < (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) \
+             * 1048576 ORDER BY seq LIMIT $3"
+        );
         let base = tx.log_base();
-        return tx.query_rows(sql, &[seq.into(), base.into(), limit.into()], event_from_row);
+        return tx.query_rows(sql, &[seq.into(), base.into(), limit.into()]);
     }
-    let sql = "SELECT seq, at, kind, actor_id, subject_id, body FROM event \
-               WHERE seq > $1 ORDER BY seq LIMIT $2";
-    tx.query_rows(sql, &[seq.into(), limit.into()], event_from_row)
-}
-
-fn event_from_row(row: &SqlRow<'_, '_>) -> Result<LogEvent, Fault> {
-    Ok(LogEvent {
-        seq: row.int(0)?,
-        at: row.time(1)?,
-        kind: row.text(2)?,
-        actor_id: row.int(3)?,
-        subject_id: row.int(4)?,
-        body: row.text(5)?,
-    })
+    let sql = select!(LogEvent, "WHERE seq > $1 ORDER BY seq LIMIT $2");
+    tx.query_rows(sql, &[seq.into(), limit.into()])
 }
 
 /// A cursor after everything that can be read now; 0 for an empty log.
@@ -87,13 +79,13 @@ pub fn end_cursor(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 
 /// A cursor before all entries of a time or later, provided that entries are in the order of their times.
 pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
-    let lowest = tx.query_row("SELECT MIN(seq) FROM event", &[], |row| row.opt_int(0))?;
+    let lowest = tx.query_row("SELECT MIN(seq) FROM event", &[])?;
     let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, highest_seq(tx)?);
     // Everything up to `low` is older than `time`; nothing after `high` is.
     while low < high {
         let middle = low + (high - low + 1) / 2;
         let sql = "SELECT seq, at FROM event WHERE seq >= $1 ORDER BY seq LIMIT 1";
-        let next = tx.query_row(sql, &[middle.into()], |row| Ok((row.int(0)?, row.time(1)?)))?;
+        let next: Option<(i64, Time)> = tx.query_row(sql, &[middle.into()])?;
         match next {
             Some((seq, at)) if seq <= high && at < time => low = seq,
             _ => high = middle - 1,
@@ -104,18 +96,18 @@ pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
 
 /// Entries of open transactions are not counted.
 pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    Ok(tx.query_row("SELECT COUNT(*) FROM event", &[], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number("SELECT COUNT(*) FROM event", &[])
 }
 
 /// The newest committed entry, even if it cannot be read yet; 0 for an empty log.
 pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    Ok(tx.query_row("SELECT MAX(seq) FROM event", &[], |row| row.opt_int(0))?.flatten().unwrap_or(0))
+    tx.query_number("SELECT MAX(seq) FROM event", &[])
 }
 
 /// Whether entries after `seq` may have been pruned, so that a reader with this cursor has missed something.
 pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     let sql = "SELECT MIN(seq) FROM event";
-    let oldest = tx.query_row(sql, &[], |row| row.opt_int(0))?.flatten();
+    let oldest = tx.query_row::<Option<i64>>(sql, &[])?.flatten();
     // Sequence numbers have no gaps on SQLite; on PostgreSQL they do.
     let next = if tx.is_postgres() { seq } else { seq.saturating_add(1) };
     Ok(oldest.is_some_and(|oldest| oldest > next))
@@ -124,7 +116,7 @@ pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
 /// The next transaction's number if none is open.
 fn oldest_open_transaction(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let sql = "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)";
-    Ok(tx.query_row(sql, &[], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[])
 }
 
 /// The number to add to transaction numbers. It is raised when a database was moved to a server whose transaction
@@ -155,7 +147,7 @@ pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
 }
 
 pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
-    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()], |row| row.int(0))
+    tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()])
 }
 
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
@@ -168,7 +160,7 @@ pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
 /// numbering continues after a restart.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let min_cursor = "SELECT MIN(seq) FROM follower";
-    let min_cursor = tx.query_row(min_cursor, &[], |row| row.opt_int(0))?.flatten().unwrap_or(i64::MAX);
+    let min_cursor = tx.query_row(min_cursor, &[])?.flatten().unwrap_or(i64::MAX);
     let sql = "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < $1 AND seq <= $2 \
                AND seq < (SELECT MAX(seq) FROM event) ORDER BY seq LIMIT $3)";
     tx.execute(sql, &[before.into(), min_cursor.into(), limit.into()])

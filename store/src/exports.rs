@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::db::{row, select};
 use crate::imports::EdgeKind;
 
 pub type IdPair = (i64, i64);
@@ -28,52 +29,46 @@ pub fn list_edges(tx: &mut Tx<'_>, kind: EdgeKind, after: IdPair, limit: i64) ->
         EdgeKind::Request => edges_sql!("follow_request"),
         EdgeKind::DmBlock => edges_sql!("dm_block"),
     };
-    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
-        Ok(((row.int(0)?, row.int(1)?), row.int(2)?))
-    })
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()])
 }
 
-/// A like, with the post's text if the post is a placeholder.
-#[derive(Clone, Debug)]
-pub struct ExportedLike {
-    pub user_id: UserId,
-    pub post_id: PostId,
-    /// Its high bits are the time of the like.
-    pub id: i64,
-    /// The placeholder's text, or empty.
-    pub text: String,
+row! {
+    /// A like, with the post's text if the post is a placeholder.
+    #[derive(Clone, Debug)]
+    pub struct ExportedLike from "post_like l JOIN post p ON p.id = l.post_id" {
+        pub user_id: UserId as "l.user_id",
+        pub post_id: PostId as "l.post_id",
+        /// Its high bits are the time of the like.
+        pub id: i64 as "l.id",
+        /// The placeholder's text, or empty.
+        pub text: String as "CASE WHEN p.state = 3 THEN p.text ELSE '' END",
+    }
 }
 
 /// In the order of user and post, after a pair.
 pub fn list_likes(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<ExportedLike>, Fault> {
-    let sql = "SELECT l.user_id, l.post_id, l.id, CASE WHEN p.state = 3 THEN p.text ELSE '' END \
-               FROM post_like l JOIN post p ON p.id = l.post_id \
-               WHERE (l.user_id, l.post_id) > ($1, $2) \
-               ORDER BY l.user_id, l.post_id LIMIT $3";
-    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
-        Ok(ExportedLike { user_id: row.id(0)?, post_id: row.id(1)?, id: row.int(2)?, text: row.text(3)? })
-    })
+    let sql = select!(ExportedLike, "WHERE (l.user_id, l.post_id) > ($1, $2) ORDER BY l.user_id, l.post_id LIMIT $3");
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()])
 }
 
-#[derive(Clone, Debug)]
-pub struct MentionedUser {
-    pub post_id: PostId,
-    pub user_id: UserId,
-    pub username: String,
-    pub name: String,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct MentionedUser from "mention m JOIN users u ON u.id = m.user_id" {
+        pub post_id: PostId as "m.post_id",
+        pub user_id: UserId as "u.id",
+        pub username: String as "u.username",
+        pub name: String as "u.name",
+    }
 }
 
 pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<MentionedUser>, Fault> {
-    let sql = "SELECT m.post_id, u.id, u.username, u.name FROM mention m \
-               JOIN users u ON u.id = m.user_id WHERE m.post_id = $1 ORDER BY u.id";
-    tx.query_by_keys(sql, posts, &[], |row| {
-        Ok(MentionedUser { post_id: row.id(0)?, user_id: row.id(1)?, username: row.text(2)?, name: row.text(3)? })
-    })
+    let sql = select!(MentionedUser, "WHERE m.post_id = $1 ORDER BY u.id");
+    tx.query_by_keys(sql, posts, &[])
 }
 
 /// The links that open a private conversation, of those posts that have one.
 pub fn message_links(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(PostId, String)>, Fault> {
     let sql = "SELECT id, direct_message_deep_link FROM post \
                WHERE id = $1 AND direct_message_deep_link <> ''";
-    tx.query_by_keys(sql, posts, &[], |row| Ok((row.id(0)?, row.text(1)?)))
+    tx.query_by_keys(sql, posts, &[])
 }

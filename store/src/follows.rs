@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::insert_new;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
 
@@ -13,23 +14,21 @@ pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, F
 
 pub fn filter_followed(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT target_id FROM follow WHERE target_id = $1 AND source_id = $2";
-    tx.query_by_ids(sql, targets, &[source.into()], |row| row.id(0))
+    tx.query_by_ids(sql, targets, &[source.into()])
 }
 
 pub fn filter_followers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT source_id FROM follow WHERE source_id = $1 AND target_id = $2";
-    tx.query_by_ids(sql, sources, &[target.into()], |row| row.id(0))
+    tx.query_by_ids(sql, sources, &[target.into()])
 }
 
 pub fn list_followed(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
-    tx.query_rows("SELECT target_id FROM follow WHERE source_id = $1", &[source.into()], |row| row.id(0))
+    tx.query_rows("SELECT target_id FROM follow WHERE source_id = $1", &[source.into()])
 }
 
 /// Also updates both counters; returns false if the follow exists.
 pub fn insert(tx: &mut Tx<'_>, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO follow (source_id, target_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    let added = tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0;
+    let added = insert_new!(tx, "follow", source_id = source, target_id = target, id = id)?;
     if added {
         add_to_counts(tx, source, target, 1)?;
     }
@@ -66,7 +65,7 @@ pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -
 
 pub fn filter_verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT id FROM users WHERE id = $1 AND verified = 1";
-    tx.query_by_ids(sql, users, &[], |row| row.id(0))
+    tx.query_by_ids(sql, users, &[])
 }
 
 /// Latest first: the user and the edge's own id.

@@ -3,52 +3,39 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{row, select};
 
-#[derive(Clone, Debug)]
-pub struct AppGrant {
-    pub user_id: UserId,
-    pub app_id: AppId,
-    /// The widest approved OAuth 1.0a level, or empty.
-    pub permission: String,
-    /// Every approved OAuth 2.0 scope, space-separated.
-    pub scopes: String,
-    pub created_at: Time,
-    pub approved_at: Time,
-    /// When a token was last issued.
-    pub used_at: Time,
-}
-
-fn grant_from_row(row: &SqlRow<'_, '_>) -> Result<AppGrant, Fault> {
-    Ok(AppGrant {
-        user_id: row.id(0)?,
-        app_id: row.id(1)?,
-        permission: row.text(2)?,
-        scopes: row.text(3)?,
-        created_at: row.time(4)?,
-        approved_at: row.time(5)?,
-        used_at: row.time(6)?,
-    })
+row! {
+    #[derive(Clone, Debug)]
+    pub struct AppGrant from "app_grant" {
+        pub user_id: UserId,
+        pub app_id: AppId,
+        /// The widest approved OAuth 1.0a level, or empty.
+        pub permission: String,
+        /// Every approved OAuth 2.0 scope, space-separated.
+        pub scopes: String,
+        pub created_at: Time,
+        pub approved_at: Time,
+        /// When a token was last issued.
+        pub used_at: Time,
+    }
 }
 
 pub fn find(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<Option<AppGrant>, Fault> {
-    let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
-               FROM app_grant WHERE user_id = $1 AND app_id = $2";
-    tx.query_row(sql, &[user.into(), app.into()], grant_from_row)
+    let sql = select!(AppGrant, "WHERE user_id = $1 AND app_id = $2");
+    tx.query_row(sql, &[user.into(), app.into()])
 }
 
 /// In the order of first approval.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<AppGrant>, Fault> {
-    let sql = "SELECT user_id, app_id, permission, scopes, created_at, approved_at, used_at \
-               FROM app_grant WHERE user_id = $1 ORDER BY created_at, app_id";
-    tx.query_rows(sql, &[user.into()], grant_from_row)
+    let sql = select!(AppGrant, "WHERE user_id = $1 ORDER BY created_at, app_id");
+    tx.query_rows(sql, &[user.into()])
 }
 
 /// The number of users who have granted something to an app.
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
     let sql = "SELECT COUNT(*) FROM app_grant WHERE app_id = $1";
-    let count = tx.query_row(sql, &[app.into()], |row| row.int(0))?;
-    Ok(u64::try_from(count.unwrap_or_default()).unwrap_or(0))
+    Ok(u64::try_from(tx.query_number(sql, &[app.into()])?).unwrap_or(0))
 }
 
 /// Locks a user's grant to an app until the end of the transaction, inserting an empty one if there is none.

@@ -53,7 +53,7 @@ pub fn filter_sources(
     target: UserId,
 ) -> Result<Vec<UserId>, Fault> {
     let sql = relation_sql!(kind, "SELECT source_id FROM ", " WHERE source_id = $1 AND target_id = $2");
-    tx.query_by_ids(sql, sources, &[target.into()], |row| row.id(0))
+    tx.query_by_ids(sql, sources, &[target.into()])
 }
 
 pub fn filter_targets(
@@ -63,7 +63,7 @@ pub fn filter_targets(
     targets: &[UserId],
 ) -> Result<Vec<UserId>, Fault> {
     let sql = relation_sql!(kind, "SELECT target_id FROM ", " WHERE target_id = $1 AND source_id = $2");
-    tx.query_by_ids(sql, targets, &[source.into()], |row| row.id(0))
+    tx.query_by_ids(sql, targets, &[source.into()])
 }
 
 /// Latest first. Not for follow requests, which are read by target: see [`follow_request_page`].
@@ -100,7 +100,7 @@ pub fn delete_follow_requests(tx: &mut Tx<'_>, target: UserId) -> Result<u64, Fa
 
 pub fn list_muted(tx: &mut Tx<'_>, source: UserId) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT target_id FROM mute WHERE source_id = $1";
-    tx.query_rows(sql, &[source.into()], |row| row.id(0))
+    tx.query_rows(sql, &[source.into()])
 }
 
 pub fn filter_blockers(tx: &mut Tx<'_>, sources: &[UserId], target: UserId) -> Result<Vec<UserId>, Fault> {

@@ -177,14 +177,12 @@ const ORPHANED_ROWS: &[(&str, &str)] = &[
 pub fn find_mismatches(tx: &mut Tx<'_>) -> Result<Vec<CounterMismatch>, Fault> {
     let mut all = Vec::new();
     for (counter, sql) in COUNTERS {
-        all.extend(tx.query_rows(sql, &[], |row| {
-            Ok(CounterMismatch { counter, id: row.int(0)?, stored: row.int(1)?, counted: row.int(2)? })
-        })?);
+        let rows: Vec<(i64, i64, i64)> = tx.query_rows(sql, &[])?;
+        all.extend(rows.into_iter().map(|(id, stored, counted)| CounterMismatch { counter, id, stored, counted }));
     }
-    for (rule, sql) in FORBIDDEN_ROWS.iter().chain(ORPHANED_ROWS) {
-        all.extend(tx.query_rows(sql, &[], |row| {
-            Ok(CounterMismatch { counter: rule, id: row.int(0)?, stored: row.int(1)?, counted: 0 })
-        })?);
+    for (counter, sql) in FORBIDDEN_ROWS.iter().chain(ORPHANED_ROWS) {
+        let rows: Vec<(i64, i64)> = tx.query_rows(sql, &[])?;
+        all.extend(rows.into_iter().map(|(id, stored)| CounterMismatch { counter, id, stored, counted: 0 }));
     }
     Ok(all)
 }

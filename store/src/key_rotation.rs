@@ -3,7 +3,7 @@
 
 use base::Fault;
 
-use crate::db::{SqlRow, SqlValue};
+use crate::db::{RowCells, SqlValue};
 use crate::{Tx, hex};
 
 struct EncryptedColumn {
@@ -119,7 +119,7 @@ pub fn rotate_batch(
         SecretRowKey::Number(cursor.number)
     };
     let found =
-        tx.query_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |row| secret_from_row(column, row))?;
+        tx.map_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |cells| read_secret(column, cells))?;
     let mut step =
         KeyRotationStep { next: Some(cursor_after(cursor, &found, rows)), reencrypted: 0, already_current: 0 };
     for secret in &found {
@@ -149,20 +149,24 @@ fn cursor_after(cursor: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -
     }
 }
 
-fn secret_from_row(column: &EncryptedColumn, row: &SqlRow<'_, '_>) -> Result<StoredSecret, Fault> {
-    let key =
-        if column.is_keyed_by_digest { SecretRowKey::Digest(row.bytes(0)?) } else { SecretRowKey::Number(row.int(0)?) };
-    let context_id = match column.name {
-        "session.form_key" => hex::encode(&row.bytes(2)?),
-        "letter.body" => row.text(2)?,
-        _ => row.int(2)?.to_string(),
+fn read_secret(column: &EncryptedColumn, cells: &mut RowCells<'_, '_, '_>) -> Result<StoredSecret, Fault> {
+    let key = if column.is_keyed_by_digest {
+        SecretRowKey::Digest(cells.read()?)
+    } else {
+        SecretRowKey::Number(cells.read()?)
     };
-    Ok(StoredSecret { key, encryption_context: format!("{}:{context_id}", column.name), ciphertext: row.opt_bytes(1)? })
+    let ciphertext = cells.read()?;
+    let context_id = match column.name {
+        "session.form_key" => hex::encode(&cells.read::<Vec<u8>>()?),
+        "letter.body" => cells.read()?,
+        _ => cells.read::<i64>()?.to_string(),
+    };
+    Ok(StoredSecret { key, encryption_context: format!("{}:{context_id}", column.name), ciphertext })
 }
 
 /// Encrypted values in `meta`; their context is their key.
 fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationStep, Fault> {
-    let all = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[], |row| Ok((row.text(0)?, row.text(1)?)))?;
+    let all: Vec<(String, String)> = tx.query_rows("SELECT key, value FROM meta ORDER BY key", &[])?;
     let mut step = KeyRotationStep { next: None, reencrypted: 0, already_current: 0 };
     for (key, value) in all {
         let Some(ciphertext) = hex::decode(&value) else {

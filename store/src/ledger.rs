@@ -12,6 +12,8 @@ mod vocabulary;
 
 use base::Time;
 
+use crate::db::table;
+
 pub use auctions::{AuctionBid, AuctionStatistics, load_auction_statistics, prune_auctions, record_auction};
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{
@@ -27,49 +29,57 @@ pub use queries::{
 pub use videos::{count_videos_with_ads, record_video_ad};
 pub use vocabulary::{AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AdEvent {
-    pub id: i64,
-    pub at: Time,
-    pub kind: AdEventKind,
-    pub account_id: i64,
-    /// The funding instrument.
-    pub funding_id: i64,
-    pub campaign_id: i64,
-    pub line_item_id: i64,
-    pub creative: AdEntity,
-    pub creative_id: i64,
-    /// The post or user shown; 0 for neither.
-    pub subject_id: i64,
-    /// A user, or a negative number for an anonymous viewer.
-    pub viewer_id: i64,
-    pub placement: Placement,
-    /// At the time of the event.
-    pub viewer_traits: ViewerTraits,
-    /// The auction price, in micros of the account's currency.
-    pub price_micro: i64,
-    pub billed: bool,
-    /// Micros of the account's currency.
-    pub charge_micro: i64,
-    pub origin: AdEventOrigin,
-    /// An impression has at most one event of each kind.
-    pub impression_id: i64,
-    /// Milliseconds between full hours and the hours of the account's time zone.
-    pub hour_offset_ms: i64,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AdEvent in "ad_event" {
+        pub id: i64,
+        pub at: Time as "event_time",
+        pub kind: AdEventKind,
+        pub account_id: i64,
+        /// The funding instrument.
+        pub funding_id: i64 as "funding_instrument_id",
+        pub campaign_id: i64,
+        pub line_item_id: i64,
+        pub creative: AdEntity,
+        pub creative_id: i64,
+        /// The post or user shown; 0 for neither.
+        pub subject_id: i64 as "subject",
+        /// A user, or a negative number for an anonymous viewer.
+        pub viewer_id: i64 as "viewer",
+        pub placement: Placement,
+        /// The auction price, in micros of the account's currency.
+        pub price_micro: i64,
+        pub billed: bool,
+        /// Micros of the account's currency.
+        pub charge_micro: i64,
+        pub origin: AdEventOrigin,
+        /// An impression has at most one event of each kind.
+        pub impression_id: i64 as "once",
+    }
+    read_only {
+        /// At the time of the event.
+        pub viewer_traits: ViewerTraits as "platform, country, metro, age, gender",
+    }
+    transient {
+        /// Milliseconds between full hours and the hours of the account's time zone.
+        pub hour_offset_ms: i64,
+    }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ViewerTraits {
-    /// The platform's number (contract ads §9.4).
-    pub platform: Option<i64>,
-    /// Two letters, or empty.
-    pub country: String,
-    /// The place id of the metropolitan area, or empty.
-    pub metro: String,
-    /// The lower bound of the age bucket.
-    pub age: Option<i64>,
-    /// 1 male, 2 female.
-    pub gender: Option<i64>,
+table! {
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ViewerTraits in "ad_event" {
+        /// The platform's number (contract ads §9.4).
+        pub platform: Option<i64>,
+        /// Two letters, or empty.
+        pub country: String,
+        /// The place id of the metropolitan area, or empty.
+        pub metro: String,
+        /// The lower bound of the age bucket.
+        pub age: Option<i64>,
+        /// 1 male, 2 female.
+        pub gender: Option<i64>,
+    }
 }
 
 const HOUR_MS: i64 = 3_600_000;

@@ -3,15 +3,14 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::db::insert_new;
 use crate::edges::{self, Edge, edge_page_query};
 use crate::posts::PageRange;
 
 /// Also updates the user's counter; returns false if the like exists. The post's counter is updated last, by
 /// [`add_to_post_count`], because its row is contended.
 pub fn insert(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO post_like (user_id, post_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    let added = tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0;
+    let added = insert_new!(tx, "post_like", user_id = user, post_id = post, id = id)?;
     if added {
         add_to_user_count(tx, user, 1)?;
     }

@@ -6,7 +6,7 @@ mod members;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table, update};
 use crate::edges::{directional_query, query_page};
 use crate::posts::PageRange;
 
@@ -16,58 +16,36 @@ pub use members::{
     public_lists_of_users, remove_member,
 };
 
-#[derive(Clone, Debug)]
-pub struct List {
-    pub id: i64,
-    pub owner_id: UserId,
-    pub name: String,
-    pub description: String,
-    pub private: bool,
-    pub created_at: Time,
-    /// None unless deleted.
-    pub deleted_at: Option<Time>,
-    pub member_count: i64,
-    pub follower_count: i64,
-    /// Incremented by every change of its members.
-    pub member_version: i64,
-}
-
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "id, owner_id, name, description, private, created_at, deleted_at, member_count, \
-             follower_count, member_version",
-            $after
-        )
-    };
-}
-
-fn list_from_row(row: &SqlRow<'_, '_>) -> Result<List, Fault> {
-    Ok(List {
-        id: row.int(0)?,
-        owner_id: row.id(1)?,
-        name: row.text(2)?,
-        description: row.text(3)?,
-        private: row.bool(4)?,
-        created_at: row.time(5)?,
-        deleted_at: row.opt_time(6)?,
-        member_count: row.int(7)?,
-        follower_count: row.int(8)?,
-        member_version: row.int(9)?,
-    })
+table! {
+    #[derive(Clone, Debug)]
+    pub struct List in "list" {
+        pub id: i64,
+        pub owner_id: UserId,
+        pub name: String,
+        pub description: String,
+        pub private: bool,
+        pub created_at: Time,
+    }
+    read_only {
+        /// None unless deleted.
+        pub deleted_at: Option<Time>,
+        pub member_count: i64,
+        pub follower_count: i64,
+        /// Incremented by every change of its members.
+        pub member_version: i64,
+    }
 }
 
 /// Deleted lists included.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<List>, Fault> {
-    let sql = columns!("SELECT ", " FROM list WHERE id = $1");
-    tx.query_row(sql, &[id.into()], list_from_row)
+    let sql = select!(List, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// Deleted lists included, in no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
-    let sql = columns!("SELECT ", " FROM list WHERE id = $1");
-    tx.query_by_keys(sql, ids, &[], list_from_row)
+    let sql = select!(List, "WHERE id = $1");
+    tx.query_by_keys(sql, ids, &[])
 }
 
 /// Newest first; private lists only if `include_private`.
@@ -78,21 +56,19 @@ pub fn page_by_owner(
     range: &PageRange,
 ) -> Result<Vec<List>, Fault> {
     let sql = directional_query!(
-        columns!(
-            "SELECT ",
-            " FROM list WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 \
-             AND id > $3 AND id < $4 ORDER BY id"
+        select!(
+            List,
+            "WHERE owner_id = $1 AND deleted_at IS NULL AND private <= $2 AND id > $3 AND id < $4 ORDER BY id"
         ),
         " LIMIT $5"
     );
-    query_page(tx, &[owner.into(), include_private.into()], range, sql, list_from_row)
+    query_page(tx, &[owner.into(), include_private.into()], range, sql)
 }
 
 /// Deleted lists are not counted.
 pub fn count_by_owner(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM list WHERE owner_id = $1 AND deleted_at IS NULL";
-    let count = tx.query_row(sql, &[owner.into()], |row| row.int(0))?;
-    Ok(count.unwrap_or(0))
+    tx.query_number(sql, &[owner.into()])
 }
 
 /// Locks a list until the end of the transaction. A no-op on SQLite, which has a single writer.
@@ -102,30 +78,19 @@ pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
 
 /// The oldest of a user's lists with this name.
 pub fn find_by_name(tx: &mut Tx<'_>, owner: UserId, name: &str) -> Result<Option<List>, Fault> {
-    let sql =
-        columns!("SELECT ", " FROM list WHERE owner_id = $1 AND name = $2 AND deleted_at IS NULL ORDER BY id LIMIT 1");
-    tx.query_row(sql, &[owner.into(), name.into()], list_from_row)
+    let sql = select!(List, "WHERE owner_id = $1 AND name = $2 AND deleted_at IS NULL ORDER BY id LIMIT 1");
+    tx.query_row(sql, &[owner.into(), name.into()])
 }
 
 /// Oldest first, after an id, without deleted lists.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<List>, Fault> {
-    let sql = columns!("SELECT ", " FROM list WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2");
-    tx.query_rows(sql, &[after.into(), limit.into()], list_from_row)
+    let sql = select!(List, "WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2");
+    tx.query_rows(sql, &[after.into(), limit.into()])
 }
 
 /// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
-    let sql = "INSERT INTO list (id, owner_id, name, description, private, created_at) \
-               VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-    let args = [
-        list.id.into(),
-        list.owner_id.into(),
-        (&list.name).into(),
-        (&list.description).into(),
-        list.private.into(),
-        list.created_at.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, List, list)
 }
 
 /// Sets owner, name and description of a list whose owner was unknown.
@@ -139,9 +104,7 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault>
 /// Updates name, description and privacy. A list that becomes private loses its followers and others' pins, and no
 /// longer counts for its members.
 pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault> {
-    let sql = "UPDATE list SET name = $1, description = $2, private = $3 WHERE id = $4";
-    let args = [(&after.name).into(), (&after.description).into(), after.private.into(), after.id.into()];
-    tx.execute(sql, &args)?;
+    update!(tx, "list", after: [name, description, private], id = after.id)?;
     if before.private == after.private {
         return Ok(());
     }

@@ -4,44 +4,46 @@ use base::id::marker;
 use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table};
 
-#[derive(Clone, Debug)]
-pub struct Media {
-    /// `<prefix>_<id>`: prefix 3 for a photo, 7 or 13 for a video, 16 for an animated GIF.
-    pub media_key: String,
-    pub id: Id<marker::MediaMarker>,
-    pub owner_id: UserId,
-    /// `photo`, `video` or `animated_gif`.
-    pub kind: String,
-    /// The path of the file in the media folder, or empty.
-    pub path: String,
-    /// The URL of a photo, or empty.
-    pub url: String,
-    /// The URL of a still, or empty.
-    pub preview_image_url: String,
-    /// Pixels; 0 if unknown.
-    pub width: i64,
-    /// Pixels; 0 if unknown.
-    pub height: i64,
-    /// 0 for a photo.
-    pub duration_ms: i64,
-    pub alt_text: String,
-    /// Variants as in the API (JSON), or empty.
-    pub variants: String,
-    pub created_at: Time,
-    /// Empty if it was not detected.
-    pub content_type: String,
-    /// Bytes; 0 if unknown.
-    pub size: i64,
-    /// Bits per second; 0 for photos.
-    pub bit_rate: i64,
-    /// The smaller images next to the file, comma-separated: `small.jpg,medium.jpg`.
-    pub sizes: String,
-    /// The number of posts with this media; unknown for imported ones.
-    pub uses: Option<i64>,
-    /// When it is deleted, unless a post or message uses it by then.
-    pub expires_at: Option<Time>,
+table! {
+    #[derive(Clone, Debug)]
+    pub struct Media in "media" {
+        /// `<prefix>_<id>`: prefix 3 for a photo, 7 or 13 for a video, 16 for an animated GIF.
+        pub media_key: String,
+        pub id: Id<marker::MediaMarker>,
+        pub owner_id: UserId,
+        /// `photo`, `video` or `animated_gif`.
+        pub kind: String,
+        /// The path of the file in the media folder, or empty.
+        pub path: String,
+        /// The URL of a photo, or empty.
+        pub url: String,
+        /// The URL of a still, or empty.
+        pub preview_image_url: String,
+        /// Pixels; 0 if unknown.
+        pub width: i64,
+        /// Pixels; 0 if unknown.
+        pub height: i64,
+        /// 0 for a photo.
+        pub duration_ms: i64,
+        pub alt_text: String,
+        /// Variants as in the API (JSON), or empty.
+        pub variants: String,
+        pub created_at: Time,
+        /// Empty if it was not detected.
+        pub content_type: String,
+        /// Bytes; 0 if unknown.
+        pub size: i64,
+        /// Bits per second; 0 for photos.
+        pub bit_rate: i64,
+        /// The smaller images next to the file, comma-separated: `small.jpg,medium.jpg`.
+        pub sizes: String,
+        /// The number of posts with this media; unknown for imported ones.
+        pub uses: Option<i64>,
+        /// When it is deleted, unless a post or message uses it by then.
+        pub expires_at: Option<Time>,
+    }
 }
 
 impl Media {
@@ -69,86 +71,24 @@ impl Media {
     }
 }
 
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "media_key, id, owner_id, kind, path, url, preview_image_url, width, height, \
-             duration_ms, alt_text, variants, created_at, content_type, size, bit_rate, sizes, \
-             uses, expires_at",
-            $after
-        )
-    };
-}
-
-fn media_from_row(row: &SqlRow<'_, '_>) -> Result<Media, Fault> {
-    Ok(Media {
-        media_key: row.text(0)?,
-        id: row.id(1)?,
-        owner_id: row.id(2)?,
-        kind: row.text(3)?,
-        path: row.text(4)?,
-        url: row.text(5)?,
-        preview_image_url: row.text(6)?,
-        width: row.int(7)?,
-        height: row.int(8)?,
-        duration_ms: row.int(9)?,
-        alt_text: row.text(10)?,
-        variants: row.text(11)?,
-        created_at: row.time(12)?,
-        content_type: row.text(13)?,
-        size: row.int(14)?,
-        bit_rate: row.int(15)?,
-        sizes: row.text(16)?,
-        uses: row.opt_int(17)?,
-        expires_at: row.opt_time(18)?,
-    })
-}
-
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {
-    tx.query_row(columns!("SELECT ", " FROM media WHERE id = $1"), &[id.into()], media_from_row)
+    tx.query_row(select!(Media, "WHERE id = $1"), &[id.into()])
 }
 
 /// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Media>, Fault> {
-    tx.query_by_keys(columns!("SELECT ", " FROM media WHERE id = $1"), ids, &[], media_from_row)
+    tx.query_by_keys(select!(Media, "WHERE id = $1"), ids, &[])
 }
 
 /// Oldest first, after an id.
 pub fn list(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Media>, Fault> {
-    let sql = columns!("SELECT ", " FROM media WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.query_rows(sql, &[after.into(), limit.into()], media_from_row)
+    let sql = select!(Media, "WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.query_rows(sql, &[after.into(), limit.into()])
 }
 
 /// Returns false if the key or the id is taken.
 pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
-    let sql = columns!(
-        "INSERT INTO media (",
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-         $18, $19) ON CONFLICT DO NOTHING"
-    );
-    let args = [
-        (&media.media_key).into(),
-        media.id.into(),
-        media.owner_id.into(),
-        (&media.kind).into(),
-        (&media.path).into(),
-        (&media.url).into(),
-        (&media.preview_image_url).into(),
-        media.width.into(),
-        media.height.into(),
-        media.duration_ms.into(),
-        (&media.alt_text).into(),
-        (&media.variants).into(),
-        media.created_at.into(),
-        (&media.content_type).into(),
-        media.size.into(),
-        media.bit_rate.into(),
-        (&media.sizes).into(),
-        media.uses.into(),
-        media.expires_at.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, Media, media)
 }
 
 /// Sets the path of a media object that has no file; returns false if it has one.
@@ -164,8 +104,7 @@ pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) ->
 
 /// Allows another user to post a media object.
 pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<(), Fault> {
-    let sql = "INSERT INTO media_share (media_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
+    insert_new!(tx, "media_share", media_id = id, user_id = user).map(|_| ())
 }
 
 /// Whether a user other than the owner may post a media object.
@@ -207,8 +146,7 @@ pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<b
 
 /// Records the users tagged in a post's media.
 pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
-    let sql = "INSERT INTO media_tag (post_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    users.iter().try_for_each(|user| tx.execute(sql, &[post.into(), (*user).into()]).map(|_| ()))
+    users.iter().try_for_each(|user| insert_new!(tx, "media_tag", post_id = post, user_id = *user).map(|_| ()))
 }
 
 pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
@@ -217,12 +155,9 @@ pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
 }
 
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM media WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2"
-    );
+    let sql = select!(Media, "WHERE expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2");
     let now = tx.now();
-    tx.query_rows(sql, &[now.into(), limit.into()], media_from_row)
+    tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
 /// Removes an expired media object and its subtitles; returns false if it has come into use meanwhile.
@@ -263,7 +198,7 @@ pub fn find_subtitles(
     language: &str,
 ) -> Result<Option<Id<marker::MediaMarker>>, Fault> {
     let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
-    tx.query_row(sql, &[video.into(), language.into()], |row| row.id(0))
+    tx.query_row(sql, &[video.into(), language.into()])
 }
 
 pub fn remove_subtitles(tx: &mut Tx<'_>, video: Id<marker::MediaMarker>, language: &str) -> Result<(), Fault> {

@@ -1,14 +1,14 @@
 //! Key-value facts about the database itself.
 
-use base::Fault;
 use base::id::first_snowflake_at;
+use base::{Fault, Time};
 
 use crate::{Tx, hex};
 
 const KEY_CHECK_NAME: &str = "master_key_check";
 
 pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
-    tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()], |row| row.text(0))
+    tx.query_row("SELECT value FROM meta WHERE key = $1", &[key.into()])
 }
 
 pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
@@ -40,11 +40,11 @@ const LAST_ENTRY_TIMES: [&str; 2] =
 pub(crate) fn highest_id(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     let mut highest = 0;
     for (_, sql) in ISSUED_ID_TABLES {
-        let id = tx.query_row(sql, &[], |row| row.opt_int(0))?;
+        let id = tx.query_row(sql, &[])?;
         highest = highest.max(id.flatten().unwrap_or(0));
     }
     for sql in LAST_ENTRY_TIMES {
-        if let Some(at) = tx.query_row(sql, &[], |row| row.time(0))? {
+        if let Some(at) = tx.query_row::<Time>(sql, &[])? {
             highest = highest.max(first_snowflake_at(at.plus_ms(1)));
         }
     }

@@ -12,6 +12,7 @@ use base::{Error, Fault, Time};
 use parking_lot::Mutex;
 
 use crate::Store;
+use crate::db::insert_new;
 
 /// Stored bytes of a signature's digest.
 const DIGEST_LENGTH: usize = 16;
@@ -58,8 +59,7 @@ impl NonceRegistry {
 }
 
 fn insert(tx: &mut crate::Tx<'_>, digest: &[u8; 32], expires: Time) -> Result<bool, Fault> {
-    let sql = "INSERT INTO nonce (digest, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    Ok(tx.execute(sql, &[digest.into(), expires.into()])? > 0)
+    insert_new!(tx, "nonce", digest = digest, expires_at = expires)
 }
 
 /// Deletes signatures whose timestamps are no longer accepted.

@@ -3,58 +3,35 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table};
 use crate::edges::{directional_query, query_page, trim_page};
 use crate::posts::PageRange;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommunityNote {
-    pub id: i64,
-    pub author_id: UserId,
-    pub post_id: PostId,
-    /// Whether it is in the test pool rather than the public one.
-    pub test_mode: bool,
-    pub text: String,
-    /// `misinformed_or_potentially_misleading` or `not_misleading`.
-    pub classification: String,
-    /// Comma-separated, or empty.
-    pub misleading_tags: String,
-    pub trustworthy_sources: bool,
-    /// Whether it is about the post's media.
-    pub media_note: bool,
-    /// The share of claims, as opposed to opinions, in thousandths.
-    pub score: i64,
-    /// The number of users who found it helpful.
-    pub helpful: i64,
-    /// The number of users who did not.
-    pub not_helpful: i64,
-}
-
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT id, author_id, post_id, test_mode, text, classification, misleading_tags, \
-             trustworthy_sources, media_note, score, helpful, not_helpful FROM note ",
-            $after
-        )
-    };
-}
-
-fn note_from_row(row: &SqlRow<'_, '_>) -> Result<CommunityNote, Fault> {
-    Ok(CommunityNote {
-        id: row.int(0)?,
-        author_id: row.id(1)?,
-        post_id: row.id(2)?,
-        test_mode: row.bool(3)?,
-        text: row.text(4)?,
-        classification: row.text(5)?,
-        misleading_tags: row.text(6)?,
-        trustworthy_sources: row.bool(7)?,
-        media_note: row.bool(8)?,
-        score: row.int(9)?,
-        helpful: row.int(10)?,
-        not_helpful: row.int(11)?,
-    })
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CommunityNote in "note" {
+        pub id: i64,
+        pub author_id: UserId,
+        pub post_id: PostId,
+        /// Whether it is in the test pool rather than the public one.
+        pub test_mode: bool,
+        pub text: String,
+        /// `misinformed_or_potentially_misleading` or `not_misleading`.
+        pub classification: String,
+        /// Comma-separated, or empty.
+        pub misleading_tags: String,
+        pub trustworthy_sources: bool,
+        /// Whether it is about the post's media.
+        pub media_note: bool,
+        /// The share of claims, as opposed to opinions, in thousandths.
+        pub score: i64,
+    }
+    read_only {
+        /// The number of users who found it helpful.
+        pub helpful: i64,
+        /// The number of users who did not.
+        pub not_helpful: i64,
+    }
 }
 
 pub fn is_note_writer(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
@@ -75,26 +52,11 @@ pub fn set_note_writer(tx: &mut Tx<'_>, user: UserId, is_writer: bool) -> Result
 
 /// Returns false if the author has a note on the post in the same pool.
 pub fn insert(tx: &mut Tx<'_>, note: &CommunityNote) -> Result<bool, Fault> {
-    let sql = "INSERT INTO note (id, author_id, post_id, test_mode, text, classification, \
-               misleading_tags, trustworthy_sources, media_note, score) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
-    let args = [
-        note.id.into(),
-        note.author_id.into(),
-        note.post_id.into(),
-        note.test_mode.into(),
-        (&note.text).into(),
-        (&note.classification).into(),
-        (&note.misleading_tags).into(),
-        note.trustworthy_sources.into(),
-        note.media_note.into(),
-        note.score.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, CommunityNote, note)
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CommunityNote>, Fault> {
-    tx.query_row(columns!("WHERE id = $1"), &[id.into()], note_from_row)
+    tx.query_row(select!(CommunityNote, "WHERE id = $1"), &[id.into()])
 }
 
 /// Also deletes its ratings.
@@ -111,16 +73,16 @@ pub fn page_by_author(
     range: &PageRange,
 ) -> Result<Vec<CommunityNote>, Fault> {
     let sql = directional_query!(
-        columns!("WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
+        select!(CommunityNote, "WHERE author_id = $1 AND test_mode = $2 AND id > $3 AND id < $4 ORDER BY id"),
         " LIMIT $5"
     );
-    query_page(tx, &[author.into(), test_mode.into()], range, sql, note_from_row)
+    query_page(tx, &[author.into(), test_mode.into()], range, sql)
 }
 
 /// Sets or replaces a user's rating and updates the counters.
 pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> Result<(), Fault> {
     let before = "SELECT helpful FROM note_rating WHERE note_id = $1 AND user_id = $2";
-    let before = tx.query_row(before, &[id.into(), user.into()], |row| row.bool(0))?;
+    let before = tx.query_row(before, &[id.into(), user.into()])?;
     if before == Some(helpful) {
         return Ok(());
     }
@@ -140,9 +102,7 @@ pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> R
 
 /// Returns false if the user has already requested one.
 pub fn insert_request(tx: &mut Tx<'_>, post: PostId, user: UserId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO note_request (post_id, user_id, at) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    Ok(tx.execute(sql, &[post.into(), user.into(), tx.now().into()])? > 0)
+    insert_new!(tx, "note_request", post_id = post, user_id = user, at = tx.now())
 }
 
 #[derive(Clone, Debug)]
@@ -161,7 +121,7 @@ pub struct NoteFeedQuery {
 pub fn post_id_at_depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
     let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC \
                LIMIT 1 OFFSET $1";
-    Ok(tx.query_row(sql, &[depth.into()], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[depth.into()])
 }
 
 /// Public posts by others on which the writer has no note. Excludes withheld, promoted, protected and restricted
@@ -201,7 +161,7 @@ pub fn eligible_posts(tx: &mut Tx<'_>, feed: &NoteFeedQuery, range: &PageRange) 
             feed.test_mode.into(),
             range.limit.into(),
         ];
-        found.extend(tx.query_rows(sql.select_direction(range), &args, |row| row.id(0))?);
+        found.extend(tx.query_rows::<PostId>(sql.select_direction(range), &args)?);
     }
     found.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
     found.dedup();

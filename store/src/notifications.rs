@@ -3,14 +3,17 @@
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
+use crate::db::{insert, row, select};
 
-#[derive(Clone, Debug)]
-pub struct Notification {
-    pub id: i64,
-    /// One or two sentences.
-    pub text: String,
-    /// A path of this site, or empty.
-    pub path: String,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct Notification from "notification" {
+        pub id: i64,
+        /// One or two sentences.
+        pub text: String,
+        /// A path of this site, or empty.
+        pub path: String,
+    }
 }
 
 impl Notification {
@@ -20,18 +23,14 @@ impl Notification {
 }
 
 pub fn insert(tx: &mut Tx<'_>, user: UserId, text: &str, path: &str) -> Result<(), Fault> {
-    let sql = "INSERT INTO notification (id, user_id, text, path) VALUES ($1, $2, $3, $4)";
     let id = tx.next_id::<()>();
-    tx.execute(sql, &[id.into(), user.into(), text.into(), path.into()]).map(|_| ())
+    insert!(tx, "notification", id = id, user_id = user, text = text, path = path)
 }
 
 /// Newest first, with an id below `below`.
 pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Result<Vec<Notification>, Fault> {
-    let sql = "SELECT id, text, path FROM notification WHERE user_id = $1 AND id < $2 \
-               ORDER BY id DESC LIMIT $3";
-    tx.query_rows(sql, &[user.into(), below.into(), limit.into()], |row| {
-        Ok(Notification { id: row.int(0)?, text: row.text(1)?, path: row.text(2)? })
-    })
+    let sql = select!(Notification, "WHERE user_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3");
+    tx.query_rows(sql, &[user.into(), below.into(), limit.into()])
 }
 
 /// Deletes notifications from before a time; returns how many.

@@ -3,7 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{DeclaredRow, insert, insert_new, row, sql};
 
 #[derive(Clone, Debug)]
 pub struct Poll {
@@ -14,12 +14,14 @@ pub struct Poll {
     pub options: Vec<PollChoice>,
 }
 
-#[derive(Clone, Debug)]
-pub struct PollChoice {
-    /// From 1.
-    pub number: i64,
-    pub label: String,
-    pub votes: i64,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct PollChoice from "poll_option" {
+        /// From 1.
+        pub number: i64 as "choice",
+        pub label: String,
+        pub votes: i64,
+    }
 }
 
 impl Poll {
@@ -34,13 +36,10 @@ impl Poll {
 }
 
 pub fn insert(tx: &mut Tx<'_>, poll: &Poll) -> Result<(), Fault> {
-    let sql = "INSERT INTO poll (id, post_id, duration_minutes, ends_at) VALUES ($1, $2, $3, $4)";
-    let args = [poll.id.into(), poll.post_id.into(), poll.duration_minutes.into(), poll.ends_at.into()];
-    tx.execute(sql, &args)?;
+    let (minutes, ends_at) = (poll.duration_minutes, poll.ends_at);
+    insert!(tx, "poll", id = poll.id, post_id = poll.post_id, duration_minutes = minutes, ends_at = ends_at)?;
     for option in &poll.options {
-        let sql = "INSERT INTO poll_option (poll_id, choice, label) VALUES ($1, $2, $3)";
-        let args = [poll.id.into(), option.number.into(), (&option.label).into()];
-        tx.execute(sql, &args)?;
+        insert!(tx, "poll_option", poll_id = poll.id, choice = option.number, label = &option.label)?;
     }
     Ok(())
 }
@@ -60,27 +59,20 @@ pub fn delete_standalone(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
     delete_by_post(tx, PostId::new(id))
 }
 
-fn poll_from_row(row: &SqlRow<'_, '_>) -> Result<Poll, Fault> {
-    Ok(Poll {
-        id: row.int(0)?,
-        post_id: row.id(1)?,
-        duration_minutes: row.int(2)?,
-        ends_at: row.time(3)?,
-        options: vec![PollChoice { number: row.int(4)?, label: row.text(5)?, votes: row.int(6)? }],
-    })
-}
-
 /// Unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Poll>, Fault> {
-    let sql = "SELECT p.id, p.post_id, p.duration_minutes, p.ends_at, o.choice, o.label, o.votes \
-               FROM poll p JOIN poll_option o ON o.poll_id = p.id WHERE p.id = $1";
-    let mut rows = tx.query_by_keys(sql, ids, &[], poll_from_row)?;
-    rows.sort_by_key(|row| (row.id, row.options.first().map(|option| option.number)));
+    let sql = sql!(
+        "SELECT id, post_id, duration_minutes, ends_at, ",
+        PollChoice::COLUMNS,
+        " FROM poll JOIN poll_option ON poll_id = id WHERE id = $1"
+    );
+    let mut rows: Vec<(i64, PostId, i64, Time, PollChoice)> = tx.query_by_keys(sql, ids, &[])?;
+    rows.sort_by_key(|(id, .., choice)| (*id, choice.number));
     let mut polls: Vec<Poll> = Vec::new();
-    for mut row in rows {
-        match polls.last_mut().filter(|poll| poll.id == row.id) {
-            Some(poll) => poll.options.append(&mut row.options),
-            None => polls.push(row),
+    for (id, post_id, duration_minutes, ends_at, choice) in rows {
+        match polls.last_mut().filter(|poll| poll.id == id) {
+            Some(poll) => poll.options.push(choice),
+            None => polls.push(Poll { id, post_id, duration_minutes, ends_at, options: vec![choice] }),
         }
     }
     Ok(polls)
@@ -92,21 +84,18 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Poll>, Fault> {
 
 pub fn find_vote(tx: &mut Tx<'_>, poll: i64, user: UserId) -> Result<Option<i64>, Fault> {
     let sql = "SELECT choice FROM poll_vote WHERE poll_id = $1 AND user_id = $2";
-    tx.query_row(sql, &[poll.into(), user.into()], |row| row.int(0))
+    tx.query_row(sql, &[poll.into(), user.into()])
 }
 
 /// Returns false if the user has voted before or the poll is gone.
 pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Result<bool, Fault> {
     if tx.is_shared() {
         let sql = "SELECT id FROM poll WHERE id = $1 FOR SHARE";
-        if tx.query_row(sql, &[poll.into()], |_| Ok(()))?.is_none() {
+        if !tx.row_exists(sql, &[poll.into()])? {
             return Ok(false);
         }
     }
-    let sql = "INSERT INTO poll_vote (poll_id, user_id, choice, at) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT DO NOTHING";
-    let args = [poll.into(), user.into(), choice.into(), tx.now().into()];
-    if tx.execute(sql, &args)? == 0 {
+    if !insert_new!(tx, "poll_vote", poll_id = poll, user_id = user, choice = choice, at = tx.now())? {
         return Ok(false);
     }
     let sql = "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2";
@@ -118,17 +107,17 @@ pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Res
 pub fn list_ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 \
                ORDER BY ends_at LIMIT $2";
-    tx.query_rows(sql, &[tx.now().into(), limit.into()], |row| row.int(0))
+    tx.query_rows(sql, &[tx.now().into(), limit.into()])
 }
 
 /// The posts with a poll and their authors: the post it was created with, or all posts with its card.
 pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
                WHERE l.id = $1";
-    let mut all = tx.query_rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let mut all = tx.query_rows(sql, &[poll.into()])?;
     let sql = "SELECT id, author_id FROM post WHERE poll_id = $1 AND card_uri <> '' \
                AND state = 0 ORDER BY id";
-    all.extend(tx.query_rows(sql, &[poll.into()], |row| Ok((row.id(0)?, row.id(1)?)))?);
+    all.extend(tx.query_rows::<(PostId, UserId)>(sql, &[poll.into()])?);
     Ok(all)
 }
 

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use base::Fault;
 
 use crate::Tx;
-use crate::db::{SqlRow, SqlValue};
+use crate::db::{RowCells, SqlValue};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
@@ -239,20 +239,19 @@ pub fn page_after(
 ) -> Result<Vec<Vec<CellValue>>, Fault> {
     let mut args: Vec<SqlValue<'_>> = after.iter().map(CellValue::as_sql_value).collect();
     args.push(limit.into());
-    tx.query_rows(table.page_sql, &args, |row| {
-        let cells = table.columns.iter().enumerate();
-        cells.map(|(index, column)| cell_from_row(row, index, column.kind)).collect()
+    tx.map_rows(table.page_sql, &args, |cells| {
+        table.columns.iter().map(|column| read_cell(cells, column.kind)).collect()
     })
 }
 
-fn cell_from_row(row: &SqlRow<'_, '_>, index: usize, kind: ColumnType) -> Result<CellValue, Fault> {
+fn read_cell(cells: &mut RowCells<'_, '_, '_>, kind: ColumnType) -> Result<CellValue, Fault> {
     Ok(match kind {
-        kind if kind.is_text() => CellValue::Text(row.text(index)?),
-        ColumnType::Bytes => CellValue::Bytes(row.bytes(index)?),
+        kind if kind.is_text() => CellValue::Text(cells.read()?),
+        ColumnType::Bytes => CellValue::Bytes(cells.read()?),
         ColumnType::OptTime | ColumnType::OptReference(_) => {
-            row.opt_int(index)?.map_or(CellValue::Null, CellValue::Int)
+            cells.read::<Option<i64>>()?.map_or(CellValue::Null, CellValue::Int)
         }
-        _ => CellValue::Int(row.int(index)?),
+        _ => CellValue::Int(cells.read()?),
     })
 }
 
@@ -261,8 +260,8 @@ pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> 
     let args: Vec<SqlValue<'_>> = row.iter().map(CellValue::as_sql_value).collect();
     if tx.execute(table.insert_sql, &args)? == 0 {
         let key: Vec<SqlValue<'_>> = row.iter().take(table.key_length).map(CellValue::as_sql_value).collect();
-        let existing = tx.query_row(table.find_same_sql, &key, |_| Ok(()))?;
-        return Ok(existing.map_or(InsertOutcome::Refused, |()| InsertOutcome::AlreadyExists));
+        let existing = tx.row_exists(table.find_same_sql, &key)?;
+        return Ok(if existing { InsertOutcome::AlreadyExists } else { InsertOutcome::Refused });
     }
     for (sql, columns) in table.counter_updates {
         let args =

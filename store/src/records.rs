@@ -7,7 +7,7 @@ mod listing;
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::{SqlRow, SqlValue};
+use crate::db::{SqlValue, insert_new, select, stored_enum, table, update};
 
 pub use indexes::{IndexedFields, RecordIndex, sync_indexes};
 pub use line_items::servable_line_items;
@@ -26,65 +26,36 @@ pub enum RecordVisibility {
     Hidden,
 }
 
-impl RecordVisibility {
-    const fn to_number(self) -> i64 {
-        match self {
-            Self::Listed => 0,
-            Self::Draft => 1,
-            Self::Hidden => 2,
-        }
+stored_enum!(RecordVisibility "record visibility" { Listed = 0, Draft = 1, Hidden = 2 });
+
+table! {
+    #[derive(Clone, Debug)]
+    pub struct RecordRow in "ads_record" {
+        /// Unique within its kind.
+        pub id: i64,
+        pub account_id: i64,
+        pub level: RecordVisibility,
+        /// Whether the record itself was deleted, rather than its parent.
+        pub deleted: bool,
+        pub created_at: Time,
+        pub updated_at: Time,
+        /// The name in lower case; empty if it has none.
+        pub name_key: Vec<u8>,
     }
-
-    const fn from_number(number: i64) -> Self {
-        match number {
-            0 => Self::Listed,
-            1 => Self::Draft,
-            _ => Self::Hidden,
-        }
+    read_only {
+        /// JSON.
+        pub body: String as "CAST(body AS TEXT)",
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct RecordRow {
-    /// Unique within its kind.
-    pub id: i64,
-    pub account_id: i64,
-    pub level: RecordVisibility,
-    /// Whether the record itself was deleted, rather than its parent.
-    pub deleted: bool,
-    pub created_at: Time,
-    pub updated_at: Time,
-    /// The name in lower case; empty if it has none.
-    pub name_key: Vec<u8>,
-    /// JSON.
-    pub body: String,
-}
-
-macro_rules! columns {
-    () => {
-        "id, account_id, level, deleted, created_at, updated_at, name_key, CAST(body AS TEXT)"
-    };
-}
-pub(crate) use columns;
-
-fn record_from_row(row: &SqlRow<'_, '_>) -> Result<RecordRow, Fault> {
-    Ok(RecordRow {
-        id: row.int(0)?,
-        account_id: row.int(1)?,
-        level: RecordVisibility::from_number(row.int(2)?),
-        deleted: row.bool(3)?,
-        created_at: row.time(4)?,
-        updated_at: row.time(5)?,
-        name_key: row.bytes(6)?,
-        body: row.text(7)?,
-    })
-}
+/// The beginning of queries that depend on a field.
+const RECORDS: &str = select!(RecordRow, "");
 
 pub fn next_id(tx: &mut Tx<'_>, kind: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO ads_sequence (kind, last) VALUES ($1, 1) \
                ON CONFLICT (kind) DO UPDATE SET last = ads_sequence.last + 1 RETURNING last";
-    let last = tx.query_rows(sql, &[kind.into()], |row| row.int(0))?;
-    last.first().copied().ok_or_else(|| Fault::new("a sequence without a number"))
+    let last = tx.query_row(sql, &[kind.into()])?;
+    last.ok_or_else(|| Fault::new("a sequence without a number"))
 }
 
 /// Locks a record until the end of the transaction. A no-op on SQLite, which has a single writer.
@@ -94,47 +65,23 @@ pub fn lock(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
 
 /// In any account and state.
 pub fn find_by_id(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<Option<RecordRow>, Fault> {
-    let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE kind = $1 AND id = $2");
-    tx.query_row(sql, &[kind.into(), id.into()], record_from_row)
+    let sql = select!(RecordRow, "WHERE kind = $1 AND id = $2");
+    tx.query_row(sql, &[kind.into(), id.into()])
 }
 
 /// In no particular order; unknown ids are skipped.
 pub fn find_by_ids(tx: &mut Tx<'_>, kind: &str, ids: &[i64]) -> Result<Vec<RecordRow>, Fault> {
-    let sql = concat!("SELECT ", columns!(), " FROM ads_record WHERE id = $1 AND kind = $2");
-    tx.query_by_keys(sql, ids, &[kind.into()], record_from_row)
+    let sql = select!(RecordRow, "WHERE id = $1 AND kind = $2");
+    tx.query_by_keys(sql, ids, &[kind.into()])
 }
 
 /// Returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<bool, Fault> {
-    let sql = "INSERT INTO ads_record (kind, id, account_id, level, deleted, name_key, created_at, \
-               updated_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
-    let args = [
-        kind.into(),
-        row.id.into(),
-        row.account_id.into(),
-        row.level.to_number().into(),
-        row.deleted.into(),
-        (&row.name_key).into(),
-        row.created_at.into(),
-        row.updated_at.into(),
-        (&row.body).into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, RecordRow, row, kind = kind, body = &row.body)
 }
 
 pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault> {
-    let sql = "UPDATE ads_record SET level = $1, deleted = $2, name_key = $3, updated_at = $4, \
-               body = $5 WHERE kind = $6 AND id = $7";
-    let args = [
-        row.level.to_number().into(),
-        row.deleted.into(),
-        (&row.name_key).into(),
-        row.updated_at.into(),
-        (&row.body).into(),
-        kind.into(),
-        row.id.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    update!(tx, "ads_record", row: [level, deleted, name_key, updated_at, body], kind = kind, id = row.id)
 }
 
 /// Deletes the row.
@@ -153,12 +100,11 @@ pub fn list_by_field(
 ) -> Result<Vec<RecordRow>, Fault> {
     let level = if shown { "AND level = 0 " } else { "" };
     let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
+        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
          {level}ORDER BY created_at, id",
-        columns!(),
         indexes::field_sql(field)
     );
-    tx.query_rows(&sql, &[account.into(), value.into()], record_from_row)
+    tx.query_rows(&sql, &[account.into(), value.into()])
 }
 
 /// Listed records whose indexed field has one of some values, in no particular order.
@@ -170,12 +116,11 @@ pub fn list_by_field_values(
     values: &[i64],
 ) -> Result<Vec<RecordRow>, Fault> {
     let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
+        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
          AND level = 0",
-        columns!(),
         indexes::field_sql(name)
     );
-    tx.query_by_keys(&sql, values, &[account.into()], record_from_row)
+    tx.query_by_keys(&sql, values, &[account.into()])
 }
 
 /// Listed records of all accounts whose indexed field has a value.
@@ -184,22 +129,14 @@ pub fn list_all_by_field(
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0",
-        columns!(),
-        indexes::field_sql(field)
-    );
-    tx.query_rows(&sql, &[value.into()], record_from_row)
+    let sql = format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0", indexes::field_sql(field));
+    tx.query_rows(&sql, &[value.into()])
 }
 
 /// Listed records with a name, given in lower case.
 pub fn list_by_name(tx: &mut Tx<'_>, kind: &str, account: i64, name_key: &[u8]) -> Result<Vec<RecordRow>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM ads_record WHERE kind = $1 AND account_id = $2 AND name_key = $3 AND level = 0"
-    );
-    tx.query_rows(sql, &[kind.into(), account.into(), name_key.into()], record_from_row)
+    let sql = select!(RecordRow, "WHERE kind = $1 AND account_id = $2 AND name_key = $3 AND level = 0");
+    tx.query_rows(sql, &[kind.into(), account.into(), name_key.into()])
 }
 
 /// The number of listed records that [`list_by_field`] finds.
@@ -214,8 +151,7 @@ pub fn count_by_field(
          AND level = 0",
         indexes::field_sql(field)
     );
-    let found = tx.query_row(&sql, &[account.into(), value.into()], |row| row.int(0))?;
-    Ok(found.unwrap_or(0))
+    tx.query_number(&sql, &[account.into(), value.into()])
 }
 
 /// Hides records whose indexed field has a value; returns their ids.
@@ -230,7 +166,7 @@ pub fn hide_by_field(
          AND level < 2 RETURNING id",
         indexes::field_sql(field)
     );
-    tx.query_rows(&sql, &[account.into(), value.into()], |row| row.int(0))
+    tx.query_rows(&sql, &[account.into(), value.into()])
 }
 
 /// Listed records of all accounts whose indexed field is at most `max`, lowest first.
@@ -243,40 +179,37 @@ pub fn list_due(
 ) -> Result<Vec<RecordRow>, Fault> {
     // -1 stands for records without the field.
     let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
+        "{RECORDS}WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
          ORDER BY {}, id LIMIT $3",
-        columns!(),
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field)
     );
     let args = [SqlValue::Int(-1), max.into(), limit.into()];
-    tx.query_rows(&sql, &args, record_from_row)
+    tx.query_rows(&sql, &args)
 }
 
 /// The number of listed records.
 pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0";
-    let found = tx.query_row(sql, &[kind.into(), account.into()], |row| row.int(0))?;
-    Ok(found.unwrap_or(0))
+    tx.query_number(sql, &[kind.into(), account.into()])
 }
 
 /// The first 1000 listed records, oldest first.
 pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<RecordRow>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0 \
+    let sql = select!(
+        RecordRow,
+        "WHERE kind = $1 AND account_id = $2 AND level = 0 \
          ORDER BY created_at, id LIMIT 1000"
     );
-    tx.query_rows(sql, &[kind.into(), account.into()], record_from_row)
+    tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
 /// Deleted records included, oldest first.
 pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 \
                ORDER BY (created_at + 0), id";
-    tx.query_rows(sql, &[kind.into(), account.into()], |row| row.int(0))
+    tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
 /// The first 100 listed records of all accounts whose indexed field has a value, oldest first.
@@ -286,12 +219,11 @@ pub fn list_in_all_accounts(
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
     let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
+        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
          ORDER BY created_at, id LIMIT 100",
-        columns!(),
         indexes::field_sql(field)
     );
-    tx.query_rows(&sql, &[value.into()], record_from_row)
+    tx.query_rows(&sql, &[value.into()])
 }
 
 /// Listed records of all accounts whose indexed field is above `min`, lowest first.
@@ -303,11 +235,10 @@ pub fn list_above(
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
     let sql = format!(
-        "SELECT {} FROM ads_record WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
+        "{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
          ORDER BY {ordered}, id LIMIT $2",
-        columns!()
     );
-    tx.query_rows(&sql, &[min.into(), limit.into()], record_from_row)
+    tx.query_rows(&sql, &[min.into(), limit.into()])
 }
 
 /// The number of listed records whose field is present and at most `max`.
@@ -324,5 +255,5 @@ pub fn count_up_to(
          AND {ordered} > $2 AND {ordered} <= $3 AND level = 0"
     );
     let args = [account.into(), SqlValue::Int(-1), max.into()];
-    Ok(tx.query_row(&sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(&sql, &args)
 }

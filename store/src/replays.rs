@@ -3,8 +3,7 @@
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
-use crate::db::stored_enum;
+use crate::db::{insert_new, row, select, stored_enum};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayState {
@@ -31,55 +30,34 @@ impl ReplayState {
 
 stored_enum!(ReplayState "replay state" { Enqueuing = 0, Sending = 1, Complete = 2, Incomplete = 3 });
 
-#[derive(Clone, Debug)]
-pub struct Replay {
-    pub id: i64,
-    pub webhook_id: i64,
-    /// Inclusive.
-    pub from_at: Time,
-    /// Exclusive.
-    pub to_at: Time,
-    pub created_at: Time,
-    /// Time and sequence number of the last enqueued delivery.
-    pub enqueued_to: (Time, i64),
-    pub state: ReplayState,
-}
-
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT id, webhook_id, from_at, to_at, created_at, taken_at, taken_seq, state \
-             FROM replay ",
-            $after
-        )
-    };
-}
-
-fn replay_from_row(row: &SqlRow<'_, '_>) -> Result<Replay, Fault> {
-    Ok(Replay {
-        id: row.int(0)?,
-        webhook_id: row.int(1)?,
-        from_at: row.time(2)?,
-        to_at: row.time(3)?,
-        created_at: row.time(4)?,
-        enqueued_to: (row.time(5)?, row.int(6)?),
-        state: ReplayState::from_number(row.int(7)?)?,
-    })
+row! {
+    #[derive(Clone, Debug)]
+    pub struct Replay from "replay" {
+        pub id: i64,
+        pub webhook_id: i64,
+        /// Inclusive.
+        pub from_at: Time,
+        /// Exclusive.
+        pub to_at: Time,
+        pub created_at: Time,
+        /// Time and sequence number of the last enqueued delivery.
+        pub enqueued_to: (Time, i64) as "taken_at, taken_seq",
+        pub state: ReplayState,
+    }
 }
 
 /// Returns false if the webhook already has a running replay.
 pub fn insert(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Fault> {
-    let sql = "INSERT INTO replay (id, webhook_id, from_at, to_at, created_at, taken_at) \
-               VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-    let args = [
-        replay.id.into(),
-        replay.webhook_id.into(),
-        replay.from_at.into(),
-        replay.to_at.into(),
-        replay.created_at.into(),
-        replay.from_at.into(),
-    ];
-    let is_new = tx.execute(sql, &args)? > 0;
+    let is_new = insert_new!(
+        tx,
+        "replay",
+        id = replay.id,
+        webhook_id = replay.webhook_id,
+        from_at = replay.from_at,
+        to_at = replay.to_at,
+        created_at = replay.created_at,
+        taken_at = replay.from_at
+    )?;
     if is_new {
         tx.mark_deliveries_queued();
     }
@@ -87,7 +65,7 @@ pub fn insert(tx: &mut Tx<'_>, replay: &Replay) -> Result<bool, Fault> {
 }
 
 pub fn list_running(tx: &mut Tx<'_>) -> Result<Vec<Replay>, Fault> {
-    tx.query_rows(columns!("WHERE state < 2 ORDER BY webhook_id"), &[], replay_from_row)
+    tx.query_rows(select!(Replay, "WHERE state < 2 ORDER BY webhook_id"), &[])
 }
 
 pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
@@ -97,8 +75,8 @@ pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> 
 
 /// Newest first.
 pub fn list_by_webhook(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<Replay>, Fault> {
-    let sql = columns!("WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2");
-    tx.query_rows(sql, &[webhook_id.into(), limit.into()], replay_from_row)
+    let sql = select!(Replay, "WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2");
+    tx.query_rows(sql, &[webhook_id.into(), limit.into()])
 }
 
 /// Advances a replay; returns false if another node has advanced it meanwhile.
@@ -123,14 +101,14 @@ pub fn next_deliveries(tx: &mut Tx<'_>, replay: &Replay, limit: i64) -> Result<V
                AND at < $4 AND job_id = 0 ORDER BY at, seq LIMIT $5";
     let (at, seq) = replay.enqueued_to;
     let args = [replay.webhook_id.into(), at.into(), seq.into(), replay.to_at.into(), limit.into()];
-    tx.query_rows(sql, &args, |row| Ok((row.time(0)?, row.int(1)?)))
+    tx.query_rows(sql, &args)
 }
 
 /// The numbers of waiting and of failed deliveries of a job.
 pub fn count_unfinished(tx: &mut Tx<'_>, job_id: i64) -> Result<(i64, i64), Fault> {
     let sql = "SELECT COUNT(*) FROM delivery WHERE job_id = $1 AND job_id <> 0 AND state = $2";
     let mut count = |state: i64| {
-        let count = tx.query_row(sql, &[job_id.into(), state.into()], |row| row.int(0))?;
+        let count = tx.query_row(sql, &[job_id.into(), state.into()])?;
         Ok::<_, Fault>(count.unwrap_or(0))
     };
     Ok((count(0)?, count(2)?))

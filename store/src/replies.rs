@@ -3,12 +3,11 @@
 use base::{Fault, PostId};
 
 use crate::Tx;
+use crate::db::insert_new;
 
 /// Returns false if the reply is already hidden.
 pub fn hide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO hidden_reply (post_id, hidden_at) VALUES ($1, $2) \
-               ON CONFLICT DO NOTHING";
-    Ok(tx.execute(sql, &[post.into(), tx.now().into()])? > 0)
+    insert_new!(tx, "hidden_reply", post_id = post, hidden_at = tx.now())
 }
 
 /// Returns false if the reply is not hidden.

@@ -27,14 +27,14 @@ pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool)
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
                AND state = 0";
     let args = [post.into(), user.into(), nullcast.into()];
-    tx.query_row(sql, &args, |row| row.id(0))
+    tx.query_row(sql, &args)
 }
 
 /// The first 100 live nullcast reposts: at most one per advertiser.
 pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 \
                ORDER BY id LIMIT 100";
-    tx.query_rows(sql, &[post.into()], |row| row.id(0))
+    tx.query_rows(sql, &[post.into()])
 }
 
 /// Latest first: the reposting user and the repost's id.
@@ -57,11 +57,11 @@ pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRang
 /// Newest first; both values are the quoting post's id.
 pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = directional_query!(
-        "SELECT id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
+        "SELECT id, id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
          AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
          AND id > $4 AND id < $5 ORDER BY id",
         " LIMIT $6"
     );
     let args = [post.into(), range.without_replies.into(), range.without_reposts.into()];
-    query_page(tx, &args, range, sql, |row| Ok((row.int(0)?, row.int(0)?)))
+    query_page(tx, &args, range, sql)
 }

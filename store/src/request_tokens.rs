@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, select, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestTokenState {
@@ -13,66 +13,45 @@ pub enum RequestTokenState {
     Exchanged,
 }
 
-impl RequestTokenState {
-    fn from_number(number: i64) -> Result<Self, Fault> {
-        match number {
-            0 => Ok(Self::Waiting),
-            1 => Ok(Self::Approved),
-            2 => Ok(Self::Denied),
-            3 => Ok(Self::Exchanged),
-            _ => Err(Fault::new(format!("unknown request token state {number}"))),
-        }
-    }
-}
+stored_enum!(RequestTokenState "request token state" { Waiting = 0, Approved = 1, Denied = 2, Exchanged = 3 });
 
-/// A request token; only its digest is stored.
-#[derive(Clone, Debug)]
-pub struct RequestToken {
-    /// Identifies the row in the secret's encryption context.
-    pub id: i64,
-    pub app_id: AppId,
-    /// `read`, `write` or `messages`.
-    pub permission: String,
-    /// The callback URL, or `oob`.
-    pub callback: String,
-    pub secret: Secret,
-    pub state: RequestTokenState,
-    pub user_id: Option<UserId>,
-    /// Digest of the token with its verifier or PIN, once approved.
-    pub verifier_digest: Option<Vec<u8>>,
-    /// Attempts to present a verifier.
-    pub tries: i64,
-    pub created_at: Time,
-    pub expires_at: Time,
+table! {
+    /// A request token; only its digest is stored.
+    #[derive(Clone, Debug)]
+    pub struct RequestToken in "oauth1_request" {
+        /// Identifies the row in the secret's encryption context.
+        pub id: i64,
+        pub app_id: AppId,
+        /// `read`, `write` or `messages`.
+        pub permission: String,
+        /// The callback URL, or `oob`.
+        pub callback: String,
+        pub created_at: Time,
+        pub expires_at: Time,
+    }
+    read_only {
+        pub state: RequestTokenState,
+        pub user_id: Option<UserId>,
+        /// Digest of the token with its verifier or PIN, once approved.
+        pub verifier_digest: Option<Vec<u8>>,
+        /// Attempts to present a verifier.
+        pub tries: i64,
+    }
+    transient {
+        /// Decrypted after reading.
+        pub secret: Secret,
+    }
 }
 
 fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_request.secret:{id}")
 }
 
-/// The second value is the encrypted secret.
-fn token_from_row(row: &SqlRow<'_, '_>) -> Result<(RequestToken, Vec<u8>), Fault> {
-    let token = RequestToken {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        permission: row.text(2)?,
-        callback: row.text(3)?,
-        secret: Secret::new(""),
-        state: RequestTokenState::from_number(row.int(5)?)?,
-        user_id: row.opt_id(6)?,
-        verifier_digest: row.opt_bytes(7)?,
-        tries: row.int(8)?,
-        created_at: row.time(9)?,
-        expires_at: row.time(10)?,
-    };
-    Ok((token, row.bytes(4)?))
-}
-
 /// In any state.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, Fault> {
-    let sql = "SELECT id, app_id, permission, callback, secret, state, user_id, verifier_digest, \
-               tries, created_at, expires_at FROM oauth1_request WHERE digest = $1";
-    let Some((mut token, encrypted)) = tx.query_row(sql, &[digest.into()], token_from_row)? else {
+    let sql = select!(RequestToken + "secret", "WHERE digest = $1");
+    let found: Option<(RequestToken, Vec<u8>)> = tx.query_row(sql, &[digest.into()])?;
+    let Some((mut token, encrypted)) = found else {
         return Ok(None);
     };
     token.secret = tx.decrypt(&secret_encryption_context(token.id), &encrypted)?;
@@ -81,19 +60,7 @@ pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<RequestToken>, 
 
 pub fn insert(tx: &mut Tx<'_>, token: &RequestToken, digest: &[u8; 32]) -> Result<(), Fault> {
     let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
-    let sql = "INSERT INTO oauth1_request (digest, id, app_id, permission, callback, secret, \
-               created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let args = [
-        digest.into(),
-        token.id.into(),
-        token.app_id.into(),
-        (&token.permission).into(),
-        (&token.callback).into(),
-        (&secret).into(),
-        token.created_at.into(),
-        token.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, RequestToken, token, digest = digest, secret = &secret)
 }
 
 /// Returns false if the token is not waiting or has expired.

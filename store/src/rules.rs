@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamProduct {
@@ -27,47 +27,22 @@ impl StreamProduct {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamRule {
-    pub id: i64,
-    pub app_id: AppId,
-    /// As the app wrote it.
-    pub value: String,
-    /// The app's own label, or empty.
-    pub tag: String,
-    pub created_at: Time,
-}
-
-macro_rules! columns {
-    ($after:expr) => {
-        concat!("SELECT id, app_id, value, tag, created_at FROM rule ", $after)
-    };
-}
-
-fn rule_from_row(row: &SqlRow<'_, '_>) -> Result<StreamRule, Fault> {
-    Ok(StreamRule {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        value: row.text(2)?,
-        tag: row.text(3)?,
-        created_at: row.time(4)?,
-    })
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct StreamRule in "rule" {
+        pub id: i64,
+        pub app_id: AppId,
+        /// As the app wrote it.
+        pub value: String,
+        /// The app's own label, or empty.
+        pub tag: String,
+        pub created_at: Time,
+    }
 }
 
 /// Returns false if the app already has a rule with this canonical form.
 pub fn insert(tx: &mut Tx<'_>, product: StreamProduct, rule: &StreamRule, digest: &[u8; 32]) -> Result<bool, Fault> {
-    let sql = "INSERT INTO rule (id, app_id, product, value, digest, tag, created_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
-    let args = [
-        rule.id.into(),
-        rule.app_id.into(),
-        product.name().into(),
-        (&rule.value).into(),
-        digest.into(),
-        (&rule.tag).into(),
-        rule.created_at.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, StreamRule, rule, product = product.name(), digest = digest)
 }
 
 /// Finds a rule by the digest of its canonical form.
@@ -79,7 +54,7 @@ pub fn find_id_by_digest(
 ) -> Result<Option<i64>, Fault> {
     let sql = "SELECT id FROM rule WHERE app_id = $1 AND product = $2 AND digest = $3";
     let args = [app.into(), product.name().into(), digest.into()];
-    tx.query_row(sql, &args, |row| row.int(0))
+    tx.query_row(sql, &args)
 }
 
 /// Oldest first, after an id.
@@ -90,20 +65,20 @@ pub fn list_by_app(
     after: i64,
     limit: i64,
 ) -> Result<Vec<StreamRule>, Fault> {
-    let sql = columns!("WHERE app_id = $1 AND product = $2 AND id > $3 ORDER BY id LIMIT $4");
+    let sql = select!(StreamRule, "WHERE app_id = $1 AND product = $2 AND id > $3 ORDER BY id LIMIT $4");
     let args = [app.into(), product.name().into(), after.into(), limit.into()];
-    tx.query_rows(sql, &args, rule_from_row)
+    tx.query_rows(sql, &args)
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> Result<Option<StreamRule>, Fault> {
-    let sql = columns!("WHERE id = $1 AND app_id = $2 AND product = $3");
-    tx.query_row(sql, &[id.into(), app.into(), product.name().into()], rule_from_row)
+    let sql = select!(StreamRule, "WHERE id = $1 AND app_id = $2 AND product = $3");
+    tx.query_row(sql, &[id.into(), app.into(), product.name().into()])
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId, product: StreamProduct) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM rule WHERE app_id = $1 AND product = $2";
     let args = [app.into(), product.name().into()];
-    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &args)
 }
 
 /// Returns false if the app has no rule with this id.

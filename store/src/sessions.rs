@@ -2,25 +2,29 @@
 
 use base::{Fault, Secret, Time, UserId};
 
-use crate::db::SqlRow;
+use crate::db::{insert, row, select};
 use crate::{Tx, hex, meta};
 
-#[derive(Clone, Debug)]
-pub struct UserSession {
-    /// Identifies the session in lists.
-    pub id: i64,
-    /// SHA-256 of the cookie's token.
-    pub digest: [u8; 32],
-    pub user_id: UserId,
-    /// The key of the tokens in its forms.
-    pub form_key: Secret,
-    pub created_at: Time,
-    /// Accurate to a few minutes.
-    pub last_seen_at: Time,
-    /// Lifetime after the last use, in milliseconds.
-    pub ttl_ms: i64,
-    pub address: String,
-    pub user_agent: String,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct UserSession from "session JOIN users ON users.id = session.user_id AND users.state = 0" {
+        /// Identifies the session in lists.
+        pub id: i64 as "session.id",
+        /// SHA-256 of the cookie's token.
+        pub digest: [u8; 32] as "session.digest",
+        pub user_id: UserId as "session.user_id",
+        pub created_at: Time as "session.created_at",
+        /// Accurate to a few minutes.
+        pub last_seen_at: Time as "session.last_seen_at",
+        /// Lifetime after the last use, in milliseconds.
+        pub ttl_ms: i64 as "session.ttl_ms",
+        pub address: String as "session.address",
+        pub user_agent: String as "session.user_agent",
+    }
+    transient {
+        /// The key of the tokens in its forms; decrypted after reading.
+        pub form_key: Secret,
+    }
 }
 
 impl UserSession {
@@ -47,35 +51,6 @@ fn encryption_context(digest: &[u8]) -> String {
     format!("session.form_key:{}", hex::encode(digest))
 }
 
-macro_rules! columns {
-    ($after:literal) => {
-        concat!(
-            "SELECT session.id, session.digest, session.user_id, session.form_key, \
-             session.created_at, session.last_seen_at, session.ttl_ms, session.address, \
-             session.user_agent FROM session JOIN users ON users.id = session.user_id \
-             AND users.state = 0 WHERE session.revoked_at IS NULL AND ",
-            $after
-        )
-    };
-}
-
-fn session_from_row(row: &SqlRow<'_, '_>) -> Result<(UserSession, Vec<u8>), Fault> {
-    let digest = row.bytes(1)?;
-    let digest = <[u8; 32]>::try_from(digest.as_slice());
-    let session = UserSession {
-        id: row.int(0)?,
-        digest: digest.map_err(Fault::context("reading a session's digest"))?,
-        user_id: row.id(2)?,
-        form_key: Secret::new(""),
-        created_at: row.time(4)?,
-        last_seen_at: row.time(5)?,
-        ttl_ms: row.int(6)?,
-        address: row.text(7)?,
-        user_agent: row.text(8)?,
-    };
-    Ok((session, row.bytes(3)?))
-}
-
 fn decrypt_form_key(tx: &Tx<'_>, (mut session, encrypted): (UserSession, Vec<u8>)) -> Result<UserSession, Fault> {
     session.form_key = tx.decrypt(&encryption_context(&session.digest), &encrypted)?;
     Ok(session)
@@ -83,36 +58,39 @@ fn decrypt_form_key(tx: &Tx<'_>, (mut session, encrypted): (UserSession, Vec<u8>
 
 /// Only a session that is neither revoked nor expired, of an active user.
 pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
-    let sql = columns!("session.digest = $1 AND session.last_seen_at > $2 - session.ttl_ms");
-    let found = tx.query_row(sql, &[digest.into(), now.into()], session_from_row)?;
+    let sql = select!(
+        UserSession + "session.form_key",
+        "WHERE session.revoked_at IS NULL AND session.digest = $1 AND session.last_seen_at > $2 - session.ttl_ms"
+    );
+    let found = tx.query_row(sql, &[digest.into(), now.into()])?;
     found.map(|found| decrypt_form_key(tx, found)).transpose()
 }
 
 /// Active sessions of a user, last used first.
 pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<UserSession>, Fault> {
-    let sql = columns!(
-        "session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
+    let sql = select!(
+        UserSession + "session.form_key",
+        "WHERE session.revoked_at IS NULL AND session.user_id = $1 AND session.last_seen_at > $2 - session.ttl_ms \
          ORDER BY session.last_seen_at DESC, session.id DESC LIMIT $3"
     );
-    let found = tx.query_rows(sql, &[user.into(), now.into(), limit.into()], session_from_row)?;
+    let found = tx.query_rows(sql, &[user.into(), now.into(), limit.into()])?;
     found.into_iter().map(|found| decrypt_form_key(tx, found)).collect()
 }
 
 pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
     let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.expose_secret())?;
-    let sql = "INSERT INTO session (digest, user_id, form_key, created_at, last_seen_at, ttl_ms, \
-               address, user_agent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let args = [
-        new.digest.into(),
-        new.user_id.into(),
-        (&form_key).into(),
-        now.into(),
-        now.into(),
-        new.ttl_ms.into(),
-        new.address.into(),
-        new.user_agent.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(
+        tx,
+        "session",
+        digest = new.digest,
+        user_id = new.user_id,
+        form_key = &form_key,
+        created_at = now,
+        last_seen_at = now,
+        ttl_ms = new.ttl_ms,
+        address = new.address,
+        user_agent = new.user_agent
+    )
 }
 
 /// Replaces cookie token and form key of a session; returns false if it was revoked.

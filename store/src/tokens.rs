@@ -3,40 +3,50 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert, select, table};
 
-#[derive(Clone, Debug)]
-pub struct OAuth1Token {
-    /// Identifies the token in logs and lists.
-    pub id: i64,
-    pub app_id: AppId,
-    pub user_id: UserId,
-    /// `read`, `write` or `messages`.
-    pub permission: String,
-    /// `<user id>-<random>`.
-    pub token: Secret,
-    pub secret: Secret,
-    pub created_at: Time,
-    pub revoked_at: Option<Time>,
+table! {
+    #[derive(Clone, Debug)]
+    pub struct OAuth1Token in "oauth1_token" {
+        /// Identifies the token in logs and lists.
+        pub id: i64,
+        pub app_id: AppId,
+        pub user_id: UserId,
+        /// `read`, `write` or `messages`.
+        pub permission: String,
+        pub created_at: Time,
+    }
+    read_only {
+        pub revoked_at: Option<Time>,
+    }
+    transient {
+        /// `<user id>-<random>`. Decrypted after reading, as is the secret.
+        pub token: Secret,
+        pub secret: Secret,
+    }
 }
 
-/// An OAuth 2.0 token; only its digest is stored.
-#[derive(Clone, Debug)]
-pub struct OAuth2Token {
-    /// Identifies the token in logs and lists.
-    pub id: i64,
-    /// `access` or `refresh`.
-    pub kind: String,
-    /// Shared by all tokens of one authorization.
-    pub family: i64,
-    pub app_id: AppId,
-    pub user_id: UserId,
-    /// Space-separated.
-    pub scopes: String,
-    pub created_at: Time,
-    /// None if it does not expire.
-    pub expires_at: Option<Time>,
-    pub revoked_at: Option<Time>,
+table! {
+    /// An OAuth 2.0 token; only its digest is stored.
+    #[derive(Clone, Debug)]
+    pub struct OAuth2Token in "oauth2_token" {
+        /// Identifies the token in logs and lists.
+        pub id: i64,
+        /// `access` or `refresh`.
+        pub kind: String,
+        /// Shared by all tokens of one authorization.
+        pub family: i64,
+        pub app_id: AppId,
+        pub user_id: UserId,
+        /// Space-separated.
+        pub scopes: String,
+        pub created_at: Time,
+        /// None if it does not expire.
+        pub expires_at: Option<Time>,
+    }
+    read_only {
+        pub revoked_at: Option<Time>,
+    }
 }
 
 fn token_encryption_context(id: i64) -> String {
@@ -47,28 +57,10 @@ fn secret_encryption_context(id: i64) -> String {
     format!("oauth1_token.secret:{id}")
 }
 
-struct EncryptedOAuth1Token {
-    token: OAuth1Token,
-    text: Vec<u8>,
-    secret: Vec<u8>,
-}
-
-fn oauth1_from_row(row: &SqlRow<'_, '_>) -> Result<EncryptedOAuth1Token, Fault> {
-    let token = OAuth1Token {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        user_id: row.id(2)?,
-        permission: row.text(3)?,
-        token: Secret::new(""),
-        secret: Secret::new(""),
-        created_at: row.time(6)?,
-        revoked_at: row.opt_time(7)?,
-    };
-    Ok(EncryptedOAuth1Token { token, text: row.bytes(4)?, secret: row.bytes(5)? })
-}
+type EncryptedOAuth1Token = (OAuth1Token, Vec<u8>, Vec<u8>);
 
 fn decrypt_oauth1(tx: &Tx<'_>, found: Option<EncryptedOAuth1Token>) -> Result<Option<OAuth1Token>, Fault> {
-    let Some(EncryptedOAuth1Token { mut token, text, secret }) = found else {
+    let Some((mut token, text, secret)) = found else {
         return Ok(None);
     };
     token.token = tx.decrypt(&token_encryption_context(token.id), &text)?;
@@ -78,9 +70,8 @@ fn decrypt_oauth1(tx: &Tx<'_>, found: Option<EncryptedOAuth1Token>) -> Result<Op
 
 /// Revoked tokens included.
 pub fn find_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth1Token>, Fault> {
-    let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
-               FROM oauth1_token WHERE digest = $1";
-    let found = tx.query_row(sql, &[digest.into()], oauth1_from_row)?;
+    let sql = select!(OAuth1Token + "token, secret", "WHERE digest = $1");
+    let found = tx.query_row(sql, &[digest.into()])?;
     decrypt_oauth1(tx, found)
 }
 
@@ -91,30 +82,19 @@ pub fn find_live_oauth1(
     user: UserId,
     permission: &str,
 ) -> Result<Option<OAuth1Token>, Fault> {
-    let sql = "SELECT id, app_id, user_id, permission, token, secret, created_at, revoked_at \
-               FROM oauth1_token WHERE app_id = $1 AND user_id = $2 AND permission = $3 \
-               AND revoked_at IS NULL";
-    let found = tx.query_row(sql, &[app.into(), user.into(), permission.into()], oauth1_from_row)?;
+    let sql = select!(
+        OAuth1Token + "token, secret",
+        "WHERE app_id = $1 AND user_id = $2 AND permission = $3 AND revoked_at IS NULL"
+    );
+    let found = tx.query_row(sql, &[app.into(), user.into(), permission.into()])?;
     decrypt_oauth1(tx, found)
 }
 
 pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> {
     let text = tx.encrypt(&token_encryption_context(token.id), token.token.expose_secret())?;
     let secret = tx.encrypt(&secret_encryption_context(token.id), token.secret.expose_secret())?;
-    let sql = "INSERT INTO oauth1_token (digest, id, app_id, user_id, permission, token, secret, \
-               created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     let digest = token.token.digest();
-    let args = [
-        (&digest).into(),
-        token.id.into(),
-        token.app_id.into(),
-        token.user_id.into(),
-        (&token.permission).into(),
-        (&text).into(),
-        (&secret).into(),
-        token.created_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, OAuth1Token, token, digest = &digest, token = &text, secret = &secret)
 }
 
 /// Returns false if the token was not active.
@@ -124,42 +104,14 @@ pub fn revoke_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> 
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
-fn oauth2_from_row(row: &SqlRow<'_, '_>) -> Result<OAuth2Token, Fault> {
-    Ok(OAuth2Token {
-        id: row.int(0)?,
-        kind: row.text(1)?,
-        family: row.int(2)?,
-        app_id: row.id(3)?,
-        user_id: row.id(4)?,
-        scopes: row.text(5)?,
-        created_at: row.time(6)?,
-        expires_at: row.opt_time(7)?,
-        revoked_at: row.opt_time(8)?,
-    })
-}
-
 /// Revoked and expired tokens included.
 pub fn find_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<OAuth2Token>, Fault> {
-    let sql = "SELECT id, kind, family, app_id, user_id, scopes, created_at, expires_at, revoked_at \
-               FROM oauth2_token WHERE digest = $1";
-    tx.query_row(sql, &[digest.into()], oauth2_from_row)
+    let sql = select!(OAuth2Token, "WHERE digest = $1");
+    tx.query_row(sql, &[digest.into()])
 }
 
 pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) -> Result<(), Fault> {
-    let sql = "INSERT INTO oauth2_token (digest, id, kind, family, app_id, user_id, scopes, \
-               created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let args = [
-        digest.into(),
-        token.id.into(),
-        (&token.kind).into(),
-        token.family.into(),
-        token.app_id.into(),
-        token.user_id.into(),
-        (&token.scopes).into(),
-        token.created_at.into(),
-        token.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, OAuth2Token, token, digest = digest)
 }
 
 /// Revokes all OAuth 2.0 tokens of one authorization; returns how many were not yet revoked.
@@ -206,7 +158,7 @@ pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u6
 pub fn live_permissions(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
     let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 \
                AND revoked_at IS NULL";
-    tx.query_rows(sql, &[app.into(), user.into()], |row| row.text(0))
+    tx.query_rows(sql, &[app.into(), user.into()])
 }
 
 /// Scopes (space-separated) of each active OAuth 2.0 token, including refresh tokens.
@@ -214,7 +166,7 @@ pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<Stri
     let sql = "SELECT scopes FROM oauth2_token WHERE user_id = $1 AND app_id = $2 \
                AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)";
     let args = [user.into(), app.into(), tx.now().into()];
-    tx.query_rows(sql, &args, |row| row.text(0))
+    tx.query_rows(sql, &args)
 }
 
 /// Deletes at most `limit` OAuth 2.0 tokens that expired before a time; returns how many.

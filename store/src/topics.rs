@@ -3,24 +3,29 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::db::{insert, insert_new, row, select, table};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TopicCount {
-    pub topic: String,
-    pub posts: i64,
+row! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TopicCount from "topic_hour" {
+        pub topic: String,
+        pub posts: i64 as "CAST(SUM(posts) AS BIGINT) AS many",
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrendingTopic {
-    pub topic: String,
-    /// As people write it.
-    pub name: String,
-    /// Posts in the last day.
-    pub posts: i64,
-    /// Recent authors.
-    pub authors: i64,
-    /// The hour since 1970 in which it started to trend.
-    pub since: i64,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TrendingTopic in "trend" {
+        pub topic: String,
+        /// As people write it.
+        pub name: String,
+        /// Posts in the last day.
+        pub posts: i64,
+        /// Recent authors.
+        pub authors: i64,
+        /// The hour since 1970 in which it started to trend.
+        pub since: i64,
+    }
 }
 
 /// A log reader's cursor, locked until the end of the transaction; a new reader starts at the beginning.
@@ -33,10 +38,7 @@ pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
 
 /// Counts a post for a topic and hour, at most once.
 pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: UserId, hour: i64) -> Result<(), Fault> {
-    let sql = "INSERT INTO topic_post (topic, post_id, author_id, hour) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT DO NOTHING";
-    let args = [topic.into(), post.into(), author.into(), hour.into()];
-    if tx.execute(sql, &args)? == 0 {
+    if !insert_new!(tx, "topic_post", topic = topic, post_id = post, author_id = author, hour = hour)? {
         return Ok(());
     }
     let is_sole_author = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
@@ -49,7 +51,7 @@ pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: Use
 /// Removes a post from its topics; returns how many it had.
 pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     let sql = "SELECT topic, author_id, hour FROM topic_post WHERE post_id = $1";
-    let rows = tx.query_rows(sql, &[post.into()], |row| Ok((row.text(0)?, row.id(1)?, row.int(2)?)))?;
+    let rows: Vec<(String, UserId, i64)> = tx.query_rows(sql, &[post.into()])?;
     for (topic, author, hour) in &rows {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
         tx.execute(sql, &[topic.into(), post.into()])?;
@@ -64,20 +66,22 @@ pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
 fn count_author_posts(tx: &mut Tx<'_>, topic: &str, hour: i64, author: UserId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM topic_post WHERE topic = $1 AND hour = $2 AND author_id = $3";
     let args = [topic.into(), hour.into(), author.into()];
-    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &args)
 }
 
 /// An author's posts that have topics.
 pub fn list_posts_by_author(tx: &mut Tx<'_>, author: UserId, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT DISTINCT post_id FROM topic_post WHERE author_id = $1 LIMIT $2";
-    tx.query_rows(sql, &[author.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[author.into(), limit.into()])
 }
 
 /// Topics used by at least two authors from an hour on, most posts first.
 pub fn list_most_used(tx: &mut Tx<'_>, from: i64, limit: i64) -> Result<Vec<TopicCount>, Fault> {
-    let sql = "SELECT topic, CAST(SUM(posts) AS BIGINT) AS many FROM topic_hour WHERE hour >= $1 \
-               GROUP BY topic HAVING SUM(authors) >= 2 ORDER BY many DESC, topic LIMIT $2";
-    tx.query_rows(sql, &[from.into(), limit.into()], |row| Ok(TopicCount { topic: row.text(0)?, posts: row.int(1)? }))
+    let sql = select!(
+        TopicCount,
+        "WHERE hour >= $1 GROUP BY topic HAVING SUM(authors) >= 2 ORDER BY many DESC, topic LIMIT $2"
+    );
+    tx.query_rows(sql, &[from.into(), limit.into()])
 }
 
 /// From hour `from` (inclusive) to `to` (exclusive).
@@ -85,56 +89,38 @@ pub fn count_posts_between(tx: &mut Tx<'_>, topic: &str, from: i64, to: i64) -> 
     let sql = "SELECT CAST(COALESCE(SUM(posts), 0) AS BIGINT) FROM topic_hour \
                WHERE topic = $1 AND hour >= $2 AND hour < $3";
     let args = [topic.into(), from.into(), to.into()];
-    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &args)
 }
 
 /// The number of authors who used a topic from an hour on.
 pub fn count_authors(tx: &mut Tx<'_>, topic: &str, from: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(DISTINCT author_id) FROM topic_post WHERE topic = $1 AND hour >= $2";
     let args = [topic.into(), from.into()];
-    Ok(tx.query_row(sql, &args, |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &args)
 }
 
 pub fn list_newest_posts(tx: &mut Tx<'_>, topic: &str, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT post_id FROM topic_post WHERE topic = $1 ORDER BY post_id DESC LIMIT $2";
-    tx.query_rows(sql, &[topic.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[topic.into(), limit.into()])
 }
 
 /// Topics that authors used after a post; each topic once per author.
 pub fn list_by_authors(tx: &mut Tx<'_>, authors: &[UserId], after: PostId) -> Result<Vec<String>, Fault> {
     let sql = "SELECT DISTINCT topic FROM topic_post WHERE author_id = $1 AND post_id > $2";
-    tx.query_by_ids(sql, authors, &[after.into()], |row| row.text(0))
+    tx.query_by_ids(sql, authors, &[after.into()])
 }
 
 /// Strongest first.
 pub fn list_trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<TrendingTopic>, Fault> {
-    let sql = "SELECT topic, name, posts, authors, since FROM trend ORDER BY place LIMIT $1";
-    tx.query_rows(sql, &[limit.into()], |row| {
-        Ok(TrendingTopic {
-            topic: row.text(0)?,
-            name: row.text(1)?,
-            posts: row.int(2)?,
-            authors: row.int(3)?,
-            since: row.int(4)?,
-        })
-    })
+    let sql = select!(TrendingTopic, "ORDER BY place LIMIT $1");
+    tx.query_rows(sql, &[limit.into()])
 }
 
 /// Strongest first.
 pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), Fault> {
     tx.execute("DELETE FROM trend", &[])?;
     for (position, trend) in (0_i64..).zip(trends) {
-        let sql = "INSERT INTO trend (topic, place, name, posts, authors, since) \
-                   VALUES ($1, $2, $3, $4, $5, $6)";
-        let args = [
-            (&trend.topic).into(),
-            position.into(),
-            (&trend.name).into(),
-            trend.posts.into(),
-            trend.authors.into(),
-            trend.since.into(),
-        ];
-        tx.execute(sql, &args)?;
+        insert!(tx, TrendingTopic, trend, place = position)?;
     }
     Ok(())
 }
@@ -142,7 +128,7 @@ pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), F
 /// Deletes at most `limit` topic hours before an hour, with their posts; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT hour, topic FROM topic_hour WHERE hour < $1 ORDER BY hour, topic LIMIT $2";
-    let rows = tx.query_rows(sql, &[before.into(), limit.into()], |row| Ok((row.int(0)?, row.text(1)?)))?;
+    let rows: Vec<(i64, String)> = tx.query_rows(sql, &[before.into(), limit.into()])?;
     let mut deleted = 0;
     for (hour, topic) in &rows {
         let args = [topic.into(), (*hour).into()];

@@ -4,8 +4,7 @@ use base::id::marker;
 use base::{Fault, Id, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlRow;
-use crate::db::stored_enum;
+use crate::db::{insert, row, select, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadState {
@@ -21,103 +20,58 @@ pub enum UploadState {
 
 stored_enum!(UploadState "upload state" { Receiving = 0, Pending = 1, Processing = 2, Succeeded = 3, Failed = 4 });
 
-#[derive(Clone, Debug)]
-pub struct MediaUpload {
-    /// The id of the resulting media object.
-    pub id: Id<marker::MediaMarker>,
-    /// The key announced to the client; empty if none was.
-    pub media_key: String,
-    pub owner_id: UserId,
-    /// `photo`, `animated_gif`, `video` or `subtitles`; empty until it is detected.
-    pub kind: String,
-    /// Part of the file's name.
-    pub token: String,
-    /// The announced size in bytes; 0 if none was announced.
-    pub total_bytes: i64,
-    pub state: UploadState,
-    /// Empty unless it failed.
-    pub failure_reason: String,
-    pub progress_percent: i64,
-    /// Until when a worker has claimed it.
-    pub leased_until: Time,
-    /// The description given before the media exists.
-    pub alt_text: String,
-    /// Other users who may post it.
-    pub shared_with: Vec<UserId>,
-    pub expires_at: Time,
+table! {
+    #[derive(Clone, Debug)]
+    pub struct MediaUpload in "upload" {
+        /// The id of the resulting media object.
+        pub id: Id<marker::MediaMarker>,
+        /// The key announced to the client; empty if none was.
+        pub media_key: String,
+        pub owner_id: UserId,
+        /// `photo`, `animated_gif`, `video` or `subtitles`; empty until it is detected.
+        pub kind: String,
+        /// Part of the file's name.
+        pub token: String,
+        /// The announced size in bytes; 0 if none was announced.
+        pub total_bytes: i64,
+        pub state: UploadState,
+        /// Empty unless it failed.
+        pub failure_reason: String as "failure",
+        pub progress_percent: i64 as "progress",
+        /// Until when a worker has claimed it.
+        pub leased_until: Time,
+        /// The description given before the media exists.
+        pub alt_text: String,
+        /// Other users who may post it.
+        pub shared_with: Vec<UserId>,
+        pub expires_at: Time,
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UploadSegment {
-    /// Position among the segments.
-    pub index: i64,
-    /// Bytes.
-    pub size: i64,
-}
-
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            "id, media_key, owner_id, kind, token, total_bytes, state, failure, progress, \
-             leased_until, alt_text, shared_with, expires_at",
-            $after
-        )
-    };
-}
-
-fn upload_from_row(row: &SqlRow<'_, '_>) -> Result<MediaUpload, Fault> {
-    let shared_with = row.text(11)?;
-    Ok(MediaUpload {
-        id: row.id(0)?,
-        media_key: row.text(1)?,
-        owner_id: row.id(2)?,
-        kind: row.text(3)?,
-        token: row.text(4)?,
-        total_bytes: row.int(5)?,
-        state: UploadState::from_number(row.int(6)?)?,
-        failure_reason: row.text(7)?,
-        progress_percent: row.int(8)?,
-        leased_until: row.time(9)?,
-        alt_text: row.text(10)?,
-        shared_with: shared_with.split(',').filter_map(UserId::parse).collect(),
-        expires_at: row.time(12)?,
-    })
+row! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct UploadSegment from "upload_segment" {
+        /// Position among the segments.
+        pub index: i64 as "place",
+        /// Bytes.
+        pub size: i64,
+    }
 }
 
 pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
-    let sql = columns!("INSERT INTO upload (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)");
-    let shared: Vec<String> = upload.shared_with.iter().map(UserId::to_string).collect();
-    let shared = shared.join(",");
-    let args = [
-        upload.id.into(),
-        (&upload.media_key).into(),
-        upload.owner_id.into(),
-        (&upload.kind).into(),
-        (&upload.token).into(),
-        upload.total_bytes.into(),
-        upload.state.to_number().into(),
-        (&upload.failure_reason).into(),
-        upload.progress_percent.into(),
-        upload.leased_until.into(),
-        (&upload.alt_text).into(),
-        (&shared).into(),
-        upload.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, MediaUpload, upload)
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<MediaUpload>, Fault> {
-    let sql = columns!("SELECT ", " FROM upload WHERE id = $1");
-    tx.query_row(sql, &[id.into()], upload_from_row)
+    let sql = select!(MediaUpload, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// The number of a user's uploads that receive segments, counted up to `bound`.
 pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM \
                (SELECT 1 FROM upload WHERE owner_id = $1 AND state = 0 LIMIT $2) AS open_ones";
-    let count = tx.query_row(sql, &[owner.into(), bound.into()], |row| row.int(0))?;
-    Ok(count.unwrap_or(0))
+    tx.query_number(sql, &[owner.into(), bound.into()])
 }
 
 /// Inserts or replaces a segment.
@@ -129,8 +83,8 @@ pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, index: i64, 
 
 /// In order.
 pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec<UploadSegment>, Fault> {
-    let sql = "SELECT place, size FROM upload_segment WHERE upload_id = $1 ORDER BY place";
-    tx.query_rows(sql, &[id.into()], |row| Ok(UploadSegment { index: row.int(0)?, size: row.int(1)? }))
+    let sql = select!(UploadSegment, "WHERE upload_id = $1 ORDER BY place");
+    tx.query_rows(sql, &[id.into()])
 }
 
 /// Returns false if the upload is not in state `from`.
@@ -169,13 +123,10 @@ pub fn set_progress(
 
 /// Claims an upload that is waiting or whose lease has expired.
 pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpload>, Fault> {
-    let sql = columns!(
-        "SELECT ",
-        " FROM upload WHERE (state = 1 OR state = 2) AND leased_until <= $1 \
-         ORDER BY leased_until LIMIT 1"
-    );
+    let sql =
+        select!(MediaUpload, "WHERE (state = 1 OR state = 2) AND leased_until <= $1 ORDER BY leased_until LIMIT 1");
     let now = tx.now();
-    let Some(mut found) = tx.query_row(sql, &[now.into()], upload_from_row)? else {
+    let Some(mut found) = tx.query_row::<MediaUpload>(sql, &[now.into()])? else {
         return Ok(None);
     };
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND leased_until = $3 \
@@ -201,9 +152,9 @@ pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) ->
 }
 
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fault> {
-    let sql = columns!("SELECT ", " FROM upload WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2");
+    let sql = select!(MediaUpload, "WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2");
     let now = tx.now();
-    tx.query_rows(sql, &[now.into(), limit.into()], upload_from_row)
+    tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
 /// Also deletes its segments.

@@ -3,22 +3,27 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
+use crate::db::{row, select};
 
-/// Calls of one operation in one time window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OperationCalls {
-    pub operation: String,
-    pub started_at: Time,
-    pub calls: i64,
+row! {
+    /// Calls of one operation in one time window.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct OperationCalls from "app_use" {
+        pub operation: String,
+        pub started_at: Time,
+        pub calls: i64,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CredentialLastUse {
-    /// `bearer`, `oauth1` or `oauth2`.
-    pub kind: String,
-    /// None for the app itself.
-    pub user_id: Option<UserId>,
-    pub at: Time,
+row! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CredentialLastUse from "credential_use" {
+        /// `bearer`, `oauth1` or `oauth2`.
+        pub kind: String,
+        /// None for the app itself.
+        pub user_id: Option<UserId> as "NULLIF(user_id, 0)",
+        pub at: Time as "last_used_at",
+    }
 }
 
 pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, calls: i64) -> Result<(), Fault> {
@@ -45,25 +50,15 @@ pub fn record_credential_use(
 
 /// Windows from a time on, oldest first.
 pub fn list_calls(tx: &mut Tx<'_>, app: AppId, from: Time, limit: i64) -> Result<Vec<OperationCalls>, Fault> {
-    let sql = "SELECT operation, started_at, calls FROM app_use \
-               WHERE app_id = $1 AND started_at >= $2 ORDER BY started_at, operation LIMIT $3";
-    tx.query_rows(sql, &[app.into(), from.into(), limit.into()], |row| {
-        Ok(OperationCalls { operation: row.text(0)?, started_at: row.time(1)?, calls: row.int(2)? })
-    })
+    let sql = select!(OperationCalls, "WHERE app_id = $1 AND started_at >= $2 ORDER BY started_at, operation LIMIT $3");
+    tx.query_rows(sql, &[app.into(), from.into(), limit.into()])
 }
 
 /// For the app itself and for one user.
 pub fn list_last_uses(tx: &mut Tx<'_>, app: AppId, user: Option<UserId>) -> Result<Vec<CredentialLastUse>, Fault> {
-    let sql = "SELECT kind, user_id, last_used_at FROM credential_use \
-               WHERE app_id = $1 AND (user_id = 0 OR user_id = $2) ORDER BY kind, user_id";
+    let sql = select!(CredentialLastUse, "WHERE app_id = $1 AND (user_id = 0 OR user_id = $2) ORDER BY kind, user_id");
     let user = user.map_or(0, UserId::get);
-    tx.query_rows(sql, &[app.into(), user.into()], |row| {
-        Ok(CredentialLastUse {
-            kind: row.text(0)?,
-            user_id: Some(row.id(1)?).filter(|user: &UserId| user.get() != 0),
-            at: row.time(2)?,
-        })
-    })
+    tx.query_rows(sql, &[app.into(), user.into()])
 }
 
 /// Deletes windows that started before a time; returns how many rows.

@@ -106,9 +106,8 @@ pub fn find_in_range(tx: &mut Tx<'_>, query: &WordRangeQuery) -> Result<Vec<(i64
         "SELECT word, user_id FROM user_word WHERE place = $1 AND word = $2 AND user_id > $3 \
          ORDER BY user_id LIMIT $4"
     };
-    let read = |row: &crate::db::SqlRow<'_, '_>| Ok((row.int(0)?, row.id(1)?));
     let args = [query.field.into(), word.into(), user.into(), query.limit.into()];
-    let mut found = tx.query_rows(same_word_sql, &args, read)?;
+    let mut found = tx.query_rows(same_word_sql, &args)?;
     let rest = query.limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
     if rest <= 0 {
         return Ok(found);
@@ -123,6 +122,6 @@ pub fn find_in_range(tx: &mut Tx<'_>, query: &WordRangeQuery) -> Result<Vec<(i64
         (sql, word, query.codes.1)
     };
     let args = [query.field.into(), low.into(), high.into(), rest.into()];
-    found.extend(tx.query_rows(other_words_sql, &args, read)?);
+    found.extend(tx.query_rows::<(i64, UserId)>(other_words_sql, &args)?);
     Ok(found)
 }

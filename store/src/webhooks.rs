@@ -6,111 +6,78 @@ mod links;
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{insert_new, select, table};
 
 pub use lease::{acquire_lease, release_lease, release_node_leases, renew_leases};
 pub use links::{StreamLink, all_stream_links, link_stream, stream_links, unlink_stream};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Webhook {
-    pub id: i64,
-    /// The owner, whose secret signs deliveries.
-    pub app_id: AppId,
-    pub url: String,
-    /// Whether it receives events.
-    pub valid: bool,
-    pub created_at: Time,
-    /// The last successful challenge.
-    pub checked_at: Time,
-    /// The time of the next challenge.
-    pub check_due_at: Time,
-    /// Since when all deliveries have failed.
-    pub failing_since: Option<Time>,
-    /// Why it is not valid, or the last error; may be empty.
-    pub problem: String,
-    pub deleted_at: Option<Time>,
-}
-
-macro_rules! columns {
-    ($after:expr) => {
-        concat!(
-            "SELECT id, app_id, url, valid, created_at, checked_at, check_due_at, failing_since, \
-             problem, deleted_at FROM webhook ",
-            $after
-        )
-    };
-}
-
-fn webhook_from_row(row: &SqlRow<'_, '_>) -> Result<Webhook, Fault> {
-    Ok(Webhook {
-        id: row.int(0)?,
-        app_id: row.id(1)?,
-        url: row.text(2)?,
-        valid: row.bool(3)?,
-        created_at: row.time(4)?,
-        checked_at: row.time(5)?,
-        check_due_at: row.time(6)?,
-        failing_since: row.opt_time(7)?,
-        problem: row.text(8)?,
-        deleted_at: row.opt_time(9)?,
-    })
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Webhook in "webhook" {
+        pub id: i64,
+        /// The owner, whose secret signs deliveries.
+        pub app_id: AppId,
+        pub url: String,
+        /// Whether it receives events.
+        pub valid: bool,
+        pub created_at: Time,
+        /// The last successful challenge.
+        pub checked_at: Time,
+        /// The time of the next challenge.
+        pub check_due_at: Time,
+    }
+    read_only {
+        /// Since when all deliveries have failed.
+        pub failing_since: Option<Time>,
+        /// Why it is not valid, or the last error; may be empty.
+        pub problem: String,
+        pub deleted_at: Option<Time>,
+    }
 }
 
 /// Returns false if the app already has a webhook with this URL.
 pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<bool, Fault> {
-    let sql = "INSERT INTO webhook \
-               (id, app_id, url, valid, created_at, checked_at, check_due_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
-    let args = [
-        webhook.id.into(),
-        webhook.app_id.into(),
-        (&webhook.url).into(),
-        webhook.valid.into(),
-        webhook.created_at.into(),
-        webhook.checked_at.into(),
-        webhook.check_due_at.into(),
-    ];
-    Ok(tx.execute(sql, &args)? > 0)
+    insert_new!(tx, Webhook, webhook)
 }
 
 /// None if it was deleted.
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Webhook>, Fault> {
-    let sql = columns!("WHERE id = $1 AND deleted_at IS NULL");
-    tx.query_row(sql, &[id.into()], webhook_from_row)
+    let sql = select!(Webhook, "WHERE id = $1 AND deleted_at IS NULL");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// Deleted webhooks included.
 pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Webhook>, Fault> {
-    tx.query_by_keys(columns!("WHERE id = $1"), ids, &[], webhook_from_row)
+    tx.query_by_keys(select!(Webhook, "WHERE id = $1"), ids, &[])
 }
 
 pub fn find_by_url(tx: &mut Tx<'_>, app: AppId, url: &str) -> Result<Option<Webhook>, Fault> {
-    let sql = columns!("WHERE app_id = $1 AND url = $2 AND deleted_at IS NULL");
-    tx.query_row(sql, &[app.into(), url.into()], webhook_from_row)
+    let sql = select!(Webhook, "WHERE app_id = $1 AND url = $2 AND deleted_at IS NULL");
+    tx.query_row(sql, &[app.into(), url.into()])
 }
 
 /// Newest first.
 pub fn list_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<Webhook>, Fault> {
-    let sql = columns!("WHERE app_id = $1 AND deleted_at IS NULL ORDER BY id DESC");
-    tx.query_rows(sql, &[app.into()], webhook_from_row)
+    let sql = select!(Webhook, "WHERE app_id = $1 AND deleted_at IS NULL ORDER BY id DESC");
+    tx.query_rows(sql, &[app.into()])
 }
 
 pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM webhook WHERE app_id = $1 AND deleted_at IS NULL";
-    Ok(tx.query_row(sql, &[app.into()], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[app.into()])
 }
 
 /// Deleted webhooks included, in id order, after an id.
 pub fn list_all(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<Webhook>, Fault> {
-    let sql = columns!("WHERE id > $1 ORDER BY id LIMIT $2");
-    tx.query_rows(sql, &[after.into(), limit.into()], webhook_from_row)
+    let sql = select!(Webhook, "WHERE id > $1 ORDER BY id LIMIT $2");
+    tx.query_rows(sql, &[after.into(), limit.into()])
 }
 
 /// Valid webhooks due for a challenge, longest overdue first.
 pub fn list_due_checks(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Fault> {
-    let sql = columns!("WHERE check_due_at <= $1 AND valid = 1 ORDER BY check_due_at LIMIT $2");
+    let sql = select!(Webhook, "WHERE check_due_at <= $1 AND valid = 1 ORDER BY check_due_at LIMIT $2");
     let now = tx.now();
-    tx.query_rows(sql, &[now.into(), limit.into()], webhook_from_row)
+    tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
 /// Reserves a webhook's challenge until a time; returns false if another worker was faster.

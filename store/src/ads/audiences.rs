@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::SqlValue;
+use crate::db::{SqlValue, insert_new};
 
 pub use matching::{has_pending_matches, match_pending_members, refresh_user_keys};
 
@@ -91,10 +91,7 @@ pub fn find_key_members(
     for batch in keys.chunks(BATCH_SIZE) {
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
         args.extend(pad_to_batch(batch).map(|key| SqlValue::from(key.as_slice())));
-        all.extend(tx.query_rows(*QUERY, &args, |row| {
-            let key = AudienceKey::try_from(row.bytes(0)?.as_slice());
-            Ok((key.map_err(Fault::context("reading an audience key"))?, row.int(1)?))
-        })?);
+        all.extend(tx.query_rows::<(AudienceKey, i64)>(*QUERY, &args)?);
     }
     Ok(all)
 }
@@ -212,7 +209,7 @@ pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time
                AND NOT EXISTS (SELECT 1 FROM audience_gone WHERE audience_id = $5) \
                ORDER BY user_id";
     let args = [audience.into(), at.into(), at.into(), since.into(), audience.into()];
-    tx.query_rows(sql, &args, |row| row.id(0))
+    tx.query_rows(sql, &args)
 }
 
 /// The audiences that a user belongs to at a time.
@@ -221,7 +218,7 @@ pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result
                AND effective_at <= $2 AND expires_at > $3 AND NOT EXISTS (SELECT 1 FROM \
                audience_gone WHERE audience_gone.audience_id = audience_user.audience_id) \
                ORDER BY audience_id";
-    tx.query_rows(sql, &[user.into(), at.into(), at.into()], |row| row.int(0))
+    tx.query_rows(sql, &[user.into(), at.into(), at.into()])
 }
 
 /// The users whom an audience matches at a time, who became members at `from` or later and were active since `since`:
@@ -258,21 +255,19 @@ pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), si
         since.into(),
         since.into(),
     ];
-    tx.query_rows(sql, &args, |row| row.int(0))
+    tx.query_rows(sql, &args)
 }
 
 pub fn set_component_audiences(tx: &mut Tx<'_>, audience: i64, parts: &[i64]) -> Result<(), Fault> {
-    let sql = "INSERT INTO audience_part (part_id, audience_id) VALUES ($1, $2) \
-               ON CONFLICT DO NOTHING";
     for part in parts {
-        tx.execute(sql, &[(*part).into(), audience.into()])?;
+        insert_new!(tx, "audience_part", part_id = *part, audience_id = audience)?;
     }
     Ok(())
 }
 
 pub fn list_containing_audiences(tx: &mut Tx<'_>, part: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT audience_id FROM audience_part WHERE part_id = $1 ORDER BY audience_id";
-    tx.query_rows(sql, &[part.into()], |row| row.int(0))
+    tx.query_rows(sql, &[part.into()])
 }
 
 /// The next time after `after` at which a user enters or leaves an audience.
@@ -281,7 +276,7 @@ pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Re
                   WHERE audience_id = $1 AND effective_at > $2";
     let ends = "SELECT MIN(expires_at) FROM audience_user \
                 WHERE audience_id = $1 AND expires_at > $2";
-    let mut first = |sql| tx.query_row(sql, &[audience.into(), after.into()], |row| row.opt_time(0));
+    let mut first = |sql| tx.query_row(sql, &[audience.into(), after.into()]);
     let (starts, ends) = (first(starts)?.flatten(), first(ends)?.flatten());
     Ok(starts.into_iter().chain(ends).min())
 }
@@ -290,25 +285,24 @@ pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Re
 pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM audience_part WHERE audience_id = $1";
     tx.execute(sql, &[audience.into()])?;
-    let sql = "INSERT INTO audience_gone (audience_id) VALUES ($1) ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[audience.into()]).map(|_| ())
+    insert_new!(tx, "audience_gone", audience_id = audience).map(|_| ())
 }
 
 /// Deletes expired members and members of deleted audiences; returns how many.
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 \
                ORDER BY expires_at LIMIT $2";
-    let over = tx.query_rows(sql, &[now.into(), limit.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;
+    let over = tx.query_rows(sql, &[now.into(), limit.into()])?;
     let mut by_audience: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for (audience, member) in &over {
         by_audience.entry(*audience).or_default().push(*member);
     }
     let mut count = over.len();
     let sql = "SELECT audience_id FROM audience_gone ORDER BY audience_id LIMIT 1";
-    if let Some(gone) = tx.query_row(sql, &[], |row| row.int(0))? {
+    if let Some(gone) = tx.query_row::<i64>(sql, &[])? {
         let sql = "SELECT number FROM audience_member WHERE audience_id = $1 \
                    ORDER BY number LIMIT $2";
-        let left = tx.query_rows(sql, &[gone.into(), limit.into()], |row| row.int(0))?;
+        let left: Vec<i64> = tx.query_rows(sql, &[gone.into(), limit.into()])?;
         if left.is_empty() {
             // Matches of users that were being refreshed at that time may have been inserted later.
             for sql in [

@@ -3,20 +3,18 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{row, select};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetingOption {
-    /// The type of criteria: `INTEREST`, `EVENT`, ….
-    pub kind: String,
-    pub value: String,
-    pub name: String,
-    /// Further facts (a JSON object): how it is shown, and which users match.
-    pub details: String,
-}
-
-fn option_from_row(row: &SqlRow<'_, '_>) -> Result<TargetingOption, Fault> {
-    Ok(TargetingOption { kind: row.text(0)?, value: row.text(1)?, name: row.text(2)?, details: row.text(3)? })
+row! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TargetingOption from "ads_option" {
+        /// The type of criteria: `INTEREST`, `EVENT`, ….
+        pub kind: String,
+        pub value: String,
+        pub name: String,
+        /// Further facts (a JSON object): how it is shown, and which users match.
+        pub details: String,
+    }
 }
 
 pub fn upsert(tx: &mut Tx<'_>, option: &TargetingOption) -> Result<(), Fault> {
@@ -34,12 +32,12 @@ pub fn remove(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<bool, Fault> {
 }
 
 pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<TargetingOption>, Fault> {
-    let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 AND value = $2";
-    tx.query_row(sql, &[kind.into(), value.into()], option_from_row)
+    let sql = select!(TargetingOption, "WHERE kind = $1 AND value = $2");
+    tx.query_row(sql, &[kind.into(), value.into()])
 }
 
 /// In the order of their values.
 pub fn list_by_kind(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<TargetingOption>, Fault> {
-    let sql = "SELECT kind, value, name, details FROM ads_option WHERE kind = $1 ORDER BY value";
-    tx.query_rows(sql, &[kind.into()], option_from_row)
+    let sql = select!(TargetingOption, "WHERE kind = $1 ORDER BY value");
+    tx.query_rows(sql, &[kind.into()])
 }

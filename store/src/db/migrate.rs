@@ -3,7 +3,7 @@
 use base::{Fault, Time};
 use sha2::{Digest, Sha256};
 
-use super::value;
+use super::{row, select};
 
 /// Oldest first.
 const SCRIPTS: &[(&str, &str)] = &[
@@ -43,7 +43,7 @@ const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
     checksum TEXT NOT NULL,
     applied_at BIGINT NOT NULL
 );";
-pub(crate) const LIST_SQL: &str = "SELECT version, name, checksum, applied_at FROM migration ORDER BY version";
+pub(crate) const LIST_SQL: &str = select!(MigrationRow, "ORDER BY version");
 
 #[derive(Clone, Debug)]
 pub struct AppliedMigration {
@@ -61,16 +61,12 @@ pub struct MigrationStatus {
     pub applied_at: Option<Time>,
 }
 
-pub(crate) struct MigrationRow {
-    version: i64,
-    name: String,
-    checksum: String,
-    applied_at: Time,
-}
-
-impl MigrationRow {
-    pub(crate) fn from_row(row: &value::SqlRow<'_, '_>) -> Result<Self, Fault> {
-        Ok(Self { version: row.int(0)?, name: row.text(1)?, checksum: row.text(2)?, applied_at: row.time(3)? })
+row! {
+    pub(crate) struct MigrationRow from "migration" {
+        version: i64,
+        name: String,
+        checksum: String,
+        applied_at: Time,
     }
 }
 

@@ -7,14 +7,18 @@ mod dialect;
 mod job;
 mod migrate;
 mod postgres;
+mod rows;
+mod sql;
 pub(crate) mod sqlite;
 mod tx;
 mod value;
 
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
+pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
+pub(crate) use sql::{SqlText, as_text, insert, insert_new, insert_with, select, sql, statement, trim_list, update};
 pub use tx::Tx;
-pub(crate) use value::{SqlRow, SqlValue, stored_enum};
+pub(crate) use value::{SqlValue, stored_enum};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -17,6 +17,7 @@ use postgres::{Client, Statement};
 use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
+use super::rows::RowCells;
 use super::tx::{EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
@@ -76,7 +77,7 @@ impl PostgresConnection {
         &mut self,
         sql: &str,
         args: &[SqlValue<'_>],
-        read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
@@ -88,7 +89,7 @@ impl PostgresConnection {
         sql: &str,
         keys: &[i64],
         more: &[SqlValue<'_>],
-        read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+        read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let sql = &sql.replacen("= $1", "= ANY($1)", 1);
         let statement = self.prepare_cached(sql)?;
@@ -102,12 +103,12 @@ impl PostgresConnection {
         sql: &str,
         statement: &Statement,
         args: &[&(dyn ToSql + Sync)],
-        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+        mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let answer = self.client.query(statement, args);
         let rows = answer.map_err(|error| self.statement_fault(sql, error))?;
         for row in &rows {
-            if !read(&SqlRow::Postgres(row))? {
+            if !read(&mut RowCells::new(&SqlRow::Postgres(row)))? {
                 break;
             }
         }
@@ -124,7 +125,7 @@ impl PostgresConnection {
         let sql = "SELECT CAST(CAST(pg_try_advisory_lock($1) AS INTEGER) AS BIGINT)";
         let mut taken = false;
         self.for_each_row(sql, &[(NODE_LOCK_BASE | i64::from(node)).into()], |row| {
-            taken = row.int(0)? == 1;
+            taken = row.read()?;
             Ok(false)
         })?;
         Ok(taken)
@@ -307,7 +308,7 @@ impl migrate::MigrationTarget for PostgresMigrator {
         let mut all = Vec::new();
         if exists {
             self.0.for_each_row(migrate::LIST_SQL, &[], |row| {
-                all.push(migrate::MigrationRow::from_row(row)?);
+                all.push(row.read()?);
                 Ok(true)
             })?;
         }

@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
+use super::rows::RowCells;
 use super::tx::{CommitEffects, EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
@@ -50,12 +51,12 @@ pub(crate) fn for_each_row(
     conn: &Connection,
     sql: &str,
     args: &[SqlValue<'_>],
-    mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+    mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
     while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
-        if !read(&SqlRow::Sqlite(row))? {
+        if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
             break;
         }
     }
@@ -67,14 +68,14 @@ pub(crate) fn for_each_key(
     sql: &str,
     keys: &[i64],
     more: &[SqlValue<'_>],
-    read: &mut dyn FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+    read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     for key in keys {
         let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
         let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
         while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
-            if !read(&SqlRow::Sqlite(row))? {
+            if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
                 return Ok(());
             }
         }
@@ -290,7 +291,7 @@ pub(crate) fn truncate_wal(path: &Path) {
 pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
     let mut found = Vec::new();
     for_each_row(&open_connection(path, CACHE_KIB)?, "PRAGMA integrity_check", &[], |row| {
-        found.push(row.text(0)?);
+        found.push(row.read()?);
         Ok(true)
     })?;
     found.retain(|line| line != "ok");
@@ -323,7 +324,7 @@ impl migrate::MigrationTarget for SqliteMigrator {
         }
         let mut all = Vec::new();
         for_each_row(&self.0, migrate::LIST_SQL, &[], |row| {
-            all.push(migrate::MigrationRow::from_row(row)?);
+            all.push(row.read()?);
             Ok(true)
         })?;
         Ok(all)

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use base::{Fault, Id, Rng, Time};
 use tokio::sync::watch;
 
-use super::value::{SqlRow, SqlValue};
+use super::rows::{FromCells, RowCells};
+use super::value::SqlValue;
 use super::{postgres, sqlite};
 use crate::context::StoreContext;
 
@@ -120,36 +121,41 @@ impl<'c> Tx<'c> {
         self.context.keyring.is_encrypted_with_current_key(encrypted)
     }
 
-    pub(crate) fn query_rows<T>(
+    pub(crate) fn query_rows<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Vec<T>, Fault> {
+        self.map_rows(sql, args, T::from_cells)
+    }
+
+    /// For rows whose columns depend on the query.
+    pub(crate) fn map_rows<T>(
         &mut self,
         sql: &str,
         args: &[SqlValue<'_>],
-        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
+        mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut all = Vec::new();
-        self.for_each_row(sql, args, |row| {
-            all.push(read(row)?);
+        self.for_each_row(sql, args, |cells| {
+            all.push(read(cells)?);
             Ok(true)
         })?;
         Ok(all)
     }
 
-    pub(crate) fn query_row<T>(
-        &mut self,
-        sql: &str,
-        args: &[SqlValue<'_>],
-        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+    pub(crate) fn query_row<T: FromCells>(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<Option<T>, Fault> {
         let mut first = None;
-        self.for_each_row(sql, args, |row| {
-            first = Some(read(row)?);
+        self.for_each_row(sql, args, |cells| {
+            first = Some(cells.read()?);
             Ok(false)
         })?;
         Ok(first)
     }
 
+    /// A count, or another number that is 0 if there is no row or it is null.
+    pub(crate) fn query_number(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<i64, Fault> {
+        Ok(self.query_row::<Option<i64>>(sql, args)?.flatten().unwrap_or(0))
+    }
+
     pub(crate) fn row_exists(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<bool, Fault> {
-        Ok(self.query_row(sql, args, |_| Ok(()))?.is_some())
+        Ok(self.query_row::<()>(sql, args)?.is_some())
     }
 
     /// Runs a `SELECT … FOR UPDATE`. A no-op on SQLite, which has a single writer.
@@ -161,11 +167,11 @@ impl<'c> Tx<'c> {
     }
 
     /// Stops when `read` returns false.
-    pub(crate) fn for_each_row(
+    fn for_each_row(
         &mut self,
         sql: &str,
         args: &[SqlValue<'_>],
-        read: impl FnMut(&SqlRow<'_, '_>) -> Result<bool, Fault>,
+        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::for_each_row(conn, sql, args, read),
@@ -175,16 +181,15 @@ impl<'c> Tx<'c> {
 
     /// Rows for each of many keys, in no order that holds on both engines. The query must contain the key once, as `=
     /// $1`; `more` are its further arguments from `$2` on.
-    pub(crate) fn query_by_keys<T>(
+    pub(crate) fn query_by_keys<T: FromCells>(
         &mut self,
         sql: &str,
         keys: &[i64],
         more: &[SqlValue<'_>],
-        mut read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut all = Vec::with_capacity(keys.len());
-        let mut push = |row: &SqlRow<'_, '_>| {
-            all.push(read(row)?);
+        let mut push = |cells: &mut RowCells<'_, '_, '_>| {
+            all.push(cells.read()?);
             Ok(true)
         };
         match &mut self.conn {
@@ -195,15 +200,14 @@ impl<'c> Tx<'c> {
     }
 
     /// As [`Tx::query_by_keys`], for typed ids.
-    pub(crate) fn query_by_ids<K, T>(
+    pub(crate) fn query_by_ids<K, T: FromCells>(
         &mut self,
         sql: &str,
         ids: &[Id<K>],
         more: &[SqlValue<'_>],
-        read: impl FnMut(&SqlRow<'_, '_>) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let keys: Vec<i64> = ids.iter().map(|id| id.get()).collect();
-        self.query_by_keys(sql, &keys, more, read)
+        self.query_by_keys(sql, &keys, more)
     }
 
     /// Returns the number of affected rows.

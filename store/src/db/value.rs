@@ -1,6 +1,7 @@
 //! Statement arguments and result rows.
 
 use std::error::Error;
+use std::fmt;
 
 use base::{Fault, Id};
 use bytes::BytesMut;
@@ -12,6 +13,19 @@ pub(crate) enum SqlValue<'a> {
     Int(i64),
     Text(&'a str),
     Bytes(&'a [u8]),
+    /// Stored as a text.
+    List(&'a dyn ValueList),
+}
+
+/// Values that one column stores as a comma-separated text.
+pub(crate) trait ValueList: fmt::Debug + Sync {
+    fn join(&self) -> String;
+}
+
+impl<K> ValueList for Vec<Id<K>> {
+    fn join(&self) -> String {
+        self.iter().map(Id::to_string).collect::<Vec<_>>().join(",")
+    }
 }
 
 macro_rules! from {
@@ -49,6 +63,7 @@ impl rusqlite::ToSql for SqlValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
         use rusqlite::types::ValueRef;
         Ok(rusqlite::types::ToSqlOutput::Borrowed(match *self {
+            Self::List(list) => return Ok(list.join().into()),
             Self::Null => ValueRef::Null,
             Self::Int(value) => ValueRef::Integer(value),
             Self::Text(value) => ValueRef::Text(value.as_bytes()),
@@ -65,6 +80,7 @@ impl ToSql for SqlValue<'_> {
             Self::Int(value) => value.to_sql(ty, out),
             Self::Text(value) => value.to_sql(ty, out),
             Self::Bytes(value) => value.to_sql(ty, out),
+            Self::List(list) => list.join().to_sql(ty, out),
         }
     }
 
@@ -75,54 +91,23 @@ impl ToSql for SqlValue<'_> {
     to_sql_checked!();
 }
 
-/// Cells are counted from 0.
+/// A row of either engine.
 pub(crate) enum SqlRow<'r, 's> {
     Sqlite(&'r rusqlite::Row<'s>),
     Postgres(&'r postgres::Row),
 }
 
-macro_rules! cells {
-    ($($(#[$doc:meta])* $name:ident -> $type:ty;)*) => {
-        $($(#[$doc])*
-        #[inline] // read for every cell, from every module
-        pub(crate) fn $name(&self, cell: usize) -> Result<$type, Fault> {
-            match self {
-                Self::Sqlite(row) => row.get(cell).map_err(Fault::context("reading a cell")),
-                Self::Postgres(row) => row.try_get(cell).map_err(Fault::context("reading a cell")),
-            }
-        })*
-    };
-}
-
 impl SqlRow<'_, '_> {
-    cells! {
-        int -> i64;
-        opt_int -> Option<i64>;
-        text -> String;
-        opt_text -> Option<String>;
-        bytes -> Vec<u8>;
-        opt_bytes -> Option<Vec<u8>>;
-    }
-
-    /// Stored as 0 or 1.
-    pub(crate) fn bool(&self, cell: usize) -> Result<bool, Fault> {
-        self.int(cell).map(|value| value != 0)
-    }
-
-    pub(crate) fn id<K>(&self, cell: usize) -> Result<Id<K>, Fault> {
-        self.int(cell).map(Id::new)
-    }
-
-    pub(crate) fn opt_id<K>(&self, cell: usize) -> Result<Option<Id<K>>, Fault> {
-        Ok(self.opt_int(cell)?.map(Id::new))
-    }
-
-    pub(crate) fn time(&self, cell: usize) -> Result<base::Time, Fault> {
-        self.int(cell).map(base::Time::from_ms)
-    }
-
-    pub(crate) fn opt_time(&self, cell: usize) -> Result<Option<base::Time>, Fault> {
-        Ok(self.opt_int(cell)?.map(base::Time::from_ms))
+    /// Cells are counted from 0.
+    #[inline] // read for every cell, from every module
+    pub(super) fn get<T>(&self, cell: usize) -> Result<T, Fault>
+    where
+        T: rusqlite::types::FromSql + for<'a> postgres::types::FromSql<'a>,
+    {
+        match self {
+            Self::Sqlite(row) => row.get(cell).map_err(Fault::context("reading a cell")),
+            Self::Postgres(row) => row.try_get(cell).map_err(Fault::context("reading a cell")),
+        }
     }
 }
 
@@ -139,6 +124,25 @@ macro_rules! stored_enum {
                     $($number => Ok(Self::$variant),)*
                     _ => Err(base::Fault::new(format!("unknown {} {number}", $label))),
                 }
+            }
+        }
+
+        impl $crate::db::ColumnValue for $name {
+            type Stored = i64;
+
+            #[inline]
+            fn from_stored(stored: i64) -> Result<Self, base::Fault> {
+                Self::from_number(stored)
+            }
+
+            fn to_value(&self) -> $crate::db::SqlValue<'_> {
+                (*self).into()
+            }
+        }
+
+        impl From<$name> for $crate::db::SqlValue<'_> {
+            fn from(value: $name) -> Self {
+                Self::Int(value.to_number())
             }
         }
     };

@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::db::insert_new;
 use crate::graph::{self, RelationKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,12 +65,9 @@ pub fn delete_follow_between(tx: &mut Tx<'_>, source: UserId, target: UserId) ->
 
 /// Returns false if the like exists. Likes are ordered by `id`.
 pub fn insert_like(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO post_like (user_id, post_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
-    Ok(tx.execute(sql, &[user.into(), post.into(), id.into()])? > 0)
+    insert_new!(tx, "post_like", user_id = user, post_id = post, id = id)
 }
 
 pub fn insert_mention(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<(), Fault> {
-    let sql = "INSERT INTO mention (user_id, post_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[user.into(), post.into()]).map(|_| ())
+    insert_new!(tx, "mention", user_id = user, post_id = post).map(|_| ())
 }

@@ -3,32 +3,25 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
+use crate::db::{row, select};
 use crate::posts::{Post, PostState};
 
-#[derive(Clone, Copy, Debug)]
-pub struct ImportedPostSummary {
-    pub id: PostId,
-    pub author_id: UserId,
-    pub state: PostState,
-    pub conversation_id: PostId,
-    /// Whether its text is known.
-    pub has_text: bool,
+row! {
+    #[derive(Clone, Copy, Debug)]
+    pub struct ImportedPostSummary from "post" {
+        pub id: PostId,
+        pub author_id: UserId,
+        pub state: PostState,
+        pub conversation_id: PostId,
+        /// Whether its text is known.
+        pub has_text: bool as "CASE WHEN text = '' THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END",
+    }
 }
 
 /// Posts in any state.
 pub fn find_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedPostSummary>, Fault> {
-    let sql = "SELECT id, author_id, state, conversation_id, \
-               CASE WHEN text = '' THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END \
-               FROM post WHERE id = $1";
-    tx.query_by_keys(sql, ids, &[], |row| {
-        Ok(ImportedPostSummary {
-            id: row.id(0)?,
-            author_id: row.id(1)?,
-            state: PostState::from_number(row.int(2)?)?,
-            conversation_id: row.id(3)?,
-            has_text: row.bool(4)?,
-        })
-    })
+    let sql = select!(ImportedPostSummary, "WHERE id = $1");
+    tx.query_by_keys(sql, ids, &[])
 }
 
 /// Inserts a placeholder; its text may be empty, its author 0.
@@ -83,7 +76,7 @@ pub fn mark_superseded(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<()
 
 pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT id FROM post WHERE in_reply_to_post_id = $1";
-    tx.query_by_keys(sql, parents, &[], |row| row.int(0))
+    tx.query_by_keys(sql, parents, &[])
 }
 
 pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {

@@ -3,22 +3,23 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::{insert_new, row, select};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportProgress {
-    /// The position in the source at which to resume.
-    pub position: String,
-    /// JSON.
-    pub report: String,
-    pub finished: bool,
+row! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ImportProgress from "import_progress" {
+        /// The position in the source at which to resume.
+        pub position: String,
+        /// JSON.
+        pub report: String,
+        pub finished: bool,
+    }
 }
 
 /// None if the import was never started.
 pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgress>, Fault> {
-    let sql = "SELECT position, report, finished FROM import_progress WHERE source = $1";
-    tx.query_row(sql, &[source.into()], |row| {
-        Ok(ImportProgress { position: row.text(0)?, report: row.text(1)?, finished: row.bool(2)? })
-    })
+    let sql = select!(ImportProgress, "WHERE source = $1");
+    tx.query_row(sql, &[source.into()])
 }
 
 /// To be called in the transaction of the imported rows.
@@ -41,9 +42,8 @@ pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<b
 
 /// Records authors whose posts were imported from a source.
 pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
-    let sql = "INSERT INTO import_author (source, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     for author in authors {
-        tx.execute(sql, &[source.into(), (*author).into()])?;
+        insert_new!(tx, "import_author", source = source, user_id = *author)?;
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Resu
 pub fn invalidate_home_timelines(tx: &mut Tx<'_>, source: &str, limit: i64) -> Result<bool, Fault> {
     let sql = "SELECT MAX(user_id) FROM (SELECT user_id FROM import_author WHERE source = $1 \
                ORDER BY user_id LIMIT $2) some_authors";
-    let last = tx.query_row(sql, &[source.into(), limit.into()], |row| row.opt_int(0))?;
+    let last: Option<Option<i64>> = tx.query_row(sql, &[source.into(), limit.into()])?;
     let Some(last) = last.flatten() else {
         return Ok(false);
     };

@@ -2,33 +2,28 @@
 
 use base::{Fault, PostId, UserId};
 
+use crate::db::{insert_new, row, select};
 use crate::{Tx, user_search, users};
 
-#[derive(Clone, Debug)]
-pub struct ImportedUserSummary {
-    pub id: UserId,
-    pub username: String,
-    pub name: String,
-    /// Whether only the id and perhaps the handle is known.
-    pub is_placeholder: bool,
+row! {
+    #[derive(Clone, Debug)]
+    pub struct ImportedUserSummary from "users" {
+        pub id: UserId,
+        pub username: String,
+        pub name: String,
+        /// Whether only the id and perhaps the handle is known.
+        pub is_placeholder: bool as "CASE WHEN state = 3 THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END",
+    }
 }
 
 pub fn find_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedUserSummary>, Fault> {
-    let sql = "SELECT id, username, name, state FROM users WHERE id = $1";
-    tx.query_by_keys(sql, ids, &[], |row| {
-        Ok(ImportedUserSummary {
-            id: row.id(0)?,
-            username: row.text(1)?,
-            name: row.text(2)?,
-            is_placeholder: row.int(3)? == 3,
-        })
-    })
+    tx.query_by_keys(select!(ImportedUserSummary, "WHERE id = $1"), ids, &[])
 }
 
 /// Pairs of a source's id and the user it stands for here.
 pub fn find_aliases(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM import_alias WHERE id = $1";
-    tx.query_by_keys(sql, ids, &[], |row| Ok((row.int(0)?, row.id(1)?)))
+    tx.query_by_keys(sql, ids, &[])
 }
 
 pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
@@ -39,9 +34,8 @@ pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
 
 /// Records that a placeholder's id was generated, because the source contained only the handle.
 pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
-    let sql = "INSERT INTO import_name (user_id, handle) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     let handle = handle.to_ascii_lowercase();
-    tx.execute(sql, &[user.into(), (&handle).into()]).map(|_| ())
+    insert_new!(tx, "import_name", user_id = user, handle = &handle).map(|_| ())
 }
 
 /// Whether a user's id was generated, because the source contained only the handle.

@@ -79,9 +79,7 @@ pub fn load_auction_statistics(
                CAST(SUM(won) AS BIGINT), MAX(highest) FROM ad_auction \
                WHERE line_item_id = $1 AND hour >= $2 GROUP BY line_item_id, step";
     let since = hour_start(since.ms(), 0);
-    let mut rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| {
-        Ok([row.int(0)?, row.int(1)?, row.int(2)?, row.int(3)?, row.int(4)?])
-    })?;
+    let mut rows: Vec<[i64; 5]> = tx.query_by_keys(sql, line_items, &[since.into()])?;
     rows.sort_unstable();
     let mut all: BTreeMap<i64, AuctionStatistics> = BTreeMap::new();
     for [item, _, entered, won, highest] in rows {

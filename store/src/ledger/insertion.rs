@@ -5,15 +5,13 @@ use std::sync::LazyLock;
 
 use base::Fault;
 
-use super::vocabulary::metric_columns;
-use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, hour_start};
+use super::vocabulary::METRIC_COLUMNS;
+use super::{
+    AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, ViewerTraits, hour_start,
+};
 use crate::Tx;
-use crate::db::SqlValue;
+use crate::db::{InsertableRow, SqlValue};
 
-const EVENT_COLUMNS: &str = "line_item_id, event_time, id, recorded_at, kind, account_id, \
-     funding_instrument_id, campaign_id, creative, creative_id, subject, viewer, placement, \
-     platform, country, metro, age, gender, price_micro, billed, charge_micro, origin, once";
-const COLUMN_COUNT: usize = 23;
 /// Rows per statement.
 const BATCH_SIZE: usize = 64;
 
@@ -36,49 +34,22 @@ fn insert_batch(tx: &mut Tx<'_>, events: &[AdEvent], added: &mut HashSet<i64>) -
     static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
     static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(BATCH_SIZE));
     let sql = if events.len() == 1 { &*ONE } else { &*MANY };
-    let now = tx.now();
-    let args: Vec<SqlValue<'_>> = events.iter().flat_map(|event| event_to_values(event, now)).collect();
-    let ids = tx.query_rows(sql, &args, |row| row.int(0))?;
-    added.extend(ids);
+    let now = tx.now().into();
+    let values = events.iter().map(|event| [event.to_values(), event.viewer_traits.to_values(), vec![now]].concat());
+    let args: Vec<SqlValue<'_>> = values.flatten().collect();
+    added.extend(tx.query_rows::<i64>(sql, &args)?);
     Ok(())
 }
 
 fn insert_sql(rows: usize) -> String {
+    let columns = [AdEvent::INSERTED, ViewerTraits::INSERTED, &["recorded_at"]].concat();
     let marks = |row: usize| -> String {
-        let placeholders = (1..=COLUMN_COUNT).map(|place| format!("${}", row * COLUMN_COUNT + place));
+        let placeholders = (1..=columns.len()).map(|place| format!("${}", row * columns.len() + place));
         format!("({})", placeholders.collect::<Vec<_>>().join(", "))
     };
     let all: Vec<String> = (0..rows).map(marks).collect();
-    format!("INSERT INTO ad_event ({EVENT_COLUMNS}) VALUES {} ON CONFLICT DO NOTHING RETURNING id", all.join(", "))
-}
-
-fn event_to_values(event: &AdEvent, now: base::Time) -> [SqlValue<'_>; COLUMN_COUNT] {
-    let traits = &event.viewer_traits;
-    [
-        event.line_item_id.into(),
-        event.at.into(),
-        event.id.into(),
-        now.into(),
-        event.kind.to_number().into(),
-        event.account_id.into(),
-        event.funding_id.into(),
-        event.campaign_id.into(),
-        event.creative.to_number().into(),
-        event.creative_id.into(),
-        event.subject_id.into(),
-        event.viewer_id.into(),
-        event.placement.to_number().into(),
-        traits.platform.into(),
-        (&traits.country).into(),
-        (&traits.metro).into(),
-        traits.age.into(),
-        traits.gender.into(),
-        event.price_micro.into(),
-        event.billed.into(),
-        event.charge_micro.into(),
-        event.origin.to_number().into(),
-        event.impression_id.into(),
-    ]
+    let (columns, all) = (columns.join(", "), all.join(", "));
+    format!("INSERT INTO ad_event ({columns}) VALUES {all} ON CONFLICT DO NOTHING RETURNING id")
 }
 
 /// The entities an event counts towards.
@@ -142,13 +113,12 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
 
 /// An upsert that adds to the sums of a table with these key columns.
 fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> String {
-    let columns = metric_columns!().trim_end_matches(", ");
     let marks: Vec<String> = (1..=count + METRIC_COUNT).map(|n| format!("${n}")).collect();
     let sums: Vec<String> =
         Metric::ALL.iter().map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name())).collect();
     let conflict = keys.trim_end_matches(", owed");
     format!(
-        "INSERT INTO {table} ({keys}, {columns}) VALUES ({}) ON CONFLICT ({conflict}) \
+        "INSERT INTO {table} ({keys}, {METRIC_COLUMNS}) VALUES ({}) ON CONFLICT ({conflict}) \
          DO UPDATE SET {}",
         marks.join(", "),
         sums.join(", ")

@@ -3,8 +3,7 @@
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
-use crate::db::stored_enum;
+use crate::db::{insert, select, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalyticsJobState {
@@ -37,70 +36,42 @@ impl AnalyticsJobState {
 
 stored_enum!(AnalyticsJobState "analytics job state" { Queued = 0, Processing = 1, Uploading = 2, Success = 3, Failed = 4, Cancelled = 5 });
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnalyticsJob {
-    pub id: i64,
-    pub account_id: i64,
-    pub state: AnalyticsJobState,
-    /// JSON.
-    pub request: String,
-    /// The last path segment of the file's URL.
-    pub token: String,
-    pub created_at: Time,
-    pub updated_at: Time,
-    /// When the file expires.
-    pub expires_at: Option<Time>,
-}
-
-macro_rules! columns {
-    ($before:literal, $after:literal) => {
-        concat!($before, "id, account_id, state, asked, token, created_at, updated_at, expires_at", $after)
-    };
-}
-
-fn job_from_row(row: &SqlRow<'_, '_>) -> Result<AnalyticsJob, Fault> {
-    Ok(AnalyticsJob {
-        id: row.int(0)?,
-        account_id: row.int(1)?,
-        state: AnalyticsJobState::from_number(row.int(2)?)?,
-        request: row.text(3)?,
-        token: row.text(4)?,
-        created_at: row.time(5)?,
-        updated_at: row.time(6)?,
-        expires_at: row.opt_time(7)?,
-    })
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct AnalyticsJob in "ad_job" {
+        pub id: i64,
+        pub account_id: i64,
+        pub state: AnalyticsJobState,
+        /// JSON.
+        pub request: String as "asked",
+        /// The last path segment of the file's URL.
+        pub token: String,
+        pub created_at: Time,
+        pub updated_at: Time,
+        /// When the file expires.
+        pub expires_at: Option<Time>,
+    }
 }
 
 pub fn insert_job(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<(), Fault> {
-    let sql = columns!("INSERT INTO ad_job (", ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
-    let args = [
-        job.id.into(),
-        job.account_id.into(),
-        job.state.to_number().into(),
-        (&job.request).into(),
-        (&job.token).into(),
-        job.created_at.into(),
-        job.updated_at.into(),
-        job.expires_at.into(),
-    ];
-    tx.execute(sql, &args).map(|_| ())
+    insert!(tx, AnalyticsJob, job)
 }
 
 /// The job may belong to any account.
 pub fn find_job(tx: &mut Tx<'_>, id: i64) -> Result<Option<AnalyticsJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM ad_job WHERE id = $1");
-    tx.query_row(sql, &[id.into()], job_from_row)
+    let sql = select!(AnalyticsJob, "WHERE id = $1");
+    tx.query_row(sql, &[id.into()])
 }
 
 /// Newest first, with an id below `below`.
 pub fn list_jobs(tx: &mut Tx<'_>, account: i64, below: i64, limit: i64) -> Result<Vec<AnalyticsJob>, Fault> {
-    let sql = columns!("SELECT ", " FROM ad_job WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3");
-    tx.query_rows(sql, &[account.into(), below.into(), limit.into()], job_from_row)
+    let sql = select!(AnalyticsJob, "WHERE account_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3");
+    tx.query_rows(sql, &[account.into(), below.into(), limit.into()])
 }
 
 pub fn count_open_jobs(tx: &mut Tx<'_>, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_job WHERE state < 3 AND account_id = $1";
-    Ok(tx.query_row(sql, &[account.into()], |row| row.int(0))?.unwrap_or(0))
+    tx.query_number(sql, &[account.into()])
 }
 
 /// Oldest first, created at or before `until`.
@@ -110,9 +81,8 @@ pub fn list_open_jobs(
     until: Time,
     limit: i64,
 ) -> Result<Vec<AnalyticsJob>, Fault> {
-    let sql =
-        columns!("SELECT ", " FROM ad_job WHERE state = $1 AND state < 3 AND created_at <= $2 ORDER BY id LIMIT $3");
-    tx.query_rows(sql, &[state.to_number().into(), until.into(), limit.into()], job_from_row)
+    let sql = select!(AnalyticsJob, "WHERE state = $1 AND state < 3 AND created_at <= $2 ORDER BY id LIMIT $3");
+    tx.query_rows(sql, &[state.to_number().into(), until.into(), limit.into()])
 }
 
 /// Changes a job's state and file; returns false if the job is not in the expected state.
@@ -138,7 +108,7 @@ pub fn transition_job(
 /// None once the file has expired.
 pub fn find_job_file(tx: &mut Tx<'_>, token: &str) -> Result<Option<Vec<u8>>, Fault> {
     let sql = "SELECT file FROM ad_job WHERE token = $1 AND expires_at > $2";
-    let found = tx.query_row(sql, &[token.into(), tx.now().into()], |row| row.opt_bytes(0))?;
+    let found = tx.query_row(sql, &[token.into(), tx.now().into()])?;
     Ok(found.flatten())
 }
 

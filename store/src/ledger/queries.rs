@@ -2,18 +2,10 @@
 
 use base::{Fault, Time, UserId};
 
-use super::vocabulary::{PLACEMENT_GROUP_SIZE, metric_columns};
-use super::{AdEntity, AdEvent, AdEventKind, AdEventOrigin, METRIC_COUNT, MetricSums, Placement, ViewerTraits};
+use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
+use super::{AdEntity, AdEvent, AdEventKind, MetricSums, Placement};
 use crate::Tx;
-use crate::db::SqlRow;
-
-fn sums_from_row(row: &SqlRow<'_, '_>, from: usize) -> Result<MetricSums, Fault> {
-    let mut all = [0; METRIC_COUNT];
-    for (place, sum) in all.iter_mut().enumerate() {
-        *sum = row.int(from + place)?;
-    }
-    Ok(MetricSums(all))
-}
+use crate::db::{DeclaredRow, row, select, sql};
 
 /// Entity, start of the hour, and sums, in a period and placement group. Empty hours are omitted.
 pub fn hourly_sums(
@@ -23,16 +15,13 @@ pub fn hourly_sums(
     (from, to): (Time, Time),
     group: Placement,
 ) -> Result<Vec<(i64, i64, MetricSums)>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        metric_columns!(),
-        "entity_id, hour FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 \
-         AND hour < $4 AND placement = $5"
+    let sql = sql!(
+        "SELECT entity_id, hour, ",
+        METRIC_COLUMNS,
+        " FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4 AND placement = $5"
     );
     let more = [entity.to_number().into(), from.into(), to.into(), group.to_number().into()];
-    tx.query_by_keys(sql, ids, &more, |row| {
-        Ok((row.int(METRIC_COUNT)?, row.int(METRIC_COUNT + 1)?, sums_from_row(row, 0)?))
-    })
+    tx.query_by_keys(sql, ids, &more)
 }
 
 /// Entity, total sums, and the uncharged thousandths of a micro; entities without events are omitted.
@@ -41,11 +30,8 @@ pub fn total_sums_by_entity(
     entity: AdEntity,
     ids: &[i64],
 ) -> Result<Vec<(i64, MetricSums, i64)>, Fault> {
-    let sql =
-        concat!("SELECT ", metric_columns!(), "entity_id, owed FROM ad_total WHERE entity_id = $1 AND entity = $2");
-    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| {
-        Ok((row.int(METRIC_COUNT)?, sums_from_row(row, 0)?, row.int(METRIC_COUNT + 1)?))
-    })
+    let sql = sql!("SELECT entity_id, ", METRIC_COLUMNS, ", owed FROM ad_total WHERE entity_id = $1 AND entity = $2");
+    tx.query_by_keys(sql, ids, &[entity.to_number().into()])
 }
 
 pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSums, Fault> {
@@ -56,7 +42,7 @@ pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSu
 /// Micros per entity; entities without events are omitted.
 pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";
-    tx.query_by_keys(sql, ids, &[entity.to_number().into()], |row| Ok((row.int(0)?, row.int(1)?)))
+    tx.query_by_keys(sql, ids, &[entity.to_number().into()])
 }
 
 /// Micros per entity between the starts of two hours.
@@ -70,79 +56,36 @@ pub fn spend_between(
                WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4 \
                GROUP BY entity_id";
     let more = [entity.to_number().into(), from.into(), to.into()];
-    tx.query_by_keys(sql, ids, &more, |row| Ok((row.int(0)?, row.int(1)?)))
-}
-
-macro_rules! columns {
-    () => {
-        "line_item_id, event_time, id, kind, account_id, funding_instrument_id, campaign_id, \
-         creative, creative_id, subject, viewer, placement, platform, country, metro, age, gender, \
-         price_micro, billed, charge_micro, origin, once"
-    };
-}
-
-fn event_from_row(row: &SqlRow<'_, '_>) -> Result<AdEvent, Fault> {
-    let unknown = || Fault::new("unknown number in a ledger row");
-    Ok(AdEvent {
-        line_item_id: row.int(0)?,
-        at: row.time(1)?,
-        id: row.int(2)?,
-        kind: AdEventKind::from_number(row.int(3)?).ok_or_else(unknown)?,
-        account_id: row.int(4)?,
-        funding_id: row.int(5)?,
-        campaign_id: row.int(6)?,
-        creative: AdEntity::from_number(row.int(7)?).ok_or_else(unknown)?,
-        creative_id: row.int(8)?,
-        subject_id: row.int(9)?,
-        viewer_id: row.int(10)?,
-        placement: Placement::from_number(row.int(11)?).ok_or_else(unknown)?,
-        viewer_traits: ViewerTraits {
-            platform: row.opt_int(12)?,
-            country: row.text(13)?,
-            metro: row.text(14)?,
-            age: row.opt_int(15)?,
-            gender: row.opt_int(16)?,
-        },
-        price_micro: row.int(17)?,
-        billed: row.bool(18)?,
-        charge_micro: row.int(19)?,
-        origin: AdEventOrigin::from_number(row.int(20)?).ok_or_else(unknown)?,
-        impression_id: row.int(21)?,
-        hour_offset_ms: 0,
-    })
+    tx.query_by_keys(sql, ids, &more)
 }
 
 /// Pairs of impression and event kind.
 pub fn event_kinds_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Result<Vec<(i64, AdEventKind)>, Fault> {
     let sql = "SELECT once, kind FROM ad_event WHERE once = $1";
-    let rows = tx.query_by_keys(sql, impressions, &[], |row| Ok((row.int(0)?, row.int(1)?)))?;
-    let kinds_by_id = rows.into_iter();
-    Ok(kinds_by_id.filter_map(|(once, kind)| Some((once, AdEventKind::from_number(kind)?))).collect())
+    tx.query_by_keys(sql, impressions, &[])
 }
 
 /// Latest first, at most 1000.
 pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<AdEvent>, Fault> {
-    let sql = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM ad_event WHERE viewer = $1 AND event_time > $2 AND kind = 0 \
-         ORDER BY event_time DESC LIMIT 1000"
-    );
-    tx.query_rows(sql, &[viewer.into(), since.into()], event_from_row)
+    let sql =
+        select!(AdEvent, "WHERE viewer = $1 AND event_time > $2 AND kind = 0 ORDER BY event_time DESC LIMIT 1000");
+    tx.query_rows(sql, &[viewer.into(), since.into()])
 }
 
 /// Line items and times of a viewer's impressions.
 pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT line_item_id, event_time FROM ad_event \
                WHERE viewer = $1 AND event_time > $2 AND kind = 0";
-    tx.query_rows(sql, &[viewer.into(), since.into()], |row| Ok((row.int(0)?, row.time(1)?)))
+    tx.query_rows(sql, &[viewer.into(), since.into()])
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewerImpressions {
-    pub line_item_id: i64,
-    pub viewer: i64,
-    pub impressions: i64,
+row! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ViewerImpressions from "ad_event" {
+        pub line_item_id: i64,
+        pub viewer: i64,
+        pub impressions: i64 as "COUNT(*)",
+    }
 }
 
 pub fn count_viewer_impressions(
@@ -150,12 +93,12 @@ pub fn count_viewer_impressions(
     line_items: &[i64],
     (from, to): (Time, Time),
 ) -> Result<Vec<ViewerImpressions>, Fault> {
-    let sql = "SELECT line_item_id, viewer, COUNT(*) FROM ad_event WHERE line_item_id = $1 \
-               AND event_time >= $2 AND event_time < $3 AND kind = 0 \
-               GROUP BY line_item_id, viewer";
-    tx.query_by_keys(sql, line_items, &[from.into(), to.into()], |row| {
-        Ok(ViewerImpressions { line_item_id: row.int(0)?, viewer: row.int(1)?, impressions: row.int(2)? })
-    })
+    let sql = select!(
+        ViewerImpressions,
+        "WHERE line_item_id = $1 AND event_time >= $2 AND event_time < $3 AND kind = 0 GROUP BY line_item_id, \
+         viewer"
+    );
+    tx.query_by_keys(sql, line_items, &[from.into(), to.into()])
 }
 
 /// Users with events of these kinds, in id order.
@@ -167,10 +110,9 @@ pub fn list_viewers(
 ) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 \
                AND event_time >= $2 AND viewer > 0";
-    let rows = tx.query_by_keys(sql, line_items, &[since.into()], |row| Ok((row.int(0)?, row.int(1)?)))?;
-    let wanted = |kind: i64| kinds.iter().any(|one| one.to_number() == kind);
+    let rows: Vec<(UserId, AdEventKind)> = tx.query_by_keys(sql, line_items, &[since.into()])?;
     let mut all: Vec<UserId> =
-        rows.into_iter().filter(|(_, kind)| wanted(*kind)).map(|(viewer, _)| UserId::new(viewer)).collect();
+        rows.into_iter().filter(|(_, kind)| kinds.contains(kind)).map(|(viewer, _)| viewer).collect();
     all.sort_unstable();
     all.dedup();
     Ok(all)
@@ -200,20 +142,22 @@ pub struct ReportFilter<'a> {
     pub platform: Option<i64>,
 }
 
-/// Events of one creative, interval, segment and kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportRow {
-    pub line_item_id: i64,
-    pub creative: (AdEntity, i64),
-    /// The interval's index.
-    pub interval: i64,
-    /// Empty if unknown.
-    pub segment: String,
-    pub kind: AdEventKind,
-    pub count: i64,
-    pub billed: i64,
-    /// Micros.
-    pub charge: i64,
+row! {
+    /// Events of one creative, interval, segment and kind.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ReportRow {
+        pub line_item_id: i64,
+        pub creative: (AdEntity, i64) as "creative, creative_id",
+        /// The interval's index.
+        pub interval: i64 as "(event_time - $2) / $8",
+        /// Empty if unknown.
+        pub segment: String,
+        pub kind: AdEventKind,
+        pub count: i64 as "COUNT(*)",
+        pub billed: i64 as "CAST(SUM(billed) AS BIGINT)",
+        /// Micros.
+        pub charge: i64 as "CAST(SUM(charge_micro) AS BIGINT)",
+    }
 }
 
 pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_>) -> Result<Vec<ReportRow>, Fault> {
@@ -228,11 +172,10 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
     let country = if filter.country.is_empty() { "country >= $6" } else { "country = $6" };
     let platform = if filter.platform.is_some() { "platform = $7" } else { "CAST(0 AS BIGINT) > $7" };
     let sql = format!(
-        "WITH own AS (SELECT * FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
+        "WITH own AS (SELECT *, {segment} AS segment FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
          AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}) \
-         SELECT line_item_id, creative, creative_id, (event_time - $2) / $8 AS span, \
-         {segment} AS segment, kind, COUNT(*), CAST(SUM(billed) AS BIGINT), \
-         CAST(SUM(charge_micro) AS BIGINT) FROM own GROUP BY 1, 2, 3, 4, 5, 6"
+         SELECT {} FROM own GROUP BY 1, 2, 3, 4, 5, 6",
+        ReportRow::COLUMNS
     );
     let group = filter.group.to_number();
     let more = [
@@ -244,20 +187,7 @@ pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_
         filter.platform.unwrap_or(-1).into(),
         filter.interval_ms.into(),
     ];
-    let rows = tx.query_by_keys(&sql, line_items, &more, |row| {
-        let unknown = || Fault::new("unknown number in a ledger row");
-        Ok(ReportRow {
-            line_item_id: row.int(0)?,
-            creative: (AdEntity::from_number(row.int(1)?).ok_or_else(unknown)?, row.int(2)?),
-            interval: row.int(3)?,
-            segment: row.text(4)?,
-            kind: AdEventKind::from_number(row.int(5)?).ok_or_else(unknown)?,
-            count: row.int(6)?,
-            billed: row.int(7)?,
-            charge: row.int(8)?,
-        })
-    })?;
-    Ok(rows)
+    tx.query_by_keys(&sql, line_items, &more)
 }
 
 /// An entity with events.
@@ -279,7 +209,7 @@ pub fn list_active_entities(
     let sql = "SELECT entity_id, first_at, last_at, placements FROM ad_active \
                WHERE account_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4";
     let args = [account.into(), entity.to_number().into(), from.into(), to.into()];
-    let rows = tx.query_rows(sql, &args, |row| Ok((row.int(0)?, row.time(1)?, row.time(2)?, row.int(3)?)))?;
+    let rows: Vec<(i64, Time, Time, i64)> = tx.query_rows(sql, &args)?;
     // Rows are in the order of hours, so those of one entity are not adjacent.
     let mut all: std::collections::BTreeMap<i64, (Time, Time, i64)> = std::collections::BTreeMap::new();
     for (id, first, last, mask) in rows {

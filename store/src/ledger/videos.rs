@@ -16,6 +16,5 @@ pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fa
 /// The number of an author's videos that were preceded by an ad since a time.
 pub fn count_videos_with_ads(tx: &mut Tx<'_>, author: UserId, since: Time) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ad_video WHERE author_id = $1 AND shown_at > $2";
-    let found = tx.query_row(sql, &[author.into(), since.into()], |row| row.int(0))?;
-    Ok(found.unwrap_or(0))
+    tx.query_number(sql, &[author.into(), since.into()])
 }

@@ -1,5 +1,7 @@
 //! Enumerations of the ledger, and the numbers they are stored as.
 
+use crate::db::{FromCells, RowCells, trim_list};
+
 /// Declares an enumeration whose variants have a stored number and a name.
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $member:ident = $number:literal $text:literal,)* }) => {
@@ -24,6 +26,18 @@ macro_rules! numbered {
 
             pub fn parse(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.name() == name)
+            }
+        }
+
+        impl $crate::db::ColumnValue for $name {
+            type Stored = i64;
+
+            fn from_stored(stored: i64) -> Result<Self, base::Fault> {
+                Self::from_number(stored).ok_or_else(|| base::Fault::new("unknown number in a ledger row"))
+            }
+
+            fn to_value(&self) -> $crate::db::SqlValue<'_> {
+                self.to_number().into()
             }
         }
     };
@@ -132,10 +146,8 @@ macro_rules! metrics {
             Metric { $($(#[$doc])* $member = $number $column,)* }
         }
 
-        /// The columns in the order of the metrics.
-        macro_rules! metric_columns {
-            () => { concat!($($column, ", "),*) };
-        }
+        /// In the order of the metrics.
+        pub(super) const METRIC_COLUMNS: &str = trim_list(concat!($($column, ", "),*));
     };
 }
 
@@ -168,7 +180,6 @@ metrics! {
     Video15 = 24 "video_15s",
     VideoMrc = 25 "video_mrc",
 }
-pub(super) use metric_columns;
 
 pub const METRIC_COUNT: usize = 26;
 
@@ -223,6 +234,12 @@ pub struct MetricSums(pub(super) [i64; METRIC_COUNT]);
 impl Default for MetricSums {
     fn default() -> Self {
         Self([0; METRIC_COUNT])
+    }
+}
+
+impl FromCells for MetricSums {
+    fn from_cells(cells: &mut RowCells<'_, '_, '_>) -> Result<Self, base::Fault> {
+        cells.read().map(Self)
     }
 }
 

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::insert_new;
 use crate::edges::{edge_page, edge_page_query, typed_edge_page};
 use crate::exports::IdPair;
 use crate::follows::UserEdge;
@@ -10,10 +11,8 @@ use crate::posts::PageRange;
 
 /// Also updates the counter; returns false if the user already follows the list.
 pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO list_follow (list_id, user_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    let added = tx.execute(sql, &[list.into(), user.into(), id.into()])? > 0;
+    let added = insert_new!(tx, "list_follow", list_id = list, user_id = user, id = id)?;
     if added {
         add_to_follower_count(tx, list, 1)?;
     }
@@ -49,10 +48,8 @@ pub fn followed_page(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result
 
 /// Returns false if the list is already pinned.
 pub fn pin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO list_pin (user_id, list_id, id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    Ok(tx.execute(sql, &[user.into(), list.into(), id.into()])? > 0)
+    insert_new!(tx, "list_pin", user_id = user, list_id = list, id = id)
 }
 
 /// Returns false if the list is not pinned.
@@ -64,7 +61,7 @@ pub fn unpin(tx: &mut Tx<'_>, user: UserId, list: i64) -> Result<bool, Fault> {
 /// Latest first.
 pub fn list_pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT list_id, id FROM list_pin WHERE user_id = $1 ORDER BY id DESC";
-    tx.query_rows(sql, &[user.into()], |row| row.int(0))
+    tx.query_rows(sql, &[user.into()])
 }
 
 /// Removes all followers, and all pins except the owner's.

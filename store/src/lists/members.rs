@@ -4,6 +4,7 @@ use base::{Fault, UserId};
 
 use super::List;
 use crate::Tx;
+use crate::db::insert_new;
 use crate::edges::{edge_page, edge_page_query, trim_page, typed_edge_page};
 use crate::exports::{EdgeWithId, IdPair};
 use crate::follows::UserEdge;
@@ -17,10 +18,7 @@ pub fn add_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool, Fa
 
 /// As [`add_member`], with a given id, by which members are ordered.
 pub fn add_member_with_id(tx: &mut Tx<'_>, list: &List, user: UserId, id: i64) -> Result<bool, Fault> {
-    let sql = "INSERT INTO list_member (list_id, user_id, id, private) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT DO NOTHING";
-    let args = [list.id.into(), user.into(), id.into(), list.private.into()];
-    if tx.execute(sql, &args)? == 0 {
+    if !insert_new!(tx, "list_member", list_id = list.id, user_id = user, id = id, private = list.private)? {
         return Ok(false);
     }
     add_to_counts(tx, list, user, 1)?;
@@ -63,12 +61,12 @@ pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault
 /// Pairs of user and list.
 pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(UserId, i64)>, Fault> {
     let sql = "SELECT user_id, list_id FROM list_member WHERE user_id = $1 AND private = 0";
-    tx.query_by_ids(sql, users, &[], |row| Ok((row.id(0)?, row.int(1)?)))
+    tx.query_by_ids(sql, users, &[])
 }
 
 pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
-    tx.query_rows(sql, &[list.into()], |row| row.id(0))
+    tx.query_rows(sql, &[list.into()])
 }
 
 /// Latest first: the user and the membership's own id.
@@ -95,7 +93,7 @@ pub fn membership_page(
                WHERE l.owner_id = $1 AND l.deleted_at IS NULL AND l.private = 1 \
                AND m.list_id = l.id AND m.user_id = $2 AND m.id > $3 AND m.id < $4";
     let args = [owner.into(), user.into(), range.above.into(), range.below.into()];
-    found.extend(tx.query_rows(own, &args, |row| Ok((row.int(0)?, row.int(1)?)))?);
+    found.extend(tx.query_rows::<IdPair>(own, &args)?);
     found.sort_unstable_by_key(|(_, id)| std::cmp::Reverse(*id));
     Ok(trim_page(found, range))
 }
@@ -105,7 +103,5 @@ pub fn list_all_members(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Ve
     let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
                WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
                ORDER BY m.list_id, m.user_id LIMIT $3";
-    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()], |row| {
-        Ok(((row.int(0)?, row.int(1)?), row.int(2)?))
-    })
+    tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()])
 }

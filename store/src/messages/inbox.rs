@@ -6,16 +6,20 @@ use base::{Fault, UserId};
 
 use super::{MessageEvent, MessageEventKind};
 use crate::Tx;
-use crate::db::SqlValue;
+use crate::db::{SqlValue, insert};
 use crate::edges::{directional_query, query_page, trim_page};
 use crate::posts::PageRange;
 
 pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
-    let sql = "INSERT INTO dm_inbox (user_id, kind, event_id, conversation_id) \
-               VALUES ($1, $2, $3, $4)";
     readers.iter().try_for_each(|reader| {
-        let args = [(*reader).into(), event.kind.to_number().into(), event.id.into(), event.conversation.id.into()];
-        tx.execute(sql, &args).map(|_| ())
+        insert!(
+            tx,
+            "dm_inbox",
+            user_id = *reader,
+            kind = event.kind.to_number(),
+            event_id = event.id,
+            conversation_id = event.conversation.id
+        )
     })
 }
 
@@ -62,7 +66,7 @@ fn inbox_page_of_kind(
             " LIMIT $6"
         ),
     };
-    query_page(tx, &keys, range, sql, |row| row.int(0))
+    query_page(tx, &keys, range, sql)
 }
 
 pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
@@ -87,7 +91,7 @@ pub fn remove_copy(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Resul
 /// Deletes an event without copies, and releases its media.
 fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     let sql = "SELECT media_id FROM dm_event WHERE id = $1 AND copies <= 0";
-    let Some(media) = tx.query_row(sql, &[event.into()], |row| row.opt_id(0))? else {
+    let Some(media) = tx.query_row::<Option<_>>(sql, &[event.into()])? else {
         return Ok(());
     };
     tx.execute("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
@@ -108,7 +112,7 @@ pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> R
     tx.execute(sql, &args)?;
     let sql = "SELECT e.id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
                WHERE i.user_id = $1 AND i.conversation_id = $2 AND e.copies <= 0";
-    let unreferenced = tx.query_rows(sql, &args, |row| row.int(0))?;
+    let unreferenced = tx.query_rows(sql, &args)?;
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2";
     tx.execute(sql, &args)?;
     unreferenced.into_iter().try_for_each(|event| delete_if_unreferenced(tx, event)).map(|()| true)

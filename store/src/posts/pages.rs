@@ -2,8 +2,9 @@
 
 use base::{Fault, PostId, UserId};
 
-use super::{Post, post_from_row};
+use super::Post;
 use crate::Tx;
+use crate::db::{DeclaredRow, row, select, sql};
 use crate::edges::{directional_query, query_page};
 
 /// A keyset page: ids strictly between two bounds.
@@ -29,21 +30,15 @@ impl PageRange {
 /// An author's live posts, newest first.
 pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
-        columns!(
-            "SELECT ",
-            " FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+        select!(
+            Post,
+            "WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
          AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
          AND id > $4 AND id < $5 ORDER BY id"
         ),
         " LIMIT $6"
     );
-    query_page(
-        tx,
-        &[author.into(), range.without_replies.into(), range.without_reposts.into()],
-        range,
-        sql,
-        post_from_row,
-    )
+    query_page(tx, &[author.into(), range.without_replies.into(), range.without_reposts.into()], range, sql)
 }
 
 /// A user's own live posts below an id, newest first: either the nullcast ones or all others; `replies` includes
@@ -56,27 +51,26 @@ pub fn list_own_posts(
 ) -> Result<Vec<Post>, Fault> {
     macro_rules! own_posts_sql {
         ($nullcast:literal) => {
-            columns!(
-                "SELECT ",
-                concat!(
-                    " FROM post WHERE author_id = $1 AND state = 0 AND nullcast = ",
-                    $nullcast,
-                    " AND id < $2 AND ($3 = 1 OR (in_reply_to_user_id IS NULL \
-                     AND text NOT LIKE '@%')) ORDER BY id DESC LIMIT $4"
-                )
+            select!(
+                Post,
+                "WHERE author_id = $1 AND state = 0 AND nullcast = ",
+                $nullcast,
+                " AND id < $2 AND ($3 = 1 OR (in_reply_to_user_id IS NULL \
+                 AND text NOT LIKE '@%')) ORDER BY id DESC LIMIT $4"
             )
         };
     }
     let sql = if nullcast { own_posts_sql!("1") } else { own_posts_sql!("0") };
     let args = [user.into(), below.into(), replies.into(), limit.into()];
-    tx.query_rows(sql, &args, post_from_row)
+    tx.query_rows(sql, &args)
 }
 
 /// Newest first.
 pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Post>, Fault> {
     let sql = directional_query!(
-        columns!(
+        sql!(
             "SELECT ",
+            Post::COLUMNS,
             " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 \
          AND nullcast = 0 AND ($2 = 0 OR in_reply_to_user_id IS NULL) \
          AND ($3 = 0 OR repost_of_id IS NULL) AND post_id > $4 AND post_id < $5 \
@@ -84,20 +78,14 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Resu
         ),
         " LIMIT $6"
     );
-    query_page(
-        tx,
-        &[user.into(), range.without_replies.into(), range.without_reposts.into()],
-        range,
-        sql,
-        post_from_row,
-    )
+    query_page(tx, &[user.into(), range.without_replies.into(), range.without_reposts.into()], range, sql)
 }
 
 /// Ids and authors of everyone's newest live posts above an id, newest first.
 pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
                ORDER BY id DESC LIMIT $2";
-    tx.query_rows(sql, &[above.into(), limit.into()], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_rows(sql, &[above.into(), limit.into()])
 }
 
 /// As [`list_recent`], for some authors, on PostgreSQL: reads only rows of these authors.
@@ -109,14 +97,14 @@ pub fn list_recent_by_authors(
 ) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
                AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
-    tx.query_by_ids(sql, authors, &[above.into(), limit.into()], |row| Ok((row.id(0)?, row.id(1)?)))
+    tx.query_by_ids(sql, authors, &[above.into(), limit.into()])
 }
 
 /// Live posts below an id, newest first.
 pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id < $2 ORDER BY id DESC LIMIT $3";
-    tx.query_rows(sql, &[author.into(), below.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[author.into(), below.into(), limit.into()])
 }
 
 /// The number of an author's live posts with a video from an id on.
@@ -124,30 +112,28 @@ pub fn count_videos_since(tx: &mut Tx<'_>, author: UserId, from: i64) -> Result<
     // Media keys of videos begin with 7 or 13.
     let sql = "SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
                AND id >= $2 AND (',' || media_keys LIKE '%,7_%' OR ',' || media_keys LIKE '%,13_%')";
-    let found = tx.query_row(sql, &[author.into(), from.into()], |row| row.int(0))?;
-    Ok(found.unwrap_or(0))
+    tx.query_number(sql, &[author.into(), from.into()])
 }
 
 /// Live posts of everyone, oldest first, with ids above `above` up to `last`.
 pub fn list_live_between(tx: &mut Tx<'_>, above: i64, last: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE id > $1 AND id <= $2 AND state = 0 ORDER BY id LIMIT $3";
-    tx.query_rows(sql, &[above.into(), last.into(), limit.into()], |row| row.id(0))
+    tx.query_rows(sql, &[above.into(), last.into(), limit.into()])
 }
 
-/// A post's text, for counting terms.
-#[derive(Clone, Debug)]
-pub struct PostText {
-    pub id: i64,
-    pub author_id: i64,
-    pub text: String,
-    pub lang: String,
+row! {
+    /// A post's text, for counting terms.
+    #[derive(Clone, Debug)]
+    pub struct PostText from "post" {
+        pub id: i64,
+        pub author_id: i64,
+        pub text: String,
+        pub lang: String,
+    }
 }
 
 /// Texts of live posts that are neither reposts nor nullcast, in no particular order.
 pub fn find_texts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<PostText>, Fault> {
-    let sql = "SELECT id, author_id, text, lang FROM post WHERE id = $1 AND state = 0 \
-               AND nullcast = 0 AND repost_of_id IS NULL";
-    tx.query_by_keys(sql, ids, &[], |row| {
-        Ok(PostText { id: row.int(0)?, author_id: row.int(1)?, text: row.text(2)?, lang: row.text(3)? })
-    })
+    let sql = select!(PostText, "WHERE id = $1 AND state = 0 AND nullcast = 0 AND repost_of_id IS NULL");
+    tx.query_by_keys(sql, ids, &[])
 }

@@ -96,7 +96,7 @@ const UPDATE_REPOST_AUTHORS: &[&str] = &[
 /// Deletes all reposts in bulk: there may be many.
 fn delete_reposts(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE repost_of_id = $1 AND state = 0";
-    let reposts = tx.query_rows(sql, &[post.into()], |row| Ok((row.id(0)?, row.id(1)?)))?;
+    let reposts = tx.query_rows(sql, &[post.into()])?;
     if !reposts.is_empty() {
         execute_all(tx, DELETE_REPOST_EDGES, post)?;
         execute_all(tx, UPDATE_REPOST_AUTHORS, post)?;
@@ -110,5 +110,5 @@ fn delete_reposts(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<(PostId, UserId)>
 /// Deletion times of those posts that were deleted.
 pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, removed_at FROM post WHERE id = $1 AND removed_at IS NOT NULL";
-    tx.query_by_keys(sql, posts, &[], |row| Ok((row.int(0)?, row.time(1)?)))
+    tx.query_by_keys(sql, posts, &[])
 }

@@ -26,7 +26,7 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
     seen.push(of("media_creative", ""));
     let sql =
         format!("SELECT i.id FROM ads_record i WHERE i.id = $1 AND i.kind = 'line_item' AND ({})", seen.join(" OR "));
-    tx.query_by_keys(&sql, items, &[], |row| row.int(0))
+    tx.query_by_keys(&sql, items, &[])
 }
 
 /// A public post: live, by an active and unprotected user; for a repost, the original as well.

@@ -8,10 +8,10 @@ use std::cmp::Ordering;
 
 use base::Fault;
 
+use super::RecordRow;
 use super::indexes::{field_sql, sort_field_sql};
-use super::{RecordRow, columns, record_from_row};
 use crate::Tx;
-use crate::db::{SqlRow, SqlValue};
+use crate::db::{DeclaredRow, RowCells, SqlValue};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordOrderKey {
@@ -195,7 +195,7 @@ fn page_by_filters<'a>(
     let orders = listing.orders;
     let shown = !listing.include_drafts && !listing.include_deleted;
     let keys: Vec<String> = orders.iter().map(|order| order.key.order_sql(shown)).collect();
-    let columns = format!("{}, {}", columns!(), keys.join(", "));
+    let columns = format!("{}, {}", RecordRow::COLUMNS, keys.join(", "));
     let by_name = orders.first().is_some_and(|order| order.key == RecordOrderKey::Name);
     let mut query = filtered_query(listing, numbers, (&columns, by_name), &mut upper);
     if let Some(place) = &listing.after {
@@ -206,17 +206,18 @@ fn page_by_filters<'a>(
     let last = orders.last().map_or("ASC", |order| order.sql_direction());
     let limit = query.bind_value(listing.limit);
     query.push_sql(&format!(" ORDER BY {ways}, id {last} LIMIT {limit}"));
-    tx.query_rows(&query.sql, &query.args, |row| Ok((order_values(row, orders, 8)?, record_from_row(row)?)))
+    tx.map_rows(&query.sql, &query.args, |cells| {
+        let row = cells.read()?;
+        Ok((read_order_values(cells, orders)?, row))
+    })
 }
 
-/// The order values in a row's columns from `first` on.
-fn order_values(row: &SqlRow<'_, '_>, orders: &[RecordOrder], first: usize) -> Result<Vec<OrderValue>, Fault> {
-    let places = orders.iter().zip(first..);
-    let places = places.map(|(order, column)| match order.key {
-        RecordOrderKey::Name => row.bytes(column).map(OrderValue::Name),
-        _ => row.int(column).map(OrderValue::Number),
+fn read_order_values(cells: &mut RowCells<'_, '_, '_>, orders: &[RecordOrder]) -> Result<Vec<OrderValue>, Fault> {
+    let values = orders.iter().map(|order| match order.key {
+        RecordOrderKey::Name => cells.read().map(OrderValue::Name),
+        _ => cells.read().map(OrderValue::Number),
     });
-    places.collect()
+    values.collect()
 }
 
 /// Restricts to rows after a cursor. The first order gives an indexable bound, the others break ties.
@@ -253,8 +254,7 @@ fn push_after_cursor<'a>(
 fn total_count(tx: &mut Tx<'_>, listing: &RecordListing<'_>) -> Result<i64, Fault> {
     let mut upper = Vec::new();
     let query = filtered_query(listing, listing.number_filters, ("COUNT(*)", true), &mut upper);
-    let count = tx.query_row(&query.sql, &query.args, |row| row.int(0))?;
-    Ok(count.unwrap_or(0))
+    tx.query_number(&query.sql, &query.args)
 }
 
 fn filtered_query<'a>(

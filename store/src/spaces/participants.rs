@@ -3,7 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::db::stored_enum;
+use crate::db::{insert_new, stored_enum};
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
@@ -39,11 +39,8 @@ stored_enum!(SpaceRole "space role" { Host = 0, Invited = 1, Speaker = 2, Partic
 
 /// Also updates the counter; returns false if the user already has the role.
 pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> Result<bool, Fault> {
-    let sql = "INSERT INTO space_part (space_id, role, user_id, id) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT DO NOTHING";
     let id = tx.next_id::<()>();
-    let args = [space.into(), role.to_number().into(), user.into(), id.into()];
-    let added = tx.execute(sql, &args)? > 0;
+    let added = insert_new!(tx, "space_part", space_id = space, role = role.to_number(), user_id = user, id = id)?;
     if let Some(counter) = role.counter_sql().filter(|_| added) {
         tx.execute(counter, &[1_i64.into(), space.into()])?;
     }
@@ -69,20 +66,16 @@ pub fn has_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
 /// Only for roles that few users have.
 pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM space_part WHERE space_id = $1 AND role = $2";
-    let size = tx.query_row(sql, &[space.into(), role.to_number().into()], |row| row.int(0))?;
-    Ok(size.unwrap_or(0))
+    tx.query_number(sql, &[space.into(), role.to_number().into()])
 }
 
 /// Hosts, speakers and invited speakers, in the order in which they got the role.
 pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
     let sql = "SELECT space_id, role, user_id, id FROM space_part \
                WHERE space_id = $1 AND role < 3";
-    let mut found = tx.query_by_keys(sql, spaces, &[], |row| {
-        let part = (row.int(0)?, SpaceRole::from_number(row.int(1)?)?, row.id(2)?);
-        Ok((row.int(3)?, part))
-    })?;
-    found.sort_unstable_by_key(|(id, _)| *id);
-    Ok(found.into_iter().map(|(_, part)| part).collect())
+    let mut found: Vec<(i64, SpaceRole, UserId, i64)> = tx.query_by_keys(sql, spaces, &[])?;
+    found.sort_unstable_by_key(|(.., id)| *id);
+    Ok(found.into_iter().map(|(space, role, user, _)| (space, role, user)).collect())
 }
 
 /// Latest first: the user and the ticket's own id.

@@ -4,6 +4,7 @@ use base::Fault;
 
 use super::SpaceState;
 use crate::Tx;
+use crate::db::insert_new;
 
 /// Candidates per query.
 const BATCH_SIZE: i64 = 500;
@@ -13,10 +14,8 @@ const MAX_BATCHES: usize = 20;
 /// Replaces the space's index words.
 pub fn index_words(tx: &mut Tx<'_>, space: i64, state: SpaceState, words: &[String]) -> Result<(), Fault> {
     remove_words(tx, space)?;
-    let sql = "INSERT INTO space_word (word, state, space_id) VALUES ($1, $2, $3) \
-               ON CONFLICT DO NOTHING";
     for word in words {
-        tx.execute(sql, &[word.into(), state.to_number().into(), space.into()])?;
+        insert_new!(tx, "space_word", word = word, state = state.to_number(), space_id = space)?;
     }
     Ok(())
 }
@@ -38,11 +37,11 @@ pub fn search_titles(tx: &mut Tx<'_>, state: SpaceState, words: &[String], limit
     let (mut all, mut below) = (Vec::new(), i64::MAX);
     for _ in 0..MAX_BATCHES {
         let args = [first.into(), state.to_number().into(), below.into(), BATCH_SIZE.into()];
-        let mut batch = tx.query_rows(batch_sql, &args, |row| row.int(0))?;
+        let mut batch = tx.query_rows(batch_sql, &args)?;
         let last = batch.last().copied();
         let is_full = i64::try_from(batch.len()).unwrap_or(0) == BATCH_SIZE;
         for word in words.iter().filter(|word| *word != first) {
-            batch = tx.query_by_keys(filter_sql, &batch, &[word.into(), state.to_number().into()], |row| row.int(0))?;
+            batch = tx.query_by_keys(filter_sql, &batch, &[word.into(), state.to_number().into()])?;
         }
         batch.sort_unstable_by(|one, other| other.cmp(one));
         all.extend(batch);

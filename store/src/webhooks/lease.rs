@@ -24,7 +24,7 @@ pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>,
     let sql = "UPDATE webhook_lease SET until = $1 WHERE node = $2";
     tx.execute(sql, &[until.into(), node.into()])?;
     let sql = "SELECT webhook_id FROM webhook_lease WHERE node = $1";
-    tx.query_rows(sql, &[node.into()], |row| row.int(0))
+    tx.query_rows(sql, &[node.into()])
 }
 
 pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {

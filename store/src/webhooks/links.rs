@@ -3,19 +3,17 @@
 use base::{AppId, Fault, Time};
 
 use crate::Tx;
-use crate::db::SqlRow;
+use crate::db::{row, select};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamLink {
-    pub webhook_id: i64,
-    pub app_id: AppId,
-    /// The requested fields and expansions, as a query string.
-    pub fields: String,
-    pub created_at: Time,
-}
-
-fn link_from_row(row: &SqlRow<'_, '_>) -> Result<StreamLink, Fault> {
-    Ok(StreamLink { webhook_id: row.int(0)?, app_id: row.id(1)?, fields: row.text(2)?, created_at: row.time(3)? })
+row! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct StreamLink from "stream_link" {
+        pub webhook_id: i64,
+        pub app_id: AppId,
+        /// The requested fields and expansions, as a query string.
+        pub fields: String,
+        pub created_at: Time,
+    }
 }
 
 /// Inserts a link or replaces its fields.
@@ -39,12 +37,11 @@ pub(super) fn delete_webhook_links(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(
 }
 
 pub fn stream_links(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamLink>, Fault> {
-    let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link \
-               WHERE app_id = $1 ORDER BY webhook_id";
-    tx.query_rows(sql, &[app.into()], link_from_row)
+    let sql = select!(StreamLink, "WHERE app_id = $1 ORDER BY webhook_id");
+    tx.query_rows(sql, &[app.into()])
 }
 
 pub fn all_stream_links(tx: &mut Tx<'_>) -> Result<Vec<StreamLink>, Fault> {
-    let sql = "SELECT webhook_id, app_id, fields, created_at FROM stream_link ORDER BY webhook_id";
-    tx.query_rows(sql, &[], link_from_row)
+    let sql = select!(StreamLink, "ORDER BY webhook_id");
+    tx.query_rows(sql, &[])
 }

@@ -7,12 +7,14 @@ use base::{Fault, UserId};
 
 use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
+use crate::db::{insert_new, row, select, sql};
+use crate::users::UserState;
 
 /// Serializes matching until the end of the transaction.
 fn lock_matching(tx: &mut Tx<'_>) -> Result<(), Fault> {
     if tx.is_postgres() {
         let sql = "SELECT CAST(CAST(pg_advisory_xact_lock(7306) AS TEXT) AS TEXT)";
-        tx.query_row(sql, &[], |_| Ok(()))?;
+        tx.row_exists(sql, &[])?;
     }
     Ok(())
 }
@@ -33,7 +35,7 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     lock_matching(tx)?;
     let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 \
                ORDER BY number LIMIT $2";
-    let waiting = tx.query_rows(sql, &[audience.into(), limit.into()], |row| row.int(0))?;
+    let waiting: Vec<i64> = tx.query_rows(sql, &[audience.into(), limit.into()])?;
     let Some(last) = waiting.last().copied() else {
         return Ok(false);
     };
@@ -57,52 +59,51 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
 
-/// Users whose keys may have changed.
-macro_rules! unkeyed {
-    () => {
-        "SELECT id, handle, email, email_confirmed, state, \
-         COALESCE((SELECT phone FROM particulars WHERE user_id = users.id), '') \
-         FROM users WHERE keyed = 0 ORDER BY id LIMIT $1"
-    };
+row! {
+    /// A user whose keys may have changed.
+    struct UnkeyedUser from "users" {
+        id: UserId,
+        handle: String,
+        email: String,
+        email_confirmed: bool,
+        state: UserState,
+        /// A digest in hex, or empty.
+        phone: String as "COALESCE((SELECT phone FROM particulars WHERE user_id = users.id), '')",
+    }
 }
 
-/// The keys of handle, id, confirmed email and phone number (stored as a digest in hex).
-fn user_keys(id: UserId, handle: &str, email: &str, phone: &str) -> HashSet<AudienceKey> {
-    let mut keys = HashSet::from([
-        AudienceKeyKind::Handle.to_key(&digest(handle)),
-        AudienceKeyKind::User.to_key(&digest(&id.to_string())),
-    ]);
-    if !email.is_empty() {
-        keys.insert(AudienceKeyKind::Email.to_key(&digest(&email.trim().to_lowercase())));
+const UNKEYED: &str = select!(UnkeyedUser, "WHERE keyed = 0 ORDER BY id LIMIT $1");
+
+impl UnkeyedUser {
+    /// The keys of handle, id, confirmed email and phone number of an active user.
+    fn keys(&self) -> HashSet<AudienceKey> {
+        if self.state != UserState::Active {
+            return HashSet::new();
+        }
+        let mut keys = HashSet::from([
+            AudienceKeyKind::Handle.to_key(&digest(&self.handle)),
+            AudienceKeyKind::User.to_key(&digest(&self.id.to_string())),
+        ]);
+        if self.email_confirmed && !self.email.is_empty() {
+            keys.insert(AudienceKeyKind::Email.to_key(&digest(&self.email.trim().to_lowercase())));
+        }
+        let phone = crate::hex::decode(&self.phone).and_then(|phone| phone.try_into().ok());
+        keys.extend(phone.map(|phone| AudienceKeyKind::Phone.to_key(&phone)));
+        keys
     }
-    let phone = crate::hex::decode(phone).and_then(|phone| phone.try_into().ok());
-    if let Some(phone) = phone {
-        keys.insert(AudienceKeyKind::Phone.to_key(&phone));
-    }
-    keys
 }
 
 /// Refreshes the keys of users whose keys may have changed, and their audience memberships; returns how many users,
 /// and the affected audiences.
 pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {
     lock_matching(tx)?;
-    let sql = if tx.is_postgres() { concat!(unkeyed!(), " FOR UPDATE OF users") } else { unkeyed!() };
-    let users: Vec<(i64, HashSet<AudienceKey>)> = tx.query_rows(sql, &[limit.into()], |row| {
-        let id: UserId = row.id(0)?;
-        let keys = if row.int(4)? == 0 {
-            let email = row.text(2)?;
-            let email = if row.bool(3)? { email } else { String::new() };
-            user_keys(id, &row.text(1)?, &email, &row.text(5)?)
-        } else {
-            HashSet::new()
-        };
-        Ok((id.get(), keys))
-    })?;
+    let sql = if tx.is_postgres() { sql!(UNKEYED, " FOR UPDATE OF users") } else { UNKEYED };
+    let users: Vec<UnkeyedUser> = tx.query_rows(sql, &[limit.into()])?;
+    let users: Vec<(i64, HashSet<AudienceKey>)> = users.into_iter().map(|user| (user.id.get(), user.keys())).collect();
     let ids: Vec<i64> = users.iter().map(|(id, _)| *id).collect();
     let mut known: HashMap<i64, HashSet<AudienceKey>> = HashMap::new();
     let sql = "SELECT user_id, key FROM user_key WHERE user_id = $1";
-    for (user, key) in tx.query_by_keys(sql, &ids, &[], |row| Ok((row.int(0)?, row.bytes(1)?)))? {
-        let key = AudienceKey::try_from(key.as_slice()).map_err(Fault::context("reading a user's key"))?;
+    for (user, key) in tx.query_by_keys::<(i64, AudienceKey)>(sql, &ids, &[])? {
         known.entry(user).or_default().insert(key);
     }
     let mut affected = BTreeSet::new();
@@ -129,8 +130,7 @@ fn replace_user_keys(
         tx.execute(sql, &[key.as_slice().into(), user.into()])?;
     }
     for key in keys.difference(before) {
-        let sql = "INSERT INTO user_key (key, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-        tx.execute(sql, &[key.as_slice().into(), user.into()])?;
+        insert_new!(tx, "user_key", key = key.as_slice(), user_id = user)?;
     }
     let old_members = user_memberships(tx, user)?;
     let sql = "DELETE FROM audience_user WHERE user_id = $1";
@@ -156,7 +156,7 @@ fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>
     let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 \
                ORDER BY audience_id, member";
     let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (audience, member) in tx.query_rows(sql, &[user.into()], |row| Ok((row.int(0)?, row.int(1)?)))? {
+    for (audience, member) in tx.query_rows(sql, &[user.into()])? {
         all.entry(audience).or_default().push(member);
     }
     Ok(all)

@@ -20,9 +20,9 @@ const DELETE_EMPTY_CONVERSATION: &[&str] =
 pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
                WHERE lower_id = $1 OR higher_id = $1";
-    let pairs = tx.query_rows(sql, &[from.into()], |row| Ok((row.int(0)?, row.id(1)?, row.id(2)?)))?;
+    let pairs: Vec<(i64, UserId, UserId)> = tx.query_rows(sql, &[from.into()])?;
     for (id, lower, higher) in pairs {
-        let [lower, higher] = [lower, higher].map(|one: UserId| if one == from { to } else { one });
+        let [lower, higher] = [lower, higher].map(|one| if one == from { to } else { one });
         let existing = messages::find_direct(tx, lower, higher)?;
         if let Some(existing) = existing.filter(|existing| existing.id != id) {
             for sql in MOVE_CONVERSATION {
@@ -43,7 +43,7 @@ pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> 
 /// Replaces `from` by `to` in join and leave events.
 fn replace_participant(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let sql = "SELECT id, participant_ids FROM dm_event WHERE participant_ids <> ''";
-    let events = tx.query_rows(sql, &[], |row| Ok((row.int(0)?, row.text(1)?)))?;
+    let events: Vec<(i64, String)> = tx.query_rows(sql, &[])?;
     let (before, after) = (from.to_string(), to.to_string());
     for (id, text) in events {
         if !text.split(',').any(|one| one == before) {

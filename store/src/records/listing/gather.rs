@@ -8,8 +8,8 @@ use base::Fault;
 use super::super::find_by_ids;
 use super::super::indexes::{covering_index_name, name_index_name};
 use super::{
-    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql, order_values,
-    prefix_upper_bound,
+    OrderValue, RecordListing, RecordOrder, RecordPage, SqlQueryBuilder, compare_cursors, field_sql,
+    prefix_upper_bound, read_order_values,
 };
 use crate::Tx;
 use crate::records::RecordRow;
@@ -71,8 +71,7 @@ fn count_matches(tx: &mut Tx<'_>, listing: &RecordListing<'_>, lead: GatherIndex
     }
     let most = query.bind_value(most);
     query.push_sql(&format!(" LIMIT {most}) AS found"));
-    let found = tx.query_row(&query.sql, &query.args, |row| row.int(0))?;
-    Ok(found.unwrap_or(0))
+    tx.query_number(&query.sql, &query.args)
 }
 
 /// The page and the total count.
@@ -90,8 +89,10 @@ pub(super) fn gather_page(
     if !listing.name_prefix.is_empty() {
         query.push_name_range("name_key", listing.name_prefix, &upper);
     }
-    let mut found: Vec<(Vec<OrderValue>, i64)> =
-        tx.query_rows(&query.sql, &query.args, |row| Ok((order_values(row, orders, 1)?, row.int(0)?)))?;
+    let mut found: Vec<(Vec<OrderValue>, i64)> = tx.map_rows(&query.sql, &query.args, |cells| {
+        let id = cells.read()?;
+        Ok((read_order_values(cells, orders)?, id))
+    })?;
     let total = i64::try_from(found.len()).ok();
     if let Some((at, id)) = &listing.after {
         found.retain(|(here, own)| compare_cursors(orders, (here, *own), (at, *id)).is_gt());

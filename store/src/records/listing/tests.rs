@@ -77,8 +77,7 @@ fn prepared_statements(tx: &mut Tx<'_>) -> Result<i64, base::Fault> {
     if !tx.is_postgres() {
         return Ok(0);
     }
-    let count = tx.query_row("SELECT COUNT(*) FROM pg_prepared_statements", &[], |row| row.int(0))?;
-    Ok(count.unwrap_or(0))
+    tx.query_number("SELECT COUNT(*) FROM pg_prepared_statements", &[])
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl TlsServer {
              openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names -out server.pem
              cp server.pem server.key data/
              chmod 600 data/server.key
-             printf '%s\\n' 'ssl = on' \"ssl_cert_file = 'server.pem'\" \"ssl_key_file = 'server.key'\" >> data/postgresql.conf",
+             printf '%s\\n' 'ssl = on' \"ssl_cert_file = 'server.pem'\" \"ssl_key_file = 'server.key'\" >> \
+                  data/postgresql.conf",
         );
         server.shell(&format!(
             "$BIN/pg_ctl -D data -l data/log -w start -o \"-p {port} -k $PWD -c listen_addresses=127.0.0.1 \
@@ -98,7 +99,7 @@ impl TlsServer {
         let sql = "SELECT CAST(CAST(ssl AS INTEGER) AS BIGINT) FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
         let mut encrypted = false;
         let read = connection.for_each_row(sql, &[], |row| {
-            encrypted = row.bool(0)?;
+            encrypted = row.read()?;
             Ok(true)
         });
         read.map_err(|fault| fault.to_string())?;
