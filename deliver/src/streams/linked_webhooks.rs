@@ -141,7 +141,7 @@ impl PostStreamsInner {
                         queued.extend(self.queue_post(tx, rules, links, event, post)?);
                     }
                 }
-                "rule.added" | "rule.removed" => rules.apply_rule_change(tx, event)?,
+                "rule.added" | "rule.removed" => rules.rule_index.apply_change(tx, event)?,
                 _ => {}
             }
         }
@@ -208,23 +208,6 @@ impl LinkedRules {
         if !self.apps.is_empty() {
             *self = Self { rule_index: self.rule_index.empty_copy(), ..Self::default() };
         }
-    }
-
-    fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
-        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
-        let text = |name| body.get(name).and_then(serde_json::Value::as_str);
-        if text("product") != Some(StreamProduct::Stream.name()) {
-            return Ok(());
-        }
-        if event.kind == "rule.removed" {
-            self.rule_index.remove_rule(event.subject_id);
-            return Ok(());
-        }
-        let app = text("app_id").and_then(AppId::parse);
-        app.map_or(Ok(()), |app| {
-            let owner = (app, StreamProduct::Stream);
-            self.rule_index.add_rule(tx, owner, event.subject_id)
-        })
     }
 }
 

@@ -21,7 +21,7 @@ use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
 use super::format::{self, RefusalRenderer, StreamFormat};
-use super::rule_index::{RuleIndex, RuleOwner, added_rule_owner};
+use super::rule_index::{RuleIndex, RuleOwner};
 use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
 /// Log entries read at a time.
@@ -293,7 +293,7 @@ impl PostStreamsInner {
                 }
                 "like.create" => self.fan_out_like(tx, state, event, poll)?,
                 _ if event.seq <= cursor => {}
-                "rule.added" | "rule.removed" => state.apply_rule_change(tx, event)?,
+                "rule.added" | "rule.removed" => state.rule_index.apply_change(tx, event)?,
                 kind if kind.starts_with("bearer.") || kind.starts_with("app.") => {
                     self.end_revoked_sessions(tx, event, poll)?;
                 }
@@ -536,14 +536,6 @@ impl PostStreamsState {
             }
         }
         Ok(())
-    }
-
-    fn apply_rule_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
-        if event.kind == "rule.removed" {
-            self.rule_index.remove_rule(event.subject_id);
-            return Ok(());
-        }
-        added_rule_owner(event).map_or(Ok(()), |owner| self.rule_index.add_rule(tx, owner, event.subject_id))
     }
 }
 

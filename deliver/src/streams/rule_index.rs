@@ -199,8 +199,17 @@ impl RuleIndex {
         self.owners.contains_key(&app)
     }
 
+    /// Adds or removes the rule of a log entry.
+    pub(super) fn apply_change(&mut self, tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
+        if event.kind == "rule.removed" {
+            self.remove_rule(event.subject_id);
+            return Ok(());
+        }
+        added_rule_owner(event).map_or(Ok(()), |owner| self.add_rule(tx, owner, event.subject_id))
+    }
+
     /// Adds a rule unless it is already indexed or deleted.
-    pub(super) fn add_rule(&mut self, tx: &mut Tx<'_>, app: RuleOwner, id: i64) -> Result<(), Fault> {
+    fn add_rule(&mut self, tx: &mut Tx<'_>, app: RuleOwner, id: i64) -> Result<(), Fault> {
         if self.has_owner(app)
             && let Some(rule) = rules::find_by_id(tx, app.0, app.1, id)?
         {
