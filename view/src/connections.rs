@@ -65,11 +65,8 @@ const CONNECTION_FIELDS: &[ConnectionField] = &[
         .writer(|out, one| out.write_nonempty_text(&one.endpoint)),
     ConnectionField::default_field("connected_at", JsonFieldType::Time, "When it began.")
         .writer(|out, one| out.write_time(one.connected_at)),
-    ConnectionField::default_field("disconnected_at", JsonFieldType::Time, "When it ended.").writer(|out, one| {
-        if let Some(at) = one.disconnected_at {
-            out.write_time(at);
-        }
-    }),
+    ConnectionField::default_field("disconnected_at", JsonFieldType::Time, "When it ended.")
+        .writer(|out, one| out.write_option(one.disconnected_at, JsonWriter::write_time)),
     ConnectionField::default_field("disconnect_reason", JsonFieldType::Text, "Why it ended.")
         .writer(|out, one| out.write_nonempty_text(&one.reason)),
     ConnectionField::default_field("client_ip", JsonFieldType::Text, "Where it came from.")

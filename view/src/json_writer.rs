@@ -141,6 +141,13 @@ impl JsonWriter {
         }
     }
 
+    /// Writes a value, or nothing if there is none.
+    pub(crate) fn write_option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
     pub(crate) fn write_int(&mut self, value: i64) {
         self.text.push_str(itoa::Buffer::new().format(value));
     }

@@ -51,9 +51,10 @@ pub use messages::{render_message_event, render_message_events};
 pub use news::{render_stories, render_story};
 pub use notes::{RatedNote, render_notes};
 pub use object::ObjectKind;
+pub use posts::new_post_text;
 pub use response::{
-    LookupKeys, ResponsePayload, UserKey, new_post_text, render_media, render_media_lookup, render_post,
-    render_post_lookup, render_posts, render_user, render_user_lookup, render_users,
+    LookupKeys, ResponsePayload, UserKey, render_media, render_media_lookup, render_post, render_post_lookup,
+    render_posts, render_user, render_user_lookup, render_users,
 };
 pub use spaces::{render_space, render_space_lookup, render_spaces};
 pub use trends::{render_personal_trends, render_trends};

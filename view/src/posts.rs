@@ -12,13 +12,15 @@ use store::posts::Post;
 use store::users::User;
 
 use crate::field_schema::{FieldAudience, JsonFieldType, JsonMember};
+use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject, audience_mask};
 use crate::users::ENTITIES;
 
 pub(crate) use entities::sent_entities;
 pub(crate) use metrics::reject_private_metrics;
-pub(crate) use text::{new_post_text, sent_text, short_text};
+pub use text::new_post_text;
+pub(crate) use text::{sent_text, short_text};
 
 #[derive(Clone, Copy)]
 pub(crate) struct PostRenderContext<'a> {
@@ -124,7 +126,8 @@ impl ObjectKind {
 }
 
 const FIELDS: &[PostField] = &[
-    PostField::default_field("id", JsonFieldType::Id, "Id of the post.").writer(fields::write_id),
+    PostField::default_field("id", JsonFieldType::Id, "Id of the post.")
+        .writer(|out, ctx| out.write_id(ctx.post.id.get())),
     PostField::default_field(
         "text",
         JsonFieldType::Text,
@@ -138,14 +141,15 @@ const FIELDS: &[PostField] = &[
     )
     .tweet_name("edit_history_tweet_ids")
     .writer(fields::write_edit_history),
-    PostField::requested_field("author_id", JsonFieldType::Id, "Who wrote it.").writer(fields::write_author_id),
+    PostField::requested_field("author_id", JsonFieldType::Id, "Who wrote it.")
+        .writer(|out, ctx| out.write_id(ctx.post.author_id.get())),
     PostField::expansion_field("username", JsonFieldType::Text, "Handle of its author.").writer(fields::write_username),
     PostField::requested_field("created_at", JsonFieldType::Time, "When it was written.")
-        .writer(fields::write_created_at),
+        .writer(|out, ctx| out.write_time(ctx.post.created_at)),
     PostField::requested_field("conversation_id", JsonFieldType::Id, "The post that its conversation began with.")
-        .writer(fields::write_conversation_id),
+        .writer(|out, ctx| out.write_id(ctx.post.conversation_id.get())),
     PostField::requested_field("in_reply_to_user_id", JsonFieldType::Id, "The author of the post it replies to.")
-        .writer(fields::write_in_reply_to_user_id),
+        .writer(|out, ctx| out.write_option(ctx.post.in_reply_to_user_id, |out, user| out.write_id(user.get()))),
     PostField::requested_field(
         "referenced_posts",
         JsonFieldType::List(&REFERENCE),
@@ -216,13 +220,13 @@ const FIELDS: &[PostField] = &[
     )
     .writer(fields::write_geo),
     PostField::requested_field("lang", JsonFieldType::Text, "Its language, BCP 47; `und` when unknown.")
-        .writer(fields::write_lang),
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.post.lang)),
     PostField::requested_field("possibly_sensitive", JsonFieldType::Bool, "Marked as possibly sensitive.")
         .writer(|out, ctx| out.write_bool(ctx.post.possibly_sensitive)),
     PostField::requested_field("paid_partnership", JsonFieldType::Bool, "Marked as a paid partnership.")
         .writer(|out, ctx| out.write_bool(ctx.post.paid_partnership)),
     PostField::requested_field("reply_settings", JsonFieldType::OneOf(REPLY_SETTINGS), "Who may reply.")
-        .writer(fields::write_reply_settings),
+        .writer(|out, ctx| out.write_nonempty_text(&ctx.post.reply_settings)),
     PostField::requested_field(
         "edit_controls",
         JsonFieldType::Object(&[
@@ -234,7 +238,7 @@ const FIELDS: &[PostField] = &[
     )
     .writer(fields::write_edit_controls),
     PostField::requested_field("community_id", JsonFieldType::Id, "The community it was posted to.")
-        .writer(fields::write_community_id),
+        .writer(|out, ctx| out.write_option(ctx.post.community_id, JsonWriter::write_id)),
     PostField::requested_field(
         "display_text_range",
         JsonFieldType::List(&JsonFieldType::Int),

@@ -139,11 +139,6 @@ pub fn render_user<N: UserKey>(
     render_user_lookup(tx, viewer, user, selection, options, keys).map(ResponsePayload::into_single)
 }
 
-/// The text of a post just created: not escaped, with the link to its media.
-pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
-    posts::new_post_text(tx, post, site)
-}
-
 /// Renders the results of a lookup by media key, in the order of the keys.
 pub fn render_media_lookup(
     tx: &mut Tx<'_>,
@@ -353,7 +348,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
     ResponseRenderer { objects, selection, options }.render_response::<User>(&shown, errors, 512)
 }
 
-fn push_distinct(errors: &mut Vec<Refusal>, refusal: Refusal) {
+pub(crate) fn push_distinct(errors: &mut Vec<Refusal>, refusal: Refusal) {
     if !errors.contains(&refusal) {
         errors.push(refusal);
     }

@@ -13,7 +13,7 @@ use crate::field_schema::{ExpansionTarget, JsonFieldType};
 use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
-use crate::response::ResponseRenderer;
+use crate::response::{ResponseRenderer, push_distinct};
 use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
 
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ const FIELDS: &[SpaceField] = &[
     SpaceField::requested_field("created_at", JsonFieldType::Time, "When it was made.")
         .writer(|out, ctx| out.write_time(ctx.space.created_at)),
     SpaceField::requested_field("ended_at", JsonFieldType::Time, "When it ended.")
-        .writer(|out, ctx| write_optional_time(out, ctx.space.ended_at)),
+        .writer(|out, ctx| out.write_option(ctx.space.ended_at, JsonWriter::write_time)),
     SpaceField::requested_field("is_ticketed", JsonFieldType::Bool, "Whether it takes a ticket.")
         .writer(|out, ctx| out.write_bool(ctx.space.ticketed)),
     SpaceField::requested_field("lang", JsonFieldType::Text, "Its language.")
@@ -76,9 +76,9 @@ const FIELDS: &[SpaceField] = &[
     SpaceField::requested_field("participant_count", JsonFieldType::Int, "Users in it.")
         .writer(|out, ctx| out.write_int(ctx.space.participant_count)),
     SpaceField::requested_field("scheduled_start", JsonFieldType::Time, "When it is to start.")
-        .writer(|out, ctx| write_optional_time(out, ctx.space.scheduled_start)),
+        .writer(|out, ctx| out.write_option(ctx.space.scheduled_start, JsonWriter::write_time)),
     SpaceField::requested_field("started_at", JsonFieldType::Time, "When it started.")
-        .writer(|out, ctx| write_optional_time(out, ctx.space.started_at)),
+        .writer(|out, ctx| out.write_option(ctx.space.started_at, JsonWriter::write_time)),
     SpaceField::requested_field("subscriber_count", JsonFieldType::Int, "Users who want to be reminded.")
         .writer(|out, ctx| out.write_int(ctx.space.subscriber_count)),
     SpaceField::requested_field("title", JsonFieldType::Text, "Its title.")
@@ -141,12 +141,6 @@ const TOPIC_FIELDS: &[TopicField] = &[
     TopicField::requested_field("description", JsonFieldType::Text, "What it is about.")
         .writer(|out, topic| out.write_nonempty_text(&topic.description)),
 ];
-
-fn write_optional_time(out: &mut JsonWriter, at: Option<base::Time>) {
-    if let Some(at) = at {
-        out.write_time(at);
-    }
-}
 
 fn write_user_ids(out: &mut JsonWriter, users: &[UserId]) {
     if !users.is_empty() {
@@ -212,10 +206,7 @@ fn missing_space_errors(shown: &[SpaceRenderContext<'_>], keys: LookupKeys<'_, S
     let shown: Vec<String> = shown.iter().map(|ctx| encode_base62(ctx.space.id)).collect();
     let mut errors = Vec::new();
     for name in keys.values.iter().filter(|name| !shown.contains(name)) {
-        let refusal = Refusal::NotFound(ResourceRef::new("space", keys.parameter, name));
-        if !errors.contains(&refusal) {
-            errors.push(refusal);
-        }
+        push_distinct(&mut errors, Refusal::NotFound(ResourceRef::new("space", keys.parameter, name)));
     }
     errors
 }

@@ -166,10 +166,10 @@ const FIELDS: &[UserField] = &[
     .writer(write_public_metrics),
     UserField::requested_field("pinned_post_id", JsonFieldType::Id, "The pinned post.")
         .tweet_name("pinned_tweet_id")
-        .writer(write_pinned_post_id),
+        .writer(|out, ctx| out.write_option(ctx.user.pinned_post_id, |out, post| out.write_id(post.get()))),
     UserField::requested_field("most_recent_post_id", JsonFieldType::Id, "The newest post.")
         .tweet_name("most_recent_tweet_id")
-        .writer(write_most_recent_post_id),
+        .writer(|out, ctx| out.write_option(ctx.user.most_recent_post_id, |out, post| out.write_id(post.get()))),
     UserField::requested_field(
         "affiliation",
         JsonFieldType::Object(&[
@@ -226,10 +226,12 @@ const FIELDS: &[UserField] = &[
 ];
 
 const EXPANSIONS: &[UserExpansion] = &[
-    UserExpansion::new("pinned_post_id", "pinned_post_id").tweet_name("pinned_tweet_id").resolver(push_pinned_post),
+    UserExpansion::new("pinned_post_id", "pinned_post_id")
+        .tweet_name("pinned_tweet_id")
+        .resolver(|ctx, to| to.extend(ctx.user.pinned_post_id.map(ExpansionTarget::Post))),
     UserExpansion::new("most_recent_post_id", "most_recent_post_id")
         .tweet_name("most_recent_tweet_id")
-        .resolver(push_most_recent_post),
+        .resolver(|ctx, to| to.extend(ctx.user.most_recent_post_id.map(ExpansionTarget::Post))),
     UserExpansion::new("affiliation", "affiliation").tweet_name("affiliation.user_id").resolver(push_affiliated_users),
 ];
 
@@ -243,18 +245,6 @@ fn write_public_metrics(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
         out.write_count(VocabularyWord::same_in_both("like_count"), user.like_count);
         out.write_count(VocabularyWord::same_in_both("media_count"), user.media_count);
     });
-}
-
-fn write_pinned_post_id(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
-    if let Some(post) = ctx.user.pinned_post_id {
-        out.write_id(post.get());
-    }
-}
-
-fn write_most_recent_post_id(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
-    if let Some(post) = ctx.user.most_recent_post_id {
-        out.write_id(post.get());
-    }
 }
 
 fn write_subscription_type(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
@@ -296,14 +286,6 @@ fn write_confirmed_email(out: &mut JsonWriter, ctx: UserRenderContext<'_>) {
     if ctx.objects.email_allowed && ctx.user.email_confirmed {
         out.write_nonempty_text(&ctx.user.email);
     }
-}
-
-fn push_pinned_post<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
-    targets.extend(ctx.user.pinned_post_id.map(ExpansionTarget::Post));
-}
-
-fn push_most_recent_post<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
-    targets.extend(ctx.user.most_recent_post_id.map(ExpansionTarget::Post));
 }
 
 fn push_affiliated_users<'a>(ctx: UserRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {

@@ -12,37 +12,15 @@ use crate::media::id_from_media_key;
 /// The scope of a withheld notice about the post.
 const POST_SCOPE: VocabularyWord = VocabularyWord::new("post", "tweet");
 
-pub(super) fn write_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_id(ctx.post.id.get());
-}
-
 pub(super) fn write_edit_history(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let alone = [ctx.post.id];
     let versions = ctx.objects.post_versions(ctx.post).unwrap_or(&alone);
     out.write_array(versions, |out, id| out.write_id(id.get()));
 }
 
-pub(super) fn write_author_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_id(ctx.post.author_id.get());
-}
-
 pub(super) fn write_username(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     if let Some(author) = ctx.author() {
         out.write_nonempty_text(&author.username);
-    }
-}
-
-pub(super) fn write_created_at(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_time(ctx.post.created_at);
-}
-
-pub(super) fn write_conversation_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_id(ctx.post.conversation_id.get());
-}
-
-pub(super) fn write_in_reply_to_user_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    if let Some(user) = ctx.post.in_reply_to_user_id {
-        out.write_id(user.get());
     }
 }
 
@@ -91,14 +69,6 @@ pub(super) fn write_geo(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     });
 }
 
-pub(super) fn write_lang(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_nonempty_text(&ctx.post.lang);
-}
-
-pub(super) fn write_reply_settings(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    out.write_nonempty_text(&ctx.post.reply_settings);
-}
-
 pub(super) fn write_edit_controls(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let post = ctx.post;
     let first = post.edit_root_id.unwrap_or(post.id).created_at();
@@ -113,12 +83,6 @@ pub(super) fn write_edit_controls(out: &mut JsonWriter, ctx: PostRenderContext<'
             out.write_time(first.plus_ms(EDIT_WINDOW_MS));
         });
     });
-}
-
-pub(super) fn write_community_id(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    if let Some(community) = ctx.post.community_id {
-        out.write_id(community);
-    }
 }
 
 pub(super) fn write_withheld(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {

@@ -92,7 +92,7 @@ pub(super) fn link_range(ctx: PostRenderContext<'_>, link: &str) -> (usize, usiz
 }
 
 /// The text of a post just created, including the link at its end.
-pub(crate) fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
+pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
     let first = media_keys(post).next().and_then(id_from_media_key);
     let media = match first {
         Some(id) => media::find_by_id(tx, Id::new(id))?,
