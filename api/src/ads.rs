@@ -48,7 +48,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let operation = call.endpoint().ads.ok_or_else(|| Fault::new("an ads operation has no declaration"))?;
     let caller = call.require_caller()?;
     let path = call.params.iter();
-    let path = path.map(|param| (param.param.name, param.raw.clone())).collect();
+    let path = path.map(|param| (param.param.name.post, param.raw.clone())).collect();
     let json = operation.takes_json();
     Ok(AdsRequest {
         operation,

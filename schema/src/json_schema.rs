@@ -15,7 +15,7 @@ pub fn parameter_schema(parameter: &Parameter) -> Value {
         (None, ValueKind::Custom(kind)) if is_plain(&kind.schema()) => text_schema(1, 64),
         (Some(_), ValueKind::Text(..)) => LIST_TEXT.schema(),
         (Some(_), ValueKind::Custom(kind)) if is_plain(&kind.schema()) => LIST_TEXT.schema(),
-        (Some((min, max)), value) => array_schema(&value.schema(), min.max(1), max),
+        (Some((min, max)), value) => array_schema(&value.schema(), min, max),
         (None, value) => value.schema(),
     }
 }
@@ -40,14 +40,14 @@ impl Kind {
         self.list.map_or_else(|| self.value.schema(), |(min, max)| array_schema(&self.value.schema(), min, max))
     }
 
-    /// Without the format of ids and the minimum lengths, which the Ads API does not document.
+    /// Without the format of ids and minimums, which the Ads API does not document.
     pub fn loose_schema(self) -> Value {
         let value = match self.value {
             ValueKind::Id | ValueKind::Long => json!({ "type": "string" }),
             ValueKind::Text(_, max) => text_schema(0, max),
             value => value.schema(),
         };
-        self.list.map_or_else(|| value.clone(), |(min, max)| array_schema(&value, min, max))
+        self.list.map_or_else(|| value.clone(), |(_, max)| array_schema(&value, 0, max))
     }
 }
 

@@ -16,7 +16,8 @@ pub struct ReadingRules {
     pub parse_bool: fn(&str) -> Option<bool>,
     pub parse_time: fn(&str) -> Option<Time>,
     pub accepts_plus_sign: bool,
-    /// Whether words match in any case, and lists drop surrounding whitespace, empty items and repetitions.
+    /// Whether words match in any case, and lists may be empty and drop surrounding whitespace, empty items and
+    /// repetitions.
     pub is_lenient: bool,
 }
 
@@ -90,7 +91,7 @@ fn read_list(
     let whole = |kind| vec![Violation { text: raw.joined_text(), kind }];
     let texts = raw.split_texts(rules.is_lenient).ok_or_else(|| whole(ViolationKind::Malformed))?;
     let count = texts.len();
-    if count < min || count > max {
+    if count < min && !rules.is_lenient || count > max {
         return Err(whole(ViolationKind::Count { count, min, max }));
     }
     let (mut values, mut violations) = (Vec::with_capacity(count), Vec::new());
@@ -243,7 +244,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{RawParam, ReadingRules, ViolationKind, read};
-    use crate::{Kind, parse_lenient_time};
+    use crate::{Kind, parse_time};
 
     const STRICT: ReadingRules = ReadingRules {
         parse_bool: |text| text.parse().ok(),
@@ -251,8 +252,7 @@ mod tests {
         accepts_plus_sign: false,
         is_lenient: false,
     };
-    const LENIENT: ReadingRules =
-        ReadingRules { parse_time: parse_lenient_time, accepts_plus_sign: true, is_lenient: true, ..STRICT };
+    const LENIENT: ReadingRules = ReadingRules { parse_time, accepts_plus_sign: true, is_lenient: true, ..STRICT };
 
     fn read_text(kind: Kind, text: &str, rules: &ReadingRules) -> Result<Value, Vec<(String, ViolationKind)>> {
         let texts = [text.to_owned()];

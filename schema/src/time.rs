@@ -11,7 +11,7 @@ pub fn format_time(time: Time) -> String {
 
 /// Parses a time: seconds and zone are optional, the zone may be short, a bare date is its midnight (contract ads
 /// §1.3).
-pub fn parse_lenient_time(text: &str) -> Option<Time> {
+pub fn parse_time(text: &str) -> Option<Time> {
     let Some((date, rest)) = text.split_once(['T', 't', ' ']) else {
         return Time::parse(&format!("{text}T00:00:00Z"));
     };
@@ -37,7 +37,7 @@ pub fn parse_lenient_time(text: &str) -> Option<Time> {
 mod tests {
     use base::Time;
 
-    use super::{format_time, parse_lenient_time};
+    use super::{format_time, parse_time};
 
     #[test]
     fn moments_are_read_in_every_form_of_the_contract() {
@@ -51,11 +51,11 @@ mod tests {
             "2026-04-02T10:05:00+01",
             "2026-04-02T09:05:00",
         ] {
-            assert_eq!(parse_lenient_time(text), same, "{text}");
+            assert_eq!(parse_time(text), same, "{text}");
         }
-        assert_eq!(parse_lenient_time("2026-04-02").map(format_time).as_deref(), Some("2026-04-02T00:00:00Z"));
+        assert_eq!(parse_time("2026-04-02").map(format_time).as_deref(), Some("2026-04-02T00:00:00Z"));
         for text in ["", "tomorrow", "2026-13-02", "2026-04-02T09", "2026-04-02T25:00Z"] {
-            assert_eq!(parse_lenient_time(text), None, "{text}");
+            assert_eq!(parse_time(text), None, "{text}");
         }
     }
 }

@@ -3,7 +3,11 @@
 
 use std::pin::Pin;
 
-use base::{Entitlement, Error, Permit, Scopes, VocabularyWord};
+use base::{Entitlement, Error, Permit, Scopes};
+use schema::CustomKind;
+use schema::json_schema::{array_schema, text_schema, words_schema};
+pub use schema::{Kind, Parameter, ParameterLocation, TextPattern};
+use serde_json::Value;
 
 use crate::request_context::{HttpReply, RequestContext};
 
@@ -26,7 +30,7 @@ pub struct Endpoint {
     pub permit: Permit,
     pub required_entitlement: Option<Entitlement>,
     pub limits: EndpointLimits,
-    pub params: &'static [&'static [EndpointParam]],
+    pub params: &'static [&'static [Parameter]],
     pub body: BodySpec,
     pub success_status: u16,
     pub error_format: ErrorFormat,
@@ -75,57 +79,33 @@ pub const fn per_day(calls: u32) -> RateWindow {
     RateWindow { calls, seconds: 86_400 }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct EndpointParam {
-    pub name: &'static str,
-    pub aliases: &'static [&'static str],
-    pub location: EndpointParamLocation,
-    pub required: bool,
-    pub param_type: ParamType,
-    pub summary: &'static str,
+/// Comma-separated field names.
+#[derive(Debug)]
+pub struct FieldNames(pub view::ObjectKind);
+
+/// Comma-separated expansions.
+#[derive(Debug)]
+pub struct ExpansionNames(pub view::ObjectKind);
+
+#[derive(Debug)]
+pub struct PageTokenText;
+
+impl CustomKind for FieldNames {
+    fn schema(&self) -> Value {
+        array_schema(&words_schema(&self.0.field_names()), 1, usize::MAX)
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndpointParamLocation {
-    Path,
-    Query,
+impl CustomKind for ExpansionNames {
+    fn schema(&self) -> Value {
+        array_schema(&words_schema(&self.0.expansion_names()), 1, usize::MAX)
+    }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub enum ParamType {
-    /// `^[0-9]{1,19}$`.
-    Id,
-    /// Comma-separated; minimum and maximum count.
-    Ids(usize, usize),
-    /// `^[A-Za-z0-9_]{1,15}$`.
-    Username,
-    /// Comma-separated; minimum and maximum count.
-    Usernames(usize, usize),
-    /// Minimum and maximum, both included, and default.
-    Int(i64, i64, i64),
-    OneOf(&'static [&'static str]),
-    /// Comma-separated.
-    SomeOf(&'static [&'static str]),
-    /// Comma-separated field names.
-    Fields(view::ObjectKind),
-    /// Comma-separated.
-    Expansions(view::ObjectKind),
-    /// RFC 3339, UTC.
-    Time,
-    PageToken,
-    Bool,
-    /// Minimum and maximum length in code points.
-    Text(usize, usize),
-    Pattern(&'static TextPattern),
-    /// Comma-separated; minimum and maximum count.
-    Patterns(&'static TextPattern, usize, usize),
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct TextPattern {
-    /// As shown in refusals and the OpenAPI document.
-    pub regex: &'static str,
-    pub matches: fn(&str) -> bool,
+impl CustomKind for PageTokenText {
+    fn schema(&self) -> Value {
+        text_schema(1, usize::MAX)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,38 +113,13 @@ pub enum BodySpec {
     /// A body is ignored.
     None,
     /// A closed JSON object.
-    Json(&'static [BodyMember]),
+    Json(&'static [Parameter]),
     /// `application/x-www-form-urlencoded`.
-    Form(&'static [BodyMember]),
+    Form(&'static [Parameter]),
     /// A closed JSON object, or the same members as multipart parts, which the operation reads itself.
-    Multipart(&'static [BodyMember]),
+    Multipart(&'static [Parameter]),
     /// JSON, a form or nothing, which the operation reads itself.
     Raw,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct BodyMember {
-    pub name: VocabularyWord,
-    pub required: bool,
-    pub shape: MemberShape,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub enum MemberShape {
-    /// A decimal id as a string; a number is refused.
-    Id,
-    /// Minimum and maximum length in code points.
-    Text(usize, usize),
-    Bool,
-    /// Minimum and maximum, both included.
-    Int(i64, i64),
-    OneOf(&'static [&'static str]),
-    /// A closed object.
-    Object(&'static [BodyMember]),
-    /// Shape of the items, minimum and maximum count.
-    Array(&'static MemberShape, usize, usize),
-    /// Checked by the operation.
-    Any,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,9 +158,12 @@ impl Endpoint {
         Self { id, method, path, ..Self::DEFAULT }
     }
 
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        self.params.iter().copied().flatten()
+    }
+
     pub fn has_param(&self, name: &str) -> bool {
-        let mut params = self.params.iter().copied().flatten();
-        params.any(|param| param.name == name)
+        self.parameters().any(|param| param.name.post == name)
     }
 
     /// Accepts the credentials that the contract's letters name, with these scopes.
@@ -239,7 +197,7 @@ impl Endpoint {
     }
 
     #[must_use]
-    pub const fn params(self, params: &'static [&'static [EndpointParam]]) -> Self {
+    pub const fn params(self, params: &'static [&'static [Parameter]]) -> Self {
         Self { params, ..self }
     }
 
@@ -274,55 +232,13 @@ impl Endpoint {
     }
 }
 
-impl EndpointParam {
-    /// Optional.
-    pub const fn query(name: &'static str, param_type: ParamType, summary: &'static str) -> Self {
-        Self { name, aliases: &[], location: EndpointParamLocation::Query, required: false, param_type, summary }
-    }
-
-    pub const fn path(name: &'static str, kind: ParamType, summary: &'static str) -> Self {
-        Self { location: EndpointParamLocation::Path, required: true, ..Self::query(name, kind, summary) }
-    }
-
-    pub const fn path_id(name: &'static str, summary: &'static str) -> Self {
-        Self::path(name, ParamType::Id, summary)
-    }
-
-    #[must_use]
-    pub const fn as_required(self) -> Self {
-        Self { required: true, ..self }
-    }
-
-    #[must_use]
-    pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
-    }
-}
-
-impl BodyMember {
-    /// Optional, with the same name in both vocabularies.
-    pub const fn new(name: &'static str, shape: MemberShape) -> Self {
-        Self::from_names(VocabularyWord::same_in_both(name), shape)
-    }
-
-    /// Optional.
-    pub const fn from_names(name: VocabularyWord, shape: MemberShape) -> Self {
-        Self { name, required: false, shape }
-    }
-
-    #[must_use]
-    pub const fn as_required(self) -> Self {
-        Self { required: true, ..self }
-    }
-}
-
 /// Optional text members of any length, by name.
 #[macro_export]
 macro_rules! text_members {
     ($($name:ident)*) => {
-        &[$($crate::endpoint::BodyMember::new(
+        &[$($crate::endpoint::Parameter::member(
             stringify!($name),
-            $crate::endpoint::MemberShape::Text(0, $crate::endpoint::ANY_LENGTH),
+            $crate::endpoint::Kind::text(0, $crate::endpoint::ANY_LENGTH),
         )),*]
     };
 }

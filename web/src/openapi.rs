@@ -1,16 +1,18 @@
 //! The OpenAPI document, generated from the declared operations.
 
 use base::{Scope, Vocabulary};
+use schema::json_schema::{array_schema, closed_object_schema, parameter_schema};
+use schema::{Parameter, ParameterLocation};
 use serde_json::{Map, Value, json};
 use view::ObjectKind;
 
-use crate::endpoint::{BodySpec, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow};
+use crate::endpoint::{BodySpec, Endpoint, ErrorFormat, FieldNames, RateWindow};
 use crate::router::spell_path;
 
 mod ads;
-mod schema;
+mod objects;
 
-use schema::{array_schema, closed_object_schema, object_schema, param_schema, schema_name};
+use objects::{object_schema, schema_name};
 
 /// Covers the built operations, or every declared one if `all`. Uses the posts vocabulary; `x-alias` lists
 /// alternatives.
@@ -60,8 +62,7 @@ fn operation_object(endpoint: &Endpoint) -> Value {
     object.insert("operationId".into(), endpoint.id.into());
     object.insert("summary".into(), endpoint.summary.into());
     let in_body = endpoint.ads.is_some_and(ads_engine::AdsOperation::takes_json);
-    let params = endpoint.params.iter().copied().flatten();
-    let params = params.filter(|param| param.location == EndpointParamLocation::Path || !in_body);
+    let params = endpoint.parameters().filter(|param| param.location == ParameterLocation::Path || !in_body);
     let params: Vec<_> = params.map(parameter_object).collect();
     if !params.is_empty() {
         object.insert("parameters".into(), params.into());
@@ -115,30 +116,23 @@ fn path_aliases(endpoint: &Endpoint) -> Vec<String> {
     spellings
 }
 
-fn parameter_object(param: &EndpointParam) -> Value {
+fn parameter_object(param: &Parameter) -> Value {
     let mut object = Map::new();
-    object.insert("name".into(), param.name.into());
-    let location = match param.location {
-        EndpointParamLocation::Path => "path",
-        EndpointParamLocation::Query => "query",
-    };
-    object.insert("in".into(), location.into());
-    object.insert("required".into(), param.required.into());
+    object.insert("name".into(), param.name.post.into());
+    let is_in_path = param.location == ParameterLocation::Path;
+    object.insert("in".into(), if is_in_path { "path" } else { "query" }.into());
+    object.insert("required".into(), param.is_required().into());
     if !param.summary.is_empty() {
         object.insert("description".into(), param.summary.into());
     }
-    if !param.aliases.is_empty() {
-        object.insert("x-alias".into(), json!(param.aliases));
+    let aliases: Vec<_> = if is_in_path { param.aliases.to_vec() } else { param.names().skip(1).collect() };
+    if !aliases.is_empty() {
+        object.insert("x-alias".into(), aliases.into());
     }
-    let mut schema = param_schema(param.param_type);
-    if let Some(schema) = schema.as_object_mut() {
-        if schema.get("type").is_some_and(|of| of == "array") {
-            object.insert("style".into(), "form".into());
-            object.insert("explode".into(), false.into());
-        }
-        if param.required {
-            schema.remove("default");
-        }
+    let schema = parameter_schema(param);
+    if schema["type"] == "array" {
+        object.insert("style".into(), "form".into());
+        object.insert("explode".into(), false.into());
     }
     object.insert("schema".into(), schema);
     object.into()
@@ -153,7 +147,7 @@ fn request_body(body: BodySpec) -> Option<Value> {
     };
     let schema = closed_object_schema(members);
     let content: Map<_, _> = types.iter().map(|of| ((*of).to_owned(), json!({ "schema": schema }))).collect();
-    let required = members.iter().any(|member| member.required);
+    let required = members.iter().any(Parameter::is_required);
     Some(json!({ "required": required, "content": content }))
 }
 
@@ -199,11 +193,8 @@ fn success_content(endpoint: &Endpoint) -> Value {
 
 /// The object of a lookup: the first whose fields the caller may select.
 fn main_object(endpoint: &Endpoint) -> Option<ObjectKind> {
-    let mut params = endpoint.params.iter().copied().flatten();
-    params.find_map(|param| match param.param_type {
-        ParamType::Fields(of) if endpoint.method == "GET" => Some(of),
-        _ => None,
-    })
+    let fields = endpoint.parameters().find_map(|param| param.kind.downcast());
+    fields.filter(|_| endpoint.method == "GET").map(|FieldNames(object)| *object)
 }
 
 /// Whether a response, or a line of a stream, carries one object.

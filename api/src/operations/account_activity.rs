@@ -1,7 +1,7 @@
 //! Account Activity: all events of an account, sent to a webhook.
 
 use base::{Scope, Scopes};
-use web::endpoint::{BodySpec, Endpoint, EndpointParam};
+use web::endpoint::{BodySpec, Endpoint, Parameter};
 
 use super::shared::{READ, WEBHOOK};
 use crate::v2;
@@ -34,7 +34,7 @@ pub static ACCOUNT_ACTIVITY: &[Endpoint] = &[
     )
     .summary("Stops sending the activity of an account to a webhook.")
     .permit("A", Scopes::NONE)
-    .params(&[WEBHOOK, &[EndpointParam::path_id("user_id", "The id of the user.")]])
+    .params(&[WEBHOOK, &[Parameter::path_id("user_id", "The id of the user.")]])
     .handler(v2::account_activity::unsubscribe),
     Endpoint::new("getAccountActivitySubscriptionCount", "GET", "/2/account_activity/subscriptions/count")
         .summary("The number of accounts the app is subscribed to, and its limit.")

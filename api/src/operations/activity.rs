@@ -1,7 +1,7 @@
 //! Activity subscriptions and their stream.
 
 use base::{Scope, Scopes};
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{BACKFILL, SPAN, page_params};
 use crate::v2;
@@ -12,8 +12,8 @@ pub static ACTIVITY: &[Endpoint] = &[
         .permit("1A2", Scopes::NONE)
         .limits(&[per_quarter_hour(500)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
-            BodyMember::new("event_type", MemberShape::OneOf(EVENT_TYPES)).as_required(),
-            BodyMember::new("filter", MemberShape::Object(FILTER)).as_required(),
+            Parameter::member("event_type", Kind::one_of(EVENT_TYPES)).as_required(),
+            Parameter::member("filter", Kind::object(FILTER)).as_required(),
             TAG,
             WEBHOOK_ID,
         ]))
@@ -40,9 +40,7 @@ pub static ACTIVITY: &[Endpoint] = &[
     Endpoint::new("deleteActivitySubscriptionsByIds", "DELETE", "/2/activity/subscriptions")
         .summary("Deletes subscriptions by id.")
         .permit("A", Scopes::NONE)
-        .params(&[
-            &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the subscriptions.").as_required()],
-        ])
+        .params(&[&[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the subscriptions.").as_required()]])
         .handler(v2::activity::delete_subscriptions),
     Endpoint::new("activityStream", "GET", "/2/activity/stream")
         .summary("Events of the app's subscriptions, as they happen.")
@@ -52,14 +50,14 @@ pub static ACTIVITY: &[Endpoint] = &[
         .handler(v2::activity::open_stream),
 ];
 
-const SUBSCRIPTION: &[EndpointParam] = &[EndpointParam::path_id("subscription_id", "The id of the subscription.")];
-const TAG: BodyMember = BodyMember::new("tag", MemberShape::Text(1, 200));
-const WEBHOOK_ID: BodyMember = BodyMember::new("webhook_id", MemberShape::Id);
+const SUBSCRIPTION: &[Parameter] = &[Parameter::path_id("subscription_id", "The id of the subscription.")];
+const TAG: Parameter = Parameter::member("tag", Kind::text(1, 200));
+const WEBHOOK_ID: Parameter = Parameter::member("webhook_id", Kind::ID);
 
-const FILTER: &[BodyMember] = &[
-    BodyMember::new("user_id", MemberShape::Id),
-    BodyMember::new("keyword", MemberShape::Text(1, 150)),
-    BodyMember::new("direction", MemberShape::OneOf(&["inbound", "outbound", "sent", "received", "both"])),
+const FILTER: &[Parameter] = &[
+    Parameter::member("user_id", Kind::ID),
+    Parameter::member("keyword", Kind::text(1, 150)),
+    Parameter::member("direction", Kind::one_of(&["inbound", "outbound", "sent", "received", "both"])),
 ];
 
 /// Includes older spellings.

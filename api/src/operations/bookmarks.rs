@@ -1,7 +1,7 @@
 //! Bookmarks and bookmark folders.
 
 use base::{Scope, Scopes, VocabularyWord};
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_params};
 use crate::v2;
@@ -19,7 +19,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .permit("2", READ.with_scope(Scope::BookmarkWrite))
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[OWN])
-        .body(BodySpec::Json(&[POST_ID, BodyMember::new("folder_id", MemberShape::Id)])),
+        .body(BodySpec::Json(&[POST_ID, Parameter::member("folder_id", Kind::ID)])),
     Endpoint::new("deleteUsersBookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
         .aliases(&["/2/users/{id}/bookmarks{post_id}"])
         .handler(v2::bookmarks::delete)
@@ -46,8 +46,8 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .limits(&[], &[per_quarter_hour(50)])
         .params(&[POST])
         .body(BodySpec::Json(&[
-            BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id),
-            BodyMember::new("folder_id", MemberShape::Id),
+            Parameter::member_named(VocabularyWord::new("post_id", "tweet_id"), Kind::ID),
+            Parameter::member("folder_id", Kind::ID),
         ])),
     Endpoint::new("getUsersBookmarkFolders", "GET", "/2/users/{id}/bookmarks/folders")
         .handler(v2::bookmarks::list_folders)
@@ -60,14 +60,14 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .summary("Creates a bookmark folder for the authenticated user.")
         .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
         .params(&[OWN])
-        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)).as_required()]))
+        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)).as_required()]))
         .success_status(201),
     Endpoint::new("getUsersBookmarksByFolderId", "GET", "/2/users/{id}/bookmarks/folders/{folder_id}")
         .handler(v2::bookmarks::list_folder_posts)
         .summary("Ids of the posts in a bookmark folder of the authenticated user.")
         .permit("12", READ.with_scope(Scope::BookmarkRead))
         .limits(&[per_quarter_hour(50)], &[per_quarter_hour(50)])
-        .params(&[OWN, &[EndpointParam::path_id("folder_id", "The id of the folder.")], &page_params(1, 100, 100)]),
+        .params(&[OWN, &[Parameter::path_id("folder_id", "The id of the folder.")], &page_params(1, 100, 100)]),
 ];
 
 const FOLDERS: Scopes = Scopes::from_slice(&[Scope::UsersRead]);

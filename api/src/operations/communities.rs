@@ -2,7 +2,7 @@
 
 use base::Scope;
 use view::ObjectKind;
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{NEXT_TOKEN, PAGINATION_TOKEN, READ, max_results_param, query_param};
 use crate::v2;
@@ -13,7 +13,7 @@ pub static COMMUNITIES: &[Endpoint] = &[
         .summary("A community by id.")
         .permit("1A2", READ.with_scope(Scope::ListRead))
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
-        .params(&[&[EndpointParam::path_id("id", "The id of the community.")], COMMUNITY_FIELDS]),
+        .params(&[&[Parameter::path_id("id", "The id of the community.")], COMMUNITY_FIELDS]),
     Endpoint::new("searchCommunities", "GET", "/2/communities/search")
         .handler(v2::communities::search)
         .summary("Searches communities.")
@@ -25,8 +25,8 @@ pub static COMMUNITIES: &[Endpoint] = &[
         ]),
 ];
 
-const COMMUNITY_FIELDS: &[EndpointParam] = &[EndpointParam::query(
+const COMMUNITY_FIELDS: &[Parameter] = &[Parameter::query(
     "community.fields",
-    ParamType::Fields(ObjectKind::COMMUNITY),
+    Kind::custom(&FieldNames(ObjectKind::COMMUNITY)),
     "Fields of the communities to return.",
 )];

@@ -2,7 +2,7 @@
 
 use base::Scopes;
 use view::ObjectKind;
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::object_fields_param;
 use crate::v2::compliance as jobs;
@@ -14,9 +14,9 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[JOB_FIELDS])
         .body(BodySpec::Json(&[
-            BodyMember::new("type", MemberShape::OneOf(TYPES)).as_required(),
-            BodyMember::new("name", MemberShape::Text(0, 64)),
-            BodyMember::new("resumable", MemberShape::Bool),
+            Parameter::member("type", Kind::one_of(TYPES)).as_required(),
+            Parameter::member("name", Kind::text(0, 64)),
+            Parameter::member("resumable", Kind::BOOL),
         ]))
         .handler(jobs::create),
     Endpoint::new("getComplianceJobs", "GET", "/2/compliance/jobs")
@@ -25,10 +25,10 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .limits(&[per_quarter_hour(150)], &[])
         .params(&[
             &[
-                EndpointParam::query("type", ParamType::OneOf(TYPES), "The type of the jobs.").as_required(),
-                EndpointParam::query(
+                Parameter::query("type", Kind::one_of(TYPES), "The type of the jobs.").as_required(),
+                Parameter::query(
                     "status",
-                    ParamType::OneOf(&["created", "in_progress", "failed", "complete", "expired"]),
+                    Kind::one_of(&["created", "in_progress", "failed", "complete", "expired"]),
                     "The status of the jobs; any by default.",
                 ),
             ],
@@ -39,7 +39,7 @@ pub static COMPLIANCE: &[Endpoint] = &[
         .summary("A compliance job by id.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(150)], &[])
-        .params(&[&[EndpointParam::path_id("id", "The id of the job.")], JOB_FIELDS])
+        .params(&[&[Parameter::path_id("id", "The id of the job.")], JOB_FIELDS])
         .handler(jobs::get),
 ];
 
@@ -49,16 +49,17 @@ pub static COMPLIANCE_FILES: &[Endpoint] = &[
         .allow_anonymous()
         .summary("Uploads the ids of a compliance job, one per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the upload URL.")]])
+        .params(&[&[Parameter::path("token", Kind::text(1, 200), "The token in the upload URL.")]])
         .handler(jobs::upload_ids),
     Endpoint::new("getComplianceResult", "GET", "/compliance/results/{token}")
         .allow_anonymous()
         .summary("The result of a compliance job, one JSON object per line.")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 200), "The token in the download URL.")]])
+        .params(&[&[Parameter::path("token", Kind::text(1, 200), "The token in the download URL.")]])
         .handler(jobs::download_results),
 ];
 
 const TYPES: &[&str] = &["tweets", "users"];
 
-const JOB_FIELDS: &[EndpointParam] = &[object_fields_param("compliance_job.fields", ObjectKind::COMPLIANCE_JOB)];
+const JOB_FIELDS: &[Parameter] =
+    &[object_fields_param("compliance_job.fields", &FieldNames(ObjectKind::COMPLIANCE_JOB))];

@@ -2,7 +2,7 @@
 
 use base::Scopes;
 use view::ObjectKind;
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{object_fields_param, page_params};
 use crate::v2;
@@ -13,17 +13,17 @@ pub static CONNECTIONS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .params(&[
             &[
-                EndpointParam::query(
+                Parameter::query(
                     "status",
-                    ParamType::OneOf(&["active", "inactive", "all"]),
+                    Kind::one_of(&["active", "inactive", "all"]),
                     "The status of the connections; `active` by default.",
                 ),
-                EndpointParam::query(
+                Parameter::query(
                     "endpoints",
-                    ParamType::SomeOf(STREAMS),
+                    Kind::one_of(STREAMS).list(1, usize::MAX),
                     "The streams whose connections to return.",
                 ),
-                object_fields_param("connection.fields", ObjectKind::CONNECTION),
+                object_fields_param("connection.fields", &FieldNames(ObjectKind::CONNECTION)),
             ],
             &page_params(1, 100, 10),
         ])
@@ -36,14 +36,12 @@ pub static CONNECTIONS: &[Endpoint] = &[
     Endpoint::new("deleteConnectionsByEndpoint", "DELETE", "/2/connections/{endpoint_id}")
         .summary("Closes the app's connections to one stream.")
         .permit("A", Scopes::NONE)
-        .params(&[&[EndpointParam::path("endpoint_id", ParamType::OneOf(STREAMS), "The name of the stream.")]])
+        .params(&[&[Parameter::path("endpoint_id", Kind::one_of(STREAMS), "The name of the stream.")]])
         .handler(v2::connections::close_endpoint),
     Endpoint::new("deleteConnectionsByUuids", "DELETE", "/2/connections")
         .summary("Closes connections by UUID.")
         .permit("A", Scopes::NONE)
-        .body(BodySpec::Json(&[
-            BodyMember::new("uuids", MemberShape::Array(&MemberShape::Text(1, 64), 1, 100)).as_required()
-        ]))
+        .body(BodySpec::Json(&[Parameter::member("uuids", Kind::text(1, 64).list(1, 100)).as_required()]))
         .handler(v2::connections::close_listed),
 ];
 

@@ -1,7 +1,7 @@
 //! Lists, their members and their followers.
 
 use base::{Scope, Scopes};
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{LIST, LIST_FIELDS, OWN, POST_FIELDS, READ, USER, USER_FIELDS, page_params};
 use crate::v2;
@@ -23,7 +23,7 @@ pub static LISTS: &[Endpoint] = &[
         .summary("Creates a list for the authenticated user.")
         .permit("12", SEE.with_scope(Scope::ListWrite))
         .limits(&[], &[per_quarter_hour(300)])
-        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)).as_required(), DESCRIPTION, PRIVATE]))
+        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)).as_required(), DESCRIPTION, PRIVATE]))
         .success_status(201)
         .handler(v2::lists::create),
     Endpoint::new("updateLists", "PUT", "/2/lists/{id}")
@@ -31,7 +31,7 @@ pub static LISTS: &[Endpoint] = &[
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[BodyMember::new("name", MemberShape::Text(1, 25)), DESCRIPTION, PRIVATE]))
+        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)), DESCRIPTION, PRIVATE]))
         .handler(v2::lists::update),
     Endpoint::new("deleteLists", "DELETE", "/2/lists/{id}")
         .summary("Deletes a list of the authenticated user.")
@@ -65,13 +65,13 @@ pub static LIST_MEMBERS: &[Endpoint] = &[
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
         .params(&[LIST])
-        .body(BodySpec::Json(&[BodyMember::new("user_id", MemberShape::Id).as_required()]))
+        .body(BodySpec::Json(&[Parameter::member("user_id", Kind::ID).as_required()]))
         .handler(v2::lists::add_member),
     Endpoint::new("removeListsMemberByUserId", "DELETE", "/2/lists/{id}/members/{user_id}")
         .summary("Removes a user from a list of the authenticated user.")
         .permit("12", MANAGE)
         .limits(&[], &[per_quarter_hour(300)])
-        .params(&[LIST, &[EndpointParam::path_id("user_id", "The id of the user.")]])
+        .params(&[LIST, &[Parameter::path_id("user_id", "The id of the user.")]])
         .handler(v2::lists::remove_member),
 ];
 
@@ -124,7 +124,7 @@ pub static LIST_FOLLOWS: &[Endpoint] = &[
 
 const SEE: Scopes = READ.with_scope(Scope::ListRead);
 const MANAGE: Scopes = READ.with_scope(Scope::ListWrite);
-const DESCRIPTION: BodyMember = BodyMember::new("description", MemberShape::Text(0, 100));
-const PRIVATE: BodyMember = BodyMember::new("private", MemberShape::Bool);
-const LIST_ID: BodyMember = BodyMember::new("list_id", MemberShape::Id).as_required();
-const LIST_OF_USER: &[EndpointParam] = &[EndpointParam::path_id("list_id", "The id of the list.")];
+const DESCRIPTION: Parameter = Parameter::member("description", Kind::text(0, 100));
+const PRIVATE: Parameter = Parameter::member("private", Kind::BOOL);
+const LIST_ID: Parameter = Parameter::member("list_id", Kind::ID).as_required();
+const LIST_OF_USER: &[Parameter] = &[Parameter::path_id("list_id", "The id of the list.")];

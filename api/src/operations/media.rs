@@ -1,10 +1,7 @@
 //! Media uploads, files, metadata and analytics.
 
 use base::{Scope, Scopes};
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, MemberShape, ParamType, per_day,
-    per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
 use crate::v2::media::{self, serve, upload};
@@ -15,11 +12,11 @@ pub static UPLOADS: &[Endpoint] = &[
         .permit("12", WRITE)
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .body(BodySpec::Json(&[
-            BodyMember::new("media_type", MemberShape::OneOf(TYPES)),
-            BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
-            BodyMember::new("media_category", MemberShape::OneOf(CATEGORIES)),
-            BodyMember::new("additional_owners", MemberShape::Array(&MemberShape::Id, 0, 100)),
-            BodyMember::new("shared", MemberShape::Bool),
+            Parameter::member("media_type", Kind::one_of(TYPES)),
+            Parameter::member("total_bytes", Kind::int(0, 17_179_869_184)),
+            Parameter::member("media_category", Kind::one_of(CATEGORIES)),
+            Parameter::member("additional_owners", Kind::ID.list(0, 100)),
+            Parameter::member("shared", Kind::BOOL),
         ]))
         .handler(upload::initialize),
     Endpoint::new("appendMediaUpload", "POST", "/2/media/upload/{id}/append")
@@ -28,8 +25,8 @@ pub static UPLOADS: &[Endpoint] = &[
         .limits(&[per_day(180_000)], &[per_quarter_hour(1_875)])
         .params(&[MEDIA])
         .body(BodySpec::Multipart(&[
-            BodyMember::new("media", MemberShape::Any).as_required(),
-            BodyMember::new("segment_index", MemberShape::Int(0, 999)).as_required(),
+            Parameter::member("media", Kind::JSON).as_required(),
+            Parameter::member("segment_index", Kind::int(0, 999)).as_required(),
         ]))
         .handler(upload::append),
     Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
@@ -71,10 +68,10 @@ pub static UPLOADS: &[Endpoint] = &[
         .summary("Sets the alt text of the authenticated user's media (v1.1).")
         .permit("1", Scopes::NONE)
         .body(BodySpec::Json(&[
-            BodyMember::new("media_id", MemberShape::Any).as_required(),
-            BodyMember::new(
+            Parameter::member("media_id", Kind::JSON).as_required(),
+            Parameter::member(
                 "alt_text",
-                MemberShape::Object(&[BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()]),
+                Kind::object(&[Parameter::member("text", Kind::text(0, 1_000)).as_required()]),
             ),
         ]))
         .error_format(ErrorFormat::Legacy)
@@ -86,13 +83,13 @@ pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/m
     .summary("A media file, or a range of its bytes.")
     .limits(&[per_quarter_hour(100_000)], &[])
     .params(&[&[
-        EndpointParam::path("file", ParamType::Text(1, 200), "The name of the file."),
-        EndpointParam::query(
+        Parameter::path("file", Kind::text(1, 200), "The name of the file."),
+        Parameter::query(
             "name",
-            ParamType::OneOf(&["thumb", "small", "medium", "large", "orig"]),
+            Kind::one_of(&["thumb", "small", "medium", "large", "orig"]),
             "The size of a photo; the original if that size does not exist.",
         ),
-        EndpointParam::query("format", ParamType::Text(1, 10), "Accepted and ignored."),
+        Parameter::query("format", Kind::text(1, 10), "Accepted and ignored."),
     ]])
     .handler(serve::serve_file)];
 
@@ -102,8 +99,8 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .permit("12", WRITE)
         .limits(&[per_day(50_000)], &[per_quarter_hour(500)])
         .body(BodySpec::Json(&[
-            BodyMember::new("id", MemberShape::Id).as_required(),
-            BodyMember::new("metadata", MemberShape::Object(METADATA)),
+            Parameter::member("id", Kind::ID).as_required(),
+            Parameter::member("metadata", Kind::object(METADATA)),
         ]))
         .handler(media::set_metadata),
     Endpoint::new("getMediaByMediaKeys", "GET", "/2/media")
@@ -114,10 +111,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
     Endpoint::new("getMediaByMediaKey", "GET", "/2/media/{media_key}")
         .summary("Media by key.")
         .permit("1A2", SEE)
-        .params(&[&[
-            EndpointParam::path("media_key", ParamType::Pattern(&MEDIA_KEY), "The key of the media."),
-            MEDIA_FIELD,
-        ]])
+        .params(&[&[Parameter::path("media_key", Kind::pattern(&MEDIA_KEY), "The key of the media."), MEDIA_FIELD]])
         .handler(media::get),
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
         .summary("Metrics of the authenticated user's own media over time.")
@@ -127,14 +121,14 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .summary("Adds subtitles to a video.")
         .permit("12", WRITE)
         .body(BodySpec::Json(&[
-            BodyMember::new("id", MemberShape::Id),
-            BodyMember::new("media_category", VIDEO),
-            BodyMember::new(
+            Parameter::member("id", Kind::ID),
+            Parameter::member("media_category", VIDEO),
+            Parameter::member(
                 "subtitles",
-                MemberShape::Object(&[
-                    BodyMember::new("id", MemberShape::Id),
-                    BodyMember::new("language_code", MemberShape::Text(2, 2)),
-                    BodyMember::new("display_name", TEXT),
+                Kind::object(&[
+                    Parameter::member("id", Kind::ID),
+                    Parameter::member("language_code", Kind::text(2, 2)),
+                    Parameter::member("display_name", TEXT),
                 ]),
             ),
         ]))
@@ -143,27 +137,26 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
         .summary("Removes subtitles from a video.")
         .permit("12", WRITE)
         .body(BodySpec::Json(&[
-            BodyMember::new("id", MemberShape::Id).as_required(),
-            BodyMember::new("media_category", TEXT).as_required(),
-            BodyMember::new("language_code", MemberShape::Text(2, 2)).as_required(),
+            Parameter::member("id", Kind::ID).as_required(),
+            Parameter::member("media_category", TEXT).as_required(),
+            Parameter::member("language_code", Kind::text(2, 2)).as_required(),
         ]))
         .handler(media::remove_subtitles),
 ];
 
 const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
-const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
-const VIDEO: MemberShape = MemberShape::OneOf(&["AmplifyVideo", "TweetVideo"]);
+const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const VIDEO: Kind = Kind::one_of(&["AmplifyVideo", "TweetVideo"]);
 
-const STATUS_PARAMS: &[EndpointParam] = &[
-    EndpointParam::query("media_id", ParamType::Id, "The id of the media.").as_required(),
-    EndpointParam::query("command", ParamType::OneOf(&["STATUS"]), "The command."),
+const STATUS_PARAMS: &[Parameter] = &[
+    Parameter::query("media_id", Kind::ID, "The id of the media.").as_required(),
+    Parameter::query("command", Kind::one_of(&["STATUS"]), "The command."),
 ];
 
-const MEDIA: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the media.")];
-const KEYS: &[EndpointParam] =
-    &[EndpointParam::query("media_keys", ParamType::Patterns(&MEDIA_KEY, 1, 100), "The keys of the media.")
-        .as_required()];
+const MEDIA: &[Parameter] = &[Parameter::path_id("id", "The id of the media.")];
+const KEYS: &[Parameter] =
+    &[Parameter::query("media_keys", Kind::pattern(&MEDIA_KEY).list(1, 100), "The keys of the media.").as_required()];
 
 const CATEGORIES: &[&str] =
     &["amplify_video", "tweet_gif", "tweet_image", "tweet_video", "dm_gif", "dm_image", "dm_video", "subtitles"];
@@ -188,54 +181,51 @@ const TYPES: &[&str] = &[
 
 const COMMANDS: &[&str] = &["INIT", "APPEND", "FINALIZE"];
 
-const STEP_PARAMS: &[EndpointParam] = &[
-    EndpointParam::query("command", ParamType::OneOf(COMMANDS), "The upload step."),
-    EndpointParam::query("media_id", ParamType::Id, "The id of the media."),
-    EndpointParam::query("segment_index", ParamType::Int(0, 999, 0), "The index of the chunk."),
-    EndpointParam::query("media_type", ParamType::Text(1, 100), "The type of the media."),
-    EndpointParam::query("total_bytes", ParamType::Int(0, 17_179_869_184, 0), "The size of the media."),
-    EndpointParam::query("media_category", ParamType::Text(1, 100), "The category of the media."),
-    EndpointParam::query("additional_owners", ParamType::Ids(0, 100), "Users who may also use the media."),
+const STEP_PARAMS: &[Parameter] = &[
+    Parameter::query("command", Kind::one_of(COMMANDS), "The upload step."),
+    Parameter::query("media_id", Kind::ID, "The id of the media."),
+    Parameter::query("segment_index", Kind::int(0, 999), "The index of the chunk.").default_number(0),
+    Parameter::query("media_type", Kind::text(1, 100), "The type of the media."),
+    Parameter::query("total_bytes", Kind::int(0, 17_179_869_184), "The size of the media.").default_number(0),
+    Parameter::query("media_category", Kind::text(1, 100), "The category of the media."),
+    Parameter::query("additional_owners", Kind::ID.list(0, 100), "Users who may also use the media."),
 ];
 
-const STEP: &[BodyMember] = &[
-    BodyMember::new("command", MemberShape::OneOf(COMMANDS)),
-    BodyMember::new("media", MemberShape::Any),
-    BodyMember::new("media_data", MemberShape::Any),
-    BodyMember::new("media_id", MemberShape::Id),
-    BodyMember::new("segment_index", MemberShape::Int(0, 999)),
-    BodyMember::new("media_type", TEXT),
-    BodyMember::new("total_bytes", MemberShape::Int(0, 17_179_869_184)),
-    BodyMember::new("media_category", TEXT),
-    BodyMember::new("additional_owners", TEXT),
-    BodyMember::new("shared", MemberShape::Bool),
+const STEP: &[Parameter] = &[
+    Parameter::member("command", Kind::one_of(COMMANDS)),
+    Parameter::member("media", Kind::JSON),
+    Parameter::member("media_data", Kind::JSON),
+    Parameter::member("media_id", Kind::ID),
+    Parameter::member("segment_index", Kind::int(0, 999)),
+    Parameter::member("media_type", TEXT),
+    Parameter::member("total_bytes", Kind::int(0, 17_179_869_184)),
+    Parameter::member("media_category", TEXT),
+    Parameter::member("additional_owners", TEXT),
+    Parameter::member("shared", Kind::BOOL),
 ];
 
-const METADATA: &[BodyMember] = &[
-    BodyMember::new(
-        "alt_text",
-        MemberShape::Object(&[BodyMember::new("text", MemberShape::Text(0, 1_000)).as_required()]),
-    ),
-    BodyMember::new("allow_download_status", MemberShape::Any),
-    BodyMember::new("audience_policy", MemberShape::Any),
-    BodyMember::new("content_expiration", MemberShape::Any),
-    BodyMember::new("domain_restrictions", MemberShape::Any),
-    BodyMember::new("found_media_origin", MemberShape::Any),
-    BodyMember::new("geo_restrictions", MemberShape::Any),
-    BodyMember::new("management_info", MemberShape::Any),
-    BodyMember::new("preview_image", MemberShape::Any),
-    BodyMember::new("sensitive_media_warning", MemberShape::Any),
-    BodyMember::new("shared_info", MemberShape::Any),
-    BodyMember::new("sticker_info", MemberShape::Any),
-    BodyMember::new("upload_source", MemberShape::Any),
+const METADATA: &[Parameter] = &[
+    Parameter::member("alt_text", Kind::object(&[Parameter::member("text", Kind::text(0, 1_000)).as_required()])),
+    Parameter::member("allow_download_status", Kind::JSON),
+    Parameter::member("audience_policy", Kind::JSON),
+    Parameter::member("content_expiration", Kind::JSON),
+    Parameter::member("domain_restrictions", Kind::JSON),
+    Parameter::member("found_media_origin", Kind::JSON),
+    Parameter::member("geo_restrictions", Kind::JSON),
+    Parameter::member("management_info", Kind::JSON),
+    Parameter::member("preview_image", Kind::JSON),
+    Parameter::member("sensitive_media_warning", Kind::JSON),
+    Parameter::member("shared_info", Kind::JSON),
+    Parameter::member("sticker_info", Kind::JSON),
+    Parameter::member("upload_source", Kind::JSON),
 ];
 
-const ANALYTICS: &[EndpointParam] = &[
+const ANALYTICS: &[Parameter] = &[
     START_TIME.as_required(),
     END_TIME.as_required(),
-    EndpointParam::query(
+    Parameter::query(
         "granularity",
-        ParamType::OneOf(&["hourly", "daily", "total"]),
+        Kind::one_of(&["hourly", "daily", "total"]),
         "The length of each time bucket; `daily` by default.",
     ),
     plain_fields_param(

@@ -1,9 +1,7 @@
 //! Direct messages.
 
 use base::{Scope, Scopes};
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{CONVERSATION_ID, DM_FIELDS, READ, page_params};
 use crate::v2::messages;
@@ -15,9 +13,9 @@ pub static MESSAGES: &[Endpoint] = &[
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
         .body(BodySpec::Json(&[
-            BodyMember::new("conversation_type", MemberShape::OneOf(&["Group"])).as_required(),
-            BodyMember::new("participant_ids", MemberShape::Array(&MemberShape::Id, 2, 49)).as_required(),
-            BodyMember::new("message", MemberShape::Object(MESSAGE)).as_required(),
+            Parameter::member("conversation_type", Kind::one_of(&["Group"])).as_required(),
+            Parameter::member("participant_ids", Kind::ID.list(2, 49)).as_required(),
+            Parameter::member("message", Kind::object(MESSAGE)).as_required(),
         ]))
         .success_status(201),
     Endpoint::new("createDirectMessagesByParticipantId", "POST", "/2/dm_conversations/with/{participant_id}/messages")
@@ -33,9 +31,9 @@ pub static MESSAGES: &[Endpoint] = &[
         .summary("Sends a message to a conversation.")
         .permit("12", SEND)
         .limits(&[per_day(1_440)], &[per_quarter_hour(15), per_day(1_440)])
-        .params(&[&[EndpointParam::path(
+        .params(&[&[Parameter::path(
             "dm_conversation_id",
-            ParamType::Pattern(&CONVERSATION_ID),
+            Kind::pattern(&CONVERSATION_ID),
             "The id of the conversation.",
         )]])
         .body(BodySpec::Json(MESSAGE))
@@ -64,7 +62,7 @@ pub static MESSAGES: &[Endpoint] = &[
         .permit("12", SEE)
         .limits(&[], &[per_quarter_hour(15)])
         .params(&[
-            &[EndpointParam::path("id", ParamType::Pattern(&CONVERSATION_ID), "The id of the conversation.")],
+            &[Parameter::path("id", Kind::pattern(&CONVERSATION_ID), "The id of the conversation.")],
             &page_params(1, 100, 100),
             EVENT_TYPES,
             DM_FIELDS,
@@ -84,27 +82,24 @@ pub static MESSAGES: &[Endpoint] = &[
         .summary("A media file attached to a direct message.")
         .permit("2", Scopes::from_slice(&[Scope::DmRead]))
         .params(&[&[
-            EndpointParam::path("dm_id", ParamType::Text(1, 64), "The id of the message."),
-            EndpointParam::path("media_id", ParamType::Text(1, 64), "The id of the media in the message."),
-            EndpointParam::path("resource_id", ParamType::Text(1, 256), "The name of the file."),
+            Parameter::path("dm_id", Kind::text(1, 64), "The id of the message."),
+            Parameter::path("media_id", Kind::text(1, 64), "The id of the media in the message."),
+            Parameter::path("resource_id", Kind::text(1, 256), "The name of the file."),
         ]]),
 ];
 
 const SEE: Scopes = READ.with_scope(Scope::DmRead);
 const SEND: Scopes = READ.with_scope(Scope::DmWrite);
 
-const PARTICIPANT: &[EndpointParam] = &[EndpointParam::path_id("participant_id", "The id of the other user.")];
-const EVENT: &[EndpointParam] = &[EndpointParam::path_id("event_id", "The id of the message event.")];
-const EVENT_TYPES: &[EndpointParam] = &[EndpointParam::query(
+const PARTICIPANT: &[Parameter] = &[Parameter::path_id("participant_id", "The id of the other user.")];
+const EVENT: &[Parameter] = &[Parameter::path_id("event_id", "The id of the message event.")];
+const EVENT_TYPES: &[Parameter] = &[Parameter::query(
     "event_types",
-    ParamType::SomeOf(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]),
+    Kind::one_of(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]).list(1, usize::MAX),
     "The event types to return; all by default.",
 )];
 
-const MESSAGE: &[BodyMember] = &[
-    BodyMember::new("text", MemberShape::Text(1, ANY_LENGTH)),
-    BodyMember::new(
-        "attachments",
-        MemberShape::Array(&MemberShape::Object(&[BodyMember::new("media_id", MemberShape::Id).as_required()]), 1, 1),
-    ),
+const MESSAGE: &[Parameter] = &[
+    Parameter::member("text", Kind::text(1, ANY_LENGTH)),
+    Parameter::member("attachments", Kind::object(&[Parameter::member("media_id", Kind::ID).as_required()]).list(1, 1)),
 ];

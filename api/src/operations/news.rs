@@ -1,7 +1,7 @@
 //! News stories.
 
 use view::ObjectKind;
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{READ, max_results_param, query_param};
 use crate::v2;
@@ -16,11 +16,8 @@ pub static NEWS: &[Endpoint] = &[
             &[
                 query_param(2_048),
                 max_results_param(1, 100, 10),
-                EndpointParam::query(
-                    "max_age_hours",
-                    ParamType::Int(1, 720, 168),
-                    "The maximum age of the stories in hours.",
-                ),
+                Parameter::query("max_age_hours", Kind::int(1, 720), "The maximum age of the stories in hours.")
+                    .default_number(168),
             ],
             NEWS_FIELDS,
         ]),
@@ -29,8 +26,8 @@ pub static NEWS: &[Endpoint] = &[
         .summary("A news story by id.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(200)], &[per_quarter_hour(200)])
-        .params(&[&[EndpointParam::path_id("id", "The id of the story.")], NEWS_FIELDS]),
+        .params(&[&[Parameter::path_id("id", "The id of the story.")], NEWS_FIELDS]),
 ];
 
-const NEWS_FIELDS: &[EndpointParam] =
-    &[EndpointParam::query("news.fields", ParamType::Fields(ObjectKind::NEWS), "Fields of the stories to return.")];
+const NEWS_FIELDS: &[Parameter] =
+    &[Parameter::query("news.fields", Kind::custom(&FieldNames(ObjectKind::NEWS)), "Fields of the stories to return.")];

@@ -2,9 +2,7 @@
 
 use base::{Scope, Scopes};
 use view::ObjectKind;
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, FieldNames, Kind, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{POST_FIELDS, POST_ID, object_fields_param, page_params};
 use crate::v2;
@@ -18,9 +16,9 @@ pub static NOTES: &[Endpoint] = &[
         .params(&[
             &[
                 TEST_MODE,
-                EndpointParam::query(
+                Parameter::query(
                     "post_selection",
-                    ParamType::Text(1, 256),
+                    Kind::text(1, 256),
                     "Selects posts, such as `feed_size: small, feed_lang: en`.",
                 ),
             ],
@@ -32,7 +30,10 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Notes that the authenticated user wrote.")
         .permit("12", SEE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .params(&[&[TEST_MODE, object_fields_param("note.fields", ObjectKind::NOTE)], &page_params(1, 100, 10)]),
+        .params(&[
+            &[TEST_MODE, object_fields_param("note.fields", &FieldNames(ObjectKind::NOTE))],
+            &page_params(1, 100, 10),
+        ]),
     Endpoint::new("createCommunityNotes", "POST", "/2/notes")
         .handler(v2::notes::create)
         .summary("Writes a note on a post as the authenticated user.")
@@ -40,8 +41,8 @@ pub static NOTES: &[Endpoint] = &[
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90), per_day(250)])
         .body(BodySpec::Json(&[
             POST_ID,
-            BodyMember::new("test_mode", MemberShape::Bool).as_required(),
-            BodyMember::new("info", MemberShape::Object(INFO)).as_required(),
+            Parameter::member("test_mode", Kind::BOOL).as_required(),
+            Parameter::member("info", Kind::object(INFO)).as_required(),
         ]))
         .success_status(201),
     Endpoint::new("evaluateCommunityNotes", "POST", "/2/notes/evaluate")
@@ -50,42 +51,38 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .body(BodySpec::Json(&[POST_ID, BodyMember::new("note_text", MemberShape::Text(0, ANY_LENGTH)).as_required()])),
+        .body(BodySpec::Json(&[POST_ID, Parameter::member("note_text", Kind::text(0, ANY_LENGTH)).as_required()])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
         .handler(v2::notes::delete)
         .summary("Deletes a note of the authenticated user.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .params(&[&[EndpointParam::path_id("id", "The id of the note.")]]),
+        .params(&[&[Parameter::path_id("id", "The id of the note.")]]),
 ];
 
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
 const WRITE: Scopes = Scopes::from_slice(&[Scope::TweetWrite]);
 
-const TEST_MODE: EndpointParam =
-    EndpointParam::query("test_mode", ParamType::Bool, "Whether to use the test pool instead of the public one.")
-        .as_required();
+const TEST_MODE: Parameter =
+    Parameter::query("test_mode", Kind::BOOL, "Whether to use the test pool instead of the public one.").as_required();
 
-const INFO: &[BodyMember] = &[
-    BodyMember::new("text", MemberShape::Text(0, ANY_LENGTH)).as_required(),
-    BodyMember::new("classification", MemberShape::OneOf(&["misinformed_or_potentially_misleading", "not_misleading"]))
+const INFO: &[Parameter] = &[
+    Parameter::member("text", Kind::text(0, ANY_LENGTH)).as_required(),
+    Parameter::member("classification", Kind::one_of(&["misinformed_or_potentially_misleading", "not_misleading"]))
         .as_required(),
-    BodyMember::new(
+    Parameter::member(
         "misleading_tags",
-        MemberShape::Array(
-            &MemberShape::OneOf(&[
-                "disputed_claim_as_fact",
-                "factual_error",
-                "manipulated_media",
-                "misinterpreted_satire",
-                "missing_important_context",
-                "other",
-                "outdated_information",
-            ]),
-            0,
-            7,
-        ),
+        Kind::one_of(&[
+            "disputed_claim_as_fact",
+            "factual_error",
+            "manipulated_media",
+            "misinterpreted_satire",
+            "missing_important_context",
+            "other",
+            "outdated_information",
+        ])
+        .list(0, 7),
     ),
-    BodyMember::new("trustworthy_sources", MemberShape::Bool).as_required(),
-    BodyMember::new("is_media_note", MemberShape::Bool),
+    Parameter::member("trustworthy_sources", Kind::BOOL).as_required(),
+    Parameter::member("is_media_note", Kind::BOOL),
 ];

@@ -4,9 +4,7 @@
 //! so hardly anything is required here.
 
 use base::Scopes;
-use web::endpoint::{
-    ANY_LENGTH, BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, RateWindow, per_quarter_hour};
 use web::text_members;
 
 use crate::oauth;
@@ -17,7 +15,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .summary("Issues a request token to an app.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[EndpointParam::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
+        .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
         .body(BodySpec::Form(text_members! { oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
@@ -26,8 +24,8 @@ pub static OAUTH1: &[Endpoint] = &[
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[
-            EndpointParam::query("oauth_token", TEXT, "The request token."),
-            EndpointParam::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
+            Parameter::query("oauth_token", TEXT, "The request token."),
+            Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
         ]])
         .body(BodySpec::Form(text_members! { oauth_token oauth_verifier }))
         .error_format(ErrorFormat::Legacy),
@@ -44,9 +42,9 @@ pub static OAUTH1: &[Endpoint] = &[
         .permit("1", Scopes::NONE)
         .limits(&[], &[per_quarter_hour(75)])
         .params(&[&[
-            EndpointParam::query("include_email", YES_OR_NO, "Whether to include the email address."),
-            EndpointParam::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
-            EndpointParam::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
+            Parameter::query("include_email", YES_OR_NO, "Whether to include the email address."),
+            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
+            Parameter::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
         ]])
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("showUser", "GET", "/1.1/users/show.json")
@@ -56,9 +54,9 @@ pub static OAUTH1: &[Endpoint] = &[
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
         .params(&[[
-            EndpointParam::query("user_id", ParamType::Id, "The id of the user."),
-            EndpointParam::query("screen_name", ParamType::Text(1, 100), "The username; ignored if an id is given."),
-            EndpointParam::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
+            Parameter::query("user_id", Kind::ID, "The id of the user."),
+            Parameter::query("screen_name", Kind::text(1, 100), "The username; ignored if an id is given."),
+            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
         ]
         .as_slice()])
         .error_format(ErrorFormat::Legacy),
@@ -76,7 +74,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Issues an app's bearer token, which stays the same until it is invalidated.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[EndpointParam::query("grant_type", TEXT, "`client_credentials`.")]])
+        .params(&[&[Parameter::query("grant_type", TEXT, "`client_credentials`.")]])
         .body(BodySpec::Form(text_members! { grant_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
@@ -84,7 +82,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Invalidates an app's bearer token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .params(&[&[EndpointParam::query("access_token", TEXT, "The bearer token.")]])
+        .params(&[&[Parameter::query("access_token", TEXT, "The bearer token.")]])
         .body(BodySpec::Form(text_members! { access_token }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
@@ -106,13 +104,13 @@ pub static OAUTH2: &[Endpoint] = &[
 ];
 
 /// As released v1.1 clients write it.
-const YES_OR_NO: ParamType = ParamType::OneOf(&["true", "false", "True", "False", "t", "f", "1", "0"]);
-const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
+const YES_OR_NO: Kind = Kind::one_of(&["true", "false", "True", "False", "t", "f", "1", "0"]);
+const TEXT: Kind = Kind::text(0, ANY_LENGTH);
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
 
-const ACCESS_TYPE: EndpointParam = EndpointParam::query(
+const ACCESS_TYPE: Parameter = Parameter::query(
     "svc_auth_access_type",
-    ParamType::OneOf(&["read", "write"]),
+    Kind::one_of(&["read", "write"]),
     "A lower access level than the app's own.",
 )
 .aliases(&["x_auth_access_type"]);

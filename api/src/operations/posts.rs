@@ -1,9 +1,7 @@
 //! Posts: lookup, publishing, moderation and analytics.
 
 use base::{Scope, VocabularyWord};
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{
     END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
@@ -42,8 +40,8 @@ pub static POSTS: &[Endpoint] = &[
         .summary("Hides or unhides a reply in a conversation of the authenticated user.")
         .permit("12", READ.with_scope(Scope::TweetModerateWrite))
         .limits(&[], &[per_quarter_hour(50)])
-        .params(&[&[EndpointParam::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
-        .body(BodySpec::Json(&[BodyMember::new("hidden", MemberShape::Bool).as_required()])),
+        .params(&[&[Parameter::path_id("post_id", "The id of the reply.").aliases(&["tweet_id"])]])
+        .body(BodySpec::Json(&[Parameter::member("hidden", Kind::BOOL).as_required()])),
     Endpoint::new("getPostsQuotedPosts", "GET", "/2/<posts>/{id}/<quote_posts>")
         .handler(v2::reposts::list_quotes)
         .summary("Posts that quote a post.")
@@ -64,15 +62,14 @@ pub static POSTS: &[Endpoint] = &[
         .params(&[IDS, ANALYTICS]),
 ];
 
-const IDS: &[EndpointParam] =
-    &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the posts.").as_required()];
+const IDS: &[Parameter] = &[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the posts.").as_required()];
 
-const ANALYTICS: &[EndpointParam] = &[
+const ANALYTICS: &[Parameter] = &[
     START_TIME.as_required(),
     END_TIME.as_required(),
-    EndpointParam::query(
+    Parameter::query(
         "granularity",
-        ParamType::OneOf(&["hourly", "daily", "weekly", "total"]),
+        Kind::one_of(&["hourly", "daily", "weekly", "total"]),
         "The length of each time bucket; `total` by default.",
     ),
     plain_fields_param(
@@ -105,63 +102,59 @@ const ANALYTICS: &[EndpointParam] = &[
     ),
 ];
 
-const TEXT: MemberShape = MemberShape::Text(0, ANY_LENGTH);
-const WHO_MAY_REPLY: MemberShape = MemberShape::OneOf(&["following", "mentionedUsers", "subscribers", "verified"]);
+const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const WHO_MAY_REPLY: Kind = Kind::one_of(&["following", "mentionedUsers", "subscribers", "verified"]);
 
-const NEW_POST: &[BodyMember] = &[
-    BodyMember::new("text", TEXT),
-    BodyMember::new("reply", MemberShape::Object(REPLY)),
-    BodyMember::from_names(VocabularyWord::new("quote_post_id", "quote_tweet_id"), MemberShape::Id),
-    BodyMember::new("media", MemberShape::Object(MEDIA)),
-    BodyMember::new("poll", MemberShape::Object(POLL)),
-    BodyMember::new("geo", MemberShape::Object(&[BodyMember::new("place_id", MemberShape::Text(1, 64)).as_required()])),
-    BodyMember::new("reply_settings", WHO_MAY_REPLY),
-    BodyMember::new("community_id", MemberShape::Id),
-    BodyMember::new("share_with_followers", MemberShape::Bool),
-    BodyMember::new(
-        "edit_options",
-        MemberShape::Object(&[BodyMember::new("previous_post_id", MemberShape::Id).as_required()]),
-    ),
-    BodyMember::new("for_super_followers_only", MemberShape::Bool),
-    BodyMember::new("nullcast", MemberShape::Bool),
-    BodyMember::new("made_with_ai", MemberShape::Bool),
-    BodyMember::new("paid_partnership", MemberShape::Bool),
-    BodyMember::new("card_uri", TEXT),
-    BodyMember::new("direct_message_deep_link", TEXT),
+const NEW_POST: &[Parameter] = &[
+    Parameter::member("text", TEXT),
+    Parameter::member("reply", Kind::object(REPLY)),
+    Parameter::member_named(VocabularyWord::new("quote_post_id", "quote_tweet_id"), Kind::ID),
+    Parameter::member("media", Kind::object(MEDIA)),
+    Parameter::member("poll", Kind::object(POLL)),
+    Parameter::member("geo", Kind::object(&[Parameter::member("place_id", Kind::text(1, 64)).as_required()])),
+    Parameter::member("reply_settings", WHO_MAY_REPLY),
+    Parameter::member("community_id", Kind::ID),
+    Parameter::member("share_with_followers", Kind::BOOL),
+    Parameter::member("edit_options", Kind::object(&[Parameter::member("previous_post_id", Kind::ID).as_required()])),
+    Parameter::member("for_super_followers_only", Kind::BOOL),
+    Parameter::member("nullcast", Kind::BOOL),
+    Parameter::member("made_with_ai", Kind::BOOL),
+    Parameter::member("paid_partnership", Kind::BOOL),
+    Parameter::member("card_uri", TEXT),
+    Parameter::member("direct_message_deep_link", TEXT),
 ];
 
-const REPLY: &[BodyMember] = &[
-    BodyMember::from_names(VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"), MemberShape::Id)
-        .as_required(),
-    BodyMember::new("exclude_reply_user_ids", MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH)),
-    BodyMember::new("auto_populate_reply_metadata", MemberShape::Bool),
+const REPLY: &[Parameter] = &[
+    Parameter::member_named(VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"), Kind::ID).as_required(),
+    Parameter::member("exclude_reply_user_ids", Kind::ID.list(0, ANY_LENGTH)),
+    Parameter::member("auto_populate_reply_metadata", Kind::BOOL),
 ];
 
-const MEDIA: &[BodyMember] = &[
-    BodyMember::new("media_ids", MemberShape::Array(&MemberShape::Id, 1, 4)).as_required(),
-    BodyMember::new("tagged_user_ids", MemberShape::Array(&MemberShape::Id, 0, 10)),
-    BodyMember::new("title", TEXT),
-    BodyMember::new("description", TEXT),
-    BodyMember::new("embeddable", MemberShape::Bool),
-    BodyMember::new("preview_media_id", MemberShape::Id),
-    BodyMember::new("call_to_actions", MemberShape::Object(CALL_TO_ACTIONS)),
+const MEDIA: &[Parameter] = &[
+    Parameter::member("media_ids", Kind::ID.list(1, 4)).as_required(),
+    Parameter::member("tagged_user_ids", Kind::ID.list(0, 10)),
+    Parameter::member("title", TEXT),
+    Parameter::member("description", TEXT),
+    Parameter::member("embeddable", Kind::BOOL),
+    Parameter::member("preview_media_id", Kind::ID),
+    Parameter::member("call_to_actions", Kind::object(CALL_TO_ACTIONS)),
 ];
 
-const CALL_TO_ACTIONS: &[BodyMember] = &[
-    BodyMember::new("visit_site", MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()])),
-    BodyMember::new("watch_now", MemberShape::Object(&[BodyMember::new("url", TEXT).as_required()])),
-    BodyMember::new(
+const CALL_TO_ACTIONS: &[Parameter] = &[
+    Parameter::member("visit_site", Kind::object(&[Parameter::member("url", TEXT).as_required()])),
+    Parameter::member("watch_now", Kind::object(&[Parameter::member("url", TEXT).as_required()])),
+    Parameter::member(
         "app_install",
-        MemberShape::Object(&[
-            BodyMember::new("app_store_id", TEXT),
-            BodyMember::new("ipad_app_store_id", TEXT),
-            BodyMember::new("play_store_id", TEXT),
+        Kind::object(&[
+            Parameter::member("app_store_id", TEXT),
+            Parameter::member("ipad_app_store_id", TEXT),
+            Parameter::member("play_store_id", TEXT),
         ]),
     ),
 ];
 
-const POLL: &[BodyMember] = &[
-    BodyMember::new("options", MemberShape::Array(&MemberShape::Text(1, 25), 2, 4)).as_required(),
-    BodyMember::new("duration_minutes", MemberShape::Int(5, 10_080)).as_required(),
-    BodyMember::new("reply_settings", WHO_MAY_REPLY),
+const POLL: &[Parameter] = &[
+    Parameter::member("options", Kind::text(1, 25).list(2, 4)).as_required(),
+    Parameter::member("duration_minutes", Kind::int(5, 10_080)).as_required(),
+    Parameter::member("reply_settings", WHO_MAY_REPLY),
 ];

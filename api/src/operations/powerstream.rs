@@ -1,9 +1,7 @@
 //! Powerstream: a filtered stream with its own rules.
 
 use base::Scopes;
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_day, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
 use crate::v2;
 
@@ -13,14 +11,11 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            EndpointParam::query("backfillMinutes", ParamType::Int(0, 5, 0), "Minutes of missed posts to send first."),
-            EndpointParam::query("startTime", ParamType::Time, "The earliest time, inclusive."),
-            EndpointParam::query("endTime", ParamType::Time, "The latest time, exclusive."),
-            EndpointParam::query(
-                "localDcOnly",
-                ParamType::Bool,
-                "Whether to send only posts of the local data center.",
-            ),
+            Parameter::query("backfillMinutes", Kind::int(0, 5), "Minutes of missed posts to send first.")
+                .default_number(0),
+            Parameter::query("startTime", Kind::TIME, "The earliest time, inclusive."),
+            Parameter::query("endTime", Kind::TIME, "The latest time, exclusive."),
+            Parameter::query("localDcOnly", Kind::BOOL, "Whether to send only posts of the local data center."),
         ]])
         .handler(v2::streams::powerstream),
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
@@ -39,18 +34,15 @@ pub static POWERSTREAM: &[Endpoint] = &[
         .summary("Deletes rules of the powerstream.")
         .permit("A", Scopes::NONE)
         .limits(&[per_day(50)], &[])
-        .body(BodySpec::Json(&[RULES, BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 1, 100))]))
+        .body(BodySpec::Json(&[RULES, Parameter::member("ids", Kind::ID.list(1, 100))]))
         .handler(v2::powerstream::delete_rules),
 ];
 
-const RULES: BodyMember = BodyMember::new(
+const RULES: Parameter = Parameter::member(
     "rules",
-    MemberShape::Array(
-        &MemberShape::Object(&[
-            BodyMember::new("value", MemberShape::Text(0, ANY_LENGTH)).as_required(),
-            BodyMember::new("tag", MemberShape::Text(0, ANY_LENGTH)),
-        ]),
-        1,
-        100,
-    ),
+    Kind::object(&[
+        Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(),
+        Parameter::member("tag", Kind::text(0, ANY_LENGTH)),
+    ])
+    .list(1, 100),
 );

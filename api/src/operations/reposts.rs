@@ -1,7 +1,7 @@
 //! Reposts.
 
 use base::{Scope, Scopes};
-use web::endpoint::{BodySpec, Endpoint, EndpointParam, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Parameter, per_quarter_hour};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, PUBLISHING, READ, USER_FIELDS, page_params};
 use crate::v2;
@@ -35,5 +35,5 @@ pub static REPOSTS: &[Endpoint] = &[
         .params(&[&page_params(1, 100, 100), POST_FIELDS]),
 ];
 
-const SOURCE: &[EndpointParam] =
-    &[EndpointParam::path_id("source_post_id", "The id of the post that was reposted.").aliases(&["source_tweet_id"])];
+const SOURCE: &[Parameter] =
+    &[Parameter::path_id("source_post_id", "The id of the post that was reposted.").aliases(&["source_tweet_id"])];

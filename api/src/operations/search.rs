@@ -2,7 +2,7 @@
 
 use base::{Entitlement, Scopes};
 use view::ObjectKind;
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
+use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour, per_second};
 
 use super::shared::{
     NEXT_TOKEN, PAGINATION_TOKEN, POST_FIELDS, READ, TIME_WINDOW, max_results_param, object_fields_param, query_param,
@@ -38,19 +38,16 @@ pub static SEARCH: &[Endpoint] = &[
         .handler(v2::search::count_all),
 ];
 
-const TOKENS: &[EndpointParam] = &[NEXT_TOKEN, PAGINATION_TOKEN];
+const TOKENS: &[Parameter] = &[NEXT_TOKEN, PAGINATION_TOKEN];
 
-const ORDER: &[EndpointParam] = &[EndpointParam::query(
-    "sort_order",
-    ParamType::OneOf(&["recency", "relevancy"]),
-    "The sort order; `recency` by default.",
-)];
+const ORDER: &[Parameter] =
+    &[Parameter::query("sort_order", Kind::one_of(&["recency", "relevancy"]), "The sort order; `recency` by default.")];
 
-const COUNTS: &[EndpointParam] = &[
-    EndpointParam::query(
+const COUNTS: &[Parameter] = &[
+    Parameter::query(
         "granularity",
-        ParamType::OneOf(&["minute", "hour", "day"]),
+        Kind::one_of(&["minute", "hour", "day"]),
         "The length of each time bucket; `hour` by default.",
     ),
-    object_fields_param("search_count.fields", ObjectKind::SEARCH_COUNT),
+    object_fields_param("search_count.fields", &FieldNames(ObjectKind::SEARCH_COUNT)),
 ];

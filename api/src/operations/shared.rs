@@ -2,7 +2,9 @@
 
 use base::{Scope, Scopes, VocabularyWord};
 use view::ObjectKind;
-use web::endpoint::{BodyMember, EndpointParam, MemberShape, ParamType, RateWindow, SharedWindow, TextPattern};
+use web::endpoint::{
+    ExpansionNames, FieldNames, Kind, PageTokenText, Parameter, RateWindow, SharedWindow, TextPattern,
+};
 
 /// Required by nearly every operation.
 pub(crate) const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
@@ -13,121 +15,125 @@ pub(crate) static PUBLISHING: SharedWindow =
 
 // Paths.
 
-pub(crate) const OWN: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the authenticated user.")];
-pub(crate) const USER: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the user.")];
-pub(crate) const POST: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the post.")];
-pub(crate) const LIST: &[EndpointParam] = &[EndpointParam::path_id("id", "The id of the list.")];
-pub(crate) const POST_OF_USER: &[EndpointParam] =
-    &[EndpointParam::path_id("post_id", "The id of the post.").aliases(&["tweet_id"])];
-pub(crate) const EDGE: &[EndpointParam] = &[
-    EndpointParam::path_id("source_user_id", "The id of the authenticated user."),
-    EndpointParam::path_id("target_user_id", "The id of the target user."),
+pub(crate) const OWN: &[Parameter] = &[Parameter::path_id("id", "The id of the authenticated user.")];
+pub(crate) const USER: &[Parameter] = &[Parameter::path_id("id", "The id of the user.")];
+pub(crate) const POST: &[Parameter] = &[Parameter::path_id("id", "The id of the post.")];
+pub(crate) const LIST: &[Parameter] = &[Parameter::path_id("id", "The id of the list.")];
+pub(crate) const POST_OF_USER: &[Parameter] =
+    &[Parameter::path_id("post_id", "The id of the post.").aliases(&["tweet_id"])];
+pub(crate) const EDGE: &[Parameter] = &[
+    Parameter::path_id("source_user_id", "The id of the authenticated user."),
+    Parameter::path_id("target_user_id", "The id of the target user."),
 ];
-pub(crate) const WEBHOOK: &[EndpointParam] = &[EndpointParam::path_id("webhook_id", "The id of the webhook.")];
+pub(crate) const WEBHOOK: &[Parameter] = &[Parameter::path_id("webhook_id", "The id of the webhook.")];
 
 // Field sets.
 
-pub(crate) const POST_FIELD: EndpointParam =
-    EndpointParam::query("post.fields", ParamType::Fields(ObjectKind::POST), "Fields of the posts to return.")
+pub(crate) const POST_FIELD: Parameter =
+    Parameter::query("post.fields", Kind::custom(&FieldNames(ObjectKind::POST)), "Fields of the posts to return.")
         .aliases(&["tweet.fields"]);
-pub(crate) const USER_FIELD: EndpointParam =
-    EndpointParam::query("user.fields", ParamType::Fields(ObjectKind::USER), "Fields of the users to return.");
-pub(crate) const MEDIA_FIELD: EndpointParam =
-    EndpointParam::query("media.fields", ParamType::Fields(ObjectKind::MEDIA), "Fields of the media to return.");
+pub(crate) const USER_FIELD: Parameter =
+    Parameter::query("user.fields", Kind::custom(&FieldNames(ObjectKind::USER)), "Fields of the users to return.");
+pub(crate) const MEDIA_FIELD: Parameter =
+    Parameter::query("media.fields", Kind::custom(&FieldNames(ObjectKind::MEDIA)), "Fields of the media to return.");
 
-pub(crate) const fn expansions_param(object: ObjectKind) -> EndpointParam {
-    EndpointParam::query("expansions", ParamType::Expansions(object), "Related objects to include in the response.")
+pub(crate) const fn expansions_param(names: &'static ExpansionNames) -> Parameter {
+    Parameter::query("expansions", Kind::custom(names), "Related objects to include in the response.")
 }
 
-pub(crate) const POST_FIELDS: &[EndpointParam] = &[
+pub(crate) const POST_FIELDS: &[Parameter] = &[
     POST_FIELD,
-    expansions_param(ObjectKind::POST),
+    expansions_param(&ExpansionNames(ObjectKind::POST)),
     MEDIA_FIELD,
-    EndpointParam::query("poll.fields", ParamType::Fields(ObjectKind::POLL), "Fields of the polls to return."),
-    EndpointParam::query("place.fields", ParamType::Fields(ObjectKind::PLACE), "Fields of the places to return."),
+    Parameter::query("poll.fields", Kind::custom(&FieldNames(ObjectKind::POLL)), "Fields of the polls to return."),
+    Parameter::query("place.fields", Kind::custom(&FieldNames(ObjectKind::PLACE)), "Fields of the places to return."),
     USER_FIELD,
 ];
-pub(crate) const USER_FIELDS: &[EndpointParam] = &[USER_FIELD, expansions_param(ObjectKind::USER), POST_FIELD];
-pub(crate) const LIST_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query("list.fields", ParamType::Fields(ObjectKind::LIST), "Fields of the lists to return."),
-    expansions_param(ObjectKind::LIST),
+pub(crate) const USER_FIELDS: &[Parameter] =
+    &[USER_FIELD, expansions_param(&ExpansionNames(ObjectKind::USER)), POST_FIELD];
+pub(crate) const LIST_FIELDS: &[Parameter] = &[
+    Parameter::query("list.fields", Kind::custom(&FieldNames(ObjectKind::LIST)), "Fields of the lists to return."),
+    expansions_param(&ExpansionNames(ObjectKind::LIST)),
     USER_FIELD,
 ];
-pub(crate) const SPACE_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query("space.fields", ParamType::Fields(ObjectKind::SPACE), "Fields of the spaces to return."),
-    expansions_param(ObjectKind::SPACE),
+pub(crate) const SPACE_FIELDS: &[Parameter] = &[
+    Parameter::query("space.fields", Kind::custom(&FieldNames(ObjectKind::SPACE)), "Fields of the spaces to return."),
+    expansions_param(&ExpansionNames(ObjectKind::SPACE)),
     USER_FIELD,
-    EndpointParam::query("topic.fields", ParamType::Fields(ObjectKind::TOPIC), "Fields of the topics to return."),
+    Parameter::query("topic.fields", Kind::custom(&FieldNames(ObjectKind::TOPIC)), "Fields of the topics to return."),
 ];
-pub(crate) const DM_FIELDS: &[EndpointParam] = &[
-    EndpointParam::query(
+pub(crate) const DM_FIELDS: &[Parameter] = &[
+    Parameter::query(
         "dm_event.fields",
-        ParamType::Fields(ObjectKind::DM_EVENT),
+        Kind::custom(&FieldNames(ObjectKind::DM_EVENT)),
         "Fields of the message events to return.",
     ),
-    expansions_param(ObjectKind::DM_EVENT),
+    expansions_param(&ExpansionNames(ObjectKind::DM_EVENT)),
     USER_FIELD,
     POST_FIELD,
     MEDIA_FIELD,
 ];
 
-pub(crate) const fn object_fields_param(name: &'static str, object: ObjectKind) -> EndpointParam {
-    EndpointParam::query(name, ParamType::Fields(object), "Fields of the objects to return.")
+pub(crate) const fn object_fields_param(name: &'static str, names: &'static FieldNames) -> Parameter {
+    Parameter::query(name, Kind::custom(names), "Fields of the objects to return.")
 }
 
 /// For objects without a projection.
-pub(crate) const fn plain_fields_param(name: &'static str, names: &'static [&'static str]) -> EndpointParam {
-    EndpointParam::query(name, ParamType::SomeOf(names), "Fields of the objects to return.")
+pub(crate) const fn plain_fields_param(name: &'static str, names: &'static [&'static str]) -> Parameter {
+    Parameter::query(name, Kind::one_of(names).list(1, usize::MAX), "Fields of the objects to return.")
 }
 
 // Pages and time.
 
-pub(crate) const PAGINATION_TOKEN: EndpointParam =
-    EndpointParam::query("pagination_token", ParamType::PageToken, "The page token from an earlier response.");
+pub(crate) const PAGINATION_TOKEN: Parameter =
+    Parameter::query("pagination_token", Kind::custom(&PageTokenText), "The page token from an earlier response.");
 /// Alias of the page token in searches.
-pub(crate) const NEXT_TOKEN: EndpointParam =
-    EndpointParam::query("next_token", ParamType::PageToken, "The page token from an earlier response.");
+pub(crate) const NEXT_TOKEN: Parameter =
+    Parameter::query("next_token", Kind::custom(&PageTokenText), "The page token from an earlier response.");
 
-pub(crate) const fn max_results_param(min: i64, max: i64, default: i64) -> EndpointParam {
-    EndpointParam::query("max_results", ParamType::Int(min, max, default), "The maximum number of results per page.")
+pub(crate) const fn max_results_param(min: i64, max: i64, default: i64) -> Parameter {
+    Parameter::query("max_results", Kind::int(min, max), "The maximum number of results per page.")
+        .default_number(default)
 }
 
-pub(crate) const fn page_params(min: i64, max: i64, default: i64) -> [EndpointParam; 2] {
+pub(crate) const fn page_params(min: i64, max: i64, default: i64) -> [Parameter; 2] {
     [max_results_param(min, max, default), PAGINATION_TOKEN]
 }
 
-pub(crate) const SPAN: &[EndpointParam] = &[START_TIME, END_TIME];
-pub(crate) const START_TIME: EndpointParam =
-    EndpointParam::query("start_time", ParamType::Time, "The earliest time, inclusive.");
-pub(crate) const END_TIME: EndpointParam =
-    EndpointParam::query("end_time", ParamType::Time, "The latest time, exclusive.");
-pub(crate) const TIME_WINDOW: &[EndpointParam] = &[
+pub(crate) const SPAN: &[Parameter] = &[START_TIME, END_TIME];
+pub(crate) const START_TIME: Parameter = Parameter::query("start_time", Kind::TIME, "The earliest time, inclusive.");
+pub(crate) const END_TIME: Parameter = Parameter::query("end_time", Kind::TIME, "The latest time, exclusive.");
+pub(crate) const TIME_WINDOW: &[Parameter] = &[
     START_TIME,
     END_TIME,
-    EndpointParam::query("since_id", ParamType::Id, "Only posts newer than the post with this id."),
-    EndpointParam::query("until_id", ParamType::Id, "Only posts older than the post with this id."),
+    Parameter::query("since_id", Kind::ID, "Only posts newer than the post with this id."),
+    Parameter::query("until_id", Kind::ID, "Only posts older than the post with this id."),
 ];
-pub(crate) const EXCLUDE: &[EndpointParam] =
-    &[EndpointParam::query("exclude", ParamType::SomeOf(&["replies", "retweets"]), "Kinds of posts to exclude.")];
-pub(crate) const BACKFILL: &[EndpointParam] = &[EndpointParam::query(
-    "backfill_minutes",
-    ParamType::Int(0, 5, 0),
-    "Minutes of missed events to send first, after a lost connection.",
+pub(crate) const EXCLUDE: &[Parameter] = &[Parameter::query(
+    "exclude",
+    Kind::one_of(&["replies", "retweets"]).list(1, usize::MAX),
+    "Kinds of posts to exclude.",
 )];
+pub(crate) const BACKFILL: &[Parameter] = &[Parameter::query(
+    "backfill_minutes",
+    Kind::int(0, 5),
+    "Minutes of missed events to send first, after a lost connection.",
+)
+.default_number(0)];
 
-pub(crate) const fn partition_param(max: i64) -> EndpointParam {
-    EndpointParam::query("partition", ParamType::Int(1, max, 1), "The partition of the stream.").as_required()
+pub(crate) const fn partition_param(max: i64) -> Parameter {
+    Parameter::query("partition", Kind::int(1, max), "The partition of the stream.").default_number(1).as_required()
 }
 
-pub(crate) const fn query_param(max: usize) -> EndpointParam {
-    EndpointParam::query("query", ParamType::Text(1, max), "What to search for.").as_required()
+pub(crate) const fn query_param(max: usize) -> Parameter {
+    Parameter::query("query", Kind::text(1, max), "What to search for.").as_required()
 }
 
 // Members of bodies.
 
-pub(crate) const POST_ID: BodyMember =
-    BodyMember::from_names(VocabularyWord::new("post_id", "tweet_id"), MemberShape::Id).as_required();
-pub(crate) const TARGET: BodyMember = BodyMember::new("target_user_id", MemberShape::Id).as_required();
+pub(crate) const POST_ID: Parameter =
+    Parameter::member_named(VocabularyWord::new("post_id", "tweet_id"), Kind::ID).as_required();
+pub(crate) const TARGET: Parameter = Parameter::member("target_user_id", Kind::ID).as_required();
 
 // Patterns.
 

@@ -1,7 +1,7 @@
 //! Spaces.
 
 use base::{Scope, Scopes};
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour, per_second};
+use web::endpoint::{Endpoint, Kind, Parameter, per_quarter_hour, per_second};
 
 use super::shared::{
     POST_FIELDS, READ, SPACE_FIELDS, SPACE_ID, USER_FIELDS, max_results_param, page_params, query_param,
@@ -20,8 +20,7 @@ pub static SPACES: &[Endpoint] = &[
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
         .params(&[
-            &[EndpointParam::query("ids", ParamType::Patterns(&SPACE_ID, 1, 100), "The ids of the spaces.")
-                .as_required()],
+            &[Parameter::query("ids", Kind::pattern(&SPACE_ID).list(1, 100), "The ids of the spaces.").as_required()],
             SPACE_FIELDS,
         ])
         .handler(v2::spaces::get_many),
@@ -30,7 +29,7 @@ pub static SPACES: &[Endpoint] = &[
         .permit("A2", SCOPES)
         .limits(&[per_quarter_hour(300), per_second(1)], &[per_quarter_hour(300), per_second(1)])
         .params(&[
-            &[EndpointParam::query("user_ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
+            &[Parameter::query("user_ids", Kind::ID.list(1, 100), "The ids of the users.").as_required()],
             SPACE_FIELDS,
         ])
         .handler(v2::spaces::list_by_creators),
@@ -47,9 +46,9 @@ pub static SPACES: &[Endpoint] = &[
         .params(&[
             &[
                 query_param(2_048),
-                EndpointParam::query(
+                Parameter::query(
                     "state",
-                    ParamType::OneOf(&["live", "scheduled", "all"]),
+                    Kind::one_of(&["live", "scheduled", "all"]),
                     "The state of the spaces; `all` by default.",
                 ),
                 max_results_param(1, 100, 100),
@@ -67,4 +66,4 @@ pub static SPACES: &[Endpoint] = &[
 
 const SCOPES: Scopes = READ.with_scope(Scope::SpaceRead);
 
-const SPACE: &[EndpointParam] = &[EndpointParam::path("id", ParamType::Pattern(&SPACE_ID), "The id of the space.")];
+const SPACE: &[Parameter] = &[Parameter::path("id", Kind::pattern(&SPACE_ID), "The id of the space.")];

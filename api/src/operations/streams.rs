@@ -2,9 +2,7 @@
 
 use base::Scopes;
 use view::ObjectKind;
-use web::endpoint::{
-    ANY_LENGTH, BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ExpansionNames, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{
     BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param, object_fields_param,
@@ -24,7 +22,7 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[
-            &[EndpointParam::query("ids", ParamType::Ids(0, 1_000), "The ids of the rules.")],
+            &[Parameter::query("ids", Kind::ID.list(0, 1_000), "The ids of the rules.")],
             &page_params(1, 1_000, 1_000),
         ])
         .handler(v2::stream_rules::list_rules),
@@ -33,8 +31,8 @@ pub static STREAMS: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
         .params(&[&[
-            EndpointParam::query("dry_run", ParamType::Bool, "Whether to validate only, without storing changes."),
-            EndpointParam::query("delete_all", ParamType::Bool, "Whether to delete all rules."),
+            Parameter::query("dry_run", Kind::BOOL, "Whether to validate only, without storing changes."),
+            Parameter::query("delete_all", Kind::BOOL, "Whether to delete all rules."),
         ]])
         .body(BodySpec::Json(RULES))
         .success_status(201)
@@ -42,7 +40,7 @@ pub static STREAMS: &[Endpoint] = &[
     Endpoint::new("getRuleCounts", "GET", "/2/<posts>/search/stream/rules/counts")
         .summary("The number of rules, and its limit.")
         .permit("A", Scopes::NONE)
-        .params(&[&[object_fields_param("rules_count.fields", ObjectKind::RULES_COUNT)]])
+        .params(&[&[object_fields_param("rules_count.fields", &FieldNames(ObjectKind::RULES_COUNT))]])
         .handler(v2::stream_rules::get_counts),
     Endpoint::new("getWebhooksStreamLinks", "GET", "/2/<posts>/search/webhooks")
         .summary("The webhooks that receive the filtered stream.")
@@ -130,30 +128,27 @@ pub static FIREHOSES: &[Endpoint] = &[
         .handler(v2::streams::likes_compliance),
 ];
 
-const RULES: &[BodyMember] = &[
-    BodyMember::new(
+const RULES: &[Parameter] = &[
+    Parameter::member(
         "add",
-        MemberShape::Array(
-            &MemberShape::Object(&[
-                BodyMember::new("value", MemberShape::Text(0, ANY_LENGTH)).as_required(),
-                BodyMember::new("tag", MemberShape::Text(0, ANY_LENGTH)),
-            ]),
-            0,
-            ANY_LENGTH,
-        ),
+        Kind::object(&[
+            Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(),
+            Parameter::member("tag", Kind::text(0, ANY_LENGTH)),
+        ])
+        .list(0, ANY_LENGTH),
     ),
-    BodyMember::new(
+    Parameter::member(
         "delete",
-        MemberShape::Object(&[
-            BodyMember::new("ids", MemberShape::Array(&MemberShape::Id, 0, ANY_LENGTH)),
-            BodyMember::new("values", MemberShape::Array(&MemberShape::Text(0, ANY_LENGTH), 0, ANY_LENGTH)),
+        Kind::object(&[
+            Parameter::member("ids", Kind::ID.list(0, ANY_LENGTH)),
+            Parameter::member("values", Kind::text(0, ANY_LENGTH).list(0, ANY_LENGTH)),
         ]),
     ),
 ];
 
-const LIKE_FIELDS: &[EndpointParam] = &[
-    object_fields_param("like_with_tweet_author.fields", ObjectKind::LIKE),
-    expansions_param(ObjectKind::LIKE),
+const LIKE_FIELDS: &[Parameter] = &[
+    object_fields_param("like_with_tweet_author.fields", &FieldNames(ObjectKind::LIKE)),
+    expansions_param(&ExpansionNames(ObjectKind::LIKE)),
     POST_FIELD,
     USER_FIELD,
     MEDIA_FIELD,

@@ -1,6 +1,6 @@
 //! Timelines: a user's posts, mentions and home timeline.
 
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use web::endpoint::{Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{EXCLUDE, OWN, POST_FIELDS, READ, TIME_WINDOW, USER, page_params};
 use crate::v2;
@@ -39,4 +39,4 @@ pub static TIMELINES: &[Endpoint] = &[
         .params(&[USERNAME, &page_params(5, 100, 10), TIME_WINDOW, POST_FIELDS]),
 ];
 
-const USERNAME: &[EndpointParam] = &[EndpointParam::path("username", ParamType::Username, "The username of the user.")];
+const USERNAME: &[Parameter] = &[Parameter::path("username", Kind::USERNAME, "The username of the user.")];

@@ -2,7 +2,7 @@
 
 use base::Scopes;
 use view::ObjectKind;
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use web::endpoint::{Endpoint, FieldNames, Kind, Parameter, per_quarter_hour};
 
 use super::shared::object_fields_param;
 use crate::v2;
@@ -14,8 +14,8 @@ pub static USAGE: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(50)], &[])
         .params(&[&[
-            EndpointParam::query("days", ParamType::Int(1, 90, 7), "The number of days to return."),
-            object_fields_param("usage.fields", ObjectKind::USAGE),
+            Parameter::query("days", Kind::int(1, 90), "The number of days to return.").default_number(7),
+            object_fields_param("usage.fields", &FieldNames(ObjectKind::USAGE)),
         ]]),
     Endpoint::new("getOpenApiSpec", "GET", "/2/openapi.json")
         .handler(v2::openapi_document::serve_document)

@@ -1,6 +1,6 @@
 //! Users.
 
-use web::endpoint::{Endpoint, EndpointParam, ParamType, per_quarter_hour};
+use web::endpoint::{Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{NEXT_TOKEN, READ, USER, USER_FIELDS, USER_QUERY, max_results_param, page_params};
 use crate::v2;
@@ -12,7 +12,7 @@ pub static USERS: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[EndpointParam::query("ids", ParamType::Ids(1, 100), "The ids of the users.").as_required()],
+            &[Parameter::query("ids", Kind::ID.list(1, 100), "The ids of the users.").as_required()],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersById", "GET", "/2/users/{id}")
@@ -27,8 +27,7 @@ pub static USERS: &[Endpoint] = &[
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
-            &[EndpointParam::query("usernames", ParamType::Usernames(1, 100), "The usernames of the users.")
-                .as_required()],
+            &[Parameter::query("usernames", Kind::USERNAME.list(1, 100), "The usernames of the users.").as_required()],
             USER_FIELDS,
         ]),
     Endpoint::new("getUsersByUsername", "GET", "/2/users/by/username/{username}")
@@ -36,7 +35,7 @@ pub static USERS: &[Endpoint] = &[
         .summary("A user by username.")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
-        .params(&[&[EndpointParam::path("username", ParamType::Username, "The username of the user.")], USER_FIELDS]),
+        .params(&[&[Parameter::path("username", Kind::USERNAME, "The username of the user.")], USER_FIELDS]),
     Endpoint::new("getUsersMe", "GET", "/2/users/me")
         .handler(v2::users::get_me)
         .summary("The authenticated user.")
@@ -50,7 +49,7 @@ pub static USERS: &[Endpoint] = &[
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
         .params(&[
             &[
-                EndpointParam::query("query", ParamType::Pattern(&USER_QUERY), "What to search for.").as_required(),
+                Parameter::query("query", Kind::pattern(&USER_QUERY), "What to search for.").as_required(),
                 max_results_param(1, 1_000, 100),
                 NEXT_TOKEN,
             ],

@@ -1,7 +1,7 @@
 //! Webhooks.
 
 use base::Scopes;
-use web::endpoint::{BodyMember, BodySpec, Endpoint, EndpointParam, MemberShape, ParamType, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{WEBHOOK, plain_fields_param};
 use crate::v2;
@@ -11,7 +11,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .summary("Registers a webhook once it has passed the challenge.")
         .permit("1A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[per_quarter_hour(450)])
-        .body(BodySpec::Json(&[BodyMember::new("url", MemberShape::Text(1, 200)).as_required()]))
+        .body(BodySpec::Json(&[Parameter::member("url", Kind::text(1, 200)).as_required()]))
         .handler(v2::webhooks::create),
     Endpoint::new("getWebhooks", "GET", "/2/webhooks")
         .summary("The app's webhooks.")
@@ -35,7 +35,7 @@ pub static WEBHOOKS: &[Endpoint] = &[
         .summary("Replays the events of a time range to a webhook.")
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(100)], &[])
-        .body(BodySpec::Json(&[BodyMember::new("webhook_id", MemberShape::Id).as_required(), FROM, TO]))
+        .body(BodySpec::Json(&[Parameter::member("webhook_id", Kind::ID).as_required(), FROM, TO]))
         .handler(v2::webhooks::start_replay_job),
     // The dates may be in the query or in the body, so neither requires them.
     Endpoint::new(
@@ -49,16 +49,16 @@ pub static WEBHOOKS: &[Endpoint] = &[
     .params(&[
         WEBHOOK,
         &[
-            EndpointParam::query("from_date", ParamType::Text(0, 200), "The first minute, `yyyymmddHHMM`, inclusive."),
-            EndpointParam::query("to_date", ParamType::Text(0, 200), "The last minute, `yyyymmddHHMM`, exclusive."),
+            Parameter::query("from_date", Kind::text(0, 200), "The first minute, `yyyymmddHHMM`, inclusive."),
+            Parameter::query("to_date", Kind::text(0, 200), "The last minute, `yyyymmddHHMM`, exclusive."),
         ],
     ])
     .body(BodySpec::Json(&[
-        BodyMember::new("from_date", MemberShape::Text(0, 200)),
-        BodyMember::new("to_date", MemberShape::Text(0, 200)),
+        Parameter::member("from_date", Kind::text(0, 200)),
+        Parameter::member("to_date", Kind::text(0, 200)),
     ]))
     .handler(v2::webhooks::start_replay_job_deprecated),
 ];
 
-const FROM: BodyMember = BodyMember::new("from_date", MemberShape::Text(0, 200)).as_required();
-const TO: BodyMember = BodyMember::new("to_date", MemberShape::Text(0, 200)).as_required();
+const FROM: Parameter = Parameter::member("from_date", Kind::text(0, 200)).as_required();
+const TO: Parameter = Parameter::member("to_date", Kind::text(0, 200)).as_required();

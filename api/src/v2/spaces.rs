@@ -32,7 +32,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 /// `GET /2/spaces`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let names = call.query_texts("ids").to_vec();
+        let names = call.query_texts("ids");
         let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());

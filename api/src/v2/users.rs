@@ -51,7 +51,7 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
 /// `GET /2/users/by`.
 pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let names = call.query_texts("usernames").to_vec();
+        let names = call.query_texts("usernames");
         let (viewer, selection, options) = user_render_context(&call)?;
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -90,7 +90,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let app = call.require_caller()?.app_id;
         let found = call.read(move |tx| Ok(stored::list_by_app(tx, app)?)).await?;
         let fields = call.query_texts("webhook_config.fields");
-        let shown = found.iter().map(|one| Value::Object(webhook_members(one, fields)));
+        let shown = found.iter().map(|one| Value::Object(webhook_members(one, &fields)));
         let data: Vec<Value> = shown.collect();
         call.respond_json(&json!({ "data": data, "meta": { "result_count": found.len() } }))
     })

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use base::{Refusal, Vocabulary};
 use portal::DEVELOPMENT;
-use web::endpoint::{Endpoint, EndpointParamLocation, ErrorFormat};
+use web::endpoint::{Endpoint, ErrorFormat, ParameterLocation};
 use web::router::{EndpointRouter, spell_path};
 
 use super::ENDPOINTS;
@@ -42,14 +42,8 @@ fn paths_start_with_a_slash_and_leave_no_word_open() {
 #[test]
 fn every_path_names_the_parameters_that_are_declared() {
     for endpoint in all() {
-        let declared: HashSet<_> = endpoint
-            .params
-            .iter()
-            .copied()
-            .flatten()
-            .filter(|param| param.location == EndpointParamLocation::Path)
-            .map(|param| param.name)
-            .collect();
+        let path_params = endpoint.parameters().filter(|param| param.location == ParameterLocation::Path);
+        let declared: HashSet<_> = path_params.map(|param| param.name.post).collect();
         for path in paths(endpoint) {
             assert_eq!(named_in(path), declared, "{} {path}", endpoint.id);
         }
@@ -60,8 +54,8 @@ fn every_path_names_the_parameters_that_are_declared() {
 fn no_parameter_is_declared_twice() {
     for endpoint in all() {
         let mut seen = HashSet::new();
-        for param in endpoint.params.iter().copied().flatten() {
-            for name in std::iter::once(&param.name).chain(param.aliases) {
+        for param in endpoint.parameters() {
+            for name in param.names() {
                 assert!(seen.insert(name), "{}: {name} twice", endpoint.id);
             }
         }

@@ -1,8 +1,6 @@
 //! The developer portal and the Ads Manager: pages, not part of the public API.
 
-use web::endpoint::{
-    ANY_LENGTH, BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, RateWindow, per_quarter_hour,
-};
+use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, RateWindow, per_quarter_hour};
 use web::text_members;
 
 use crate::developer::{apps, callbacks, keys, live, mailbox, search_console, signature, stream, usage, webhooks};
@@ -138,10 +136,10 @@ pub(super) static MANAGER: &[Endpoint] = &[
 
 const ONE: &str = "/ads/{account}/{part}/{id}";
 const FORM: &str = "/ads/{account}/{part}/{id}/{act}";
-const ACCOUNT: EndpointParam = EndpointParam::path("account", TEXT, "The id of the ads account.");
-const PART: EndpointParam = EndpointParam::path("part", TEXT, "The section.");
-const ENTITY: EndpointParam = EndpointParam::path("id", TEXT, "The id.");
-const ACT: EndpointParam = EndpointParam::path("act", TEXT, "The action.");
+const ACCOUNT: Parameter = Parameter::path("account", TEXT, "The id of the ads account.");
+const PART: Parameter = Parameter::path("part", TEXT, "The section.");
+const ENTITY: Parameter = Parameter::path("id", TEXT, "The id.");
+const ACT: Parameter = Parameter::path("act", TEXT, "The action.");
 
 /// Mounted on development servers only.
 pub static DEVELOPMENT: &[Endpoint] = &[
@@ -175,14 +173,14 @@ const STREAM: &str = "/developer/apps/{id}/stream";
 const WEBHOOKS: &str = "/developer/apps/{id}/webhooks";
 const SINK: &str = "/webhook-sink/{id}";
 const DELETE: &str = "/developer/apps/{id}/delete";
-const TEXT: ParamType = ParamType::Text(0, ANY_LENGTH);
+const TEXT: Kind = Kind::text(0, ANY_LENGTH);
 const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(500)];
 const NOTHING: BodySpec = BodySpec::Form(text_members! { csrf });
 /// Any text, so that an invalid id is answered like an unknown one.
-const ID: &[EndpointParam] = &[EndpointParam::path("id", TEXT, "The id.")];
-const CHALLENGE: &[EndpointParam] =
-    &[EndpointParam::query("crc_token", TEXT, "The token to sign."), EndpointParam::query("nonce", TEXT, "Random.")];
-const KIND: &[EndpointParam] = &[EndpointParam::path("kind", TEXT, "The kind of credential.")];
+const ID: &[Parameter] = &[Parameter::path("id", TEXT, "The id.")];
+const CHALLENGE: &[Parameter] =
+    &[Parameter::query("crc_token", TEXT, "The token to sign."), Parameter::query("nonce", TEXT, "Random.")];
+const KIND: &[Parameter] = &[Parameter::path("kind", TEXT, "The kind of credential.")];
 
 const APP: BodySpec = BodySpec::Form(text_members! {
     csrf name description website kind permission callbacks sign_in email

@@ -1,8 +1,6 @@
 //! Pages for people. They parse their queries themselves, so that errors are shown on a page.
 
-use web::endpoint::{
-    BodyMember, BodySpec, Endpoint, EndpointParam, ErrorFormat, HandlerFuture, ParamType, RateWindow, per_quarter_hour,
-};
+use web::endpoint::{BodySpec, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, per_quarter_hour};
 use web::request_context::RequestContext;
 use web::text_members;
 
@@ -52,7 +50,7 @@ pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
     page_endpoint("showNotifications", "/notifications", notifications::list).summary("Account notifications."),
     page_endpoint("showPreview", "/preview/{id}", post_preview::show)
-        .params(&[&[EndpointParam::path("id", ParamType::Text(1, 20), "The id of the post, draft or scheduled post.")]])
+        .params(&[&[Parameter::path("id", Kind::text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),
     form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
         .summary("Revokes an app's access."),
@@ -113,7 +111,7 @@ const fn form_endpoint(
     id: &'static str,
     path: &'static str,
     handler: PageHandler,
-    members: &'static [BodyMember],
+    members: &'static [Parameter],
 ) -> Endpoint {
     Endpoint::new(id, "POST", path)
         .allow_anonymous()
@@ -123,24 +121,24 @@ const fn form_endpoint(
         .handler(handler)
 }
 
-const LINK: &[EndpointParam] = &[EndpointParam::path("link", ParamType::Id, "The id of the link.")];
-const CARD: &[EndpointParam] = &[
-    EndpointParam::path("card", ParamType::Id, "The id of the card."),
-    EndpointParam::path("post", ParamType::Id, "The id of the post."),
+const LINK: &[Parameter] = &[Parameter::path("link", Kind::ID, "The id of the link.")];
+const CARD: &[Parameter] = &[
+    Parameter::path("card", Kind::ID, "The id of the card."),
+    Parameter::path("post", Kind::ID, "The id of the post."),
 ];
-const FROM: &[EndpointParam] = &[EndpointParam::path("post", ParamType::Id, "The id of the post.")];
+const FROM: &[Parameter] = &[Parameter::path("post", Kind::ID, "The id of the post.")];
 
-const COMPOSE: &[BodyMember] = text_members! { csrf text card of in_reply_to };
-const SIGN_IN: &[BodyMember] = text_members! { csrf next login password };
-const JOIN: &[BodyMember] = text_members! { csrf next username name email password };
-const EMAIL: &[BodyMember] = text_members! { csrf email };
-const CONFIRM: &[BodyMember] = text_members! { csrf token };
-const RESET: &[BodyMember] = text_members! { csrf token password end_tokens };
-const PASSWORD: &[BodyMember] = text_members! { csrf current password end_tokens };
-const CHANGE_EMAIL: &[BodyMember] = text_members! { csrf email email_password };
-const ABOUT: &[BodyMember] = text_members! { csrf born_on gender };
-const ID: &[BodyMember] = text_members! { csrf id };
-const OAUTH1: &[BodyMember] = text_members! { csrf oauth_token decision };
-const OAUTH2: &[BodyMember] = text_members! {
+const COMPOSE: &[Parameter] = text_members! { csrf text card of in_reply_to };
+const SIGN_IN: &[Parameter] = text_members! { csrf next login password };
+const JOIN: &[Parameter] = text_members! { csrf next username name email password };
+const EMAIL: &[Parameter] = text_members! { csrf email };
+const CONFIRM: &[Parameter] = text_members! { csrf token };
+const RESET: &[Parameter] = text_members! { csrf token password end_tokens };
+const PASSWORD: &[Parameter] = text_members! { csrf current password end_tokens };
+const CHANGE_EMAIL: &[Parameter] = text_members! { csrf email email_password };
+const ABOUT: &[Parameter] = text_members! { csrf born_on gender };
+const ID: &[Parameter] = text_members! { csrf id };
+const OAUTH1: &[Parameter] = text_members! { csrf oauth_token decision };
+const OAUTH2: &[Parameter] = text_members! {
     csrf response_type client_id redirect_uri scope state code_challenge code_challenge_method decision
 };

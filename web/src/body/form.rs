@@ -2,12 +2,11 @@
 //! refused.
 
 use base::refusal::InvalidParameter;
-use base::{Refusal, Vocabulary};
+use base::{Refusal, Time, Vocabulary};
+use schema::{Kind, Parameter, RawParam, ReadingRules, ValueKind, truncate_for_echo};
 use serde_json::{Map, Value};
 
 use super::{ParsedBody, invalid_body};
-use crate::endpoint::{BodyMember, MemberShape};
-use crate::params::truncate_for_echo;
 
 /// Refuses a name that occurs twice.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
@@ -38,7 +37,7 @@ pub(super) fn flatten_json(object: Map<String, Value>) -> Result<Map<String, Val
 }
 
 pub(super) fn check_form(
-    members: &[BodyMember],
+    members: &[Parameter],
     form: Map<String, Value>,
     vocabulary: Vocabulary,
 ) -> Result<ParsedBody, Vec<InvalidParameter>> {
@@ -47,8 +46,8 @@ pub(super) fn check_form(
         let name = member.name;
         let value = form.get(name.post).or_else(|| form.get(name.tweet)).and_then(Value::as_str);
         match value {
-            None | Some("") if member.required => invalid.push(missing_parameter(name.name_in(vocabulary))),
-            Some(text) if !text.is_empty() && !matches_shape(member.shape, text) => {
+            None | Some("") if member.is_required() => invalid.push(missing_parameter(name.name_in(vocabulary))),
+            Some(text) if !text.is_empty() && !matches_kind(member.kind, text) => {
                 invalid.push(invalid_parameter(name.name_in(vocabulary)));
             }
             _ => {}
@@ -57,16 +56,16 @@ pub(super) fn check_form(
     if invalid.is_empty() { Ok(ParsedBody { members: form, vocabulary_hint: None }) } else { Err(invalid) }
 }
 
-fn matches_shape(shape: MemberShape, text: &str) -> bool {
-    match shape {
-        MemberShape::Id => base::Id::<()>::parse(text).is_some(),
-        MemberShape::Text(min, max) => (min..=max).contains(&text.chars().count()),
-        MemberShape::Bool => matches!(text, "true" | "false"),
-        MemberShape::Int(low, high) => text.parse().is_ok_and(|number| (low..=high).contains(&number)),
-        MemberShape::OneOf(words) => words.contains(&text),
-        MemberShape::Any => true,
-        MemberShape::Object(_) | MemberShape::Array(..) => false,
-    }
+pub(super) const READING: ReadingRules = ReadingRules {
+    parse_bool: |text| text.parse().ok(),
+    parse_time: Time::parse,
+    accepts_plus_sign: true,
+    is_lenient: false,
+};
+
+fn matches_kind(kind: Kind, text: &str) -> bool {
+    let is_json_only = kind.is_list() || matches!(kind.value, ValueKind::Object(_));
+    !is_json_only && schema::read(kind, RawParam::Text(&[text.to_owned()]), &READING).is_ok()
 }
 
 fn missing_parameter(name: &'static str) -> InvalidParameter {

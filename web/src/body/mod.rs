@@ -3,12 +3,12 @@
 mod form;
 mod json;
 mod members;
-mod shape;
 
 use base::refusal::InvalidParameter;
 use base::{Refusal, Vocabulary};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap};
+use schema::{ObjectProblem, Parameter, ViolationKind};
 use serde_json::{Map, Value};
 
 pub use members::{BodyMembers, MemberName};
@@ -68,10 +68,10 @@ pub fn parse_body(
             form::check_form(members, form::parse(bytes)?, vocabulary)
         }
         (BodySpec::Json(members) | BodySpec::Multipart(members), _) if bytes.is_empty() => {
-            shape::check_object(members, Map::new(), vocabulary)
+            check_object(members, Map::new(), vocabulary)
         }
         (BodySpec::Json(members) | BodySpec::Multipart(members), BodyContentType::Json) => {
-            shape::check_object(members, json::parse_object(bytes)?, vocabulary)
+            check_object(members, json::parse_object(bytes)?, vocabulary)
         }
         (BodySpec::Multipart(_), BodyContentType::Absent) => {
             return Err(Refusal::UnsupportedMediaType { expected: "multipart/form-data or application/json" });
@@ -91,6 +91,47 @@ pub fn parse_body(
         }
     };
     read.map_err(Refusal::InvalidParameters)
+}
+
+fn check_object(
+    members: &[Parameter],
+    object: Map<String, Value>,
+    vocabulary: Vocabulary,
+) -> Result<ParsedBody, Vec<InvalidParameter>> {
+    match schema::check_object(members, &object, vocabulary, &form::READING) {
+        Ok(vocabulary_hint) => Ok(ParsedBody { members: object, vocabulary_hint }),
+        Err(problems) => Err(problems.into_iter().map(render_problem).collect()),
+    }
+}
+
+fn render_problem(problem: ObjectProblem) -> InvalidParameter {
+    let message = format!("$.{}: {}", problem.path, describe_violation(problem.kind));
+    InvalidParameter { parameter: problem.path.into(), values: problem.value.into_iter().collect(), message }
+}
+
+/// Contract core §3.3.
+fn describe_violation(kind: ViolationKind) -> String {
+    let bound = |count: usize, (min, max): (usize, usize), unit: &str| {
+        let (which, bound) = if count < min { ("minimum", min) } else { ("maximum", max) };
+        format!("must have a {which} of {bound} {unit}s")
+    };
+    match kind {
+        ViolationKind::Malformed | ViolationKind::IllegalId => {
+            "does not match the regex pattern ^[0-9]{1,19}$".to_owned()
+        }
+        ViolationKind::Mismatch(regex) => format!("does not match the regex pattern {regex}"),
+        ViolationKind::WrongType { found, expected } => format!("{found} found, {expected} expected"),
+        ViolationKind::NotOneOf(words) => format!("does not have a value in the enumeration [{}]", words.join(", ")),
+        ViolationKind::NotInRange { min, is_below: true, .. } => format!("must have a minimum value of {min}"),
+        ViolationKind::NotInRange { max, .. } => format!("must have a maximum value of {max}"),
+        ViolationKind::Length { length, min, max } => bound(length, (min, max), "character"),
+        ViolationKind::Count { count, min, max } => bound(count, (min, max), "item"),
+        ViolationKind::Missing => "is missing but it is required".to_owned(),
+        ViolationKind::Unknown => {
+            "is not defined in the schema and the schema does not allow additional properties".to_owned()
+        }
+        ViolationKind::Duplicate(name) => format!("`{name}` says the same"),
+    }
 }
 
 /// A refusal of the body as a whole, not of one parameter.

@@ -2,32 +2,33 @@ use base::{Refusal, Vocabulary, VocabularyWord};
 use bytes::Bytes;
 
 use super::{BodyContentType, parse_body};
-use crate::endpoint::{BodyMember, BodySpec, Endpoint, MemberShape};
+use crate::endpoint::{BodySpec, Endpoint, Kind, Parameter};
 
-const fn member(name: VocabularyWord, required: bool, shape: MemberShape) -> BodyMember {
-    BodyMember { name, required, shape }
+const fn member(name: VocabularyWord, is_required: bool, kind: Kind) -> Parameter {
+    let member = Parameter::member_named(name, kind);
+    if is_required { member.as_required() } else { member }
 }
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
-const POLL: &[BodyMember] = &[
-    member(VocabularyWord::same_in_both("options"), true, MemberShape::Array(&MemberShape::Text(1, 25), 2, 4)),
-    member(VocabularyWord::same_in_both("duration_minutes"), true, MemberShape::Int(5, 10_080)),
+const POLL: &[Parameter] = &[
+    member(VocabularyWord::same_in_both("options"), true, Kind::text(1, 25).list(2, 4)),
+    member(VocabularyWord::same_in_both("duration_minutes"), true, Kind::int(5, 10_080)),
 ];
 static LIKE: Endpoint = Endpoint::new("like", "POST", "/like").body(BodySpec::Json(&[
-    member(POST_ID, true, MemberShape::Id),
-    member(VocabularyWord::same_in_both("text"), false, MemberShape::Text(1, 10)),
-    member(VocabularyWord::same_in_both("hidden"), false, MemberShape::Bool),
-    member(VocabularyWord::same_in_both("poll"), false, MemberShape::Object(POLL)),
-    member(VocabularyWord::same_in_both("settings"), false, MemberShape::OneOf(&["a", "b"])),
+    member(POST_ID, true, Kind::ID),
+    member(VocabularyWord::same_in_both("text"), false, Kind::text(1, 10)),
+    member(VocabularyWord::same_in_both("hidden"), false, Kind::BOOL),
+    member(VocabularyWord::same_in_both("poll"), false, Kind::object(POLL)),
+    member(VocabularyWord::same_in_both("settings"), false, Kind::one_of(&["a", "b"])),
 ]));
 static TOKEN: Endpoint = Endpoint::new("token", "POST", "/token").body(BodySpec::Form(&[
-    member(VocabularyWord::same_in_both("grant_type"), true, MemberShape::Text(1, 100)),
-    member(VocabularyWord::same_in_both("client_id"), false, MemberShape::Text(1, 20)),
+    member(VocabularyWord::same_in_both("grant_type"), true, Kind::text(1, 100)),
+    member(VocabularyWord::same_in_both("client_id"), false, Kind::text(1, 20)),
 ]));
 static FREE: Endpoint = Endpoint::new("free", "POST", "/free").body(BodySpec::Json(&[member(
     VocabularyWord::same_in_both("text"),
     false,
-    MemberShape::Text(0, 10),
+    Kind::text(0, 10),
 )]));
 
 fn json(text: impl Into<Bytes>) -> Result<super::ParsedBody, Refusal> {

@@ -5,9 +5,8 @@ use ads_engine::{
     DefaultValue, FieldKind, FieldRequirement, FieldSpec, OperationAction, OperationParamLocation, Resource,
     ResourceVerb,
 };
+use schema::json_schema::array_schema;
 use serde_json::{Map, Value, json};
-
-use super::schema::array_schema;
 
 /// None if the operation takes parameters instead.
 pub(super) fn json_body(operation: &ads_engine::AdsOperation) -> Option<Value> {

@@ -3,19 +3,17 @@
 use std::borrow::Cow;
 
 use base::refusal::InvalidParameter;
+use schema::{ParameterLocation, Violation, ViolationKind, truncate_for_echo};
 
-use crate::endpoint::{Endpoint, EndpointParamLocation};
-
-/// Longer values are truncated in refusals.
-const MAX_ECHOED_CHARS: usize = 256;
+use crate::endpoint::Endpoint;
 
 fn problem(name: impl Into<Cow<'static, str>>, values: Vec<String>, message: String) -> InvalidParameter {
     InvalidParameter { parameter: name.into(), values, message }
 }
 
 pub(super) fn unknown_parameter(endpoint: &Endpoint, name: &str, raw: &str) -> InvalidParameter {
-    let params = endpoint.params.iter().copied().flatten();
-    let known = params.filter(|param| param.location == EndpointParamLocation::Query).map(|param| param.name);
+    let params = endpoint.parameters().filter(|param| param.location == ParameterLocation::Query);
+    let known = params.map(|param| param.name.post);
     let known = known.collect::<Vec<_>>().join(",");
     let name = truncate_for_echo(name).into_owned();
     let message = format!("The query parameter [{name}] is not one of [{known}]");
@@ -45,23 +43,27 @@ pub(super) fn empty_text_parameter(name: &'static str) -> InvalidParameter {
 }
 
 pub(super) fn invalid_value(name: &'static str, raw: &str) -> InvalidParameter {
-    let shown = truncate_for_echo(raw);
-    invalid_parameter(name, raw, format!("The `{name}` query parameter value [{shown}] is not valid"))
+    render_violation(name, &Violation { text: raw.to_owned(), kind: ViolationKind::Malformed })
 }
 
-pub(super) fn value_not_allowed(name: &'static str, raw: &str, words: &[&str]) -> InvalidParameter {
-    let (shown, words) = (truncate_for_echo(raw), words.join(","));
-    let message = format!("The `{name}` query parameter value [{shown}] is not one of [{words}]");
+pub(super) fn render_violation(name: &'static str, violation: &Violation) -> InvalidParameter {
+    let raw = violation.text.as_str();
+    let value = || format!("The `{name}` query parameter value [{}]", truncate_for_echo(raw));
+    let message = match violation.kind {
+        ViolationKind::NotOneOf(words) => format!("{} is not one of [{}]", value(), words.join(",")),
+        ViolationKind::Mismatch(regex) => format!("{} does not match {regex}", value()),
+        ViolationKind::NotInRange { min, max, .. } => format!("{} is not between {min} and {max}", value()),
+        ViolationKind::Length { length, min, max } => {
+            format!("The length of the `{name}` query parameter value [{length}] is not between {min} and {max}")
+        }
+        ViolationKind::Count { count, min, max } => format!(
+            "The number of values in the `{name}` query parameter list [{count}] is not between {min} and {max}"
+        ),
+        _ => format!("{} is not valid", value()),
+    };
     invalid_parameter(name, raw, message)
 }
 
-pub(super) fn invalid_parameter(name: &'static str, raw: &str, message: String) -> InvalidParameter {
+fn invalid_parameter(name: &'static str, raw: &str, message: String) -> InvalidParameter {
     problem(name, vec![truncate_for_echo(raw).into_owned()], message)
-}
-
-pub fn truncate_for_echo(raw: &str) -> Cow<'_, str> {
-    match raw.char_indices().nth(MAX_ECHOED_CHARS).and_then(|(end, _)| raw.get(..end)) {
-        Some(start) => Cow::Owned(format!("{start}…")),
-        None => Cow::Borrowed(raw),
-    }
 }

@@ -1,33 +1,28 @@
 use base::Refusal;
+use schema::{Kind, Parameter};
+use serde_json::json;
 use view::ObjectKind;
 
-use super::{ParamValue, RequestParams};
-use crate::endpoint::{Endpoint, EndpointParam, EndpointParamLocation, ParamType};
+use super::RequestParams;
+use crate::endpoint::{Endpoint, ExpansionNames, FieldNames, PageTokenText};
 
-const fn param(name: &'static str, kind: ParamType) -> EndpointParam {
-    EndpointParam {
-        name,
-        aliases: &[],
-        location: EndpointParamLocation::Query,
-        required: false,
-        param_type: kind,
-        summary: "",
-    }
+const fn param(name: &'static str, kind: Kind) -> Parameter {
+    Parameter::query(name, kind, "")
 }
 
 static SEARCH: Endpoint = Endpoint::new("search", "GET", "/2/{id}").params(&[&[
-    EndpointParam { location: EndpointParamLocation::Path, required: true, ..param("id", ParamType::Id) },
-    EndpointParam { required: true, ..param("query", ParamType::Text(1, 8)) },
-    param("ids", ParamType::Ids(1, 3)),
-    param("usernames", ParamType::Usernames(1, 3)),
-    param("max_results", ParamType::Int(10, 100, 10)),
-    param("sort_order", ParamType::OneOf(&["recency", "relevancy"])),
-    param("exclude", ParamType::SomeOf(&["replies", "retweets"])),
-    EndpointParam { aliases: &["post.fields"], ..param("tweet.fields", ParamType::Fields(ObjectKind::POST)) },
-    param("expansions", ParamType::Expansions(ObjectKind::POST)),
-    param("start_time", ParamType::Time),
-    EndpointParam { aliases: &["next_token"], ..param("pagination_token", ParamType::PageToken) },
-    param("backfill", ParamType::Bool),
+    Parameter::path_id("id", ""),
+    param("query", Kind::text(1, 8)).as_required(),
+    param("ids", Kind::ID.list(1, 3)),
+    param("usernames", Kind::USERNAME.list(1, 3)),
+    param("max_results", Kind::int(10, 100)).default_number(10),
+    param("sort_order", Kind::one_of(&["recency", "relevancy"])),
+    param("exclude", Kind::one_of(&["replies", "retweets"]).list(1, usize::MAX)),
+    param("tweet.fields", Kind::custom(&FieldNames(ObjectKind::POST))).aliases(&["post.fields"]),
+    param("expansions", Kind::custom(&ExpansionNames(ObjectKind::POST))),
+    param("start_time", Kind::TIME),
+    param("pagination_token", Kind::custom(&PageTokenText)).aliases(&["next_token"]),
+    param("backfill", Kind::BOOL),
 ]]);
 
 fn read(query: &str) -> Result<RequestParams, Refusal> {
@@ -52,17 +47,17 @@ fn what_is_declared_is_read() {
     )
     .unwrap();
     let value = |name| params.get(name).map(|given| given.value.clone());
-    assert_eq!(value("id"), Some(ParamValue::Id(20)));
-    assert_eq!(value("query"), Some(ParamValue::Text("a b".to_owned())));
-    assert_eq!(value("ids"), Some(ParamValue::Ids(vec![1, 2])));
-    assert_eq!(value("max_results"), Some(ParamValue::Int(50)));
-    assert_eq!(value("backfill"), Some(ParamValue::Flag(true)));
-    assert_eq!(value("pagination_token"), Some(ParamValue::Text("abc".to_owned())));
+    assert_eq!(value("id"), Some(json!(20)));
+    assert_eq!(value("query"), Some(json!("a b")));
+    assert_eq!(value("ids"), Some(json!([1, 2])));
+    assert_eq!(value("max_results"), Some(json!(50)));
+    assert_eq!(value("backfill"), Some(json!(1)));
+    assert_eq!(value("pagination_token"), Some(json!("abc")));
     assert_eq!(params.get("pagination_token").unwrap().name_used, "next_token");
     assert_eq!(value("sort_order"), None);
     for (word, flag) in [("True", true), ("false", false), ("False", false)] {
         let params = read(&format!("query=a&backfill={word}")).unwrap();
-        assert_eq!(params.get("backfill").unwrap().value, ParamValue::Flag(flag));
+        assert_eq!(params.get("backfill").unwrap().value, json!(i64::from(flag)));
     }
 }
 

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 
 use super::{ApiServer, ServerConfig};
 use crate::endpoint::{
-    BodyMember, BodySpec as Shape, Endpoint, EndpointParam, EndpointParamLocation, ErrorFormat, HandlerFuture,
-    MemberShape as Held, ParamType, RateWindow, SharedWindow, per_quarter_hour,
+    BodySpec as Shape, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, SharedWindow,
+    per_quarter_hour,
 };
 use crate::limits::RateLimitMode;
 use crate::metrics::ServerMetrics;
@@ -26,30 +26,19 @@ use crate::request_context::RequestContext;
 const READ: Scopes = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
-const fn param(name: &'static str, place: EndpointParamLocation, kind: ParamType) -> EndpointParam {
-    EndpointParam {
-        name,
-        aliases: &[],
-        location: place,
-        required: matches!(place, EndpointParamLocation::Path),
-        param_type: kind,
-        summary: "",
-    }
-}
-
-const ID: EndpointParam = param("id", EndpointParamLocation::Path, ParamType::Id);
+const ID: Parameter = Parameter::path_id("id", "");
 static TWO: SharedWindow = SharedWindow { name: "what is published", window: RateWindow { calls: 2, seconds: 10_800 } };
 static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("findPost", "GET", "/2/<posts>/{id}")
         .permit("1A2", READ)
         .limits(&[per_quarter_hour(2)], &[per_quarter_hour(900)])
-        .params(&[&[ID, param("expand", EndpointParamLocation::Query, ParamType::Bool)]])
+        .params(&[&[ID, Parameter::query("expand", Kind::BOOL, "")]])
         .handler(echo),
     Endpoint::new("like", "POST", "/2/users/{id}/likes")
         .permit("12", READ.with_scope(Scope::LikeWrite))
         .limits(&[], &[per_quarter_hour(50), RateWindow { calls: 1_000, seconds: 86_400 }])
         .params(&[&[ID]])
-        .body(Shape::Json(&[BodyMember { name: POST_ID, required: true, shape: Held::Id }]))
+        .body(Shape::Json(&[Parameter::member_named(POST_ID, Kind::ID).as_required()]))
         .handler(like),
     Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(panics),
     Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(fails),

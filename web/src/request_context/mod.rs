@@ -10,14 +10,16 @@ use edge::Peer;
 use http::{HeaderMap, Method, Uri};
 use network::apps::{AuthRequest, Authenticator, Caller};
 use network::visibility::Viewer;
+use schema::{DefaultValue, Parameter, ParameterLocation, ValueKind};
+use serde_json::Value;
 use store::{Store, StoreContext, TransactionWork};
 use view::{FieldSelection, ObjectKind, RenderOptions};
 
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
-use crate::endpoint::{Endpoint, EndpointParamLocation, ParamType};
+use crate::endpoint::{Endpoint, FieldNames, PageTokenText};
 use crate::pagination::{PageRequest, PageTokenScope};
-use crate::params::{ParamValue, ReceivedParam, RequestParams};
+use crate::params::{ReceivedParam, RequestParams};
 pub use crate::reply::HttpReply;
 use crate::uploads::UploadProcessor;
 use crate::vocabulary::VocabularyHints;
@@ -146,79 +148,55 @@ impl RequestContext {
     }
 
     pub fn path_id<K>(&self, name: &str) -> Result<Id<K>, Error> {
-        match self.require_param(name)?.value {
-            ParamValue::Id(id) => Ok(Id::new(id)),
-            _ => Err(misdeclared_parameter(name)),
-        }
+        self.path_int(name).map(Id::new)
     }
 
     pub fn path_int(&self, name: &str) -> Result<i64, Error> {
-        match self.require_param(name)?.value {
-            ParamValue::Int(number) => Ok(number),
-            _ => Err(misdeclared_parameter(name)),
-        }
+        self.require_param(name)?.value.as_i64().ok_or_else(|| misdeclared_parameter(name))
     }
 
     pub fn path_text(&self, name: &str) -> Result<&str, Error> {
-        match &self.require_param(name)?.value {
-            ParamValue::Text(text) => Ok(text),
-            _ => Err(misdeclared_parameter(name)),
-        }
+        self.require_param(name)?.value.as_str().ok_or_else(|| misdeclared_parameter(name))
     }
 
     pub fn query_id<K>(&self, name: &str) -> Option<Id<K>> {
-        match self.param_value(name)? {
-            ParamValue::Id(id) => Some(Id::new(*id)),
-            _ => None,
-        }
+        self.param_value(name)?.as_i64().map(Id::new)
     }
 
     /// Empty if the parameter is absent.
     pub fn query_ids<K>(&self, name: &str) -> Vec<Id<K>> {
-        match self.param_value(name) {
-            Some(ParamValue::Ids(ids)) => ids.iter().copied().map(Id::new).collect(),
-            _ => Vec::new(),
-        }
+        self.param_items(name).iter().filter_map(Value::as_i64).map(Id::new).collect()
     }
 
     /// The declared default if the parameter is absent.
     pub fn query_int(&self, name: &str) -> i64 {
-        match (self.param_value(name), self.declared_type(name)) {
-            (Some(ParamValue::Int(number)), _) => *number,
-            (_, Some(ParamType::Int(_, _, default))) => default,
+        let number = self.param_value(name).and_then(Value::as_i64);
+        number.unwrap_or_else(|| match self.find_declared(name).map(|param| param.default_value) {
+            Some(DefaultValue::Number(default)) => default,
             _ => 0,
-        }
+        })
     }
 
     pub fn query_time(&self, name: &str) -> Option<Time> {
-        match self.param_value(name)? {
-            ParamValue::Time(time) => Some(*time),
-            _ => None,
-        }
+        self.param_value(name)?.as_i64().map(Time::from_ms)
     }
 
     pub fn query_text(&self, name: &str) -> Option<&str> {
-        match self.param_value(name)? {
-            ParamValue::Text(text) => Some(text),
-            _ => None,
-        }
+        self.param_value(name)?.as_str()
     }
 
     /// Empty if the parameter is absent.
-    pub fn query_texts(&self, name: &str) -> &[String] {
-        match self.param_value(name) {
-            Some(ParamValue::Texts(texts)) => texts,
-            _ => &[],
-        }
+    pub fn query_texts(&self, name: &str) -> Vec<String> {
+        self.param_items(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     pub fn query_contains(&self, name: &str, word: &str) -> bool {
-        self.query_texts(name).iter().any(|text| text == word)
+        self.param_items(name).iter().any(|item| item == word)
     }
 
     /// False if the parameter is absent.
     pub fn query_flag(&self, name: &str) -> bool {
-        matches!(self.param_value(name), Some(ParamValue::Flag(true)))
+        self.param_value(name).and_then(Value::as_i64) == Some(1)
     }
 
     /// For refusals; empty if the parameter is absent.
@@ -266,9 +244,9 @@ impl RequestContext {
     fn field_selection_for(&self, object: ObjectKind) -> FieldSelection {
         let mut selection = FieldSelection::defaults(object);
         for received in self.params.iter() {
-            if let ParamType::Fields(of) = received.param.param_type {
+            if let Some(FieldNames(of)) = received.param.kind.downcast() {
                 // Already parsed once, so that it cannot fail.
-                let _known = selection.add_fields_param(of, received.name_used, &received.raw);
+                let _known = selection.add_fields_param(*of, received.name_used, &received.raw);
             }
         }
         selection
@@ -311,16 +289,14 @@ impl RequestContext {
             Some(caller) => scope.add_fact("app").add_fact(caller.app_id.get().to_be_bytes()),
             None => scope.add_fact("anyone"),
         };
-        for param in self.endpoint.params.iter().copied().flatten() {
-            let filters = match param.param_type {
-                ParamType::PageToken | ParamType::Fields(_) | ParamType::Expansions(_) => false,
-                _ => param.location == EndpointParamLocation::Path || param.name != "max_results",
-            };
-            if let Some(received) = self.params.get(param.name).filter(|_| filters) {
-                scope = scope.add_fact(param.name).add_fact(&received.raw);
+        for param in self.endpoint.parameters() {
+            let is_filter = param.location == ParameterLocation::Path
+                || param.name.post != "max_results" && !matches!(param.kind.value, ValueKind::Custom(_));
+            if let Some(received) = self.params.get(param.name.post).filter(|_| is_filter) {
+                scope = scope.add_fact(param.name.post).add_fact(&received.raw);
             }
         }
-        let token = self.params.iter().find(|received| matches!(received.param.param_type, ParamType::PageToken));
+        let token = self.params.iter().find(|received| received.param.kind.downcast::<PageTokenText>().is_some());
         let token = token.map(|received| (received.name_used, received.raw.as_str()));
         Ok(PageRequest::parse(&self.state.cursor_codec, &scope, limit, token)?)
     }
@@ -387,14 +363,18 @@ impl RequestContext {
         self.params.get(name).ok_or_else(|| misdeclared_parameter(name))
     }
 
-    fn param_value(&self, name: &str) -> Option<&ParamValue> {
-        debug_assert!(self.declared_type(name).is_some(), "`{name}` is not declared");
+    fn param_value(&self, name: &str) -> Option<&Value> {
+        debug_assert!(self.find_declared(name).is_some(), "`{name}` is not declared");
         self.params.get(name).map(|received| &received.value)
     }
 
-    fn declared_type(&self, name: &str) -> Option<ParamType> {
-        let mut params = self.endpoint.params.iter().copied().flatten();
-        params.find(|param| param.name == name).map(|param| param.param_type)
+    /// Empty if the parameter is absent.
+    fn param_items(&self, name: &str) -> &[Value] {
+        self.param_value(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn find_declared(&self, name: &str) -> Option<&'static Parameter> {
+        self.endpoint.parameters().find(|param| param.name.post == name)
     }
 }
 

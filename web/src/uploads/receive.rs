@@ -58,10 +58,10 @@ pub async fn receive(call: &mut RequestContext, files: &FileStore) -> Result<Upl
     } else {
         read_json_members(call, files, &mut form).await?;
     }
-    for param in call.endpoint().params.iter().copied().flatten() {
-        let raw = call.raw_param(param.name);
-        if !raw.is_empty() && form.text(param.name).is_none() {
-            form.texts.push((param.name.to_owned(), raw.to_owned()));
+    for param in call.endpoint().parameters() {
+        let (name, raw) = (param.name.post, call.raw_param(param.name.post));
+        if !raw.is_empty() && form.text(name).is_none() {
+            form.texts.push((name.to_owned(), raw.to_owned()));
         }
     }
     Ok(form)
@@ -165,7 +165,7 @@ async fn read_part(
     let is_duplicate = form.texts.iter().any(|(known, _)| *known == name);
     let is_second_file = form.media.is_some() && (name == "media" || name == "media_data");
     if is_duplicate || is_second_file {
-        let shown = crate::params::truncate_for_echo(&name);
+        let shown = schema::truncate_for_echo(&name);
         return Err(body::invalid_body(format!("The part [{shown}] must not be included twice.")).into());
     }
     match name.as_str() {
@@ -183,7 +183,7 @@ async fn read_part(
         // v1.1 ignores unknown parts.
         _ if is_legacy(call) => drop(read_text_part(field, MAX_TEXT_BYTES).await?),
         _ => {
-            let shown = crate::params::truncate_for_echo(&name).into_owned();
+            let shown = schema::truncate_for_echo(&name).into_owned();
             let message = format!(
                 "$.{shown}: is not defined in the schema and the schema does not allow additional \
                  properties"

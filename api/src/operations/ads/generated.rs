@@ -3,8 +3,8 @@
 use ads_engine::{AdsRateClass, FieldKind, FieldRequirement, OperationParamLocation};
 use base::{Entitlement, Scope, Scopes};
 use web::endpoint::{
-    BodySpec, Endpoint, EndpointLimits, EndpointParam, EndpointParamLocation, ErrorFormat, ParamType, RateWindow,
-    SharedWindow, per_minute, per_quarter_hour,
+    BodySpec, Endpoint, EndpointLimits, ErrorFormat, Kind, Parameter, ParameterLocation, RateWindow, SharedWindow,
+    per_minute, per_quarter_hour,
 };
 
 pub(in crate::operations) fn generate_endpoints() -> &'static [Endpoint] {
@@ -12,7 +12,7 @@ pub(in crate::operations) fn generate_endpoints() -> &'static [Endpoint] {
 }
 
 fn build_endpoint(operation: &'static ads_engine::AdsOperation) -> Endpoint {
-    let params: &'static [EndpointParam] = Vec::leak(operation.params.iter().map(build_param).collect());
+    let params: &'static [Parameter] = Vec::leak(operation.params.iter().map(build_param).collect());
     let (windows, shared): (&'static [RateWindow], _) = match operation.rate_class {
         // All changes share one window.
         AdsRateClass::PerMinute(CHANGES_PER_MINUTE) => (&[], Some(&WRITES)),
@@ -56,48 +56,38 @@ const fn rate_window(rate_class: AdsRateClass) -> RateWindow {
     }
 }
 
-fn build_param(param: &ads_engine::OperationParam) -> EndpointParam {
-    let aliases: Vec<&'static str> = param
-        .aliases
-        .iter()
-        .copied()
-        .chain((param.name.post != param.name.tweet).then_some(param.name.tweet))
-        .collect();
+fn build_param(param: &ads_engine::OperationParam) -> Parameter {
     let location = match param.location {
-        OperationParamLocation::Path => EndpointParamLocation::Path,
-        OperationParamLocation::Input => EndpointParamLocation::Query,
+        OperationParamLocation::Path => ParameterLocation::Path,
+        OperationParamLocation::Input => ParameterLocation::Query,
     };
-    EndpointParam {
-        name: param.name.post,
-        // Path parameters have no aliases.
-        aliases: if location == EndpointParamLocation::Path { &[] } else { Vec::leak(aliases) },
-        location,
-        required: param.requirement == FieldRequirement::Required,
-        param_type: param_type(param),
-        summary: "",
-    }
+    let is_required = param.requirement == FieldRequirement::Required;
+    let default = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
+    let parameter = Parameter { location, ..Parameter::member_named(param.name, param_kind(param.kind)) };
+    // Path parameters have no aliases.
+    let parameter = if location == ParameterLocation::Path { parameter } else { parameter.aliases(param.aliases) };
+    let parameter = if is_required { parameter.as_required() } else { parameter };
+    default.map_or(parameter, |default| parameter.default_number(default))
 }
 
-fn param_type(param: &ads_engine::OperationParam) -> ParamType {
-    const ANY: ParamType = ParamType::Text(0, 100_000);
-    let default = param.default_value.as_ref().and_then(serde_json::Value::as_i64);
-    match param.kind {
-        FieldKind::Text(min, max) => ParamType::Text(min, max),
-        FieldKind::Bool => ParamType::Bool,
-        FieldKind::Int(min, max) => ParamType::Int(min, max, default.unwrap_or(min)),
-        FieldKind::Money => ParamType::Int(1, i64::MAX, 1),
-        FieldKind::OneOf(words) => ParamType::OneOf(words),
-        FieldKind::SomeOf(words) => ParamType::SomeOf(words),
-        FieldKind::Word(words) => ParamType::OneOf(Vec::leak(words.iter().map(|word| word.post).collect())),
-        FieldKind::User | FieldKind::Long => ParamType::Id,
-        FieldKind::Longs(max) => ParamType::Ids(1, max),
-        FieldKind::Time => ParamType::Time,
-        FieldKind::Url => ParamType::Text(8, 2048),
-        FieldKind::Reference(..) | FieldKind::Account | FieldKind::MediaKey => ParamType::Text(1, 64),
+fn param_kind(kind: FieldKind) -> Kind {
+    match kind {
+        FieldKind::Text(min, max) => Kind::text(min, max),
+        FieldKind::Bool => Kind::BOOL,
+        FieldKind::Int(min, max) => Kind::int(min, max),
+        FieldKind::Money => Kind::MONEY,
+        FieldKind::OneOf(words) => Kind::one_of(words),
+        FieldKind::SomeOf(words) => Kind::one_of(words).list(1, usize::MAX),
+        FieldKind::Word(words) => Kind::word(words),
+        FieldKind::User | FieldKind::Long => Kind::ID,
+        FieldKind::Longs(max) => Kind::ID.list(1, max),
+        FieldKind::Time => Kind::TIME,
+        FieldKind::Url => Kind::URL,
+        FieldKind::Reference(..) | FieldKind::Account | FieldKind::MediaKey => Kind::text(1, 64),
         FieldKind::Texts(..)
         | FieldKind::Ids(..)
         | FieldKind::MediaKeys(_)
         | FieldKind::CardUris(_)
-        | FieldKind::Shape(_) => ANY,
+        | FieldKind::Shape(_) => Kind::text(0, 100_000),
     }
 }

@@ -1,7 +1,7 @@
 //! Ad serving and analytics files.
 
 use base::{Entitlement, Scopes};
-use web::endpoint::{BodySpec, Endpoint, EndpointParam, ErrorFormat, ParamType, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, Parameter, per_quarter_hour};
 
 use crate::ads::{download_analytics_file, serve};
 
@@ -26,7 +26,7 @@ pub static SERVING: &[Endpoint] = &[
         .allow_anonymous()
         .summary("The result of an analytics job (gzip).")
         .limits(&[per_quarter_hour(1_000)], &[])
-        .params(&[&[EndpointParam::path("token", ParamType::Text(1, 64), "The token in the file's URL.")]])
+        .params(&[&[Parameter::path("token", Kind::text(1, 64), "The token in the file's URL.")]])
         .error_format(ErrorFormat::Ads)
         .handler(download_analytics_file),
 ];

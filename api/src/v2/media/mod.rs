@@ -16,7 +16,7 @@ use web::request_context::RequestContext;
 /// `GET /2/media`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let keys = call.query_texts("media_keys").to_vec();
+        let keys = call.query_texts("media_keys");
         let (viewer, selection, options) = call.render_context(ObjectKind::MEDIA);
         let found = call.read(move |tx| {
             let lookup = LookupKeys { parameter: "media_keys", values: &keys };
