@@ -4,6 +4,8 @@
 //! A connection is live from a log offset on and receives every later entry once. The rules of its app are
 //! loaded before that in chunks, so that other connections do not wait.
 
+mod readers;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +22,11 @@ use store::event_log::LogEvent;
 use store::{Store, Tx, event_log};
 use tokio::sync::{Notify, oneshot};
 
+pub(super) use readers::rule_owner;
+use readers::{PendingReader, PostStreamsState, StreamReader, is_token_current};
+
 use super::format::{self, RefusalRenderer, StreamFormat};
-use super::rule_index::{RuleIndex, RuleOwner};
+use super::rule_index::RuleIndex;
 use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_events, likes, sampling};
 
 /// Log entries read at a time.
@@ -47,34 +52,6 @@ pub(super) struct PostStreamsInner {
     wakeup: Notify,
     stopped: AtomicBool,
     state: Mutex<PostStreamsState>,
-}
-
-#[derive(Default)]
-struct PostStreamsState {
-    /// All entries up to here were dispatched; `None` while nobody is connected.
-    cursor: Option<i64>,
-    /// Connections to streams with rules, by rule owner.
-    rule_readers: HashMap<RuleOwner, Vec<StreamReader>>,
-    /// Connections to samples and firehoses.
-    sample_readers: Vec<StreamReader>,
-    like_readers: Vec<StreamReader>,
-    compliance_readers: Vec<StreamReader>,
-    waiting: Vec<PendingReader>,
-    rule_index: RuleIndex,
-}
-
-struct StreamReader {
-    session: StreamSession,
-    format: StreamFormat,
-    /// Entries after this offset are for the reader.
-    after: i64,
-}
-
-struct PendingReader {
-    session: StreamSession,
-    format: StreamFormat,
-    after: Option<i64>,
-    started: oneshot::Sender<()>,
 }
 
 /// The result of one read of the log.
@@ -216,17 +193,6 @@ fn dispatch_compliance_event(
         }
     }
     Ok(())
-}
-
-/// The owner of the rules that filter a session's stream, if rules do.
-pub(super) fn rule_owner(session: &StreamSession) -> Option<RuleOwner> {
-    let product = session.endpoint().rule_product()?;
-    Some((session.app(), product))
-}
-
-/// Whether a session's token is still valid for its app.
-fn is_token_current(session: &StreamSession, token: Option<[u8; 32]>) -> bool {
-    session.start_info().map(|started| started.token_digest) == token
 }
 
 enum PollOutcome {
@@ -449,93 +415,6 @@ impl PostStreamsInner {
         } else {
             PollOutcome::CaughtUp
         }
-    }
-}
-
-impl PostStreamsState {
-    /// Resets the state once nobody is connected.
-    fn reset(&mut self) {
-        *self = Self { rule_index: self.rule_index.empty_copy(), ..Self::default() };
-    }
-
-    fn readers(&self) -> impl Iterator<Item = &StreamReader> {
-        let by_rules = self.rule_readers.values().flatten();
-        let others = self.sample_readers.iter().chain(&self.like_readers).chain(&self.compliance_readers);
-        by_rules.chain(others)
-    }
-
-    fn readers_mut(&mut self) -> impl Iterator<Item = &mut StreamReader> {
-        let by_rules = self.rule_readers.values_mut().flatten();
-        let others = self.sample_readers.iter_mut().chain(&mut self.like_readers);
-        by_rules.chain(others).chain(&mut self.compliance_readers)
-    }
-
-    fn needs_posts(&self) -> bool {
-        !self.rule_readers.is_empty() || !self.sample_readers.is_empty()
-    }
-
-    fn add_reader(&mut self, reader: StreamReader) {
-        if let Some(owner) = rule_owner(&reader.session) {
-            self.rule_readers.entry(owner).or_default().push(reader);
-        } else if reader.session.endpoint().carries_likes() {
-            self.like_readers.push(reader);
-        } else if reader.session.endpoint().compliance_partitions().is_some() {
-            self.compliance_readers.push(reader);
-        } else {
-            self.sample_readers.push(reader);
-        }
-    }
-
-    /// Removes ended connections, and the rules of apps without others.
-    fn remove_ended(&mut self) {
-        let Self {
-            rule_readers: by_rules,
-            sample_readers: by_share,
-            like_readers: by_likes,
-            compliance_readers: compliance,
-            waiting,
-            rule_index: book,
-            ..
-        } = self;
-        by_share.retain(|reader| !reader.session.has_ended());
-        by_likes.retain(|reader| !reader.session.has_ended());
-        compliance.retain(|reader| !reader.session.has_ended());
-        let mut left = Vec::new();
-        waiting.retain(|session| {
-            let stays = !session.session.has_ended();
-            left.extend(rule_owner(&session.session).filter(|_| !stays));
-            stays
-        });
-        by_rules.retain(|app, readers| {
-            readers.retain(|reader| !reader.session.has_ended());
-            left.extend(readers.is_empty().then_some(*app));
-            !readers.is_empty()
-        });
-        for app in left {
-            let waits = |session: &PendingReader| rule_owner(&session.session) == Some(app);
-            if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
-                book.remove_owner(app);
-            }
-        }
-    }
-
-    /// Loads some of the rules that waiting sessions need; sessions whose rules are complete can start.
-    fn load_pending_rules(&mut self, tx: &mut Tx<'_>, poll: &mut LogPoll) -> Result<(), Fault> {
-        for one in &self.waiting {
-            let session = &one.session;
-            let read = match rule_owner(session) {
-                Some(owner) => self.rule_index.load_rules(tx, owner)?,
-                None => true,
-            };
-            if read {
-                poll.ready.push(session.id());
-                // A revocation during the start may have been dispatched already.
-                if !is_token_current(session, connections::find_token_digest(tx, session.app())?) {
-                    poll.ended.push((session.clone(), DisconnectReason::Revoked));
-                }
-            }
-        }
-        Ok(())
     }
 }
 
