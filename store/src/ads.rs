@@ -38,9 +38,8 @@ pub fn list_access_by_account(tx: &mut Tx<'_>, account: i64) -> Result<Vec<AdsAc
 
 /// Inserts or updates.
 pub fn grant_access(tx: &mut Tx<'_>, access: &AdsAccountAccess) -> Result<(), Fault> {
-    let sql = "INSERT INTO ads_access (user_id, account_id, role, composes, created_at) \
-               VALUES ($1, $2, $3, $4, $5) ON CONFLICT (user_id, account_id) \
-               DO UPDATE SET role = excluded.role, composes = excluded.composes";
+    let sql = "INSERT INTO ads_access (user_id, account_id, role, composes, created_at) VALUES ($1, $2, $3, $4, $5) \
+               ON CONFLICT (user_id, account_id) DO UPDATE SET role = excluded.role, composes = excluded.composes";
     let args = [
         access.user_id.into(),
         access.account_id.into(),

@@ -47,9 +47,8 @@ pub fn record_attempt(
     now: Time,
 ) -> Result<AttemptDecision, Fault> {
     // A row further ahead than a full bucket was written before the clock was set back.
-    let sql = "INSERT INTO attempts (digest, clear_at) VALUES ($1, $2) ON CONFLICT (digest) \
-               DO UPDATE SET noted = 0, clear_at = $3 + \
-               CASE WHEN attempts.clear_at BETWEEN $4 AND $5 THEN attempts.clear_at ELSE $4 END \
+    let sql = "INSERT INTO attempts (digest, clear_at) VALUES ($1, $2) ON CONFLICT (digest) DO UPDATE SET noted = 0, \
+               clear_at = $3 + CASE WHEN attempts.clear_at BETWEEN $4 AND $5 THEN attempts.clear_at ELSE $4 END \
                WHERE attempts.clear_at <= $6 OR attempts.clear_at > $5";
     let args = [
         digest.into(),
@@ -78,7 +77,6 @@ pub fn refund_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], limit: AttemptRateLimi
 
 /// Deletes empty buckets; returns how many.
 pub fn prune(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM attempts WHERE digest IN \
-               (SELECT digest FROM attempts WHERE clear_at < $1 LIMIT $2)";
+    let sql = "DELETE FROM attempts WHERE digest IN (SELECT digest FROM attempts WHERE clear_at < $1 LIMIT $2)";
     tx.execute(sql, &[now.into(), limit.into()])
 }

@@ -48,7 +48,6 @@ pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
 
 /// Deletes at most `limit` codes that expired before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM oauth2_code WHERE digest IN \
-               (SELECT digest FROM oauth2_code WHERE expires_at < $1 LIMIT $2)";
+    let sql = "DELETE FROM oauth2_code WHERE digest IN (SELECT digest FROM oauth2_code WHERE expires_at < $1 LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
 }

@@ -136,7 +136,6 @@ pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Resu
 
 /// Pairs of membership id and user, in the order of joining, after a membership id.
 pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
-    let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 \
-               ORDER BY id LIMIT $3";
+    let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     tx.query_rows(sql, &[community.into(), after.into(), limit.into()])
 }

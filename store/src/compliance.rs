@@ -84,9 +84,8 @@ pub fn next_in_progress(tx: &mut Tx<'_>) -> Result<Option<ComplianceJob>, Fault>
 
 /// The first part without a result: its position and ids.
 pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, Fault> {
-    let sql = "SELECT place, ids FROM compliance_part WHERE job_id = $1 AND place > \
-               (SELECT COALESCE(MAX(place), 0) FROM compliance_part WHERE job_id = $1 \
-               AND result IS NOT NULL) ORDER BY place LIMIT 1";
+    let sql = "SELECT place, ids FROM compliance_part WHERE job_id = $1 AND place > (SELECT COALESCE(MAX(place), 0) \
+               FROM compliance_part WHERE job_id = $1 AND result IS NOT NULL) ORDER BY place LIMIT 1";
     let part: Option<(i64, Vec<Id<()>>)> = tx.query_row(sql, &[job.into()])?;
     Ok(part.map(|(position, ids)| (position, ids.into_iter().map(Id::get).collect())))
 }

@@ -69,8 +69,7 @@ pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u6
 }
 
 pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fault> {
-    let sql = "UPDATE stream_connection SET seen_at = $1 \
-               WHERE node = $2 AND disconnected_at IS NULL";
+    let sql = "UPDATE stream_connection SET seen_at = $1 WHERE node = $2 AND disconnected_at IS NULL";
     tx.execute(sql, &[at.into(), node.into()])
 }
 

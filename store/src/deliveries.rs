@@ -122,11 +122,9 @@ pub fn enqueue_for_job(tx: &mut Tx<'_>, new: &NewDelivery<'_>, job_id: i64) -> R
 /// sent again.
 pub fn enqueue_retry(tx: &mut Tx<'_>, seq: i64, job_id: i64, order_key: i64) -> Result<bool, Fault> {
     let now = tx.now();
-    let sql = "INSERT INTO delivery \
-               (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
-               SELECT webhook_id, event_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), post_id, at, \
-               body, CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 \
-               ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO delivery (webhook_id, event_id, job_id, order_key, post_id, at, body, due_at, about_id) \
+               SELECT webhook_id, event_id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), post_id, at, body, \
+               CAST($3 AS BIGINT), about_id FROM delivery WHERE seq = $4 ON CONFLICT DO NOTHING";
     let args = [job_id.into(), order_key.into(), now.into(), seq.into()];
     let is_new = tx.execute(sql, &args)? > 0;
     if is_new {
@@ -202,8 +200,7 @@ pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> R
 }
 
 pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 \
-               ORDER BY webhook_id LIMIT 1";
+    let sql = "SELECT webhook_id FROM delivery WHERE state = 0 AND webhook_id > $1 ORDER BY webhook_id LIMIT 1";
     let (mut all, mut last) = (Vec::new(), i64::MIN);
     while let Some(next) = tx.query_row(sql, &[last.into()])? {
         all.push(next);

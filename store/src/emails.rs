@@ -99,8 +99,7 @@ pub fn claim(tx: &mut Tx<'_>, email: &Email, until: Time) -> Result<bool, Fault>
 
 /// Also deletes the text.
 pub fn mark_sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
-    let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 \
-               WHERE id = $2";
+    let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 WHERE id = $2";
     tx.execute(sql, &[at.into(), id.into()]).map(|_| ())
 }
 
@@ -118,10 +117,8 @@ pub fn give_up(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
 /// Deletes emails and expired links from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let args = [before.into(), limit.into()];
-    let emails_sql = "DELETE FROM letter WHERE id IN \
-                   (SELECT id FROM letter WHERE created_at < $1 LIMIT $2)";
-    let links_sql = "DELETE FROM link WHERE digest IN \
-                 (SELECT digest FROM link WHERE expires_at < $1 LIMIT $2)";
+    let emails_sql = "DELETE FROM letter WHERE id IN (SELECT id FROM letter WHERE created_at < $1 LIMIT $2)";
+    let links_sql = "DELETE FROM link WHERE digest IN (SELECT digest FROM link WHERE expires_at < $1 LIMIT $2)";
     Ok(tx.execute(emails_sql, &args)? + tx.execute(links_sql, &args)?)
 }
 
@@ -137,15 +134,13 @@ pub fn find_link(tx: &mut Tx<'_>, digest: &[u8; 32], purpose: &str) -> Result<Op
 
 /// Returns false if the link was used or has expired.
 pub fn mark_link_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    let sql = "UPDATE link SET used_at = $1 \
-               WHERE digest = $2 AND used_at IS NULL AND expires_at > $1";
+    let sql = "UPDATE link SET used_at = $1 WHERE digest = $2 AND used_at IS NULL AND expires_at > $1";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Invalidates all links of a user and a purpose, before a new one is sent.
 pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
-    let sql = "UPDATE link SET used_at = $1 \
-               WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
+    let sql = "UPDATE link SET used_at = $1 WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
     tx.execute(sql, &[tx.now().into(), user.into(), purpose.into()]).map(|_| ())
 }
 

@@ -140,8 +140,7 @@ pub(crate) fn update_seq_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 /// A reader's cursor, locked until the end of the transaction; a new reader starts at the end.
 pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
     let end = end_cursor(tx)?;
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) \
-               ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
+    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
     tx.execute(sql, &[name.into(), end.into()])?;
     Ok(find_cursor(tx, name)?.unwrap_or(end))
 }
@@ -151,8 +150,7 @@ pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
 }
 
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) \
-               ON CONFLICT (name) DO UPDATE SET seq = excluded.seq";
+    let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq";
     tx.execute(sql, &[name.into(), seq.into()]).map(|_| ())
 }
 

@@ -68,7 +68,6 @@ pub fn list_mentioned_users(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<Mentio
 
 /// The links that open a private conversation, of those posts that have one.
 pub fn message_links(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(PostId, String)>, Fault> {
-    let sql = "SELECT id, direct_message_deep_link FROM post \
-               WHERE id = $1 AND direct_message_deep_link <> ''";
+    let sql = "SELECT id, direct_message_deep_link FROM post WHERE id = $1 AND direct_message_deep_link <> ''";
     tx.query_by_keys(sql, posts, &[])
 }

@@ -40,8 +40,7 @@ pub fn count(tx: &mut Tx<'_>, app: AppId) -> Result<u64, Fault> {
 
 /// Locks a user's grant to an app until the end of the transaction, inserting an empty one if there is none.
 pub fn lock_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
-    let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) \
-               VALUES ($1, $2, $3, $3, $3) \
+    let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) VALUES ($1, $2, $3, $3, $3) \
                ON CONFLICT (user_id, app_id) DO UPDATE SET approved_at = excluded.approved_at";
     let args = [user.into(), app.into(), tx.now().into()];
     tx.execute(sql, &args).map(|_| ())
@@ -54,8 +53,7 @@ pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, 
 }
 
 pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, scopes: &str) -> Result<(), Fault> {
-    let sql = "UPDATE app_grant SET permission = $1, scopes = $2 \
-               WHERE user_id = $3 AND app_id = $4";
+    let sql = "UPDATE app_grant SET permission = $1, scopes = $2 WHERE user_id = $3 AND app_id = $4";
     let args = [permission.into(), scopes.into(), user.into(), app.into()];
     tx.execute(sql, &args).map(|_| ())
 }

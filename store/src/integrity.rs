@@ -60,10 +60,9 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("community"."member_count" = rows of "community_member" by "community_id"),
     (
         "poll_option.votes",
-        "SELECT o.poll_id, o.votes, COALESCE(c.counted, 0) FROM poll_option o LEFT JOIN \
-         (SELECT poll_id, choice, COUNT(*) AS counted FROM poll_vote GROUP BY poll_id, choice) c \
-         ON c.poll_id = o.poll_id AND c.choice = o.choice WHERE o.votes <> COALESCE(c.counted, 0) \
-         ORDER BY o.poll_id LIMIT 1000",
+        "SELECT o.poll_id, o.votes, COALESCE(c.counted, 0) FROM poll_option o LEFT JOIN (SELECT poll_id, choice, \
+         COUNT(*) AS counted FROM poll_vote GROUP BY poll_id, choice) c ON c.poll_id = o.poll_id \
+         AND c.choice = o.choice WHERE o.votes <> COALESCE(c.counted, 0) ORDER BY o.poll_id LIMIT 1000",
     ),
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
     counter!("list"."follower_count" = rows of "list_follow" by "list_id"),
@@ -109,9 +108,8 @@ const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     ),
     (
         "follow request to a user whom one follows",
-        "SELECT r.source_id, COUNT(*) FROM follow_request r JOIN follow f \
-         ON f.source_id = r.source_id AND f.target_id = r.target_id GROUP BY r.source_id \
-         ORDER BY r.source_id LIMIT 1000",
+        "SELECT r.source_id, COUNT(*) FROM follow_request r JOIN follow f ON f.source_id = r.source_id \
+         AND f.target_id = r.target_id GROUP BY r.source_id ORDER BY r.source_id LIMIT 1000",
     ),
     (
         "follow request between users of whom one blocks the other",
@@ -123,13 +121,10 @@ const FORBIDDEN_ROWS: &[(&str, &str)] = &[
     (
         "block, mute or request of oneself",
         "SELECT id, CAST(SUM(n) AS BIGINT) FROM (SELECT source_id AS id, COUNT(*) AS n FROM block \
-         WHERE source_id = target_id GROUP BY source_id \
-         UNION ALL SELECT source_id, COUNT(*) FROM mute WHERE source_id = target_id \
-         GROUP BY source_id \
-         UNION ALL SELECT source_id, COUNT(*) FROM dm_block WHERE source_id = target_id \
-         GROUP BY source_id \
-         UNION ALL SELECT source_id, COUNT(*) FROM follow_request WHERE source_id = target_id \
-         GROUP BY source_id) selves GROUP BY id ORDER BY id LIMIT 1000",
+         WHERE source_id = target_id GROUP BY source_id UNION ALL SELECT source_id, COUNT(*) FROM mute \
+         WHERE source_id = target_id GROUP BY source_id UNION ALL SELECT source_id, COUNT(*) FROM dm_block \
+         WHERE source_id = target_id GROUP BY source_id UNION ALL SELECT source_id, COUNT(*) FROM follow_request \
+         WHERE source_id = target_id GROUP BY source_id) selves GROUP BY id ORDER BY id LIMIT 1000",
     ),
     (
         "affiliate without a badge",
@@ -148,14 +143,12 @@ macro_rules! orphans {
 /// Rows whose parent is missing. Imports may contain reposts with a text but without the original.
 const ORPHANED_ROWS: &[(&str, &str)] = &[
     orphans!("bookmark_filing without its bookmark": "f.post_id" of
-        "bookmark_filing f LEFT JOIN bookmark b ON b.user_id = f.user_id \
-         AND b.post_id = f.post_id WHERE b.id IS NULL"),
+        "bookmark_filing f LEFT JOIN bookmark b ON b.user_id = f.user_id AND b.post_id = f.post_id WHERE b.id IS NULL"),
     orphans!("bookmark_filing in another's folder": "f.post_id" of
         "bookmark_filing f LEFT JOIN bookmark_folder d ON d.id = f.folder_id \
          WHERE d.id IS NULL OR d.user_id <> f.user_id"),
     orphans!("repost of a deleted post": "r.id" of
-        "post r JOIN post o ON o.id = r.repost_of_id \
-         WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
+        "post r JOIN post o ON o.id = r.repost_of_id WHERE r.state = 0 AND o.state = 2 AND r.text = ''"),
     orphans!("bookmark of a deleted post": "b.post_id" of
         "bookmark b JOIN post p ON p.id = b.post_id WHERE p.state = 2"),
     orphans!("message copy without its message": "i.event_id" of
@@ -166,8 +159,7 @@ const ORPHANED_ROWS: &[(&str, &str)] = &[
          AND p.user_id = i.user_id WHERE p.user_id IS NULL"),
     orphans!("message that nobody has": "e.id" of "dm_event e WHERE e.copies <= 0"),
     orphans!("stranger in a conversation of two": "p.conversation_id" of
-        "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id \
-         WHERE c.id IS NULL \
+        "dm_participant p LEFT JOIN dm_conversation c ON c.id = p.conversation_id WHERE c.id IS NULL \
          OR (c.lower_id > 0 AND p.user_id <> c.lower_id AND p.user_id <> c.higher_id)"),
     orphans!("like of a deleted post": "l.post_id" of
         "post_like l JOIN post p ON p.id = l.post_id WHERE p.state = 2"),

@@ -95,8 +95,7 @@ pub fn insert(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
 
 /// Sets owner, name and description of a list whose owner was unknown.
 pub fn complete_placeholder(tx: &mut Tx<'_>, list: &List) -> Result<bool, Fault> {
-    let sql = "UPDATE list SET owner_id = $1, name = $2, description = $3 \
-               WHERE id = $4 AND owner_id = 0";
+    let sql = "UPDATE list SET owner_id = $1, name = $2, description = $3 WHERE id = $4 AND owner_id = 0";
     let args = [list.owner_id.into(), (&list.name).into(), (&list.description).into(), list.id.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }

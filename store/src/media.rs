@@ -168,8 +168,7 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
         return Ok(false);
     }
     // The subtitles' own media expire with it.
-    let sql = "UPDATE media SET expires_at = $1 WHERE id IN \
-               (SELECT media_id FROM subtitle WHERE video_id = $2)";
+    let sql = "UPDATE media SET expires_at = $1 WHERE id IN (SELECT media_id FROM subtitle WHERE video_id = $2)";
     tx.execute(sql, &[now.into(), id.into()])?;
     for sql in ["DELETE FROM media_share WHERE media_id = $1", "DELETE FROM subtitle WHERE video_id = $1"] {
         tx.execute(sql, &[id.into()])?;

@@ -132,8 +132,7 @@ pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(User
 
 /// Returns false if the participant had already read up to the event.
 pub fn set_last_read(tx: &mut Tx<'_>, conversation: i64, user: UserId, event: i64) -> Result<bool, Fault> {
-    let sql = "UPDATE dm_participant SET read_id = $1 \
-               WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
+    let sql = "UPDATE dm_participant SET read_id = $1 WHERE conversation_id = $2 AND user_id = $3 AND read_id < $1";
     Ok(tx.execute(sql, &[event.into(), conversation.into(), user.into()])? > 0)
 }
 

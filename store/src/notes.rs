@@ -86,9 +86,8 @@ pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> R
     if before == Some(helpful) {
         return Ok(());
     }
-    let sql = "INSERT INTO note_rating (note_id, user_id, helpful, at) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT (note_id, user_id) DO UPDATE SET helpful = excluded.helpful, \
-               at = excluded.at";
+    let sql = "INSERT INTO note_rating (note_id, user_id, helpful, at) VALUES ($1, $2, $3, $4) ON CONFLICT (note_id, \
+               user_id) DO UPDATE SET helpful = excluded.helpful, at = excluded.at";
     let now = tx.now();
     tx.execute(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
     let (mut more, mut fewer) = (i64::from(helpful), i64::from(!helpful));
@@ -119,8 +118,7 @@ pub struct NoteFeedQuery {
 
 /// The id of the post with `depth` newer ones; 0 if there are fewer posts.
 pub fn post_id_at_depth(tx: &mut Tx<'_>, depth: i64) -> Result<i64, Fault> {
-    let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC \
-               LIMIT 1 OFFSET $1";
+    let sql = "SELECT id FROM post WHERE state = 0 AND nullcast = 0 ORDER BY id DESC LIMIT 1 OFFSET $1";
     tx.query_number(sql, &[depth.into()])
 }
 
@@ -132,12 +130,11 @@ macro_rules! fit {
             concat!(
                 "SELECT p.id FROM ",
                 $from,
-                " JOIN users u ON u.id = p.author_id WHERE p.id > $1 AND p.id < $2 \
-                 AND p.state = 0 AND p.nullcast = 0 AND p.repost_of_id IS NULL \
-                 AND p.withheld = '' AND p.members_only = 0 AND p.followers_only = 0 \
-                 AND p.author_id <> $3 AND (p.lang = $4 OR $4 = '') AND u.state = 0 \
-                 AND u.protected = 0 AND u.withheld = '' AND NOT EXISTS (SELECT 1 FROM note n \
-                 WHERE n.post_id = p.id AND n.author_id = $3 AND n.test_mode = $5) ORDER BY p.id"
+                " JOIN users u ON u.id = p.author_id WHERE p.id > $1 AND p.id < $2 AND p.state = 0 AND p.nullcast = 0 \
+                 AND p.repost_of_id IS NULL AND p.withheld = '' AND p.members_only = 0 AND p.followers_only = 0 \
+                 AND p.author_id <> $3 AND (p.lang = $4 OR $4 = '') AND u.state = 0 AND u.protected = 0 \
+                 AND u.withheld = '' AND NOT EXISTS (SELECT 1 FROM note n WHERE n.post_id = p.id AND n.author_id = $3 \
+                 AND n.test_mode = $5) ORDER BY p.id"
             ),
             " LIMIT $6"
         )

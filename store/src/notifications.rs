@@ -35,7 +35,6 @@ pub fn list_before(tx: &mut Tx<'_>, user: UserId, below: i64, limit: i64) -> Res
 
 /// Deletes notifications from before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 \
-               ORDER BY id LIMIT $2)";
+    let sql = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE id < $1 ORDER BY id LIMIT $2)";
     tx.execute(sql, &[base::id::first_snowflake_at(before).into(), limit.into()])
 }

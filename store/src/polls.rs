@@ -105,18 +105,15 @@ pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Res
 
 /// Polls that have ended but are not closed.
 pub fn list_ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 \
-               ORDER BY ends_at LIMIT $2";
+    let sql = "SELECT id FROM poll WHERE closed_at IS NULL AND ends_at <= $1 ORDER BY ends_at LIMIT $2";
     tx.query_rows(sql, &[tx.now().into(), limit.into()])
 }
 
 /// The posts with a poll and their authors: the post it was created with, or all posts with its card.
 pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
-    let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id \
-               WHERE l.id = $1";
+    let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id WHERE l.id = $1";
     let mut all = tx.query_rows(sql, &[poll.into()])?;
-    let sql = "SELECT id, author_id FROM post WHERE poll_id = $1 AND card_uri <> '' \
-               AND state = 0 ORDER BY id";
+    let sql = "SELECT id, author_id FROM post WHERE poll_id = $1 AND card_uri <> '' AND state = 0 ORDER BY id";
     all.extend(tx.query_rows::<(PostId, UserId)>(sql, &[poll.into()])?);
     Ok(all)
 }

@@ -121,8 +121,7 @@ pub fn highest_id(tx: &mut Tx<'_>) -> Result<PostId, Fault> {
 
 /// Whether the author has a live post above an id with the same fingerprint.
 pub fn has_duplicate(tx: &mut Tx<'_>, author: UserId, fingerprint: &[u8], above: i64) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM post WHERE author_id = $1 AND fingerprint = $2 AND state = 0 \
-               AND id > $3 LIMIT 1";
+    let sql = "SELECT 1 FROM post WHERE author_id = $1 AND fingerprint = $2 AND state = 0 AND id > $3 LIMIT 1";
     tx.row_exists(sql, &[author.into(), fingerprint.into(), above.into()])
 }
 

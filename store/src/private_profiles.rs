@@ -31,9 +31,8 @@ pub fn list_demographics(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, Str
 }
 
 pub fn set(tx: &mut Tx<'_>, user: UserId, profile: &PrivateProfile) -> Result<(), Fault> {
-    let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) \
-               ON CONFLICT (user_id) DO UPDATE SET born_on = excluded.born_on, \
-               gender = excluded.gender, phone = excluded.phone";
+    let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id) \
+               DO UPDATE SET born_on = excluded.born_on, gender = excluded.gender, phone = excluded.phone";
     let args = [user.into(), profile.born_on.as_str().into(), profile.gender.into(), profile.phone.as_str().into()];
     tx.execute(sql, &args)?;
     // Audience matching depends on the phone number.
@@ -43,8 +42,7 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, profile: &PrivateProfile) -> Result<()
 
 /// Users born after `after` up to and including `until`.
 pub fn list_born_between(tx: &mut Tx<'_>, after: &str, until: &str) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT user_id FROM particulars WHERE born_on <> '' AND born_on > $1 \
-               AND born_on <= $2";
+    let sql = "SELECT user_id FROM particulars WHERE born_on <> '' AND born_on > $1 AND born_on <= $2";
     tx.query_rows(sql, &[after.into(), until.into()])
 }
 

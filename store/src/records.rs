@@ -100,8 +100,7 @@ pub fn list_by_field(
 ) -> Result<Vec<RecordRow>, Fault> {
     let level = if shown { "AND level = 0 " } else { "" };
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
-         {level}ORDER BY created_at, id",
+        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 {level}ORDER BY created_at, id",
         indexes::field_sql(field)
     );
     tx.query_rows(&sql, &[account.into(), value.into()])
@@ -116,8 +115,7 @@ pub fn list_by_field_values(
     values: &[i64],
 ) -> Result<Vec<RecordRow>, Fault> {
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 \
-         AND level = 0",
+        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 AND level = 0",
         indexes::field_sql(name)
     );
     tx.query_by_keys(&sql, values, &[account.into()])
@@ -147,8 +145,7 @@ pub fn count_by_field(
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
     let sql = format!(
-        "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
-         AND level = 0",
+        "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 AND level = 0",
         indexes::field_sql(field)
     );
     tx.query_number(&sql, &[account.into(), value.into()])
@@ -179,8 +176,7 @@ pub fn list_due(
 ) -> Result<Vec<RecordRow>, Fault> {
     // -1 stands for records without the field.
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 \
-         ORDER BY {}, id LIMIT $3",
+        "{RECORDS}WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 ORDER BY {}, id LIMIT $3",
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field),
         indexes::sort_field_sql(field)
@@ -197,18 +193,14 @@ pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
 
 /// The first 1000 listed records, oldest first.
 pub fn list_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<RecordRow>, Fault> {
-    let sql = select!(
-        RecordRow,
-        "WHERE kind = $1 AND account_id = $2 AND level = 0 \
-         ORDER BY created_at, id LIMIT 1000"
-    );
+    let sql =
+        select!(RecordRow, "WHERE kind = $1 AND account_id = $2 AND level = 0 ORDER BY created_at, id LIMIT 1000");
     tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
 /// Deleted records included, oldest first.
 pub fn list_ids_by_account(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 \
-               ORDER BY (created_at + 0), id";
+    let sql = "SELECT id FROM ads_record WHERE kind = $1 AND account_id = $2 ORDER BY (created_at + 0), id";
     tx.query_rows(sql, &[kind.into(), account.into()])
 }
 
@@ -219,8 +211,7 @@ pub fn list_in_all_accounts(
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0 \
-         ORDER BY created_at, id LIMIT 100",
+        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0 ORDER BY created_at, id LIMIT 100",
         indexes::field_sql(field)
     );
     tx.query_rows(&sql, &[value.into()])
@@ -234,10 +225,8 @@ pub fn list_above(
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     let ordered = indexes::sort_field_sql(field);
-    let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 \
-         ORDER BY {ordered}, id LIMIT $2",
-    );
+    let sql =
+        format!("{RECORDS}WHERE kind = '{kind}' AND {ordered} > $1 AND level = 0 ORDER BY {ordered}, id LIMIT $2");
     tx.query_rows(&sql, &[min.into(), limit.into()])
 }
 

@@ -24,16 +24,14 @@ pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool,
 
 /// A user's live repost of a post; there may be a public and a nullcast one.
 pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool) -> Result<Option<PostId>, Fault> {
-    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 \
-               AND state = 0";
+    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = $3 AND state = 0";
     let args = [post.into(), user.into(), nullcast.into()];
     tx.query_row(sql, &args)
 }
 
 /// The first 100 live nullcast reposts: at most one per advertiser.
 pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
-    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 \
-               ORDER BY id LIMIT 100";
+    let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 ORDER BY id LIMIT 100";
     tx.query_rows(sql, &[post.into()])
 }
 
@@ -46,10 +44,9 @@ pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<
 /// An author's posts that others have reposted, newest first; both values are the post's id.
 pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!(
-        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 \
-         AND repost_count + imported_repost_count > 0 AND (imported_repost_count > 0 OR EXISTS \
-         (SELECT 1 FROM post other WHERE other.repost_of_id = post.id AND other.state = 0 \
-         AND other.nullcast = 0 AND other.author_id <> post.author_id))"
+        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 AND repost_count + imported_repost_count > 0 \
+         AND (imported_repost_count > 0 OR EXISTS (SELECT 1 FROM post other WHERE other.repost_of_id = post.id \
+         AND other.state = 0 AND other.nullcast = 0 AND other.author_id <> post.author_id))"
     );
     edges::edge_page(tx, author, range, sql)
 }
@@ -57,9 +54,8 @@ pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRang
 /// Newest first; both values are the quoting post's id.
 pub fn page_quotes(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = directional_query!(
-        "SELECT id, id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 \
-         AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
-         AND id > $4 AND id < $5 ORDER BY id",
+        "SELECT id, id FROM post WHERE quoted_post_id = $1 AND state = 0 AND nullcast = 0 AND ($2 = 0 \
+         OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) AND id > $4 AND id < $5 ORDER BY id",
         " LIMIT $6"
     );
     let args = [post.into(), range.without_replies.into(), range.without_reposts.into()];

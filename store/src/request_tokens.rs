@@ -73,8 +73,7 @@ pub fn approve(tx: &mut Tx<'_>, digest: &[u8; 32], user: UserId, verifier_digest
 
 /// Returns false if the token is not waiting or has expired.
 pub fn deny(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    let sql = "UPDATE oauth1_request SET state = 2 \
-               WHERE digest = $1 AND state = 0 AND expires_at > $2";
+    let sql = "UPDATE oauth1_request SET state = 2 WHERE digest = $1 AND state = 0 AND expires_at > $2";
     Ok(tx.execute(sql, &[digest.into(), tx.now().into()])? > 0)
 }
 
@@ -94,8 +93,7 @@ pub fn mark_exchanged(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault>
 
 /// Denies what a user approved for an app and that was not exchanged yet.
 pub fn revoke_approved(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
-    let sql = "UPDATE oauth1_request SET state = 2 \
-               WHERE user_id = $1 AND app_id = $2 AND state = 1";
+    let sql = "UPDATE oauth1_request SET state = 2 WHERE user_id = $1 AND app_id = $2 AND state = 1";
     tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
 }
 

@@ -96,8 +96,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fa
 /// Replaces cookie token and form key of a session; returns false if it was revoked.
 pub fn rotate(tx: &mut Tx<'_>, old: &[u8; 32], digest: &[u8; 32], form_key: &Secret) -> Result<bool, Fault> {
     let form_key = tx.encrypt(&encryption_context(digest), form_key.expose_secret())?;
-    let sql = "UPDATE session SET digest = $1, form_key = $2 \
-               WHERE digest = $3 AND revoked_at IS NULL";
+    let sql = "UPDATE session SET digest = $1, form_key = $2 WHERE digest = $3 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[digest.into(), (&form_key).into(), old.into()])? > 0)
 }
 
@@ -109,22 +108,19 @@ pub fn touch(tx: &mut Tx<'_>, id: i64, address: &str, user_agent: &str, now: Tim
 
 /// Returns false if the session was already revoked.
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, id: i64, now: Time) -> Result<bool, Fault> {
-    let sql = "UPDATE session SET revoked_at = $1 \
-               WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL";
+    let sql = "UPDATE session SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[now.into(), id.into(), user.into()])? > 0)
 }
 
 /// Revokes all sessions of a user except one; returns how many.
 pub fn revoke_others(tx: &mut Tx<'_>, user: UserId, except: Option<i64>, now: Time) -> Result<u64, Fault> {
-    let sql = "UPDATE session SET revoked_at = $1 \
-               WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
+    let sql = "UPDATE session SET revoked_at = $1 WHERE user_id = $2 AND id <> $3 AND revoked_at IS NULL";
     tx.execute(sql, &[now.into(), user.into(), except.unwrap_or(0).into()])
 }
 
 /// Deletes sessions last used before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "DELETE FROM session WHERE id IN \
-               (SELECT id FROM session WHERE last_seen_at < $1 LIMIT $2)";
+    let sql = "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE last_seen_at < $1 LIMIT $2)";
     tx.execute(sql, &[before.into(), limit.into()])
 }
 
@@ -139,10 +135,8 @@ pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     for sql in ["DELETE FROM oauth2_code WHERE user_id = $1", "DELETE FROM oauth1_request WHERE user_id = $1"] {
         tx.execute(sql, &[user.into()])?;
     }
-    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
-                  WHERE user_id = $2 AND revoked_at IS NULL";
-    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
-                  WHERE user_id = $2 AND revoked_at IS NULL";
+    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL";
+    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL";
     Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }
 

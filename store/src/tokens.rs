@@ -138,8 +138,7 @@ pub fn revoke_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> 
 /// Revokes a refresh token on use; returns false if it was already revoked. Leaves the credential cache valid, since
 /// refresh tokens do not authenticate requests.
 pub fn consume_refresh_token(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    let sql = "UPDATE oauth2_token SET revoked_at = $1 \
-               WHERE digest = $2 AND kind = 'refresh' AND revoked_at IS NULL";
+    let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE digest = $2 AND kind = 'refresh' AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
@@ -147,17 +146,14 @@ pub fn consume_refresh_token(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool,
 pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
     tx.mark_credentials_changed();
     let args = [tx.now().into(), user.into(), app.into()];
-    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 \
-                  WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
-    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 \
-                  WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
+    let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
+    let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
     Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
 }
 
 /// Permissions of the OAuth 1.0a tokens that are not revoked.
 pub fn live_permissions(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<String>, Fault> {
-    let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 \
-               AND revoked_at IS NULL";
+    let sql = "SELECT permission FROM oauth1_token WHERE app_id = $1 AND user_id = $2 AND revoked_at IS NULL";
     tx.query_rows(sql, &[app.into(), user.into()])
 }
 

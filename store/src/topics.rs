@@ -30,8 +30,7 @@ table! {
 
 /// A log reader's cursor, locked until the end of the transaction; a new reader starts at the beginning.
 pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) \
-               ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
+    let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
     tx.execute(sql, &[reader.into()])?;
     Ok(crate::event_log::find_cursor(tx, reader)?.unwrap_or(0))
 }
@@ -42,9 +41,8 @@ pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: Use
         return Ok(());
     }
     let is_sole_author = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
-    let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) \
-               ON CONFLICT (hour, topic) DO UPDATE SET posts = topic_hour.posts + 1, \
-               authors = topic_hour.authors + excluded.authors";
+    let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) ON CONFLICT (hour, topic) \
+               DO UPDATE SET posts = topic_hour.posts + 1, authors = topic_hour.authors + excluded.authors";
     tx.execute(sql, &[hour.into(), topic.into(), is_sole_author.into()]).map(|_| ())
 }
 
@@ -56,8 +54,7 @@ pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
         tx.execute(sql, &[topic.into(), post.into()])?;
         let is_sole_author = i64::from(count_author_posts(tx, topic, *hour, *author)? == 0);
-        let sql = "UPDATE topic_hour SET posts = posts - 1, authors = authors - $1 \
-                   WHERE hour = $2 AND topic = $3";
+        let sql = "UPDATE topic_hour SET posts = posts - 1, authors = authors - $1 WHERE hour = $2 AND topic = $3";
         tx.execute(sql, &[is_sole_author.into(), (*hour).into(), topic.into()])?;
     }
     Ok(rows.len())

@@ -69,8 +69,7 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option
 
 /// The number of a user's uploads that receive segments, counted up to `bound`.
 pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64, Fault> {
-    let sql = "SELECT COUNT(*) FROM \
-               (SELECT 1 FROM upload WHERE owner_id = $1 AND state = 0 LIMIT $2) AS open_ones";
+    let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM upload WHERE owner_id = $1 AND state = 0 LIMIT $2) AS open_ones";
     tx.query_number(sql, &[owner.into(), bound.into()])
 }
 
@@ -141,8 +140,7 @@ pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpl
 
 /// Releases all leases, when no other process can hold one.
 pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) \
-               AND leased_until > 0";
+    let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) AND leased_until > 0";
     tx.execute(sql, &[]).map(|_| ())
 }
 

@@ -32,9 +32,8 @@ pub(crate) fn index_user(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     for (field, words) in (0..).zip(searched_words(user)) {
         rows.extend(words.iter().map(|word| (field, term_code(word))));
     }
-    let sql = "INSERT INTO user_word (user_id, place, word) VALUES ($1, $2, $3), ($1, $4, $5), \
-               ($1, $6, $7), ($1, $8, $9), ($1, $10, $11), ($1, $12, $13), ($1, $14, $15), \
-               ($1, $16, $17) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO user_word (user_id, place, word) VALUES ($1, $2, $3), ($1, $4, $5), ($1, $6, $7), ($1, $8, \
+               $9), ($1, $10, $11), ($1, $12, $13), ($1, $14, $15), ($1, $16, $17) ON CONFLICT DO NOTHING";
     for batch in rows.chunks(BATCH_SIZE) {
         let mut args = vec![user.id.into()];
         // A shorter batch repeats its last row.
@@ -103,8 +102,7 @@ pub fn find_in_range(tx: &mut Tx<'_>, query: &WordRangeQuery) -> Result<Vec<(i64
         "SELECT word, user_id FROM user_word WHERE place = $1 AND word = $2 AND user_id < $3 \
          ORDER BY user_id DESC LIMIT $4"
     } else {
-        "SELECT word, user_id FROM user_word WHERE place = $1 AND word = $2 AND user_id > $3 \
-         ORDER BY user_id LIMIT $4"
+        "SELECT word, user_id FROM user_word WHERE place = $1 AND word = $2 AND user_id > $3 ORDER BY user_id LIMIT $4"
     };
     let args = [query.field.into(), word.into(), user.into(), query.limit.into()];
     let mut found = tx.query_rows(same_word_sql, &args)?;

@@ -256,7 +256,6 @@ pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
 
 /// Pairs of post and user, for users with live posts.
 pub fn most_recent_posts(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(PostId, UserId)>, Fault> {
-    let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 \
-               AND most_recent_post_id IS NOT NULL";
+    let sql = "SELECT most_recent_post_id, id FROM users WHERE id = $1 AND most_recent_post_id IS NOT NULL";
     tx.query_by_ids(sql, users, &[])
 }

@@ -204,20 +204,18 @@ pub fn matched_users(tx: &mut Tx<'_>, audience: i64, at: Time) -> Result<Vec<Use
 
 /// As [`matched_users`], limited to users who became members at `since` or later.
 pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time) -> Result<Vec<UserId>, Fault> {
-    let sql = "SELECT DISTINCT user_id FROM audience_user WHERE audience_id = $1 \
-               AND effective_at <= $2 AND expires_at > $3 AND effective_at >= $4 \
-               AND NOT EXISTS (SELECT 1 FROM audience_gone WHERE audience_id = $5) \
-               ORDER BY user_id";
+    let sql = "SELECT DISTINCT user_id FROM audience_user WHERE audience_id = $1 AND effective_at <= $2 \
+               AND expires_at > $3 AND effective_at >= $4 AND NOT EXISTS (SELECT 1 FROM audience_gone \
+               WHERE audience_id = $5) ORDER BY user_id";
     let args = [audience.into(), at.into(), at.into(), since.into(), audience.into()];
     tx.query_rows(sql, &args)
 }
 
 /// The audiences that a user belongs to at a time.
 pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT DISTINCT audience_id FROM audience_user WHERE user_id = $1 \
-               AND effective_at <= $2 AND expires_at > $3 AND NOT EXISTS (SELECT 1 FROM \
-               audience_gone WHERE audience_gone.audience_id = audience_user.audience_id) \
-               ORDER BY audience_id";
+    let sql = "SELECT DISTINCT audience_id FROM audience_user WHERE user_id = $1 AND effective_at <= $2 \
+               AND expires_at > $3 AND NOT EXISTS (SELECT 1 FROM audience_gone \
+               WHERE audience_gone.audience_id = audience_user.audience_id) ORDER BY audience_id";
     tx.query_rows(sql, &[user.into(), at.into(), at.into()])
 }
 
@@ -272,10 +270,8 @@ pub fn list_containing_audiences(tx: &mut Tx<'_>, part: i64) -> Result<Vec<i64>,
 
 /// The next time after `after` at which a user enters or leaves an audience.
 pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Result<Option<Time>, Fault> {
-    let starts = "SELECT MIN(effective_at) FROM audience_user \
-                  WHERE audience_id = $1 AND effective_at > $2";
-    let ends = "SELECT MIN(expires_at) FROM audience_user \
-                WHERE audience_id = $1 AND expires_at > $2";
+    let starts = "SELECT MIN(effective_at) FROM audience_user WHERE audience_id = $1 AND effective_at > $2";
+    let ends = "SELECT MIN(expires_at) FROM audience_user WHERE audience_id = $1 AND expires_at > $2";
     let mut first = |sql| tx.query_row(sql, &[audience.into(), after.into()]);
     let (starts, ends) = (first(starts)?.flatten(), first(ends)?.flatten());
     Ok(starts.into_iter().chain(ends).min())
@@ -290,8 +286,7 @@ pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
 
 /// Deletes expired members and members of deleted audiences; returns how many.
 pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Fault> {
-    let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 \
-               ORDER BY expires_at LIMIT $2";
+    let sql = "SELECT audience_id, number FROM audience_member WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2";
     let over = tx.query_rows(sql, &[now.into(), limit.into()])?;
     let mut by_audience: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for (audience, member) in &over {
@@ -300,8 +295,7 @@ pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Faul
     let mut count = over.len();
     let sql = "SELECT audience_id FROM audience_gone ORDER BY audience_id LIMIT 1";
     if let Some(gone) = tx.query_row::<i64>(sql, &[])? {
-        let sql = "SELECT number FROM audience_member WHERE audience_id = $1 \
-                   ORDER BY number LIMIT $2";
+        let sql = "SELECT number FROM audience_member WHERE audience_id = $1 ORDER BY number LIMIT $2";
         let left: Vec<i64> = tx.query_rows(sql, &[gone.into(), limit.into()])?;
         if left.is_empty() {
             // Matches of users that were being refreshed at that time may have been inserted later.

@@ -20,32 +20,21 @@ pub enum EdgeKind {
 pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql = match kind {
         EdgeKind::Follow => {
-            "INSERT INTO follow (source_id, target_id, id) \
-             SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) \
-             WHERE NOT EXISTS (SELECT 1 FROM block WHERE source_id = $1 AND target_id = $2) \
-             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 AND target_id = $1) \
-             ON CONFLICT DO NOTHING"
+            "INSERT INTO follow (source_id, target_id, id) SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), \
+             CAST($3 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM block WHERE source_id = $1 AND target_id = $2) \
+             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 AND target_id = $1) ON CONFLICT DO NOTHING"
         }
-        EdgeKind::Block => {
-            "INSERT INTO block (source_id, target_id, id) VALUES ($1, $2, $3) \
-             ON CONFLICT DO NOTHING"
-        }
-        EdgeKind::Mute => {
-            "INSERT INTO mute (source_id, target_id, id) VALUES ($1, $2, $3) \
-             ON CONFLICT DO NOTHING"
-        }
+        EdgeKind::Block => "INSERT INTO block (source_id, target_id, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        EdgeKind::Mute => "INSERT INTO mute (source_id, target_id, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         EdgeKind::Request => {
-            "INSERT INTO follow_request (source_id, target_id, id) \
-             SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) \
-             WHERE EXISTS (SELECT 1 FROM users WHERE id = $2 AND protected = 1) \
-             AND NOT EXISTS (SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2) \
-             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $1 AND target_id = $2) \
-             AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 AND target_id = $1) \
-             ON CONFLICT DO NOTHING"
+            "INSERT INTO follow_request (source_id, target_id, id) SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), \
+             CAST($3 AS BIGINT) WHERE EXISTS (SELECT 1 FROM users WHERE id = $2 AND protected = 1) AND NOT EXISTS \
+             (SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2) AND NOT EXISTS (SELECT 1 FROM block \
+             WHERE source_id = $1 AND target_id = $2) AND NOT EXISTS (SELECT 1 FROM block WHERE source_id = $2 \
+             AND target_id = $1) ON CONFLICT DO NOTHING"
         }
         EdgeKind::DmBlock => {
-            "INSERT INTO dm_block (source_id, target_id, id) VALUES ($1, $2, $3) \
-             ON CONFLICT DO NOTHING"
+            "INSERT INTO dm_block (source_id, target_id, id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
         }
     };
     Ok(tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0)

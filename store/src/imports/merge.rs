@@ -32,13 +32,11 @@ const RESOLVE_DUPLICATES: &[&str] = &[
     "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote a \
      JOIN poll_vote b ON b.poll_id = a.poll_id WHERE a.user_id = $1 AND b.user_id = $2 \
      AND a.poll_id = poll_option.poll_id AND a.choice = poll_option.choice)",
-    "DELETE FROM note_rating WHERE note_id IN (SELECT a.id FROM note a JOIN note b \
-     ON b.post_id = a.post_id AND b.test_mode = a.test_mode \
-     WHERE a.author_id = $1 AND b.author_id = $2)",
-    "UPDATE post SET repost_count = repost_count - 1 WHERE id IN (SELECT repost_of_id \
-     FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND repost_of_id IN \
-     (SELECT repost_of_id FROM post WHERE author_id = $2 AND state = 0 AND nullcast = 0 \
-     AND repost_of_id IS NOT NULL))",
+    "DELETE FROM note_rating WHERE note_id IN (SELECT a.id FROM note a JOIN note b ON b.post_id = a.post_id \
+     AND b.test_mode = a.test_mode WHERE a.author_id = $1 AND b.author_id = $2)",
+    "UPDATE post SET repost_count = repost_count - 1 WHERE id IN (SELECT repost_of_id FROM post WHERE author_id = $1 \
+     AND state = 0 AND nullcast = 0 AND repost_of_id IN (SELECT repost_of_id FROM post WHERE author_id = $2 \
+     AND state = 0 AND nullcast = 0 AND repost_of_id IS NOT NULL))",
     "UPDATE post SET state = 2 WHERE author_id = $1 AND state = 0 AND EXISTS (SELECT 1 \
      FROM post other WHERE other.repost_of_id = post.repost_of_id AND other.author_id = $2 \
      AND other.nullcast = post.nullcast AND other.state = 0)",
@@ -46,33 +44,26 @@ const RESOLVE_DUPLICATES: &[&str] = &[
 
 /// Moves the affiliate badge, unless `to` has one: a user has at most one.
 const MOVE_BADGE: &[&str] = &[
-    "DELETE FROM affiliate WHERE user_id = $1 AND EXISTS \
-     (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')",
-    "UPDATE users SET affiliation = (SELECT affiliation FROM users WHERE id = $1) \
-     WHERE id = $2 AND affiliation = ''",
+    "DELETE FROM affiliate WHERE user_id = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $2 AND affiliation <> '')",
+    "UPDATE users SET affiliation = (SELECT affiliation FROM users WHERE id = $1) WHERE id = $2 AND affiliation = ''",
 ];
 
 /// A block between two users excludes follows between them.
 const DELETE_BLOCKED_FOLLOWS: &[&str] = &[
-    "UPDATE users SET followers_count = followers_count - 1 WHERE id IN \
-     (SELECT target_id FROM follow WHERE source_id = $1 AND (target_id IN \
-     (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
+    "UPDATE users SET followers_count = followers_count - 1 WHERE id IN (SELECT target_id FROM follow \
+     WHERE source_id = $1 AND (target_id IN (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
      (SELECT source_id FROM block WHERE target_id = $1)))",
-    "DELETE FROM follow WHERE source_id = $1 AND (target_id IN \
-     (SELECT target_id FROM block WHERE source_id = $1) OR target_id IN \
-     (SELECT source_id FROM block WHERE target_id = $1))",
-    "UPDATE users SET following_count = following_count - 1 WHERE id IN \
-     (SELECT source_id FROM follow WHERE target_id = $1 AND (source_id IN \
-     (SELECT target_id FROM block WHERE source_id = $1) OR source_id IN \
+    "DELETE FROM follow WHERE source_id = $1 AND (target_id IN (SELECT target_id FROM block WHERE source_id = $1) \
+     OR target_id IN (SELECT source_id FROM block WHERE target_id = $1))",
+    "UPDATE users SET following_count = following_count - 1 WHERE id IN (SELECT source_id FROM follow \
+     WHERE target_id = $1 AND (source_id IN (SELECT target_id FROM block WHERE source_id = $1) OR source_id IN \
      (SELECT source_id FROM block WHERE target_id = $1)))",
-    "DELETE FROM follow WHERE target_id = $1 AND (source_id IN \
-     (SELECT target_id FROM block WHERE source_id = $1) OR source_id IN \
-     (SELECT source_id FROM block WHERE target_id = $1))",
+    "DELETE FROM follow WHERE target_id = $1 AND (source_id IN (SELECT target_id FROM block WHERE source_id = $1) \
+     OR source_id IN (SELECT source_id FROM block WHERE target_id = $1))",
     "DELETE FROM follow_request WHERE source_id = $1 AND target_id IN \
      (SELECT target_id FROM follow WHERE source_id = $1)",
-    "DELETE FROM follow_request WHERE target_id = $1 AND (source_id IN \
-     (SELECT source_id FROM follow WHERE target_id = $1) OR \
-     (SELECT protected FROM users WHERE id = $1) = 0)",
+    "DELETE FROM follow_request WHERE target_id = $1 AND (source_id IN (SELECT source_id FROM follow \
+     WHERE target_id = $1) OR (SELECT protected FROM users WHERE id = $1) = 0)",
 ];
 
 /// Users cannot follow, block, mute or subscribe to themselves.
@@ -89,20 +80,16 @@ const DELETE_SELF_RELATIONS: &[&str] = &[
 ];
 
 const RECOUNT_SQL: &[&str] = &[
-    "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1), \
-     verified_followers_count = (SELECT COUNT(*) FROM follow f JOIN users s \
-     ON s.id = f.source_id WHERE f.target_id = $1 AND s.verified = 1), \
-     following_count = (SELECT COUNT(*) FROM follow WHERE source_id = $1), \
-     like_count = (SELECT COUNT(*) FROM post_like WHERE user_id = $1), \
-     listed_count = (SELECT COUNT(*) FROM list_member m JOIN list l ON l.id = m.list_id \
-     WHERE m.user_id = $1 AND l.deleted_at IS NULL AND l.private = 0), \
+    "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1), verified_followers_count = \
+     (SELECT COUNT(*) FROM follow f JOIN users s ON s.id = f.source_id WHERE f.target_id = $1 AND s.verified = 1), \
+     following_count = (SELECT COUNT(*) FROM follow WHERE source_id = $1), like_count = (SELECT COUNT(*) \
+     FROM post_like WHERE user_id = $1), listed_count = (SELECT COUNT(*) FROM list_member m \
+     JOIN list l ON l.id = m.list_id WHERE m.user_id = $1 AND l.deleted_at IS NULL AND l.private = 0), \
      following_version = following_version + 1 WHERE id = $1",
     "UPDATE list SET member_version = member_version + 1 \
      WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)",
-    "UPDATE users SET post_count = \
-     (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0), media_count = \
-     (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND media_keys <> ''), \
-     most_recent_post_id = \
+    "UPDATE users SET post_count = (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0), media_count = \
+     (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0 AND media_keys <> ''), most_recent_post_id = \
      (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) WHERE id = $1",
 ];
 
@@ -137,8 +124,7 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
 /// Affiliate badges contain the organization's id.
 fn rename_badges(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
     let (before, after) = (format!("\"{from}\""), format!("\"{to}\""));
-    let sql = "UPDATE users SET affiliation = REPLACE(affiliation, CAST($1 AS TEXT), \
-               CAST($2 AS TEXT)) WHERE id IN \
+    let sql = "UPDATE users SET affiliation = REPLACE(affiliation, CAST($1 AS TEXT), CAST($2 AS TEXT)) WHERE id IN \
                (SELECT user_id FROM affiliate WHERE organization_id = $3)";
     let args = [(&before).into(), (&after).into(), to.into()];
     tx.execute(sql, &args).map(|_| ())

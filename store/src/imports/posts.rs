@@ -26,9 +26,8 @@ pub fn find_posts(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedPostSummar
 
 /// Inserts a placeholder; its text may be empty, its author 0.
 pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
-    let sql = "INSERT INTO post (id, author_id, created_at, state, text, lang, conversation_id, \
-               entities, display_end) VALUES ($1, $2, $3, 3, $4, $5, $6, $7, $8) \
-               ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO post (id, author_id, created_at, state, text, lang, conversation_id, entities, display_end) \
+               VALUES ($1, $2, $3, 3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
     let args = [
         post.id.into(),
         post.author_id.into(),
@@ -96,11 +95,9 @@ pub struct PostCounterDeltas {
 /// Imported likes and reposts are subtracted from the imported totals, which already included them.
 pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> Result<(), Fault> {
     let sql = "UPDATE post SET reply_count = reply_count + $1, quote_count = quote_count + $2, \
-               repost_count = repost_count + $3, like_count = like_count + $4, \
-               imported_repost_count = CASE WHEN imported_repost_count > $3 \
-               THEN imported_repost_count - $3 ELSE 0 END, \
-               imported_like_count = CASE WHEN imported_like_count > $4 \
-               THEN imported_like_count - $4 ELSE 0 END WHERE id = $5";
+               repost_count = repost_count + $3, like_count = like_count + $4, imported_repost_count = \
+               CASE WHEN imported_repost_count > $3 THEN imported_repost_count - $3 ELSE 0 END, imported_like_count = \
+               CASE WHEN imported_like_count > $4 THEN imported_like_count - $4 ELSE 0 END WHERE id = $5";
     let args = [by.replies.into(), by.quotes.into(), by.reposts.into(), by.likes.into(), post.into()];
     tx.execute(sql, &args).map(|_| ())
 }

@@ -24,9 +24,8 @@ pub fn load_progress(tx: &mut Tx<'_>, source: &str) -> Result<Option<ImportProgr
 
 /// To be called in the transaction of the imported rows.
 pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) -> Result<(), Fault> {
-    let sql = "INSERT INTO import_progress (source, position, report, finished) \
-               VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO UPDATE SET \
-               position = excluded.position, report = excluded.report, \
+    let sql = "INSERT INTO import_progress (source, position, report, finished) VALUES ($1, $2, $3, $4) \
+               ON CONFLICT (source) DO UPDATE SET position = excluded.position, report = excluded.report, \
                finished = excluded.finished";
     let args = [source.into(), (&progress.position).into(), (&progress.report).into(), progress.finished.into()];
     tx.execute(sql, &args).map(|_| ())
@@ -35,8 +34,7 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) ->
 /// Whether an import is at `position` and may continue. Blocks other imports of the same source until the end of the
 /// transaction.
 pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {
-    let sql = "UPDATE import_progress SET finished = 0 \
-               WHERE source = $1 AND position = $2 AND finished = 0";
+    let sql = "UPDATE import_progress SET finished = 0 WHERE source = $1 AND position = $2 AND finished = 0";
     Ok(tx.execute(sql, &[source.into(), position.into()])? > 0)
 }
 
@@ -58,13 +56,11 @@ pub fn invalidate_home_timelines(tx: &mut Tx<'_>, source: &str, limit: i64) -> R
         return Ok(false);
     };
     let steps = [
-        "UPDATE users SET following_version = following_version + 1 WHERE id IN \
-         (SELECT f.source_id FROM import_author a JOIN follow f ON f.target_id = a.user_id \
-         WHERE a.source = $1 AND a.user_id <= $2 \
-         UNION SELECT user_id FROM import_author WHERE source = $1 AND user_id <= $2)",
-        "UPDATE list SET member_version = member_version + 1 WHERE id IN \
-         (SELECT m.list_id FROM import_author a JOIN list_member m ON m.user_id = a.user_id \
-         WHERE a.source = $1 AND a.user_id <= $2)",
+        "UPDATE users SET following_version = following_version + 1 WHERE id IN (SELECT f.source_id \
+         FROM import_author a JOIN follow f ON f.target_id = a.user_id WHERE a.source = $1 AND a.user_id <= $2 UNION \
+         SELECT user_id FROM import_author WHERE source = $1 AND user_id <= $2)",
+        "UPDATE list SET member_version = member_version + 1 WHERE id IN (SELECT m.list_id FROM import_author a \
+         JOIN list_member m ON m.user_id = a.user_id WHERE a.source = $1 AND a.user_id <= $2)",
         "DELETE FROM import_author WHERE source = $1 AND user_id <= $2",
     ];
     for sql in steps {

@@ -74,9 +74,8 @@ pub fn apply_user_deltas(tx: &mut Tx<'_>, user: UserId, by: &UserCounterDeltas) 
                followers_count = followers_count + $3, following_count = following_count + $4, \
                like_count = like_count + $5, listed_count = listed_count + $6, \
                following_version = following_version + $7, most_recent_post_id = \
-               CASE WHEN COALESCE(most_recent_post_id, 0) < CAST($8 AS BIGINT) \
-               THEN CAST($8 AS BIGINT) ELSE most_recent_post_id END, \
-               verified_followers_count = verified_followers_count + $9 WHERE id = $10";
+               CASE WHEN COALESCE(most_recent_post_id, 0) < CAST($8 AS BIGINT) THEN CAST($8 AS BIGINT) \
+               ELSE most_recent_post_id END, verified_followers_count = verified_followers_count + $9 WHERE id = $10";
     let args = [
         by.posts.into(),
         by.media.into(),

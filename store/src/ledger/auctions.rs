@@ -55,12 +55,10 @@ pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault>
         let won = if bid.won { bid.weight } else { 0 };
         *row = (row.0 + bid.weight, row.1 + won, row.2.max(bid.price_micro));
     }
-    let sql = "INSERT INTO ad_auction (line_item_id, hour, step, entered, won, highest) \
-               VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (line_item_id, hour, step) \
-               DO UPDATE SET entered = ad_auction.entered + excluded.entered, \
-               won = ad_auction.won + excluded.won, \
-               highest = CASE WHEN excluded.highest > ad_auction.highest \
-               THEN excluded.highest ELSE ad_auction.highest END";
+    let sql = "INSERT INTO ad_auction (line_item_id, hour, step, entered, won, highest) VALUES ($1, $2, $3, $4, $5, \
+               $6) ON CONFLICT (line_item_id, hour, step) DO UPDATE \
+               SET entered = ad_auction.entered + excluded.entered, won = ad_auction.won + excluded.won, highest = \
+               CASE WHEN excluded.highest > ad_auction.highest THEN excluded.highest ELSE ad_auction.highest END";
     // A fixed order, so that concurrent transactions do not deadlock.
     for ((item, step), (entered, won, highest)) in rows {
         let args = [item, hour, step, entered, won, highest].map(Into::into);
@@ -75,9 +73,8 @@ pub fn load_auction_statistics(
     line_items: &[i64],
     since: Time,
 ) -> Result<BTreeMap<i64, AuctionStatistics>, Fault> {
-    let sql = "SELECT line_item_id, step, CAST(SUM(entered) AS BIGINT), \
-               CAST(SUM(won) AS BIGINT), MAX(highest) FROM ad_auction \
-               WHERE line_item_id = $1 AND hour >= $2 GROUP BY line_item_id, step";
+    let sql = "SELECT line_item_id, step, CAST(SUM(entered) AS BIGINT), CAST(SUM(won) AS BIGINT), MAX(highest) \
+               FROM ad_auction WHERE line_item_id = $1 AND hour >= $2 GROUP BY line_item_id, step";
     let since = hour_start(since.ms(), 0);
     let mut rows: Vec<[i64; 5]> = tx.query_by_keys(sql, line_items, &[since.into()])?;
     rows.sort_unstable();

@@ -118,8 +118,7 @@ fn upsert_sums_sql(table: &str, keys: &str, count: usize) -> String {
         Metric::ALL.iter().map(|metric| format!("{0} = {table}.{0} + excluded.{0}", metric.name())).collect();
     let conflict = keys.trim_end_matches(", owed");
     format!(
-        "INSERT INTO {table} ({keys}, {METRIC_COLUMNS}) VALUES ({}) ON CONFLICT ({conflict}) \
-         DO UPDATE SET {}",
+        "INSERT INTO {table} ({keys}, {METRIC_COLUMNS}) VALUES ({}) ON CONFLICT ({conflict}) DO UPDATE SET {}",
         marks.join(", "),
         sums.join(", ")
     )
@@ -140,14 +139,11 @@ fn add_total_sums(tx: &mut Tx<'_>, key: [i64; 2], sums: &MetricSums) -> Result<(
 }
 
 fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {
-    let sql = "INSERT INTO ad_active (account_id, entity, hour, entity_id, first_at, last_at, \
-               placements) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-               ON CONFLICT (account_id, entity, hour, entity_id) DO UPDATE SET \
-               first_at = CASE WHEN excluded.first_at < ad_active.first_at \
-               THEN excluded.first_at ELSE ad_active.first_at END, \
-               last_at = CASE WHEN excluded.last_at > ad_active.last_at \
-               THEN excluded.last_at ELSE ad_active.last_at END, \
-               placements = ad_active.placements | excluded.placements";
+    let sql = "INSERT INTO ad_active (account_id, entity, hour, entity_id, first_at, last_at, placements) VALUES ($1, \
+               $2, $3, $4, $5, $6, $7) ON CONFLICT (account_id, entity, hour, entity_id) DO UPDATE SET first_at = \
+               CASE WHEN excluded.first_at < ad_active.first_at THEN excluded.first_at ELSE ad_active.first_at END, \
+               last_at = CASE WHEN excluded.last_at > ad_active.last_at THEN excluded.last_at \
+               ELSE ad_active.last_at END, placements = ad_active.placements | excluded.placements";
     let times = [first, last, places];
     let numbers = key.iter().chain(&times);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();

@@ -92,8 +92,7 @@ pub fn transition_job(
     (from, to): (AnalyticsJobState, AnalyticsJobState),
     file: Option<(&[u8], Time)>,
 ) -> Result<bool, Fault> {
-    let sql = "UPDATE ad_job SET state = $1, updated_at = $2, file = $3, expires_at = $4 \
-               WHERE id = $5 AND state = $6";
+    let sql = "UPDATE ad_job SET state = $1, updated_at = $2, file = $3, expires_at = $4 WHERE id = $5 AND state = $6";
     let args = [
         to.to_number().into(),
         tx.now().into(),

@@ -52,9 +52,8 @@ pub fn spend_between(
     ids: &[i64],
     (from, to): (Time, Time),
 ) -> Result<Vec<(i64, i64)>, Fault> {
-    let sql = "SELECT entity_id, CAST(SUM(charge_micro) AS BIGINT) FROM ad_hour \
-               WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4 \
-               GROUP BY entity_id";
+    let sql = "SELECT entity_id, CAST(SUM(charge_micro) AS BIGINT) FROM ad_hour WHERE entity_id = $1 AND entity = $2 \
+               AND hour >= $3 AND hour < $4 GROUP BY entity_id";
     let more = [entity.to_number().into(), from.into(), to.into()];
     tx.query_by_keys(sql, ids, &more)
 }
@@ -74,8 +73,7 @@ pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> 
 
 /// Line items and times of a viewer's impressions.
 pub fn list_line_item_impressions(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<(i64, Time)>, Fault> {
-    let sql = "SELECT line_item_id, event_time FROM ad_event \
-               WHERE viewer = $1 AND event_time > $2 AND kind = 0";
+    let sql = "SELECT line_item_id, event_time FROM ad_event WHERE viewer = $1 AND event_time > $2 AND kind = 0";
     tx.query_rows(sql, &[viewer.into(), since.into()])
 }
 
@@ -95,8 +93,7 @@ pub fn count_viewer_impressions(
 ) -> Result<Vec<ViewerImpressions>, Fault> {
     let sql = select!(
         ViewerImpressions,
-        "WHERE line_item_id = $1 AND event_time >= $2 AND event_time < $3 AND kind = 0 GROUP BY line_item_id, \
-         viewer"
+        "WHERE line_item_id = $1 AND event_time >= $2 AND event_time < $3 AND kind = 0 GROUP BY line_item_id, viewer"
     );
     tx.query_by_keys(sql, line_items, &[from.into(), to.into()])
 }
@@ -108,8 +105,7 @@ pub fn list_viewers(
     kinds: &[AdEventKind],
     since: Time,
 ) -> Result<Vec<UserId>, Fault> {
-    let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 \
-               AND event_time >= $2 AND viewer > 0";
+    let sql = "SELECT DISTINCT viewer, kind FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 AND viewer > 0";
     let rows: Vec<(UserId, AdEventKind)> = tx.query_by_keys(sql, line_items, &[since.into()])?;
     let mut all: Vec<UserId> =
         rows.into_iter().filter(|(_, kind)| kinds.contains(kind)).map(|(viewer, _)| viewer).collect();

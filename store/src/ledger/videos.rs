@@ -5,11 +5,9 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 
 pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fault> {
-    let sql = "INSERT INTO ad_video (author_id, post_id, shown_at) \
-               SELECT author_id, id, $1 FROM post WHERE id = $2 \
+    let sql = "INSERT INTO ad_video (author_id, post_id, shown_at) SELECT author_id, id, $1 FROM post WHERE id = $2 \
                ON CONFLICT (author_id, post_id) DO UPDATE SET shown_at = \
-               CASE WHEN excluded.shown_at > ad_video.shown_at \
-               THEN excluded.shown_at ELSE ad_video.shown_at END";
+               CASE WHEN excluded.shown_at > ad_video.shown_at THEN excluded.shown_at ELSE ad_video.shown_at END";
     tx.execute(sql, &[at.into(), post.into()]).map(|_| ())
 }
 

@@ -36,8 +36,7 @@ pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool,
 }
 
 fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
-    let sql = "UPDATE list SET member_count = member_count + $1, \
-               member_version = member_version + 1 WHERE id = $2";
+    let sql = "UPDATE list SET member_count = member_count + $1, member_version = member_version + 1 WHERE id = $2";
     tx.execute(sql, &[by.into(), list.id.into()])?;
     if !list.private && list.deleted_at.is_none() {
         let sql = "UPDATE users SET listed_count = listed_count + $1 WHERE id = $2";
@@ -100,8 +99,7 @@ pub fn membership_page(
 
 /// Members of all lists that are not deleted, in the order of list and user, after a pair.
 pub fn list_all_members(tx: &mut Tx<'_>, after: IdPair, limit: i64) -> Result<Vec<EdgeWithId>, Fault> {
-    let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id \
-               WHERE (m.list_id, m.user_id) > ($1, $2) AND l.deleted_at IS NULL \
-               ORDER BY m.list_id, m.user_id LIMIT $3";
+    let sql = "SELECT m.list_id, m.user_id, m.id FROM list_member m JOIN list l ON l.id = m.list_id WHERE (m.list_id, \
+               m.user_id) > ($1, $2) AND l.deleted_at IS NULL ORDER BY m.list_id, m.user_id LIMIT $3";
     tx.query_rows(sql, &[after.0.into(), after.1.into(), limit.into()])
 }

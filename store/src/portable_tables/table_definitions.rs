@@ -214,8 +214,7 @@ const LIST_FOLLOW: TableDefinition =
 
 const LIST_PIN: TableDefinition =
     define_table("list_pin", 2, columns! { user_id: User, list_id: Reference("list"), id: Stamp }).requiring(
-        "EXISTS (SELECT 1 FROM list WHERE id = $2 AND (private = 0 OR owner_id = $1) \
-     AND deleted_at IS NULL)",
+        "EXISTS (SELECT 1 FROM list WHERE id = $2 AND (private = 0 OR owner_id = $1) AND deleted_at IS NULL)",
     );
 
 const SPACE_TOPIC: TableDefinition = define_table("space_topic", 1, columns! { id: Id, name: Text, description: Text });
@@ -237,13 +236,11 @@ const SPACE_PART: TableDefinition = define_table(
 )
 .updating(&[
     (
-        "UPDATE space SET participant_count = participant_count + 1 \
-         WHERE id = $1 AND CAST($2 AS BIGINT) = 3",
+        "UPDATE space SET participant_count = participant_count + 1 WHERE id = $1 AND CAST($2 AS BIGINT) = 3",
         &["space_id", "role"],
     ),
     (
-        "UPDATE space SET subscriber_count = subscriber_count + 1 \
-         WHERE id = $1 AND CAST($2 AS BIGINT) = 4",
+        "UPDATE space SET subscriber_count = subscriber_count + 1 WHERE id = $1 AND CAST($2 AS BIGINT) = 4",
         &["space_id", "role"],
     ),
 ]);
@@ -264,8 +261,7 @@ const DM_PARTICIPANT: TableDefinition = define_table(
     columns! { conversation_id: Reference("dm_conversation"), user_id: User, id: Stamp, read_id: Stamp },
 )
 .requiring(
-    "EXISTS (SELECT 1 FROM dm_conversation WHERE id = $1 \
-     AND (lower_id = 0 OR lower_id = $2 OR higher_id = $2))",
+    "EXISTS (SELECT 1 FROM dm_conversation WHERE id = $1 AND (lower_id = 0 OR lower_id = $2 OR higher_id = $2))",
 );
 
 const DM_EVENT: TableDefinition = define_table(
@@ -289,9 +285,8 @@ const DM_INBOX: TableDefinition = define_table(
     },
 )
 .requiring(
-    "EXISTS (SELECT 1 FROM dm_event e JOIN dm_participant p \
-     ON p.conversation_id = e.conversation_id AND p.user_id = $1 \
-     WHERE e.id = $3 AND e.kind = $2 AND e.conversation_id = $4)",
+    "EXISTS (SELECT 1 FROM dm_event e JOIN dm_participant p ON p.conversation_id = e.conversation_id \
+     AND p.user_id = $1 WHERE e.id = $3 AND e.kind = $2 AND e.conversation_id = $4)",
 )
 .updating(&[("UPDATE dm_event SET copies = copies + 1 WHERE id = $1", &["event_id"])]);
 

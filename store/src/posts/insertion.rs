@@ -81,9 +81,8 @@ pub fn replace_placeholder(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetail
 pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let media = if post.media_keys.is_empty() { 0 } else { by };
     let newest = if by > 0 && !post.nullcast { post.id.get() } else { 0 };
-    let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, \
-               most_recent_post_id = CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 \
-               ELSE most_recent_post_id END WHERE id = $4";
+    let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, most_recent_post_id = \
+               CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 ELSE most_recent_post_id END WHERE id = $4";
     tx.execute(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()]).map(|_| ())
 }
 

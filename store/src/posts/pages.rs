@@ -32,9 +32,8 @@ pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Res
     let sql = directional_query!(
         select!(
             Post,
-            "WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
-         AND ($2 = 0 OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) \
-         AND id > $4 AND id < $5 ORDER BY id"
+            "WHERE author_id = $1 AND state = 0 AND nullcast = 0 AND ($2 = 0 OR in_reply_to_user_id IS NULL) \
+         AND ($3 = 0 OR repost_of_id IS NULL) AND id > $4 AND id < $5 ORDER BY id"
         ),
         " LIMIT $6"
     );
@@ -71,9 +70,8 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Resu
         sql!(
             "SELECT ",
             Post::COLUMNS,
-            " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 \
-         AND nullcast = 0 AND ($2 = 0 OR in_reply_to_user_id IS NULL) \
-         AND ($3 = 0 OR repost_of_id IS NULL) AND post_id > $4 AND post_id < $5 \
+            " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 AND nullcast = 0 AND ($2 = 0 \
+         OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) AND post_id > $4 AND post_id < $5 \
          ORDER BY post_id"
         ),
         " LIMIT $6"
@@ -83,8 +81,7 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Resu
 
 /// Ids and authors of everyone's newest live posts above an id, newest first.
 pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
-    let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 \
-               ORDER BY id DESC LIMIT $2";
+    let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 ORDER BY id DESC LIMIT $2";
     tx.query_rows(sql, &[above.into(), limit.into()])
 }
 

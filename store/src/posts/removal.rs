@@ -9,9 +9,8 @@ use crate::{Tx, polls};
 /// Clears everything but the id.
 macro_rules! blank {
     () => {
-        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', \
-         media_keys = '', geo = '', poll_id = NULL, direct_message_deep_link = '', \
-         fingerprint = NULL, like_count = 0, imported_like_count = 0, \
+        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', media_keys = '', geo = '', \
+         poll_id = NULL, direct_message_deep_link = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
          repost_count = 0, imported_repost_count = 0, bookmark_count = 0, removed_at = $1 WHERE"
     };
 }
@@ -40,9 +39,8 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
     }
     add_to_target_counts(tx, post, -1)?;
     add_to_author_counts(tx, post, -1)?;
-    let sql = "UPDATE users SET most_recent_post_id = \
-               (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0) \
-               WHERE id = $1";
+    let sql = "UPDATE users SET most_recent_post_id = (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 \
+               AND nullcast = 0) WHERE id = $1";
     tx.execute(sql, &[post.author_id.into()])?;
     Ok(deleted)
 }
@@ -81,16 +79,14 @@ fn execute_all(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Re
 
 /// Updates counters of the authors of a post's reposts. Each has at most one public and one nullcast repost.
 const UPDATE_REPOST_AUTHORS: &[&str] = &[
-    "UPDATE users SET post_count = post_count - (SELECT COUNT(*) FROM post \
-     WHERE repost_of_id = $1 AND state = 0 AND author_id = users.id) WHERE id IN \
-     (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0)",
+    "UPDATE users SET post_count = post_count - (SELECT COUNT(*) FROM post WHERE repost_of_id = $1 AND state = 0 \
+     AND author_id = users.id) WHERE id IN (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0)",
     "UPDATE users SET media_count = media_count - 1 WHERE id IN \
      (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0 AND media_keys <> '')",
-    "UPDATE users SET most_recent_post_id = (SELECT MAX(id) FROM post \
-     WHERE author_id = users.id AND state = 0 AND nullcast = 0 \
-     AND (repost_of_id IS NULL OR repost_of_id <> $1)) WHERE id IN \
-     (SELECT author_id FROM post WHERE repost_of_id = $1 AND state = 0) \
-     AND most_recent_post_id IN (SELECT id FROM post WHERE repost_of_id = $1 AND state = 0)",
+    "UPDATE users SET most_recent_post_id = (SELECT MAX(id) FROM post WHERE author_id = users.id AND state = 0 \
+     AND nullcast = 0 AND (repost_of_id IS NULL OR repost_of_id <> $1)) WHERE id IN (SELECT author_id FROM post \
+     WHERE repost_of_id = $1 AND state = 0) AND most_recent_post_id IN (SELECT id FROM post WHERE repost_of_id = $1 \
+     AND state = 0)",
 ];
 
 /// Deletes all reposts in bulk: there may be many.

@@ -76,8 +76,7 @@ impl RecordIndex {
                 sort_field_sql(name_of)
             ),
             Self::GlobalSort(kind, name_of) => format!(
-                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), id) \
-                 WHERE kind = '{kind}' AND level = 0",
+                "CREATE INDEX IF NOT EXISTS {name} ON ads_record (({}), id) WHERE kind = '{kind}' AND level = 0",
                 sort_field_sql(name_of)
             ),
             Self::CoveringFilter(kind, name_of, beside) => format!(

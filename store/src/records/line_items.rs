@@ -9,19 +9,13 @@ use crate::Tx;
 pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Result<Vec<i64>, Fault> {
     let (item, user) = (field_sql("line_item_id"), field_sql("user_id"));
     let of = |kind: &str, seen: &str| {
-        format!(
-            "EXISTS (SELECT 1 FROM ads_record WHERE kind = '{kind}' AND level = 0 \
-             AND {item} = i.id{seen})"
-        )
+        format!("EXISTS (SELECT 1 FROM ads_record WHERE kind = '{kind}' AND level = 0 AND {item} = i.id{seen})")
     };
     let mut seen = vec![of("promoted_post", PUBLIC_POST)];
     if sandbox {
         seen.push(of("promoted_post", SANDBOX_POST));
     }
-    let open = format!(
-        " AND EXISTS (SELECT 1 FROM users u WHERE u.id = {user} AND u.state = 0 \
-         AND u.protected = 0)"
-    );
+    let open = format!(" AND EXISTS (SELECT 1 FROM users u WHERE u.id = {user} AND u.state = 0 AND u.protected = 0)");
     seen.push(of("promoted_account", &open));
     seen.push(of("media_creative", ""));
     let sql =
@@ -31,16 +25,13 @@ pub fn servable_line_items(tx: &mut Tx<'_>, items: &[i64], sandbox: bool) -> Res
 
 /// A public post: live, by an active and unprotected user; for a repost, the original as well.
 const PUBLIC_POST: &str = " AND EXISTS (SELECT 1 FROM post p JOIN users u ON u.id = p.author_id \
-                         WHERE p.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
-                         AND p.state = 0 AND u.state = 0 AND u.protected = 0 \
-                         AND (p.repost_of_id IS NULL OR EXISTS (SELECT 1 FROM post o \
-                         JOIN users w ON w.id = o.author_id WHERE o.id = p.repost_of_id \
-                         AND o.state = 0 AND w.state = 0 AND w.protected = 0)))";
+                         WHERE p.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) AND p.state = 0 AND u.state = 0 \
+                         AND u.protected = 0 AND (p.repost_of_id IS NULL OR EXISTS (SELECT 1 FROM post o \
+                         JOIN users w ON w.id = o.author_id WHERE o.id = p.repost_of_id AND o.state = 0 \
+                         AND w.state = 0 AND w.protected = 0)))";
 /// A sandbox post, which is not a post of the platform.
 const SANDBOX_POST: &str = " AND EXISTS (SELECT 1 FROM ads_record s \
-                          WHERE s.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) \
-                          AND s.kind = 'account_post' AND s.level = 0 \
-                          AND (s.body ->> 'repost_of_id' IS NULL OR EXISTS (SELECT 1 FROM post o \
-                          JOIN users w ON w.id = o.author_id \
-                          WHERE o.id = CAST(s.body ->> 'repost_of_id' AS BIGINT) \
+                          WHERE s.id = CAST(ads_record.body ->> 'post_id' AS BIGINT) AND s.kind = 'account_post' \
+                          AND s.level = 0 AND (s.body ->> 'repost_of_id' IS NULL OR EXISTS (SELECT 1 FROM post o \
+                          JOIN users w ON w.id = o.author_id WHERE o.id = CAST(s.body ->> 'repost_of_id' AS BIGINT) \
                           AND o.state = 0 AND w.state = 0 AND w.protected = 0)))";

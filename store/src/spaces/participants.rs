@@ -71,8 +71,7 @@ pub fn count_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole) -> Result<i64, F
 
 /// Hosts, speakers and invited speakers, in the order in which they got the role.
 pub fn list_hosts_and_speakers(tx: &mut Tx<'_>, spaces: &[i64]) -> Result<Vec<(i64, SpaceRole, UserId)>, Fault> {
-    let sql = "SELECT space_id, role, user_id, id FROM space_part \
-               WHERE space_id = $1 AND role < 3";
+    let sql = "SELECT space_id, role, user_id, id FROM space_part WHERE space_id = $1 AND role < 3";
     let mut found: Vec<(i64, SpaceRole, UserId, i64)> = tx.query_by_keys(sql, spaces, &[])?;
     found.sort_unstable_by_key(|(.., id)| *id);
     Ok(found.into_iter().map(|(space, role, user, _)| (space, role, user)).collect())

@@ -33,8 +33,7 @@ pub fn has_pending_matches(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 /// Matches members that were written since the last call; returns true while there are more.
 pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Result<bool, Fault> {
     lock_matching(tx)?;
-    let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 \
-               ORDER BY number LIMIT $2";
+    let sql = "SELECT number FROM audience_member WHERE audience_id = $1 AND waiting = 1 ORDER BY number LIMIT $2";
     let waiting: Vec<i64> = tx.query_rows(sql, &[audience.into(), limit.into()])?;
     let Some(last) = waiting.last().copied() else {
         return Ok(false);
@@ -45,16 +44,12 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     tx.execute(sql, &args)?;
     // `CROSS JOIN` fixes the join order: few of an audience's members are waiting.
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
-               SELECT DISTINCT found.audience_id, user_key.user_id, found.number, \
-               found.effective_at, found.expires_at FROM audience_member found \
-               CROSS JOIN audience_key CROSS JOIN user_key WHERE found.audience_id = $1 \
-               AND found.waiting = 1 AND found.number <= $2 \
-               AND audience_key.audience_id = found.audience_id \
-               AND audience_key.member = found.number AND user_key.key = audience_key.key \
-               ON CONFLICT DO NOTHING";
+               SELECT DISTINCT found.audience_id, user_key.user_id, found.number, found.effective_at, found.expires_at \
+               FROM audience_member found CROSS JOIN audience_key CROSS JOIN user_key WHERE found.audience_id = $1 \
+               AND found.waiting = 1 AND found.number <= $2 AND audience_key.audience_id = found.audience_id \
+               AND audience_key.member = found.number AND user_key.key = audience_key.key ON CONFLICT DO NOTHING";
     tx.execute(sql, &args)?;
-    let sql = "UPDATE audience_member SET waiting = 0 WHERE audience_id = $1 AND waiting = 1 \
-               AND number <= $2";
+    let sql = "UPDATE audience_member SET waiting = 0 WHERE audience_id = $1 AND waiting = 1 AND number <= $2";
     tx.execute(sql, &args)?;
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
@@ -136,11 +131,9 @@ fn replace_user_keys(
     let sql = "DELETE FROM audience_user WHERE user_id = $1";
     tx.execute(sql, &[user.into()])?;
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
-               SELECT DISTINCT found.audience_id, user_key.user_id, found.number, \
-               found.effective_at, found.expires_at FROM user_key CROSS JOIN audience_key \
-               CROSS JOIN audience_member found WHERE user_key.user_id = $1 \
-               AND audience_key.key = user_key.key \
-               AND found.audience_id = audience_key.audience_id \
+               SELECT DISTINCT found.audience_id, user_key.user_id, found.number, found.effective_at, found.expires_at \
+               FROM user_key CROSS JOIN audience_key CROSS JOIN audience_member found WHERE user_key.user_id = $1 \
+               AND audience_key.key = user_key.key AND found.audience_id = audience_key.audience_id \
                AND found.number = audience_key.member ON CONFLICT DO NOTHING";
     tx.execute(sql, &[user.into()])?;
     let new_members = user_memberships(tx, user)?;
@@ -153,8 +146,7 @@ fn replace_user_keys(
 }
 
 fn user_memberships(tx: &mut Tx<'_>, user: i64) -> Result<BTreeMap<i64, Vec<i64>>, Fault> {
-    let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 \
-               ORDER BY audience_id, member";
+    let sql = "SELECT audience_id, member FROM audience_user WHERE user_id = $1 ORDER BY audience_id, member";
     let mut all: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for (audience, member) in tx.query_rows(sql, &[user.into()])? {
         all.entry(audience).or_default().push(member);

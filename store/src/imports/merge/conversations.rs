@@ -18,8 +18,7 @@ const DELETE_EMPTY_CONVERSATION: &[&str] =
 
 /// Moves the conversations of `from` to `to`; where both have one with the same user, they are merged.
 pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
-    let sql = "SELECT id, lower_id, higher_id FROM dm_conversation \
-               WHERE lower_id = $1 OR higher_id = $1";
+    let sql = "SELECT id, lower_id, higher_id FROM dm_conversation WHERE lower_id = $1 OR higher_id = $1";
     let pairs: Vec<(i64, UserId, UserId)> = tx.query_rows(sql, &[from.into()])?;
     for (id, lower, higher) in pairs {
         let [lower, higher] = [lower, higher].map(|one| if one == from { to } else { one });
