@@ -127,7 +127,7 @@ const SYNC_MAX_DAYS: i64 = 7;
 fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
     let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
-    let mut output = OperationOutput::from_value(&data);
+    let mut output = OperationOutput::from_value(data);
     output.data_type = "stats";
     output.extra_members = vec![("time_series_length", length.into())];
     output.echo_params = ask.echo_params();

@@ -79,7 +79,7 @@ pub fn apply_batch(
         return Err(Refusal::Ads(Box::new(refusal)).into());
     }
     let records: Vec<AdsRecord> = done.into_iter().flatten().collect();
-    let mut output = OperationOutput::from_json(engine::render_record_array(ctx, &records)?);
+    let mut output = OperationOutput::from_records(ctx, records)?;
     output.item_requests = Some(requests);
     Ok(output)
 }

@@ -4,7 +4,7 @@ mod custom_operation;
 mod feature_gate;
 mod field;
 
-pub use custom_operation::{CustomOperation, ReferenceList};
+pub use custom_operation::{CustomOperation, OperationHandler, ReferenceList};
 pub use feature_gate::FeatureGate;
 pub use field::{
     COUNT, CURSOR, DefaultValue, FieldRequirement, FieldSpec, ListFilter, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
@@ -69,6 +69,8 @@ pub struct Resource {
     pub delete_mode: DeleteMode,
     /// Constant members of the `params` echo.
     pub constant_echo: &'static [(&'static str, &'static str)],
+    /// False if records are known by another key.
+    pub shows_id: bool,
     pub shows_deleted: bool,
     /// The entity type in the account history; empty if changes are not recorded there.
     pub history_name: &'static str,
@@ -80,7 +82,6 @@ pub struct Resource {
     pub find_duplicate: Option<DuplicateFinder>,
     pub compute_fields: Option<ComputedFields>,
     pub after_change: Option<AfterChangeHook>,
-    pub render_records: Option<RecordRenderer>,
     /// On the resource of accounts: the resources whose records belong to an account.
     pub account_resources: &'static [&'static Resource],
 }
@@ -93,8 +94,6 @@ pub type DuplicateFinder = fn(&mut AccountContext<'_, '_>, &AdsRecord) -> Result
 /// Returns additional members for each record, in order.
 pub type ComputedFields =
     fn(&mut AccountContext<'_, '_>, &[AdsRecord]) -> Result<Vec<Vec<(&'static str, Value)>>, Error>;
-/// Renders each record as JSON, in order.
-pub type RecordRenderer = fn(&mut AccountContext<'_, '_>, &[AdsRecord]) -> Result<Vec<String>, Error>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceVerb {
@@ -200,6 +199,7 @@ impl Resource {
         validate_batch: None,
         delete_mode: DeleteMode::Soft,
         constant_echo: &[],
+        shows_id: true,
         shows_deleted: true,
         history_name: "",
         sandbox_verbs: &[],
@@ -207,7 +207,6 @@ impl Resource {
         find_duplicate: None,
         compute_fields: None,
         after_change: None,
-        render_records: None,
         account_resources: &[],
     };
 

@@ -18,7 +18,10 @@ use crate::{batch, engine, feature_gates, listing, reference_lists};
 pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResponse, Error> {
     let params = ParsedParams::parse(request);
     match run_operation(tx, request, &params) {
-        Ok(output) => Ok(AdsResponse { body: output.to_envelope(&params.echo), headers: output.headers }),
+        Ok(output) => {
+            let body = output.to_envelope(&params.echo, request.caller.speech);
+            Ok(AdsResponse { body, headers: output.headers })
+        }
         Err(Error::Refused(Refusal::Ads(mut refusal))) => {
             if refusal.request.is_empty() {
                 refusal.request = json!({ "params": params.echo }).to_string();
@@ -36,7 +39,8 @@ pub struct AdsResponse {
     pub headers: Vec<(&'static str, String)>,
 }
 
-fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -> Result<OperationOutput, Error> {
+/// Executes a request; its output has typed records.
+pub fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let operation = request.operation;
     if operation.sandbox_only && !request.caller.sandbox {
         let message = "This operation exists in the sandbox only";
@@ -96,7 +100,7 @@ fn run_verb(
             engine::delete(ctx, resource, id)?
         }
     };
-    Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 impl AdsOperation {

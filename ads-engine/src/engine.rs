@@ -2,7 +2,6 @@
 
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Refusal};
-use serde_json::Value;
 use store::records::{self, RecordVisibility};
 
 use crate::account_context::{AccountContext, record_not_found};
@@ -11,6 +10,7 @@ use crate::field_kind::{FieldKind, IdFormat};
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
+use crate::record_view::RecordView;
 use crate::{feature_gates, history};
 
 /// Returns one record, deleted or not.
@@ -277,41 +277,20 @@ fn find_referenced_record(
     }
 }
 
-/// Renders records as JSON, with their computed fields.
-pub fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
-    if let Some(shows) = records.first().and_then(|record| record.resource.render_records) {
-        return shows(ctx, records);
-    }
-    let speech = ctx.caller.speech;
+/// Adds the computed fields of records of one resource.
+pub fn view_records(ctx: &mut AccountContext<'_, '_>, records: Vec<AdsRecord>) -> Result<Vec<RecordView>, Error> {
     let computed = match records.first().and_then(|record| record.resource.compute_fields) {
-        Some(computed) => computed(ctx, records)?,
+        Some(compute) => compute(ctx, &records)?,
         None => Vec::new(),
     };
-    let nothing: Vec<(&'static str, Value)> = Vec::new();
-    let all = records.iter().enumerate().map(|(place, record)| {
-        let mut text = String::with_capacity(512);
-        record.write_json(&mut text, speech, computed.get(place).unwrap_or(&nothing));
-        text
-    });
-    Ok(all.collect())
+    let computed = computed.into_iter().chain(std::iter::repeat_with(Vec::new));
+    Ok(records.into_iter().zip(computed).map(|(record, computed)| RecordView { record, computed }).collect())
 }
 
-pub fn render_record(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<String, Error> {
-    let shown = render_records(ctx, std::slice::from_ref(record))?;
-    Ok(shown.into_iter().next().unwrap_or_default())
-}
-
-pub fn render_record_array(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<String, Error> {
-    let shown = render_records(ctx, records)?;
-    let length: usize = shown.iter().map(|one| one.len() + 1).sum();
-    let mut text = String::with_capacity(length + 2);
-    text.push('[');
-    for (place, one) in shown.iter().enumerate() {
-        if place > 0 {
-            text.push(',');
-        }
-        text.push_str(one);
-    }
-    text.push(']');
-    Ok(text)
+pub fn view_record(ctx: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<RecordView, Error> {
+    let computed = match record.resource.compute_fields {
+        Some(compute) => compute(ctx, std::slice::from_ref(&record))?.pop(),
+        None => None,
+    };
+    Ok(RecordView { record, computed: computed.unwrap_or_default() })
 }

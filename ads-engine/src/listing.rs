@@ -8,7 +8,7 @@ use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKe
 use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
 use crate::declaration::Resource;
-use crate::engine::{ensure_valid_params, render_record_array};
+use crate::engine::ensure_valid_params;
 use crate::field_kind::FieldKind;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
@@ -65,7 +65,7 @@ pub fn list_matching(
     // The filter itself handles the name prefix.
     params.remove("q");
     let (records, next) = find_matching(ctx, resource, &params, keeps)?;
-    let mut output = OperationOutput::from_json(render_record_array(ctx, &records)?);
+    let mut output = OperationOutput::from_records(ctx, records)?;
     output.next_cursor = Some(next);
     Ok(output)
 }
@@ -116,7 +116,7 @@ fn render_page(
     total: Option<i64>,
 ) -> Result<OperationOutput, Error> {
     let (records, next) = take_page(ctx, rows, query.count, scope)?;
-    let mut output = OperationOutput::from_json(render_record_array(ctx, &records)?);
+    let mut output = OperationOutput::from_records(ctx, records)?;
     output.next_cursor = Some(next);
     output.total_count = total;
     Ok(output)

@@ -1,10 +1,51 @@
 //! The result of an operation, before it is put in the response envelope.
 
+use base::{Error, Vocabulary};
 use serde_json::{Map, Value};
+
+use crate::account_context::AccountContext;
+use crate::engine::{view_record, view_records};
+use crate::record::AdsRecord;
+use crate::record_view::RecordView;
+
+#[derive(Clone, Debug)]
+pub enum OperationData {
+    Value(Value),
+    Json(String),
+    Record(Box<RecordView>),
+    Records(Vec<RecordView>),
+}
+
+impl Default for OperationData {
+    fn default() -> Self {
+        Self::Value(Value::Null)
+    }
+}
+
+impl OperationData {
+    pub fn write_json(&self, out: &mut String, vocabulary: Vocabulary) {
+        match self {
+            // Faster than through `Display`; serializing a value cannot fail.
+            Self::Value(value) => out.push_str(&serde_json::to_string(value).unwrap_or_default()),
+            Self::Json(text) => out.push_str(text),
+            Self::Record(record) => record.write_json(out, vocabulary),
+            Self::Records(records) => {
+                out.push('[');
+                for (place, record) in records.iter().enumerate() {
+                    if place > 0 {
+                        out.push(',');
+                    }
+                    record.write_json(out, vocabulary);
+                }
+                out.push(']');
+            }
+        }
+    }
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct OperationOutput {
-    pub data: String,
+    pub data: OperationData,
     /// The outer `None` for results that are no list, the inner one for the last page.
     pub next_cursor: Option<Option<String>>,
     pub total_count: Option<i64>,
@@ -22,13 +63,18 @@ pub struct OperationOutput {
 }
 
 impl OperationOutput {
-    pub fn from_value(data: &Value) -> Self {
-        // Faster than through `Display`; serializing a value cannot fail.
-        Self::from_json(serde_json::to_string(data).unwrap_or_default())
+    pub fn from_value(data: Value) -> Self {
+        Self { data: OperationData::Value(data), ..Self::default() }
     }
 
-    pub fn from_json(data: String) -> Self {
-        Self { data, ..Self::default() }
+    pub fn from_record(ctx: &mut AccountContext<'_, '_>, record: AdsRecord) -> Result<Self, Error> {
+        let data = OperationData::Record(Box::new(view_record(ctx, record)?));
+        Ok(Self { data, ..Self::default() })
+    }
+
+    pub fn from_records(ctx: &mut AccountContext<'_, '_>, records: Vec<AdsRecord>) -> Result<Self, Error> {
+        let data = OperationData::Records(view_records(ctx, records)?);
+        Ok(Self { data, ..Self::default() })
     }
 
     /// Marks the result as a list without further pages.
@@ -43,8 +89,8 @@ impl OperationOutput {
     }
 
     /// Builds the response body around the echo of the request.
-    pub fn to_envelope(&self, params: &Map<String, Value>) -> String {
-        let mut body = String::with_capacity(self.data.len() + 256);
+    pub fn to_envelope(&self, params: &Map<String, Value>, vocabulary: Vocabulary) -> String {
+        let mut body = String::with_capacity(1024);
         body.push_str("{\"request\":");
         if let Some(items) = &self.item_requests {
             body.push_str(&Value::from(items.clone()).to_string());
@@ -77,7 +123,7 @@ impl OperationOutput {
         body.push_str(",\"");
         body.push_str(if self.data_member.is_empty() { "data" } else { self.data_member });
         body.push_str("\":");
-        body.push_str(&self.data);
+        self.data.write_json(&mut body, vocabulary);
         body.push('}');
         body
     }

@@ -140,9 +140,12 @@ impl AdsRecord {
 
     /// Writes the record as JSON with additional members.
     pub fn write_json(&self, out: &mut String, vocabulary: Vocabulary, more: &[(&'static str, Value)]) {
-        out.push_str("{\"id\":\"");
-        out.push_str(&self.formatted_id());
-        out.push('"');
+        out.push('{');
+        if self.resource.shows_id {
+            out.push_str("\"id\":\"");
+            out.push_str(&self.formatted_id());
+            out.push('"');
+        }
         for (field, value) in self.visible_fields() {
             write_member_name(out, field.name.name_in(vocabulary));
             write_value(out, &field.kind.render_cow(value, vocabulary));
@@ -166,7 +169,10 @@ impl AdsRecord {
 }
 
 fn write_member_name(out: &mut String, name: &str) {
-    out.push_str(",\"");
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push('"');
     out.push_str(name);
     out.push_str("\":");
 }

@@ -63,7 +63,7 @@ pub fn search_page(
         }
         rows = rows.into_iter().skip(begin).take(count).collect();
     }
-    let mut output = OperationOutput::from_value(&Value::Array(rows)).as_last_page();
+    let mut output = OperationOutput::from_value(Value::Array(rows)).as_last_page();
     output.next_cursor = Some(next);
     Ok((output, total))
 }

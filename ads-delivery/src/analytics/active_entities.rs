@@ -59,7 +59,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
             })
         })
         .collect();
-    let mut output = OperationOutput::from_value(&data.into());
+    let mut output = OperationOutput::from_value(data.into());
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());
     }

@@ -48,7 +48,7 @@ pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         expires_at: None,
     };
     ledger::insert_job(ctx.tx, &job)?;
-    let mut output = OperationOutput::from_value(&job_json(ctx, &job));
+    let mut output = OperationOutput::from_value(job_json(ctx, &job));
     output.echo_params = ask.echo_params();
     output.headers = job_limit_headers(open + 1);
     Ok(output)
@@ -110,7 +110,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     });
     let next = next.transpose()?;
     let data: Vec<Value> = found.iter().map(|job| job_json(ctx, job)).collect();
-    let mut output = OperationOutput::from_value(&data.into());
+    let mut output = OperationOutput::from_value(data.into());
     output.next_cursor = Some(next);
     output.headers = job_limit_headers(ledger::count_open_jobs(ctx.tx, account)?);
     Ok(output)
@@ -138,7 +138,7 @@ pub(super) fn cancel(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     }
     job.state = AnalyticsJobState::Cancelled;
     job.updated_at = ctx.now();
-    Ok(OperationOutput::from_value(&job_json(ctx, &job)))
+    Ok(OperationOutput::from_value(job_json(ctx, &job)))
 }
 
 pub fn has_pending_jobs(tx: &mut Tx<'_>) -> Result<bool, Fault> {

@@ -74,7 +74,7 @@ fn load_reach(
             })
         })
         .collect();
-    let mut output = OperationOutput::from_value(&data.into());
+    let mut output = OperationOutput::from_value(data.into());
     output.data_type = "reach";
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());

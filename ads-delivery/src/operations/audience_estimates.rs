@@ -46,7 +46,7 @@ fn estimate_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         DisclosedSize::Exact(count) | DisclosedSize::Approximate(count) => size_range(count),
         DisclosedSize::FewerThan(count) => (0, count),
     };
-    let mut output = OperationOutput::from_value(&json!({ "audience_size": { "min": min, "max": max } }));
+    let mut output = OperationOutput::from_value(json!({ "audience_size": { "min": min, "max": max } }));
     // Criteria are not echoed.
     output.echo_params.insert(CRITERIA.to_owned(), Value::Null);
     if !estimate.ignored_types.is_empty() {

@@ -77,7 +77,7 @@ fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
     let snapshot = evaluator.post_search()?.snapshot();
     let volume = insights::count_volume(ctx.tx, &snapshot, &query, step_ms)?;
     let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
-    Ok(OperationOutput::from_value(&json!({
+    Ok(OperationOutput::from_value(json!({
         "related_keywords": *related,
         "post_volume": volume,
         "tweet_volume": volume,

@@ -32,8 +32,10 @@ pub struct CustomOperation {
     /// The maximum body size in bytes; 0 for the default.
     pub body_limit: usize,
     pub feature_gate: Option<FeatureGate>,
-    pub handler: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
+    pub handler: OperationHandler,
 }
+
+pub type OperationHandler = fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>;
 
 /// A list of built-in data shared by all accounts.
 #[derive(Debug)]
@@ -72,12 +74,7 @@ impl ReferenceList {
 
 impl CustomOperation {
     /// A read operation for members of the account.
-    pub const fn get(
-        id: &'static str,
-        path: &'static str,
-        summary: &'static str,
-        handler: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
-    ) -> Self {
+    pub const fn get(id: &'static str, path: &'static str, summary: &'static str, handler: OperationHandler) -> Self {
         Self {
             id,
             method: "GET",
@@ -103,7 +100,7 @@ impl CustomOperation {
         id: &'static str,
         path: &'static str,
         about: &'static str,
-        act: fn(&mut AccountContext<'_, '_>, &ParsedParams) -> Result<OperationOutput, Error>,
+        act: OperationHandler,
     ) -> Self {
         Self {
             method,

@@ -96,7 +96,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
             })
         })
         .collect();
-    let mut output = OperationOutput::from_value(&data.into());
+    let mut output = OperationOutput::from_value(data.into());
     output.next_cursor = Some(next);
     Ok(output)
 }

@@ -1,6 +1,6 @@
 //! Advertising accounts.
 
-use ads_engine::engine::{delete, ensure_valid_params, get, render_record, render_record_array, update};
+use ads_engine::engine::{delete, ensure_valid_params, get, update};
 use ads_engine::{
     AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
     ListFilter, OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
@@ -121,27 +121,27 @@ fn list_accounts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
 
 fn get_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let record = get(ctx, &ACCOUNT, params)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn create_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let new = NewAdsAccount { name: "Sandbox account".to_owned(), sandbox: true, ..NewAdsAccount::default() };
     let record = insert(ctx.tx, ctx.caller.user, &new)?;
-    Ok(OperationOutput::from_json(render_record_array(ctx, &[record])?).as_last_page())
+    Ok(OperationOutput::from_records(ctx, vec![record])?.as_last_page())
 }
 
 fn update_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = ctx.account_id()?;
     let record = update(ctx, &ACCOUNT, id, params)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn delete_account(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let id = ctx.account_id()?;
     let record = delete(ctx, &ACCOUNT, id)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 #[derive(Clone, Debug, Default)]

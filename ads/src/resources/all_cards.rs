@@ -1,9 +1,9 @@
 //! Cards of every type, found by URI or id.
 
-use ads_engine::engine::{ensure_valid_params, render_record, render_records};
+use ads_engine::engine::{ensure_valid_params, view_records};
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
-    RequiredRole, Resource, WITH_DELETED,
+    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationData, OperationOutput,
+    ParsedParams, RecordView, RequiredRole, Resource, WITH_DELETED,
 };
 use base::Error;
 use base::refusal::AdsProblem;
@@ -34,7 +34,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let uris = params.ints("card_uris");
-    let mut found: Vec<(i64, String)> = Vec::new();
+    let mut found: Vec<(i64, RecordView)> = Vec::new();
     let account = ctx.account_id()?;
     let mut cards = Vec::new();
     for row in records::find_by_ids(ctx.tx, CARD.name, &uris)? {
@@ -43,26 +43,26 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
             cards.push((card.id, card));
         }
     }
-    render_cards(ctx, cards, &mut found)?;
+    add_views(ctx, cards, &mut found)?;
     for resource in SHORT_ID_CARDS {
         let cards = find_cards_by_uris(ctx, resource, &uris)?;
         let cards = cards.into_iter();
         let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
-        render_cards(ctx, cards, &mut found)?;
+        add_views(ctx, cards, &mut found)?;
     }
     let place = |uri: i64| uris.iter().position(|other| *other == uri);
     found.sort_by_key(|(uri, _)| place(*uri));
-    let all: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
-    Ok(OperationOutput::from_json(format!("[{}]", all.join(","))).as_last_page())
+    let data = OperationData::Records(found.into_iter().map(|(_, view)| view).collect());
+    Ok(OperationOutput { data, ..OperationOutput::default() }.as_last_page())
 }
 
-fn render_cards(
+fn add_views(
     ctx: &mut AccountContext<'_, '_>,
     cards: Vec<(i64, AdsRecord)>,
-    found: &mut Vec<(i64, String)>,
+    found: &mut Vec<(i64, RecordView)>,
 ) -> Result<(), Error> {
     let (uris, cards): (Vec<i64>, Vec<AdsRecord>) = cards.into_iter().unzip();
-    found.extend(uris.into_iter().zip(render_records(ctx, &cards)?));
+    found.extend(uris.into_iter().zip(view_records(ctx, cards)?));
     Ok(())
 }
 
@@ -111,5 +111,5 @@ fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<O
         AdsProblem::invalid_parameter("card_id", text, message).with_code(CARD.not_found)
     };
     let card = found.ok_or_else(missing)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &card)?))
+    OperationOutput::from_record(ctx, card)
 }

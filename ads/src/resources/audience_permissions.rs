@@ -1,10 +1,9 @@
 //! Permissions for other accounts to use a custom audience.
 
-use ads_engine::engine::{self, render_record};
 use ads_engine::{
     AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, ListFilter,
-    OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, ValidationRule, WITH_TOTAL_COUNT, feature_gates,
-    listing,
+    OperationData, OperationHandler, OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, ValidationRule,
+    WITH_TOTAL_COUNT, engine, feature_gates, listing,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
@@ -94,7 +93,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "getAdsTailoredPermissions",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Accounts that may use a tailored audience.",
-        |ctx, params| Ok(to_v5_names(list_permissions(ctx, &to_current_names(params))?)),
+        |ctx, params| call_with_v5_names(ctx, params, list_permissions),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceReader)
@@ -112,7 +111,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "grantAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions",
         "Lets an account use a tailored audience, or use it in another way than before.",
-        |ctx, params| Ok(to_v5_names(grant_permission(ctx, &to_current_names(params))?)),
+        |ctx, params| call_with_v5_names(ctx, params, grant_permission),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -122,7 +121,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
         "Ends an account's use of a tailored audience; what targets it already goes on.",
-        |ctx, params| Ok(to_v5_names(revoke_permission(ctx, &to_current_names(params))?)),
+        |ctx, params| call_with_v5_names(ctx, params, revoke_permission),
     )
     .version("5")
     .requires_role(RequiredRole::AudienceWriter)
@@ -146,9 +145,16 @@ fn to_current_names(params: &ParsedParams) -> ParsedParams {
 
 /// Translates a response to version 5. Quotation marks inside values are escaped, so member names are
 /// unambiguous.
-fn to_v5_names(mut output: OperationOutput) -> OperationOutput {
-    output.data = output.data.replace("\"custom_audience_id\":", "\"tailored_audience_id\":");
-    output
+fn call_with_v5_names(
+    ctx: &mut AccountContext<'_, '_>,
+    params: &ParsedParams,
+    handler: OperationHandler,
+) -> Result<OperationOutput, Error> {
+    let mut output = handler(ctx, &to_current_names(params))?;
+    let mut json = String::new();
+    output.data.write_json(&mut json, ctx.caller.speech);
+    output.data = OperationData::Json(json.replace("\"custom_audience_id\":", "\"tailored_audience_id\":"));
+    Ok(output)
 }
 
 fn list_permissions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -173,7 +179,7 @@ fn grant_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
         Some(known) => engine::update(ctx, &AUDIENCE_PERMISSION, known.id, params)?,
         None => engine::create(ctx, &AUDIENCE_PERMISSION, params)?,
     };
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 /// Audiences may be shared within a business, or outside it if an operator allows that.
@@ -206,7 +212,7 @@ fn revoke_permission(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         return Err(ctx.not_found_problem(&AUDIENCE_PERMISSION, id).into());
     }
     let record = engine::delete(ctx, &AUDIENCE_PERMISSION, id)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn pair_key(audience: i64, account: i64) -> i64 {

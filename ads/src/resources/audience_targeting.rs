@@ -63,7 +63,7 @@ pub fn list_targeting_line_items(
     let last = data.last().filter(|_| has_more);
     let next = last.map(|(id, _)| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(*id), *id)));
     let next = next.transpose()?;
-    let mut output = OperationOutput::from_value(&data.into_iter().map(|(_, entry)| entry).collect());
+    let mut output = OperationOutput::from_value(data.into_iter().map(|(_, entry)| entry).collect());
     output.next_cursor = Some(next);
     Ok(output)
 }

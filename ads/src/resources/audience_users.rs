@@ -61,7 +61,7 @@ pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
         return Err(action_not_allowed("Its members are those of other audiences"));
     }
     let count = write_members(ctx, &audience, params, AcceptedKeys::All)?;
-    Ok(OperationOutput::from_value(&json!({ "success_count": count, "total_count": count })))
+    Ok(OperationOutput::from_value(json!({ "success_count": count, "total_count": count })))
 }
 
 /// Changes the members of a list; returns the number of users named.

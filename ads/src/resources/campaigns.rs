@@ -83,7 +83,7 @@ pub fn activate(
     let mut change = ParsedParams::default();
     change.insert("entity_status", "ACTIVE".into());
     let record = engine::update(ctx, resource, id, &change)?;
-    Ok(OperationOutput::from_json(engine::render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn validate_daily_budget(change: &RecordChange) -> Result<(), AdsProblem> {

@@ -78,7 +78,7 @@ fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
     let rows: Vec<Value> =
         rows.map(|(product, legal)| json!({ "product_type": product.name_in(speech), "placements": legal })).collect();
-    Ok(OperationOutput::from_value(&rows.into()))
+    Ok(OperationOutput::from_value(rows.into()))
 }
 
 fn list_content_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -97,7 +97,7 @@ fn list_content_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
         })
         .collect();
     let count = rows.len();
-    Ok(OperationOutput::from_value(&rows.into()).as_last_page().with_total_count(count))
+    Ok(OperationOutput::from_value(rows.into()).as_last_page().with_total_count(count))
 }
 
 fn parse_lines(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {

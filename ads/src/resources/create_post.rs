@@ -81,7 +81,7 @@ fn publish_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Resu
     let form =
         StatusForm { extended: params.text("post_mode") == Some("extended"), trim_user: params.flag("trim_user") };
     let shown = posts::render_posts(ctx, seen.into_iter().collect(), form)?;
-    Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
+    Ok(OperationOutput::from_value(shown.get(0).cloned().unwrap_or_default()))
 }
 
 /// A call to action and its URL require each other.

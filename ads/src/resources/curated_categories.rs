@@ -1,6 +1,6 @@
 //! Curated categories: sets of publishers chosen by the operator for some countries.
 
-use ads_engine::engine::{ensure_valid_params, render_record};
+use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
     AccountContext, AdsRecord, CustomOperation, FieldKind, FieldRequirement, FieldSpec, IdFormat, OperationOutput,
     ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing,
@@ -69,7 +69,7 @@ fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     let found = find(ctx.tx, id)?;
     let missing = || ads_engine::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &found)?))
+    OperationOutput::from_record(ctx, found)
 }
 
 pub fn list_all(tx: &mut Tx<'_>) -> Result<Vec<AdsRecord>, Fault> {

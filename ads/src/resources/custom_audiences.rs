@@ -2,7 +2,7 @@
 
 use crate::audience_schedule;
 use ads_engine::account_context::record_not_found;
-use ads_engine::engine::{self, ensure_valid_params, render_record};
+use ads_engine::engine::{self, ensure_valid_params};
 use ads_engine::{
     AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
     ListFilter, OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, SORT_BY,
@@ -257,24 +257,24 @@ fn list_audiences(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
 
 fn get_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let (record, _) = require_audience(ctx, params)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn create_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let record = engine::create(ctx, &CUSTOM_AUDIENCE, params)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn update_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = require_own_audience(ctx, params)?.id;
     let record = engine::update(ctx, &CUSTOM_AUDIENCE, id, params)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 fn delete_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let id = require_own_audience(ctx, params)?.id;
     let record = engine::delete(ctx, &CUSTOM_AUDIENCE, id)?;
-    Ok(OperationOutput::from_json(render_record(ctx, &record)?))
+    OperationOutput::from_record(ctx, record)
 }
 
 /// Flexible audiences are created in batches only.

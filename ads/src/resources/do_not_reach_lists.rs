@@ -82,7 +82,7 @@ fn change_list_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) 
         "account_id": ACCOUNT.id_format.format(list.account_id),
         "do_not_reach_list_id": list.formatted_id(),
     });
-    let mut output = OperationOutput::from_value(&counts);
+    let mut output = OperationOutput::from_value(counts);
     output.item_requests = Some(vec![json!({ "params": params })]);
     Ok(output)
 }

@@ -95,5 +95,5 @@ fn send_preview_notification(
     let text = format!("A draft post of the advertising account {account} can be looked at.");
     network::notifications::notify_user(ctx.tx, caller.id, &text, &path)?;
     let message = format!("See @{}'s notifications to preview your draft post.", caller.username);
-    Ok(OperationOutput::from_value(&json!({ "message": message })))
+    Ok(OperationOutput::from_value(json!({ "message": message })))
 }

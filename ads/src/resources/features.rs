@@ -81,7 +81,7 @@ fn list_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         let requested = params.texts("feature_keys");
         all.retain(|feature| requested.contains(feature));
     }
-    Ok(OperationOutput::from_value(&json!(all)))
+    Ok(OperationOutput::from_value(json!(all)))
 }
 
 fn add_features(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -114,5 +114,5 @@ pub fn set(ctx: &mut AccountContext<'_, '_>, mut all: Vec<String>) -> Result<Ope
     account.set("features", json!(all));
     account.updated_at = ctx.now();
     ctx.save_record(&account)?;
-    Ok(OperationOutput::from_value(&Value::from(all)))
+    Ok(OperationOutput::from_value(Value::from(all)))
 }

@@ -1,15 +1,14 @@
 //! The media library: media of the account's own user, with metadata from the account (contract ads
 //! §4.10). A medium does not expire while it is in the library.
 
-use ads_engine::engine::{create, delete, ensure_valid_params, render_record, update};
-use ads_engine::field_kind::format_time;
+use ads_engine::engine::{create, delete, ensure_valid_params, update};
 use ads_engine::{
     AccountContext, AdsRecord, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
     ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
 };
 use base::refusal::AdsProblem;
-use base::{Error, Id, Vocabulary, VocabularyWord};
-use serde_json::{Map, Value, json};
+use base::{Error, Id, VocabularyWord};
+use serde_json::Value;
 use store::media::{self, Media};
 
 use crate::resources::account_media::{ACCOUNT_MEDIA, creative_type_from_size};
@@ -35,7 +34,8 @@ pub static LIBRARY_MEDIA: Resource = Resource {
     rules: &[ValidationRule::OnRecord(validate_video_fields), ValidationRule::InContext(validate_poster)],
     find_duplicate: Some(find_duplicate),
     after_change: Some(sync_file_lifetime),
-    render_records: Some(render_records),
+    shows_id: false,
+    compute_fields: Some(computed_fields),
     ..Resource::DEFAULT
 };
 
@@ -106,7 +106,7 @@ const SEARCHED_FIELDS: &[&str] = &["name", "title", "file_name", "description"];
 fn get_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let record = find_media(ctx, params)?;
-    render_answer(ctx, &record)
+    OperationOutput::from_record(ctx, record)
 }
 
 /// Finds the medium a request names without adding it to the library.
@@ -136,21 +136,21 @@ fn add_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     }
     let record = add_to_library(ctx, &medium)?;
     let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
-    render_answer(ctx, &record)
+    OperationOutput::from_record(ctx, record)
 }
 
 fn update_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let record = require_media(ctx, params)?;
     let record = update(ctx, &LIBRARY_MEDIA, record.id, params)?;
-    render_answer(ctx, &record)
+    OperationOutput::from_record(ctx, record)
 }
 
 fn remove_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let record = require_media(ctx, params)?;
     let record = delete(ctx, &LIBRARY_MEDIA, record.id)?;
-    render_answer(ctx, &record)
+    OperationOutput::from_record(ctx, record)
 }
 
 fn require_media(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<AdsRecord, Error> {
@@ -289,46 +289,48 @@ fn still_image_url(ctx: &AccountContext<'_, '_>, medium: &Media) -> Option<Strin
     Some(medium.preview_image_url.clone()).filter(|url| !url.is_empty())
 }
 
-fn render_answer(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<OperationOutput, Error> {
-    Ok(OperationOutput::from_json(render_record(ctx, record)?))
-}
-
-fn render_records(ctx: &mut AccountContext<'_, '_>, records: &[AdsRecord]) -> Result<Vec<String>, Error> {
+fn computed_fields(
+    ctx: &mut AccountContext<'_, '_>,
+    records: &[AdsRecord],
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
     let keys = records.iter().flat_map(|record| [record.text("media_key"), record.text("poster_media_key")]);
     let known = card_media::find_by_keys(ctx, keys)?;
     let all = records.iter().map(|record| {
         let key = record.text("media_key");
         let poster = known.get(record.text("poster_media_key"));
-        let mut members = record.render_fields(ctx.caller.speech);
         // The files of deleted users are deleted.
-        if let Some(medium) = known.get(key) {
-            members.extend(render_file(ctx, record, medium, poster));
-        }
-        for (name, at) in [("created_at", record.created_at), ("updated_at", record.updated_at)] {
-            members.insert(name.to_owned(), format_time(at).into());
-        }
-        members.insert("deleted".to_owned(), record.deleted.into());
-        Value::Object(members).to_string()
+        known.get(key).map(|medium| file_fields(ctx, record, medium, poster)).unwrap_or_default()
     });
     Ok(all.collect())
 }
 
-fn render_file(
+fn file_fields(
     ctx: &AccountContext<'_, '_>,
     record: &AdsRecord,
     medium: &Media,
     poster: Option<&Media>,
-) -> Map<String, Value> {
+) -> Vec<(&'static str, Value)> {
     let poster = match poster {
         Some(poster) => media_url(ctx, poster),
         None => still_image_url(ctx, medium),
     };
-    let speech = ctx.caller.speech;
-    let mut members = file_fields(medium, speech, record.deleted);
-    let plays = medium.kind != "photo";
-    members.insert("media_url".to_owned(), media_url(ctx, medium).into());
-    members.insert("poster_media_url".to_owned(), poster.filter(|_| plays).into());
-    members
+    let (kind, word) = media_type_from_key(&medium.media_key);
+    let plays = kind != "IMAGE";
+    // The library counts as one reference, like posts.
+    let library = i64::from(!record.deleted);
+    let posted = medium.uses.is_none_or(|uses| uses > library);
+    vec![
+        ("media_type", kind.into()),
+        ("media_category", word.name_in(ctx.caller.speech).into()),
+        // Media still being processed are not listed.
+        ("media_status", "TRANSCODE_COMPLETED".into()),
+        ("duration", (kind == "VIDEO").then_some(medium.duration_ms).into()),
+        ("aspect_ratio", aspect_ratio(medium).filter(|_| plays).into()),
+        ("posted", posted.into()),
+        ("tweeted", posted.into()),
+        ("media_url", media_url(ctx, medium).into()),
+        ("poster_media_url", poster.filter(|_| medium.kind != "photo").into()),
+    ]
 }
 
 fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
@@ -337,29 +339,6 @@ fn media_type_from_key(key: &str) -> (&'static str, VocabularyWord) {
         Some("16") => ("GIF", VocabularyWord::new("POST_GIF", "TWEET_GIF")),
         Some("13") => ("VIDEO", VocabularyWord::same_in_both("AMPLIFY_VIDEO")),
         _ => ("VIDEO", VocabularyWord::new("POST_VIDEO", "TWEET_VIDEO")),
-    }
-}
-
-fn file_fields(medium: &Media, vocabulary: Vocabulary, removed: bool) -> Map<String, Value> {
-    let (kind, word) = media_type_from_key(&medium.media_key);
-    let plays = kind != "IMAGE";
-    let duration = (kind == "VIDEO").then_some(medium.duration_ms);
-    // The library counts as one reference, like posts.
-    let library = i64::from(!removed);
-    let posted = medium.uses.is_none_or(|uses| uses > library);
-    let members = json!({
-        "media_type": kind,
-        "media_category": word.name_in(vocabulary),
-        // Media still being processed are not listed.
-        "media_status": "TRANSCODE_COMPLETED",
-        "duration": duration,
-        "aspect_ratio": aspect_ratio(medium).filter(|_| plays),
-        "posted": posted,
-        "tweeted": posted,
-    });
-    match members {
-        Value::Object(members) => members,
-        _ => Map::new(),
     }
 }
 

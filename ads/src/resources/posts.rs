@@ -140,7 +140,7 @@ fn list_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result
         list_platform_posts(ctx, user, params)?
     };
     let form = StatusForm { extended: true, trim_user: params.flag("trim_user") };
-    let mut output = OperationOutput::from_value(&render_posts(ctx, posts, form)?);
+    let mut output = OperationOutput::from_value(render_posts(ctx, posts, form)?);
     output.next_cursor = Some(next);
     Ok(output)
 }
@@ -394,7 +394,7 @@ fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     }
     let form = StatusForm { extended: true, trim_user: false };
     let shown = render_posts(ctx, vec![one], form)?;
-    Ok(OperationOutput::from_value(shown.get(0).unwrap_or(&Value::Null)))
+    Ok(OperationOutput::from_value(shown.get(0).cloned().unwrap_or_default()))
 }
 
 fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
@@ -409,5 +409,5 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site_url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
-    Ok(OperationOutput::from_value(&all.into()))
+    Ok(OperationOutput::from_value(all.into()))
 }

@@ -1,6 +1,6 @@
 //! Promoted posts: posts that a line item shows.
 
-use ads_engine::engine::{create, ensure_valid_params, render_record_array};
+use ads_engine::engine::{create, ensure_valid_params};
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldKind, FieldSpec, ListFilter,
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb,
@@ -65,7 +65,7 @@ fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
         line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
     }
     let count = made.len();
-    let output = OperationOutput::from_json(render_record_array(ctx, &made)?).as_last_page();
+    let output = OperationOutput::from_records(ctx, made)?.as_last_page();
     Ok(output.with_total_count(count))
 }
 

@@ -47,7 +47,7 @@ fn list_publishers(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
             rows.push(render_publisher(&publisher, &user));
         }
     }
-    Ok(OperationOutput::from_value(&rows.into()).as_last_page())
+    Ok(OperationOutput::from_value(rows.into()).as_last_page())
 }
 
 pub fn render_publisher(publisher: &AdsRecord, user: &User) -> Value {

@@ -1,9 +1,9 @@
 //! Recommendations: possible improvements of an account's advertising, as changes to make.
 
-use ads_engine::engine::{ensure_valid_params, render_record, render_record_array};
+use ads_engine::engine::{ensure_valid_params, view_record};
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
-    RequiredRole, Resource,
+    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationData, OperationOutput,
+    ParsedParams, RequiredRole, Resource,
 };
 use base::{Error, Vocabulary, VocabularyWord};
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn list_recommendations(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         open.extend(existing.into_iter().filter(|one| one.text("status") == "PENDING"));
     }
     let count = open.len();
-    let output = OperationOutput::from_json(render_record_array(ctx, &open)?).as_last_page();
+    let output = OperationOutput::from_records(ctx, open)?.as_last_page();
     Ok(output.with_total_count(count))
 }
 
@@ -93,12 +93,10 @@ fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     accounts::require_opt_in_feature(ctx, "RECOMMENDATIONS")?;
     let id = params.int("recommendation_id").unwrap_or(-1);
     let record = ctx.require_record(&RECOMMENDATION, id)?;
-    let mut shown: Value = serde_json::from_str(&render_record(ctx, &record)?).unwrap_or_default();
-    if let Some(members) = shown.as_object_mut() {
-        let changes = record.get("changes").cloned().unwrap_or_default();
-        members.insert("changes".to_owned(), render_changes(changes, ctx.caller.speech));
-    }
-    let mut output = OperationOutput::from_value(&shown);
+    let changes = record.get("changes").cloned().unwrap_or_default();
+    let mut view = view_record(ctx, record)?;
+    view.computed.push(("changes", render_changes(changes, ctx.caller.speech)));
+    let mut output = OperationOutput { data: OperationData::Record(Box::new(view)), ..OperationOutput::default() };
     output.data_type = "recommendations";
     Ok(output)
 }

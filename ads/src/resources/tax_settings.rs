@@ -123,5 +123,5 @@ fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> Operatio
     if record.text("business_relationship") != "AGENCY" {
         members.retain(|name, _| !name.starts_with("client_"));
     }
-    OperationOutput::from_value(&Value::Object(members))
+    OperationOutput::from_value(Value::Object(members))
 }

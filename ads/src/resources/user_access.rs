@@ -21,5 +21,5 @@ fn get_user_access(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
         permissions.push(composer_permission(ctx.caller.speech).into());
     }
     let user = ctx.caller.user.to_string();
-    Ok(OperationOutput::from_value(&json!({ "user_id": user, "permissions": permissions })))
+    Ok(OperationOutput::from_value(json!({ "user_id": user, "permissions": permissions })))
 }

@@ -137,7 +137,7 @@ fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> Operatio
     for (_, value) in members.iter_mut().filter(|(_, value)| value.is_null()) {
         *value = "".into();
     }
-    OperationOutput::from_value(&Value::Object(members))
+    OperationOutput::from_value(Value::Object(members))
 }
 
 /// Schedules the next digest when a user opts in, or clears it.

@@ -2,7 +2,7 @@
 
 use ads::resources::{accounts, promotable_users};
 use ads_engine::{AccountContext, AdsRecord, IdFormat, engine};
-use base::{Error, Refusal, UserId};
+use base::{Error, Refusal, UserId, Vocabulary};
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -185,6 +185,7 @@ pub(super) fn show_account(tx: &mut Tx<'_>, account: AdsRecord) -> Result<Value,
 }
 
 pub(super) fn render_record(context: &mut AccountContext<'_, '_>, record: &AdsRecord) -> Result<Value, Error> {
-    let text = engine::render_record(context, record)?;
+    let mut text = String::new();
+    engine::view_record(context, record.clone())?.write_json(&mut text, Vocabulary::Post);
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }

@@ -109,7 +109,7 @@ pub(super) fn resource_schema_name(of: &Resource) -> String {
 /// Computed members are not declared and may occur as well.
 pub(super) fn resource_schema(of: &Resource) -> Value {
     let mut properties = Map::new();
-    if of.render_records.is_none() {
+    if of.shows_id {
         properties.insert("id".to_owned(), json!({ "type": "string" }));
     }
     for field in of.fields.iter().filter(|field| field.is_shown) {
