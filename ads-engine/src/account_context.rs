@@ -134,6 +134,15 @@ impl<'t, 'c> AccountContext<'t, 'c> {
         Ok(row.map(|row| AdsRecord::from_stored(resource, &row)).transpose()?)
     }
 
+    /// Records of the account and shared ones, including deleted ones, in no order.
+    pub fn find_records(&mut self, resource: &'static Resource, ids: &[i64]) -> Result<Vec<AdsRecord>, Error> {
+        let known = [self.account_id()?, SHARED_ACCOUNT_ID];
+        let rows = records::find_by_ids(self.tx, resource.name, ids)?;
+        let rows = rows.iter().filter(|row| known.contains(&row.account_id));
+        let all: Result<Vec<AdsRecord>, _> = rows.map(|row| AdsRecord::from_stored(resource, row)).collect();
+        Ok(all?)
+    }
+
     /// Like [`Self::find_record`], but refuses deleted and missing records.
     pub fn require_record(&mut self, resource: &'static Resource, id: i64) -> Result<AdsRecord, Error> {
         let found = self.find_record(resource, id)?.filter(|record| !record.deleted);

@@ -31,7 +31,7 @@ pub fn list_targeting_line_items(
     };
     let mut by_campaign = line_items_by_campaign(ctx, audience.id, after)?;
     let ids: Vec<i64> = by_campaign.keys().copied().collect();
-    let mut campaigns = load_records(ctx, &CAMPAIGN, &ids)?;
+    let mut campaigns = ctx.find_records(&CAMPAIGN, &ids)?;
     campaigns.sort_by_key(|campaign| campaign.id);
     let (approval, now) = (ctx.account()?.record.text("approval_status").to_owned(), ctx.now());
     let all: Vec<AdsRecord> = by_campaign.values().flatten().chain(&campaigns).cloned().collect();
@@ -79,23 +79,13 @@ fn line_items_by_campaign(
     ids.sort_unstable();
     ids.dedup();
     let mut by_campaign: BTreeMap<i64, Vec<AdsRecord>> = BTreeMap::new();
-    for item in load_records(ctx, &LINE_ITEM, &ids)? {
+    for item in ctx.find_records(&LINE_ITEM, &ids)? {
         let campaign = item.int("campaign_id").unwrap_or(0);
         if item.level != RecordVisibility::Hidden && campaign > after {
             by_campaign.entry(campaign).or_default().push(item);
         }
     }
     Ok(by_campaign)
-}
-
-fn load_records(
-    ctx: &mut AccountContext<'_, '_>,
-    resource: &'static ads_engine::Resource,
-    ids: &[i64],
-) -> Result<Vec<AdsRecord>, Error> {
-    let rows = records::find_by_ids(ctx.tx, resource.name, ids)?;
-    let all: Result<Vec<AdsRecord>, _> = rows.iter().map(|row| AdsRecord::from_stored(resource, row)).collect();
-    Ok(all?)
 }
 
 /// Updates all line items that target an audience whose targetability changed.
@@ -127,7 +117,7 @@ pub fn refresh_line_item_reach(ctx: &mut AccountContext<'_, '_>, item: i64) -> R
         }
     }
     let targetable = |record: &AdsRecord| record.flag("targetable") && !record.deleted;
-    let reaches = load_records(ctx, &CUSTOM_AUDIENCE, &audiences)?;
+    let reaches = ctx.find_records(&CUSTOM_AUDIENCE, &audiences)?;
     let unreached = !audiences.is_empty() && !reaches.iter().any(targetable);
     line_items::set_unreached(ctx, item, unreached)
 }
