@@ -28,6 +28,11 @@ pub struct FieldSpec {
     pub is_shown: bool,
     /// The features an account needs to set the field.
     pub gates: &'static [FeatureGate],
+    /// For people; empty if the Ads Manager does not show the field.
+    pub label: &'static str,
+    pub help: &'static str,
+    /// Whether forms show the field under further settings.
+    pub is_advanced: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +85,9 @@ impl FieldSpec {
             default_value: DefaultValue::Empty,
             is_shown: true,
             gates: &[],
+            label: "",
+            help: "",
+            is_advanced: false,
         }
     }
 
@@ -167,6 +175,21 @@ impl FieldSpec {
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
         Self { name: VocabularyWord::new(self.name.post, tweet), ..self }
+    }
+
+    #[must_use]
+    pub const fn label(self, label: &'static str) -> Self {
+        Self { label, ..self }
+    }
+
+    #[must_use]
+    pub const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    #[must_use]
+    pub const fn advanced(self) -> Self {
+        Self { is_advanced: true, ..self }
     }
 }
 

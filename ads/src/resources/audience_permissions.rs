@@ -21,8 +21,12 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
     label: "permission",
     fields: &[
         FieldSpec::parent("custom_audience_id", &CUSTOM_AUDIENCE).required(),
-        FieldSpec::new("granted_account_id", FieldKind::Account).required().immutable(),
-        FieldSpec::one_of("permission_level", LEVELS).required(),
+        FieldSpec::new("granted_account_id", FieldKind::Account)
+            .label("Account ID")
+            .help("Shown on its Account page, for example 18ce54d4x5t.")
+            .required()
+            .immutable(),
+        FieldSpec::one_of("permission_level", LEVELS).label("Permission").required(),
         // A hash, so that a duplicate is found without scanning the audience's permissions.
         FieldSpec::new("pair", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
     ],

@@ -23,15 +23,19 @@ pub static CAMPAIGN: Resource = Resource {
     label: "campaign",
     not_found: "CAMPAIGN_NOT_FOUND",
     fields: &[
-        FieldSpec::text("name", 1, 255).required(),
-        FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).required(),
+        FieldSpec::text("name", 1, 255).label("Name").required(),
+        FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).label("Funding").required(),
         FieldSpec::text("currency", 3, 3).set_by_server(),
-        FieldSpec::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"]).default_word("CAMPAIGN"),
-        FieldSpec::money(DAILY_BUDGET),
-        FieldSpec::money(TOTAL_BUDGET),
+        FieldSpec::one_of("budget_optimization", &["CAMPAIGN", "LINE_ITEM"])
+            .label("Budget set by")
+            .help("If set by line item, each line item has its own budget.")
+            .advanced()
+            .default_word("CAMPAIGN"),
+        DAILY_BUDGET_FIELD,
+        TOTAL_BUDGET_FIELD,
         FieldSpec::new("standard_delivery", FieldKind::Bool),
-        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).default_word("ACTIVE"),
-        FieldSpec::text("purchase_order_number", 1, 50),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
+        FieldSpec::text("purchase_order_number", 1, 50).label("Purchase order number").advanced(),
         FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape)).set_by_server().hidden(),
         FieldSpec::new("ends", FieldKind::Time).set_by_server().hidden(),
     ],
@@ -69,6 +73,11 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[FieldSpec::reference("campaign_id", &CAMPAIGN).required().update(FieldRequirement::Required)])];
 
+pub const DAILY_BUDGET_FIELD: FieldSpec = FieldSpec::money(DAILY_BUDGET)
+    .label("Daily budget")
+    .help("In the currency of the funding instrument, for example 20.00.");
+pub const TOTAL_BUDGET_FIELD: FieldSpec =
+    FieldSpec::money(TOTAL_BUDGET).label("Total budget").help("Optional. For the whole run.");
 const DAILY_BUDGET: &str = "daily_budget_amount_local_micro";
 const TOTAL_BUDGET: &str = "total_budget_amount_local_micro";
 

@@ -24,7 +24,7 @@ pub static CARD: Resource = Resource {
     id_format: IdFormat::Long,
     not_found: "CARD_NOT_FOUND",
     fields: &[
-        FieldSpec::text("name", 1, 80).required(),
+        FieldSpec::text("name", 1, 80).label("Name").help("Only visible to your team.").required(),
         FieldSpec::new("components", FieldKind::Shape(components::parse_card_components)).hidden(),
         FieldSpec::new("slides", FieldKind::Shape(components::parse_slides)).hidden(),
         FieldSpec::one_of("card_type", CARD_TYPES).set_by_server(),

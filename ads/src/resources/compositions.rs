@@ -23,7 +23,19 @@ use crate::resources::{media_library, promotable_users};
 const MAX_TEXT_LENGTH: usize = 100_000;
 
 pub const fn text_field() -> FieldSpec {
-    FieldSpec::text("text", 1, MAX_TEXT_LENGTH).default_word("")
+    FieldSpec::text("text", 1, MAX_TEXT_LENGTH).label("Text").default_word("")
+}
+
+pub const fn name_field() -> FieldSpec {
+    FieldSpec::text("name", 1, 80).label("Name").help("Optional. Only visible to your team.")
+}
+
+pub const fn nullcast_field() -> FieldSpec {
+    FieldSpec::new("nullcast", FieldKind::Bool).label("Audience").default_flag(true)
+}
+
+pub const fn card_field() -> FieldSpec {
+    FieldSpec::text("card_uri", 1, 64).label("Card").help("A post can have either a card or media, not both.")
 }
 
 pub const fn media_keys_field() -> FieldSpec {

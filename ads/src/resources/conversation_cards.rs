@@ -64,19 +64,32 @@ fn sync_card_link(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Re
 }
 
 // Twenty characters and the number sign.
-const fn option_field(name: &'static str) -> FieldSpec {
-    FieldSpec::text(name, 1, 21).hidden()
+const fn option_field(name: &'static str, label: &'static str) -> FieldSpec {
+    FieldSpec::text(name, 1, 21).label(label).hidden()
 }
 
-const fn post_text_field(name: &'static str, other: &'static [&'static str]) -> FieldSpec {
-    FieldSpec::text(name, 1, 280).alias(other).hidden()
+const fn post_text_field(name: &'static str, other: &'static [&'static str], label: &'static str) -> FieldSpec {
+    FieldSpec::text(name, 1, 280).alias(other).label(label).hidden()
 }
 
-const NAME: FieldSpec = FieldSpec::text("name", 1, 80).required();
-const TITLE: FieldSpec = FieldSpec::text("title", 1, 23).hidden();
+const FIRST_POST: FieldSpec = post_text_field("first_cta_tweet", &["first_cta_post"], "Post text for the hashtag")
+    .help("Prefilled when people choose the hashtag.")
+    .required();
+
+const NAME: FieldSpec = FieldSpec::text("name", 1, 80).label("Name").help("Only visible to your team.").required();
+const TITLE: FieldSpec = FieldSpec::text("title", 1, 23)
+    .label("Title")
+    .help("At most 23 characters. Required if there is only one hashtag.")
+    .hidden();
 const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().hidden();
-const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23).required().hidden();
-const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").hidden();
+const VIDEO: FieldSpec = MEDIA.label("Video").help("From the media library, 16:9.");
+const IMAGE: FieldSpec = MEDIA.label("Image").help("From the media library, 1.91:1, at least 800 pixels wide.");
+const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23)
+    .label("Thank-you text")
+    .help("Shown after people post. At most 23 characters.")
+    .required()
+    .hidden();
+const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").label("Thank-you URL").hidden();
 const UNLOCKED_IMAGE: FieldSpec =
     FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey).hidden().requires_features(UNLOCK_GATES);
 const UNLOCKED_VIDEO: FieldSpec =
@@ -89,15 +102,15 @@ const URI: FieldSpec = FieldSpec::new("uri", FieldKind::Long).set_by_server().hi
 const VIDEO_FIELDS: &[FieldSpec] = &[
     NAME,
     TITLE,
-    MEDIA,
-    option_field("first_cta").required(),
-    post_text_field("first_cta_tweet", &["first_cta_post"]).required(),
-    option_field("second_cta"),
-    post_text_field("second_cta_tweet", &["second_cta_post"]),
-    option_field("third_cta").requires_features(FOUR_OPTIONS_GATES),
-    post_text_field("third_cta_tweet", &["third_cta_post"]),
-    option_field("fourth_cta").requires_features(FOUR_OPTIONS_GATES),
-    post_text_field("fourth_cta_tweet", &["fourth_cta_post"]),
+    VIDEO,
+    option_field("first_cta", "Hashtag").help("At most 20 characters.").required(),
+    FIRST_POST,
+    option_field("second_cta", "Second hashtag").advanced(),
+    post_text_field("second_cta_tweet", &["second_cta_post"], "Post text for the second hashtag").advanced(),
+    option_field("third_cta", "Third hashtag").advanced().requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("third_cta_tweet", &["third_cta_post"], "Post text for the third hashtag").advanced(),
+    option_field("fourth_cta", "Fourth hashtag").advanced().requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("fourth_cta_tweet", &["fourth_cta_post"], "Post text for the fourth hashtag").advanced(),
     THANK_YOU_TEXT,
     THANK_YOU_URL,
     UNLOCKED_IMAGE,
@@ -110,15 +123,15 @@ const VIDEO_FIELDS: &[FieldSpec] = &[
 const IMAGE_FIELDS: &[FieldSpec] = &[
     NAME,
     TITLE,
-    MEDIA,
-    option_field("first_cta").required(),
-    post_text_field("first_cta_tweet", &["first_cta_post"]).required(),
-    option_field("second_cta"),
-    post_text_field("second_cta_tweet", &["second_cta_post"]),
-    option_field("third_cta").requires_features(FOUR_OPTIONS_GATES),
-    post_text_field("third_cta_tweet", &["third_cta_post"]),
-    option_field("fourth_cta").requires_features(FOUR_OPTIONS_GATES),
-    post_text_field("fourth_cta_tweet", &["fourth_cta_post"]),
+    IMAGE,
+    option_field("first_cta", "Hashtag").help("At most 20 characters.").required(),
+    FIRST_POST,
+    option_field("second_cta", "Second hashtag").advanced(),
+    post_text_field("second_cta_tweet", &["second_cta_post"], "Post text for the second hashtag").advanced(),
+    option_field("third_cta", "Third hashtag").advanced().requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("third_cta_tweet", &["third_cta_post"], "Post text for the third hashtag").advanced(),
+    option_field("fourth_cta", "Fourth hashtag").advanced().requires_features(FOUR_OPTIONS_GATES),
+    post_text_field("fourth_cta_tweet", &["fourth_cta_post"], "Post text for the fourth hashtag").advanced(),
     THANK_YOU_TEXT,
     THANK_YOU_URL,
     UNLOCKED_IMAGE,

@@ -30,8 +30,8 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     id_format: segments::AUDIENCE_ID_FORMAT,
     not_found: "TAILORED_AUDIENCE_NOT_FOUND",
     fields: &[
-        FieldSpec::text("name", 1, 255).required(),
-        FieldSpec::text("description", 1, 1000),
+        FieldSpec::text("name", 1, 255).label("Name").required(),
+        FieldSpec::text("description", 1, 1000).label("Description").help("Optional. Only visible to your team."),
         // Only batches send this; an audience created singly is a list of members.
         FieldSpec::one_of("audience_type", TYPES).required().immutable().default_word("CRM"),
         FieldSpec::new("segments", FieldKind::Shape(segments::parse_segments)).immutable().hidden(),

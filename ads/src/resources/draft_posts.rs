@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::post_preview::{self, SignedPreview};
 use crate::resources::compositions::{
-    self, LIST_PARAMS, media_keys_field, require_write_access, text_field, validate_composition,
+    self, LIST_PARAMS, card_field, media_keys_field, name_field, nullcast_field, require_write_access, text_field,
+    validate_composition,
 };
 
 pub static DRAFT_POST: Resource = Resource {
@@ -21,12 +22,12 @@ pub static DRAFT_POST: Resource = Resource {
     path: "draft_<posts>",
     label: "draft post",
     fields: &[
-        FieldSpec::text("name", 1, 80),
+        name_field(),
         text_field(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
         FieldSpec::new("as_user_id", FieldKind::Long).immutable().hidden(),
-        FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
-        FieldSpec::text("card_uri", 1, 64),
+        nullcast_field(),
+        card_field(),
         media_keys_field(),
     ],
     filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],

@@ -28,7 +28,11 @@ pub static LINE_ITEM_CURATED_CATEGORY: Resource = Resource {
     ],
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required().update(FieldRequirement::Optional),
-        FieldSpec::reference("curated_category_id", &CURATED_CATEGORY).required().update(FieldRequirement::Optional),
+        FieldSpec::reference("curated_category_id", &CURATED_CATEGORY)
+            .label("Curated category")
+            .help("The line item must first target a location in one of the category’s countries.")
+            .required()
+            .update(FieldRequirement::Optional),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),

@@ -28,39 +28,52 @@ pub static LINE_ITEM: Resource = Resource {
     label: "line item",
     not_found: "LINE_ITEM_NOT_FOUND",
     fields: &[
-        FieldSpec::text("name", 1, 255),
+        FieldSpec::text("name", 1, 255).label("Name"),
         FieldSpec::parent("campaign_id", &CAMPAIGN).required(),
         FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
         FieldSpec::one_of("currency", CURRENCIES).set_by_server(),
-        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).required().immutable(),
+        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).label("Product type").required().immutable(),
         FieldSpec::one_of("objective", OBJECTIVES)
+            .label("Objective")
             .required()
             .immutable()
             .requires_features(&[FeatureGate::new("PREROLL_VIEWS_OBJECTIVE").for_values(&["PREROLL_VIEWS"])]),
-        FieldSpec::one_of("goal", GOALS),
-        FieldSpec::one_of("pay_by", PAY_BY).requires_features(&[FeatureGate::new("WEBSITE_CLICKS_CPM_BILLING")
-            .for_values(&["IMPRESSION"])
-            .only_if_field("objective", "WEBSITE_CLICKS")]),
-        FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]),
-        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS)).required().immutable(),
-        FieldSpec::money(BID_AMOUNT),
+        FieldSpec::one_of("goal", GOALS).label("Goal").advanced(),
+        FieldSpec::one_of("pay_by", PAY_BY).label("Pay by").advanced().requires_features(&[FeatureGate::new(
+            "WEBSITE_CLICKS_CPM_BILLING",
+        )
+        .for_values(&["IMPRESSION"])
+        .only_if_field("objective", "WEBSITE_CLICKS")]),
+        FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]).label("Bid"),
+        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS)).label("Placements").required().immutable(),
+        FieldSpec::money(BID_AMOUNT)
+            .label("Bid amount")
+            .help("Per result, for a maximum bid or target cost. For example 0.15."),
         FieldSpec::money("target_cpa_local_micro").set_by_server(),
-        FieldSpec::money(DAILY_BUDGET),
-        FieldSpec::money(TOTAL_BUDGET),
+        campaigns::DAILY_BUDGET_FIELD,
+        campaigns::TOTAL_BUDGET_FIELD,
         FieldSpec::new("standard_delivery", FieldKind::Bool).immutable(),
-        FieldSpec::new("start_time", FieldKind::Time),
-        FieldSpec::new("end_time", FieldKind::Time),
-        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).default_word("ACTIVE"),
+        FieldSpec::new("start_time", FieldKind::Time).label("Starts"),
+        FieldSpec::new("end_time", FieldKind::Time).label("Ends"),
+        FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
         FieldSpec::new("frequency_cap", FieldKind::Int(1, 1_000_000))
+            .label("Frequency cap")
+            .advanced()
             .requires_features(&[FeatureGate::new("REACH_FREQUENCY_CAP")]),
-        FieldSpec::new("duration_in_days", FieldKind::Int(1, 30)),
+        FieldSpec::new("duration_in_days", FieldKind::Int(1, 30))
+            .label("Frequency period in days")
+            .help("1, 7 or 30.")
+            .advanced(),
         FieldSpec::one_of("audience_expansion", &["BROAD", "DEFINED", "EXPANDED"]),
-        FieldSpec::text("advertiser_domain", 1, 255),
-        FieldSpec::new("categories", FieldKind::Texts(100, 16)),
+        FieldSpec::text("advertiser_domain", 1, 255).label("Advertiser’s domain").advanced(),
+        FieldSpec::new("categories", FieldKind::Texts(100, 16))
+            .label("IAB categories")
+            .help("Comma-separated, for example IAB17.")
+            .advanced(),
         FieldSpec::new("advertiser_user_id", FieldKind::User),
-        FieldSpec::text("primary_web_event_tag", 1, 32),
-        FieldSpec::text("android_app_store_identifier", 1, 255),
-        FieldSpec::text("ios_app_store_identifier", 1, 255),
+        FieldSpec::text("primary_web_event_tag", 1, 32).label("Web event tag").advanced(),
+        FieldSpec::text("android_app_store_identifier", 1, 255).label("Android app").advanced(),
+        FieldSpec::text("ios_app_store_identifier", 1, 255).label("iOS app").advanced(),
         FieldSpec::new("automatic_post_promotion", FieldKind::Bool)
             .legacy_name("automatic_tweet_promotion")
             .set_by_server(),

@@ -18,8 +18,11 @@ pub static MEDIA_CREATIVE: Resource = Resource {
     not_found: "MEDIA_CREATIVE_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::reference("account_media_id", &ACCOUNT_MEDIA).required(),
-        FieldSpec::url("landing_url").immutable(),
+        FieldSpec::reference("account_media_id", &ACCOUNT_MEDIA)
+            .label("Media")
+            .help("Suitable files from the media library are listed under Media.")
+            .required(),
+        FieldSpec::url("landing_url").label("Destination URL").help("Starts with https://").immutable(),
         FieldSpec::one_of("creative_type", CREATIVE_TYPES).set_by_server(),
         FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])

@@ -39,11 +39,14 @@ pub static LIBRARY_MEDIA: Resource = Resource {
     ..Resource::DEFAULT
 };
 
-const NAME: FieldSpec = FieldSpec::text("name", 1, 100);
+const NAME: FieldSpec =
+    FieldSpec::text("name", 1, 100).label("Name").help("Only visible to your team. At most 100 characters.");
 const FILE_NAME: FieldSpec = FieldSpec::text("file_name", 1, 255);
-const TITLE: FieldSpec = FieldSpec::text("title", 1, 70);
-const DESCRIPTION: FieldSpec = FieldSpec::text("description", 1, 200);
-const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey);
+const TITLE: FieldSpec =
+    FieldSpec::text("title", 1, 70).label("Title").help("Shown with the video. At most 70 characters.");
+const DESCRIPTION: FieldSpec =
+    FieldSpec::text("description", 1, 200).label("Description").help("At most 200 characters.");
+const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).label("Poster");
 const KEY: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[

@@ -22,13 +22,16 @@ pub static POLL_CARD: Resource = Resource {
     not_found: "CARD_NOT_FOUND",
     sequence: SHORT_CARD_SEQUENCE,
     fields: &[
-        FieldSpec::text("name", 1, 80).required(),
-        FieldSpec::text("first_choice", 1, 25).required().hidden(),
-        FieldSpec::text("second_choice", 1, 25).required().hidden(),
-        FieldSpec::text("third_choice", 1, 25).hidden(),
-        FieldSpec::text("fourth_choice", 1, 25).hidden(),
-        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080)).required().hidden(),
+        FieldSpec::text("name", 1, 80).label("Name").help("Only visible to your team.").required(),
+        FieldSpec::text("first_choice", 1, 25).label("First choice").help("At most 25 characters.").required().hidden(),
+        FieldSpec::text("second_choice", 1, 25).label("Second choice").required().hidden(),
+        FieldSpec::text("third_choice", 1, 25).label("Third choice").hidden(),
+        FieldSpec::text("fourth_choice", 1, 25).label("Fourth choice").hidden(),
+        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080)).label("Voting period").required().hidden(),
         FieldSpec::new("media_key", FieldKind::MediaKey)
+            .label("Image or video")
+            .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
+            .advanced()
             .hidden()
             .requires_features(&[FeatureGate::new("PROMOTED_MEDIA_POLLS").applies_always()]),
         FieldSpec::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])

@@ -23,8 +23,10 @@ pub static PREROLL_CALL_TO_ACTION: Resource = Resource {
     ],
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::one_of("call_to_action", &["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"]).required(),
-        FieldSpec::url("call_to_action_url").required(),
+        FieldSpec::one_of("call_to_action", &["GO_TO", "SEE_MORE", "SHOP", "VISIT_SITE", "WATCH_NOW"])
+            .label("Button")
+            .required(),
+        FieldSpec::url("call_to_action_url").label("Destination URL").help("Starts with https://").required(),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),

@@ -19,7 +19,11 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("user_id", FieldKind::User).required().immutable(),
+        FieldSpec::new("user_id", FieldKind::User)
+            .label("User ID")
+            .help("The account’s own user, or a user who agreed to be promoted.")
+            .required()
+            .immutable(),
         FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()

@@ -10,7 +10,9 @@ use base::{AppId, Error, Time, VocabularyWord};
 use serde_json::Value;
 use store::records;
 
-use crate::resources::compositions::{self, LIST_PARAMS, media_keys_field, text_field, validate_composition};
+use crate::resources::compositions::{
+    self, LIST_PARAMS, card_field, media_keys_field, name_field, nullcast_field, text_field, validate_composition,
+};
 use crate::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 
 pub static SCHEDULED_POST: Resource = Resource {
@@ -20,14 +22,17 @@ pub static SCHEDULED_POST: Resource = Resource {
     path: "scheduled_<posts>",
     label: "scheduled post",
     fields: &[
-        FieldSpec::text("name", 1, 80),
+        name_field(),
         text_field(),
         FieldSpec::new("user_id", FieldKind::User).set_by_server(),
         FieldSpec::new("as_user_id", FieldKind::Long).required().immutable().hidden(),
-        FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
-        FieldSpec::text("card_uri", 1, 64),
+        nullcast_field(),
+        card_field(),
         media_keys_field(),
-        FieldSpec::new("scheduled_at", FieldKind::Time).required(),
+        FieldSpec::new("scheduled_at", FieldKind::Time)
+            .label("Scheduled for")
+            .help("A whole minute within the next year.")
+            .required(),
         FieldSpec::one_of("scheduled_status", STATES).set_by_server().default_word("SCHEDULED"),
         FieldSpec::new("completed_at", FieldKind::Time).set_by_server(),
         FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),

@@ -18,7 +18,11 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     label: "scheduled promoted post",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("scheduled_post_id", FieldKind::Long).legacy_name("scheduled_tweet_id").required().immutable(),
+        FieldSpec::new("scheduled_post_id", FieldKind::Long)
+            .label("Scheduled post")
+            .legacy_name("scheduled_tweet_id")
+            .required()
+            .immutable(),
         FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
     ],
     filters: &[

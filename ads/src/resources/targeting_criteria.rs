@@ -31,9 +31,17 @@ pub static TARGETING_CRITERION: Resource = Resource {
     not_found: "TARGETING_CRITERION_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::one_of("targeting_type", TARGETING_TYPES).required().immutable().requires_features(TYPE_GATES),
-        FieldSpec::text("targeting_value", 1, 255).required().immutable(),
-        FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).immutable().default_word("EQ"),
+        FieldSpec::one_of("targeting_type", TARGETING_TYPES)
+            .label("Type")
+            .required()
+            .immutable()
+            .requires_features(TYPE_GATES),
+        FieldSpec::text("targeting_value", 1, 255)
+            .label("Value")
+            .help("A keyword, a location ID, a language such as en, AGE_18_TO_34, an audience ID or a user ID.")
+            .required()
+            .immutable(),
+        FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).label("Operator").immutable().default_word("EQ"),
         FieldSpec::text("name", 0, 255).set_by_server(),
         // A hash, so that a duplicate is found without scanning the line item's criteria.
         FieldSpec::new("same", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),

@@ -12,8 +12,15 @@ pub static TRACKING_TAG: Resource = Resource {
     label: "tracking tag",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::one_of("tracking_tag_type", &["IMPRESSION_TAG", "CLICK_TRACKER"]).required().immutable(),
-        FieldSpec::url("tracking_tag_url").required().update(FieldRequirement::Required),
+        FieldSpec::one_of("tracking_tag_type", &["IMPRESSION_TAG", "CLICK_TRACKER"])
+            .label("Triggered by")
+            .required()
+            .immutable(),
+        FieldSpec::url("tracking_tag_url")
+            .label("URL")
+            .help("Starts with https://")
+            .required()
+            .update(FieldRequirement::Required),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
