@@ -15,8 +15,9 @@ use ads_engine::{
     AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, OperationOutput,
     ParsedParams, RequiredRole,
 };
-use base::Error;
+use base::{Error, Time};
 use serde_json::{Value, json};
+use store::ledger::{AdEntity, MetricSums};
 
 pub use time_series::age_bucket;
 
@@ -134,11 +135,36 @@ fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     Ok(output)
 }
 
-/// Computes the statistics of a job synchronously, for the Ads Manager.
-pub fn compute_job_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<Value, Error> {
-    let ask = StatsQuery::parse_job(ctx, params)?;
-    let (_, data) = time_series::load_stats(ctx.tx, &ask)?;
-    Ok(data)
+/// What the sums of an entity are split by.
+#[derive(Clone, Copy, Debug)]
+pub struct SegmentedSums<'a> {
+    pub entity: AdEntity,
+    pub id: i64,
+    pub span: (Time, Time),
+    /// As requests name it: `AGE`.
+    pub segments: &'a str,
+    pub placement: &'a str,
+}
+
+impl SegmentedSums<'_> {
+    /// The sums by the name of the segment.
+    pub fn load(self, ctx: &mut AccountContext<'_, '_>) -> Result<Vec<(String, MetricSums)>, Error> {
+        let query = StatsQuery {
+            account: ctx.account_id()?,
+            kind: self.entity.name().to_owned(),
+            ids: vec![self.id],
+            from: self.span.0,
+            to: self.span.1,
+            granularity: "TOTAL".to_owned(),
+            groups: Vec::new(),
+            placement: self.placement.to_owned(),
+            segments: Some(self.segments.to_owned()),
+            country: None,
+            platform: None,
+            speech: ctx.caller.speech,
+        };
+        Ok(time_series::named_segment_sums(ctx.tx, &query)?)
+    }
 }
 
 /// The complete response body stored in a job's file.

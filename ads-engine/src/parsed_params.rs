@@ -36,19 +36,16 @@ impl ParsedParams {
             params.accept_value(param, RawParam::Text(&texts), speech, true);
         }
         let empty = Map::new();
-        let source = if operation.takes_json() {
-            match &request.json {
-                Some(Value::Object(members)) => ParamSource::Json(members),
-                // The operation itself parses arrays.
-                Some(_) => ParamSource::Json(&empty),
-                None => {
-                    let message = "The request body must be JSON, with Content-Type application/json";
-                    params.problems.push(AdsProblem::new("INVALID_PARAMETER", message));
-                    return params;
-                }
+        let source = match &request.json {
+            Some(Value::Object(members)) => ParamSource::Json(members),
+            // The operation itself parses arrays.
+            Some(_) => ParamSource::Json(&empty),
+            None if operation.takes_json() => {
+                let message = "The request body must be JSON, with Content-Type application/json";
+                params.problems.push(AdsProblem::new("INVALID_PARAMETER", message));
+                return params;
             }
-        } else {
-            ParamSource::Pairs(&request.pairs)
+            None => ParamSource::Pairs(&request.pairs),
         };
         params.parse_params(operation, &source, speech);
         params

@@ -19,7 +19,7 @@ pub struct AdsRequest {
     pub path_params: Vec<(&'static str, String)>,
     /// Query and form parameters in order; the form's come last and win.
     pub pairs: Vec<(String, String)>,
-    /// The JSON body, if the operation takes one and it is valid.
+    /// The valid JSON body of an operation that takes one, or the parameters of a caller inside the server.
     pub json: Option<Value>,
     pub cursor_key: [u8; 32],
     /// The query parameters of a request with a JSON body.
@@ -42,23 +42,16 @@ pub struct AdsCaller {
 
 impl AdsRequest {
     /// A request without an app: `ids` are those of the path, in order.
-    pub fn new_without_app(
-        operation: &'static AdsOperation,
-        caller: AdsCaller,
-        ids: &[&str],
-        pairs: &[(&str, String)],
-        json: Option<Value>,
-    ) -> Self {
+    pub fn new_without_app(operation: &'static AdsOperation, caller: AdsCaller, ids: &[&str], params: Value) -> Self {
         let names = operation.params.iter();
         let names = names.filter(|param| param.location == OperationParamLocation::Path);
         let path = names.zip(ids);
-        let pairs = pairs.iter();
         Self {
             operation,
             caller,
             path_params: path.map(|(param, id)| (param.name.post, (*id).to_owned())).collect(),
-            pairs: pairs.map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
-            json,
+            pairs: Vec::new(),
+            json: Some(params),
             query_pairs: Vec::new(),
             evaluator: None,
             config: AdsConfig::default(),

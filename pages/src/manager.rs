@@ -256,7 +256,7 @@ pub struct FormInput {
     pub kind: FormInputKind,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub enum FormInputKind {
     #[default]
     Text,

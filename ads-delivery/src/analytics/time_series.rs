@@ -175,6 +175,16 @@ fn segments_json(query: &StatsQuery, names: &[NamedMetric], series: &SegmentedBu
     entities.collect()
 }
 
+/// The sums of each segment in the first interval, by its name.
+pub(super) fn named_segment_sums(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<Vec<(String, MetricSums)>, Fault> {
+    let segments = sum_by_segment(tx, query)?.into_values().flatten();
+    let named = segments.filter_map(|(value, buckets)| {
+        let name = segment_name(query.ledger_segment(), &value);
+        Some((name, buckets.into_iter().next()?))
+    });
+    Ok(named.collect())
+}
+
 fn segment_value(value: &str) -> &str {
     if value.is_empty() { "UNKNOWN" } else { value }
 }

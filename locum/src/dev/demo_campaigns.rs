@@ -79,22 +79,16 @@ impl CampaignBuilder<'_, '_> {
         ids: &[&str],
         pairs: &[(&str, &str)],
     ) -> Result<Value, Error> {
-        let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-        self.send_request((method, path), ids, &pairs, None)
+        let params = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+        self.send_request((method, path), ids, params.collect())
     }
 
-    fn send_request(
-        &mut self,
-        (method, path): (&str, &str),
-        ids: &[&str],
-        pairs: &[(&str, String)],
-        json: Option<Value>,
-    ) -> Result<Value, Error> {
+    fn send_request(&mut self, (method, path): (&str, &str), ids: &[&str], params: Value) -> Result<Value, Error> {
         let operation = ads_delivery::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
         let caller = AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox: false };
         let ids: Vec<&str> = std::iter::once(self.account.as_str()).chain(ids.iter().copied()).collect();
-        let request = AdsRequest::new_without_app(operation, caller, &ids, pairs, json);
+        let request = AdsRequest::new_without_app(operation, caller, &ids, params);
         let answered = ads_engine::dispatch_request(self.tx, &request)?;
         let answer: Value =
             serde_json::from_str(&answered.body).map_err(Fault::context("parsing an Ads API response"))?;
@@ -165,7 +159,7 @@ impl CampaignBuilder<'_, '_> {
                 { "type": "DETAILS", "title": "Boats for a day", "destination": site },
             ],
         });
-        let card = self.send_request(("POST", "cards"), &[], &[], Some(card))?;
+        let card = self.send_request(("POST", "cards"), &[], card)?;
         let poll = [
             ("name", "Where to?"),
             ("first_choice", "The lighthouse"),
@@ -255,6 +249,6 @@ impl CampaignBuilder<'_, '_> {
             .collect();
         let body = json!([{ "operation_type": "Update", "params": { "users": users } }]);
         let of = ("POST", "custom_audiences/{}/users");
-        self.send_request(of, &[&audience], &[], Some(body)).map(|_| ())
+        self.send_request(of, &[&audience], body).map(|_| ())
     }
 }

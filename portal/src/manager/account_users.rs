@@ -1,31 +1,31 @@
 //! Roles on an account, which administrators assign, change and remove.
 
 use ads::account_roles as rules;
-use ads_engine::{AdsRole, RequiredRole};
+use ads_engine::{AdsRole, OperationOutput, RequiredRole};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::audit::AuditActor;
 use pages::manager::{ActionButton, DataTable, NavLink, PageBlock, TableCell, TableRow};
-use serde_json::Value;
 use store::Tx;
 
-use super::forms::{FormDefinition, FormFieldSpec, FormHandler};
+use super::forms::{FormDefinition, FormFieldSpec, FormHandler, SubmittedFields};
 use super::labels::role_label;
 use super::request::ManagerAccount;
-use super::route::SubmittedFields;
-use super::text_column;
+use super::tables::text_column;
 
 /// Everyone with a role on the account; people who do not administer it see only themselves.
 pub(super) fn users_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageBlock, Error> {
     let mut rows = Vec::new();
     let rules = RequiredRole::Admin.allows_role(ctx.role);
-    for access in store::ads::list_access_by_account(tx, ctx.record.id)? {
+    let all = store::ads::list_access_by_account(tx, ctx.record.id)?;
+    let users = store::users::find_by_ids(tx, &all.iter().map(|access| access.user_id).collect::<Vec<_>>())?;
+    for access in all {
         let own = access.user_id == ctx.request.user;
         let Some(known) = AdsRole::parse(&access.role).filter(|_| own || rules) else {
             continue;
         };
-        let user = store::users::find_by_id(tx, access.user_id)?;
-        let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username);
+        let user = users.iter().find(|user| user.id == access.user_id);
+        let name = user.map_or_else(|| access.user_id.to_string(), |user| user.username.clone());
         let posts = access.can_compose && known.may_compose_posts();
         let act = |text, act: &str| ActionButton {
             text,
@@ -67,21 +67,15 @@ fn role_form(ctx: &ManagerAccount, work: FormHandler) -> FormDefinition {
 }
 
 fn role_fields(now: Option<AdsRole>, composes: bool) -> [FormFieldSpec; 2] {
-    let all = AdsRole::ALL.map(|one| (one.name().to_owned(), role_label(one).to_owned()));
-    let all = FormFieldSpec::choice("role", "Role", all.into()).help(
+    let all = AdsRole::ALL.map(|one| (one.name(), role_label(one)));
+    let all = FormFieldSpec::choice("role", "Role", all).help(
         "Administrators have full access. Ad managers manage campaigns and audiences, creative \
          managers manage creatives. Analysts have read-only access.",
     );
     let writes = [("false", "No"), ("true", "Yes")];
-    let writes = writes.map(|(value, text)| (value.to_owned(), text.to_owned()));
-    let writes = FormFieldSpec::choice("composes", "Can post on behalf of the account", writes.into());
-    [
-        match now {
-            Some(now) => all.initial_value(now.name()),
-            None => all.initial_value(AdsRole::CampaignAnalyst.name()),
-        },
-        writes.initial_value(composes.to_string()),
-    ]
+    let writes = FormFieldSpec::choice("composes", "Can post on behalf of the account", writes);
+    let role = now.unwrap_or(AdsRole::CampaignAnalyst);
+    [all.initial_value(role.name()), writes.initial_value(composes.to_string())]
 }
 
 pub(super) fn add_form(ctx: &ManagerAccount) -> FormDefinition {
@@ -122,14 +116,19 @@ fn audit_actor(ctx: &ManagerAccount) -> AuditActor {
     AuditActor::user(ctx.request.user, &ctx.request.client_address)
 }
 
-fn grant_role(tx: &mut Tx<'_>, ctx: &ManagerAccount, user: UserId, sent: &SubmittedFields) -> Result<Value, Error> {
+fn grant_role(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    user: UserId,
+    sent: &SubmittedFields,
+) -> Result<OperationOutput, Error> {
     let role = sent.text("role");
     let Some(role) = AdsRole::parse(role) else {
         return Err(AdsProblem::invalid_parameter("role", role, "Choose a role").into());
     };
     let composes = sent.text("composes") == "true";
     rules::grant_role(tx, &audit_actor(ctx), &ctx.record, user, (role, composes))?;
-    Ok(Value::Null)
+    Ok(OperationOutput::default())
 }
 
 fn find_user(
@@ -177,7 +176,7 @@ pub(super) fn remove_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Re
         done_code: "left",
         ..role_form(ctx, |tx, ctx, plan, _| {
             rules::revoke_role(tx, &audit_actor(ctx), &ctx.record, form_user_id(plan))?;
-            Ok(Value::Null)
+            Ok(OperationOutput::default())
         })
     }))
 }

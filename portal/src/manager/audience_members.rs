@@ -6,7 +6,7 @@ use base::secret::digest;
 use base::{Error, Refusal};
 use serde_json::{Map, Value, json};
 
-use super::route::SubmittedFields;
+use super::forms::SubmittedFields;
 
 const MAX_PEOPLE: usize = 50_000;
 const MAX_REPORTED_LINES: usize = 5;

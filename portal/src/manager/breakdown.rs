@@ -1,18 +1,20 @@
 //! Statistics by day, placement, platform, age or gender, as a table and as CSV.
 
+use ads_engine::RequiredRole;
 use std::collections::BTreeMap;
 
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::line_items::LINE_ITEM;
+use ads_delivery::analytics::SegmentedSums;
 use base::Error;
 use pages::manager::{AdsManagerPage, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow};
-use serde_json::Value;
 use store::Tx;
+use store::ledger::{AdEntity, Metric, MetricSums, Placement};
 
-use super::labels::{format_amount, format_integer, format_money, word_label};
-use super::line_items::line_item_name;
-use super::request::{ManagerAccount, json_array, json_text};
-use super::route::ManagerRoute;
-use super::stats::{self, DayRange, STATS_PATH};
-use super::{number_column, text_column};
+use super::labels::{format_amount, format_integer, format_money, record_name, word_label};
+use super::request::ManagerAccount;
+use super::stats::{self, DayRange, PLACEMENTS};
+use super::tables::{number_column, text_column};
 
 /// Name in the URL, label, and segmentation type of the API.
 const DIMENSIONS: &[(&str, &str, &str)] = &[
@@ -23,122 +25,86 @@ const DIMENSIONS: &[(&str, &str, &str)] = &[
     ("gender", "Gender", "GENDER"),
 ];
 
-pub(super) const PLACEMENTS: [&str; 2] = ["ALL_ON_TWITTER", "PUBLISHER_NETWORK"];
-const ALL_PLACEMENTS: [&str; 4] = ["ALL_ON_TWITTER", "PUBLISHER_NETWORK", "SPOTLIGHT", "TREND"];
+const ALL_PLACEMENTS: [Placement; 4] =
+    [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
+const COUNTS: [(&str, Metric); 4] = [
+    ("Impressions", Metric::Impressions),
+    ("Engagements", Metric::Engagements),
+    ("Clicks", Metric::Clicks),
+    ("Results", Metric::Billed),
+];
 
-/// `charge` is in micros of the entity's currency.
-#[derive(Clone, Copy, Default)]
-struct BreakdownCounts {
-    impressions: i64,
-    engagements: i64,
-    clicks: i64,
-    results: i64,
-    charge: i64,
-}
-
-impl BreakdownCounts {
-    /// Adds the metrics of one bucket, or of all if `bucket` is `None`.
-    fn add_metrics(&mut self, metrics: &Value, bucket: Option<usize>) {
-        let of = |name: &str| {
-            let all = json_array(metrics, name).iter().enumerate();
-            let some = all.filter(|(place, _)| bucket.is_none_or(|bucket| bucket == *place));
-            let some = some.filter_map(|(_, value)| value.as_i64());
-            some.fold(0_i64, i64::saturating_add)
-        };
-        for (sum, name) in [
-            (&mut self.impressions, "impressions"),
-            (&mut self.engagements, "engagements"),
-            (&mut self.clicks, "clicks"),
-            (&mut self.results, "billed_engagements"),
-            (&mut self.charge, "billed_charge_local_micro"),
-        ] {
-            *sum = sum.saturating_add(of(name));
-        }
-    }
-
-    const fn is_zero(&self) -> bool {
-        self.impressions == 0 && self.engagements == 0 && self.charge == 0
-    }
-}
+type BreakdownRows = Vec<(String, MetricSums)>;
 
 pub(super) struct StatsBreakdown {
-    heading: String,
+    name: String,
+    /// Of the entity, below the account.
+    path: String,
     currency: String,
-    trail: Vec<NavLink>,
     dimension: &'static (&'static str, &'static str, &'static str),
-    days: i64,
-    rows: Vec<(String, BreakdownCounts)>,
+    rows: BreakdownRows,
 }
 
 impl StatsBreakdown {
-    /// `None` unless the path is that of a campaign or line item.
-    pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount, route: &ManagerRoute) -> Result<Option<Self>, Error> {
-        let (part, id) = (route.path.section.as_str(), route.path.id.as_str());
-        let (entity, path) = match part {
-            "campaigns" => ("CAMPAIGN", "campaigns/{}"),
-            "line-items" => ("LINE_ITEM", "line_items/{}"),
+    /// `None` unless the section is that of campaigns or line items.
+    pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount, section: &str, id: &str) -> Result<Option<Self>, Error> {
+        let (entity, resource) = match section {
+            "campaigns" => (AdEntity::Campaign, &CAMPAIGN),
+            "line-items" => (AdEntity::LineItem, &LINE_ITEM),
             _ => return Ok(None),
         };
-        let of = ctx.get_entity(tx, path, id)?;
-        let heading = match part {
-            "campaigns" => json_text(&of, "name").to_owned(),
-            _ => line_item_name(&of),
-        };
-        let asked = route.breakdown_by.as_deref().unwrap_or("day");
-        let by = DIMENSIONS.iter().find(|(name, ..)| *name == asked);
-        let Some(by) = by.or(DIMENSIONS.first()) else {
+        let one = ctx.get(tx, resource, id)?;
+        stats::require_access(ctx)?;
+        let asked = ctx.request.breakdown_by.as_deref();
+        let dimension = DIMENSIONS.iter().find(|(name, ..)| Some(*name) == asked);
+        let Some(dimension) = dimension.or(DIMENSIONS.first()) else {
             return Ok(None);
         };
-        let days = stats::selected_days(route);
-        let span = DayRange::last_days(ctx, days);
-        let rows = match by.0 {
-            "day" => daily_rows(tx, ctx, (entity, id), &span)?,
-            "placement" => placement_rows(tx, ctx, (entity, id), &span)?,
-            _ => segment_rows(tx, ctx, (entity, id), &span, by.2)?,
+        let of = (entity, one.record.id);
+        let mut rows = match dimension.0 {
+            "day" => daily_rows(tx, ctx, of)?,
+            "placement" => placement_rows(tx, ctx, of)?,
+            _ => segment_rows(tx, ctx, of, dimension.2)?,
         };
+        if dimension.0 != "day" || rows.iter().all(|(_, sums)| is_zero(sums)) {
+            rows.retain(|(_, sums)| !is_zero(sums));
+        }
         Ok(Some(Self {
-            trail: vec![
-                NavLink::new("Campaigns", ctx.page_path("")),
-                NavLink::new(heading.clone(), ctx.page_path(&format!("/{part}/{id}"))),
-            ],
-            heading,
-            currency: json_text(&of, "currency").to_owned(),
-            dimension: by,
-            days,
+            name: record_name(&one),
+            path: format!("/{section}/{id}"),
+            currency: one.text("currency").to_owned(),
+            dimension,
             rows,
         }))
     }
 
-    pub(super) fn into_page(self, ctx: &ManagerAccount, route: &ManagerRoute) -> AdsManagerPage {
-        let (part, id) = (&route.path.section, &route.path.id);
-        let here = |file: &str, by: &str, days: i64| ctx.page_path(&format!("/{part}/{id}/{file}?by={by}&days={days}"));
+    pub(super) fn into_page(self, ctx: &ManagerAccount) -> AdsManagerPage {
+        let (by, selected) = (self.dimension.0, ctx.request.days);
+        let here =
+            |file: &str, by: &str, days: i64| ctx.page_path(&format!("{}/{file}?by={by}&days={days}", self.path));
         let views = DIMENSIONS.iter().map(|(name, label, _)| NavLink {
-            current: *name == self.dimension.0,
-            ..NavLink::new(*label, here("figures", name, self.days))
-        });
-        let spans = [7, 14, 28].map(|days| NavLink {
-            current: days == self.days,
-            ..NavLink::new(format!("{days} days"), here("figures", self.dimension.0, days))
+            current: *name == by,
+            ..NavLink::new(*label, here("figures", name, selected))
         });
         let rows: Vec<TableRow> = self.rows.iter().map(|row| self.counts_row(row)).collect();
-        let file = here("figures.csv", self.dimension.0, self.days);
-        let file = NavLink::new("Download as CSV", file);
+        let file = NavLink::new("Download as CSV", here("figures.csv", by, selected));
+        let mut columns = vec![text_column(self.dimension.1), number_column("Spend")];
+        columns.extend(COUNTS.map(|(label, _)| number_column(label)));
+        columns.push(number_column("Cost per result"));
         AdsManagerPage {
-            trail: self.trail,
-            heading: format!("Statistics for {}", self.heading),
+            trail: vec![
+                NavLink::new("Campaigns", ctx.page_path("")),
+                NavLink::new(self.name.clone(), ctx.page_path(&self.path)),
+            ],
+            heading: format!("Statistics for {}", self.name),
             blocks: vec![PageBlock::Table(DataTable {
                 title: format!("By {}", self.dimension.1.to_lowercase()),
-                views: vec![("Break down by", views.collect()), ("Date range", spans.into())],
-                actions: Some(file).filter(|_| !rows.is_empty()).into_iter().collect(),
-                columns: vec![
-                    text_column(self.dimension.1),
-                    number_column("Spend"),
-                    number_column("Impressions"),
-                    number_column("Engagements"),
-                    number_column("Clicks"),
-                    number_column("Results"),
-                    number_column("Cost per result"),
+                views: vec![
+                    ("Break down by", views.collect()),
+                    ("Date range", stats::period_links(selected, |days| here("figures", by, days))),
                 ],
+                actions: Some(file).filter(|_| !rows.is_empty()).into_iter().collect(),
+                columns,
                 rows,
                 empty: EmptyState {
                     title: "No data for this period".to_owned(),
@@ -151,50 +117,35 @@ impl StatsBreakdown {
         }
     }
 
-    fn counts_row(&self, (name, counts): &(String, BreakdownCounts)) -> TableRow {
-        let each = counts.charge.checked_div(counts.results);
-        let each = each.map_or_else(|| "–".to_owned(), |each| format_money(each, &self.currency));
-        TableRow {
-            name: name.clone(),
-            cells: vec![
-                TableCell::from_text(name.clone()),
-                TableCell::from_text(format_money(counts.charge, &self.currency)),
-                TableCell::from_text(format_integer(counts.impressions)),
-                TableCell::from_text(format_integer(counts.engagements)),
-                TableCell::from_text(format_integer(counts.clicks)),
-                TableCell::from_text(format_integer(counts.results)),
-                TableCell::from_text(each),
-            ],
-            action_buttons: Vec::new(),
-        }
+    fn counts_row(&self, (name, sums): &(String, MetricSums)) -> TableRow {
+        let spend = format_money(sums.get(Metric::Charge), &self.currency);
+        let counts = COUNTS.map(|(_, metric)| format_integer(sums.get(metric)));
+        let each = stats::cost_per_result(sums, &self.currency);
+        let cells = [name.clone(), spend].into_iter().chain(counts).chain([each]);
+        TableRow { name: name.clone(), cells: cells.map(TableCell::from_text).collect(), action_buttons: Vec::new() }
     }
 
     pub(super) fn to_csv(&self) -> String {
-        let mut text = csv_line(&[
-            self.dimension.1,
-            "Currency",
-            "Spend",
-            "Impressions",
-            "Engagements",
-            "Clicks",
-            "Results",
-            "Cost per result",
-        ]);
-        for (name, counts) in &self.rows {
-            let each = counts.charge.checked_div(counts.results);
-            let each = each.map(format_amount).unwrap_or_default();
-            let figures = [counts.impressions, counts.engagements, counts.clicks, counts.results];
-            let [shown, engaged, clicks, results] = figures.map(|figure| figure.to_string());
-            let spend = format_amount(counts.charge);
-            text.push_str(&csv_line(&[name, &self.currency, &spend, &shown, &engaged, &clicks, &results, &each]));
+        let heads = [self.dimension.1, "Currency", "Spend"].into_iter().chain(COUNTS.map(|(label, _)| label));
+        let mut text = csv_line(heads.chain(["Cost per result"]));
+        for (name, sums) in &self.rows {
+            let charge = sums.get(Metric::Charge);
+            let each = charge.checked_div(sums.get(Metric::Billed)).map(format_amount);
+            let cells = [name.clone(), self.currency.clone(), format_amount(charge)].into_iter();
+            let cells = cells.chain(COUNTS.map(|(_, metric)| sums.get(metric).to_string()));
+            text.push_str(&csv_line(cells.chain([each.unwrap_or_default()])));
         }
         text
     }
 }
 
+fn is_zero(sums: &MetricSums) -> bool {
+    [Metric::Impressions, Metric::Engagements, Metric::Charge].iter().all(|metric| sums.get(*metric) == 0)
+}
+
 /// A CSV line (RFC 4180).
-fn csv_line(cells: &[&str]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
+fn csv_line(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let cells: Vec<String> = cells.map(|cell| csv_cell(cell.as_ref())).collect();
     format!("{}\r\n", cells.join(","))
 }
 
@@ -208,72 +159,26 @@ fn csv_cell(cell: &str) -> String {
     plain
 }
 
-fn stats_params(
-    (entity, id): (&str, &str),
-    (from, to): (String, String),
-    granularity: &str,
-    placement: &str,
-) -> Vec<(&'static str, String)> {
-    vec![
-        ("entity", entity.to_owned()),
-        ("entity_ids", id.to_owned()),
-        ("start_time", from),
-        ("end_time", to),
-        ("granularity", granularity.to_owned()),
-        ("metric_groups", "ENGAGEMENT,BILLING".to_owned()),
-        ("placement", placement.to_owned()),
-    ]
-}
-
-fn daily_rows(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    of: (&str, &str),
-    days: &DayRange,
-) -> Result<Vec<(String, BreakdownCounts)>, Error> {
-    let mut rows: Vec<(String, BreakdownCounts)> =
-        days.iso_dates().into_iter().map(|day| (day, BreakdownCounts::default())).collect();
-    for placement in PLACEMENTS {
-        for (first, from, to) in days.request_spans() {
-            let pairs = stats_params(of, (from, to), "DAY", placement);
-            let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
-            let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") else {
-                continue;
-            };
-            for (place, (_, counts)) in rows.iter_mut().skip(first).take(7).enumerate() {
-                counts.add_metrics(metrics, Some(place));
-            }
-        }
-    }
-    if rows.iter().all(|(_, counts)| counts.is_zero()) {
-        rows.clear();
-    }
-    Ok(rows)
+fn daily_rows(tx: &mut Tx<'_>, ctx: &ManagerAccount, (entity, id): (AdEntity, i64)) -> Result<BreakdownRows, Error> {
+    let days = DayRange::selected(ctx);
+    let sums = days.load_sums(tx, entity, &[id], PLACEMENTS)?.remove(&id);
+    Ok(days.iso_dates().zip(sums.unwrap_or_default()).collect())
 }
 
 fn placement_rows(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    of: (&str, &str),
-    days: &DayRange,
-) -> Result<Vec<(String, BreakdownCounts)>, Error> {
+    (entity, id): (AdEntity, i64),
+) -> Result<BreakdownRows, Error> {
+    let days = DayRange::selected(ctx);
     let mut rows = Vec::new();
     for placement in ALL_PLACEMENTS {
-        let mut counts = BreakdownCounts::default();
-        for (_, from, to) in days.request_spans() {
-            let pairs = stats_params(of, (from, to), "TOTAL", placement);
-            let answer = ctx.call_api(tx, "GET", STATS_PATH, &[], &pairs)?;
-            if let Some(metrics) = answer.pointer("/data/0/id_data/0/metrics") {
-                counts.add_metrics(metrics, None);
-            }
-        }
-        if !counts.is_zero() {
-            let name = match placement {
-                "ALL_ON_TWITTER" => "On this network".to_owned(),
-                other => word_label(other),
-            };
-            rows.push((name, counts));
-        }
+        let name = match placement {
+            Placement::AllOn => "On this network".to_owned(),
+            other => word_label(other.name()),
+        };
+        let sums = days.load_sums(tx, entity, &[id], &[placement])?;
+        rows.push((name, stats::sum_all(sums.values().flatten())));
     }
     Ok(rows)
 }
@@ -281,27 +186,22 @@ fn placement_rows(
 fn segment_rows(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    of: (&str, &str),
-    days: &DayRange,
+    (entity, id): (AdEntity, i64),
     segments: &str,
-) -> Result<Vec<(String, BreakdownCounts)>, Error> {
-    let mut rows: BTreeMap<String, BreakdownCounts> = BTreeMap::new();
+) -> Result<BreakdownRows, Error> {
+    let mut rows: BTreeMap<String, MetricSums> = BTreeMap::new();
+    let mut records = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
+    let span = DayRange::selected(ctx).span();
     for placement in PLACEMENTS {
-        let mut pairs = stats_params(of, days.full_span(), "TOTAL", placement);
-        pairs.push(("segmentation_type", segments.to_owned()));
-        let data = ctx.run_stats_job(tx, &pairs)?;
-        let all = data.as_array().into_iter().flatten();
-        for one in all.flat_map(|one| json_array(one, "id_data")) {
-            let name = one.pointer("/segment/segment_name").and_then(Value::as_str);
-            let name = match name.unwrap_or("Unknown") {
-                age if age.starts_with("AGE_") => word_label(age.trim_start_matches("AGE_")).to_lowercase(),
-                name => name.to_owned(),
+        let query = SegmentedSums { entity, id, span, segments, placement: placement.name() };
+        for (name, sums) in query.load(&mut records)? {
+            let name = match name.strip_prefix("AGE_") {
+                Some(age) => word_label(age).to_lowercase(),
+                None => name,
             };
-            let metrics = one.get("metrics").unwrap_or(&Value::Null);
-            rows.entry(name).or_default().add_metrics(metrics, None);
+            rows.entry(name).or_default().merge(&sums);
         }
     }
-    rows.retain(|_, counts| !counts.is_zero());
     Ok(rows.into_iter().collect())
 }
 
@@ -325,6 +225,6 @@ mod tests {
         ] {
             assert_eq!(csv_cell(cell), written);
         }
-        assert_eq!(csv_line(&["a", "b,c"]), "a,\"b,c\"\r\n");
+        assert_eq!(csv_line(["a", "b,c"].iter()), "a,\"b,c\"\r\n");
     }
 }

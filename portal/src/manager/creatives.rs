@@ -1,59 +1,53 @@
 //! Previews of cards, media and posts.
 
-use base::{Error, UserId};
-use pages::manager::{ActionButton, CreativePreview, EnclosingPost};
+use ads_engine::RecordView;
+use base::Error;
+use pages::manager::{CreativePreview, EnclosingPost};
 use serde_json::Value;
 use store::Tx;
 
+use super::choices::media_name;
 use super::labels::word_label;
-use super::request::{ManagerAccount, json_array, json_text};
-
-/// The user in whose name posts are published.
-pub(super) fn account_user(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<UserId>, Error> {
-    let all = ctx.list_entities(tx, "promotable_users", &[])?;
-    let own = |one: &&Value| json_text(one, "promotable_user_type") == "FULL";
-    let id = all.rows.iter().find(own);
-    Ok(id.and_then(|one| UserId::parse(json_text(one, "user_id"))))
-}
+use super::request::{ManagerAccount, json_text};
 
 pub(super) fn enclosing_post(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
     words: &str,
 ) -> Result<Option<EnclosingPost>, Error> {
-    let Some(id) = account_user(tx, ctx)? else {
+    let Some(id) = ctx.own_user(tx)? else {
         return Ok(None);
     };
     let user = store::users::find_by_id(tx, id)?;
     Ok(user.map(|user| EnclosingPost { name: user.name, username: user.username, text: words.to_owned() }))
 }
 
-pub(super) fn card_preview(ctx: &ManagerAccount, card: &Value) -> CreativePreview {
+pub(super) fn card_preview(ctx: &ManagerAccount, card: &RecordView) -> CreativePreview {
     let mut shown = CreativePreview {
-        name: json_text(card, "name").to_owned(),
-        kind: word_label(json_text(card, "card_type")),
-        subtext: json_text(card, "card_uri").to_owned(),
+        name: card.text("name").to_owned(),
+        kind: word_label(card.text("card_type")),
+        subtext: card.text("card_uri").to_owned(),
         ..CreativePreview::default()
     };
-    let slides = json_array(card, "slides").iter();
+    let slides = card.items("slides").iter();
     let parts = slides.filter_map(Value::as_array).flatten();
-    for part in json_array(card, "components").iter().chain(parts) {
+    for part in card.items("components").iter().chain(parts) {
         add_component(ctx, part, &mut shown);
     }
     for name in ["title", "text", "first_choice", "second_choice", "third_choice", "fourth_choice"] {
-        match (name, json_text(card, name)) {
+        match (name, card.text(name)) {
             (_, "") => {}
             ("title" | "text", words) => shown.lines.push(words.to_owned()),
             (_, choice) => shown.buttons.push(choice.to_owned()),
         }
     }
     let ctas = ["first_cta", "second_cta", "third_cta", "fourth_cta"];
-    let ctas = ctas.iter().map(|name| json_text(card, name));
+    let ctas = ctas.iter().map(|name| card.text(name));
     let ctas = ctas.filter(|cta| !cta.is_empty()).map(str::to_owned);
     shown.buttons.extend(ctas);
     if shown.picture.is_none() {
         let names = ["image_url", "poster_media_url", "media_url", "image", "video_poster_url"];
-        let found = names.iter().map(|name| json_text(card, name));
+        let found = names.iter().map(|name| card.text(name));
         add_picture(ctx, found.into_iter().find(|url| !url.is_empty()), &mut shown);
     }
     shown
@@ -98,36 +92,18 @@ pub(super) fn add_picture(ctx: &ManagerAccount, url: Option<&str>, shown: &mut C
     shown.alt_text = if still { "Image of the creative".to_owned() } else { "Video".to_owned() };
 }
 
-pub(super) fn media_preview(ctx: &ManagerAccount, medium: &Value) -> CreativePreview {
+pub(super) fn media_preview(ctx: &ManagerAccount, medium: &RecordView) -> CreativePreview {
     let mut shown = CreativePreview {
         name: media_name(medium).to_owned(),
-        kind: word_label(json_text(medium, "media_type")),
-        subtext: json_text(medium, "media_key").to_owned(),
+        kind: word_label(medium.text("media_type")),
+        subtext: medium.text("media_key").to_owned(),
         ..CreativePreview::default()
     };
-    let poster = json_text(medium, "poster_media_url");
-    let url = if poster.is_empty() { json_text(medium, "media_url") } else { poster };
+    let poster = medium.text("poster_media_url");
+    let url = if poster.is_empty() { medium.text("media_url") } else { poster };
     add_picture(ctx, Some(url), &mut shown);
-    let about = json_text(medium, "description");
+    let about = medium.text("description");
     let about = Some(about.to_owned()).filter(|about| !about.is_empty());
     shown.lines.extend(about);
     shown
-}
-
-/// Falls back to the media key.
-pub(super) fn media_name(medium: &Value) -> &str {
-    let names = ["name", "title", "file_name", "media_key"];
-    let names = names.iter().map(|name| json_text(medium, name));
-    let mut names = names.filter(|name| !name.is_empty());
-    names.next().unwrap_or_default()
-}
-
-pub(super) fn form_button(
-    ctx: &ManagerAccount,
-    (method, path): (&str, &str),
-    text: &'static str,
-    rest: &str,
-) -> Option<ActionButton> {
-    let act = ActionButton { text, path: ctx.page_path(rest), ..ActionButton::default() };
-    ctx.may_call(method, path).then_some(act)
 }

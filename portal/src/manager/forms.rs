@@ -1,19 +1,47 @@
 //! Forms of the Ads Manager, their fields, and the API operations they call.
 
-use ads_engine::RequiredRole;
+use ads_engine::{OperationData, OperationOutput, RequiredRole, Resource};
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::FormField;
 use pages::manager::{AdsManagerPage, FormBlock, FormInput, FormInputKind, NavLink, PageBlock};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::Tx;
+use web::endpoint::BodySpec;
+use web::request_context::RequestContext;
 
 use super::labels;
 use super::request::ManagerAccount;
-use super::route::SubmittedFields;
+use crate::site::forms::SubmittedForm;
 
 pub(super) type FormHandler =
-    fn(&mut Tx<'_>, &ManagerAccount, &FormDefinition, &SubmittedFields) -> Result<Value, Error>;
+    fn(&mut Tx<'_>, &ManagerAccount, &FormDefinition, &SubmittedFields) -> Result<OperationOutput, Error>;
+
+#[derive(Clone, Default)]
+pub(super) struct SubmittedFields(Vec<(String, String)>);
+
+impl SubmittedFields {
+    pub(super) fn from_form(call: &RequestContext, form: &SubmittedForm<'_>) -> Self {
+        let BodySpec::Multipart(members) = call.endpoint().body else {
+            return Self::default();
+        };
+        let names = members.iter().map(|member| member.name.post);
+        let names = names.filter(|name| !matches!(*name, "csrf" | "next"));
+        Self::from_pairs(names.map(|name| (name.to_owned(), form.text(name))))
+    }
+
+    /// Trims the values.
+    pub(super) fn from_pairs(pairs: impl Iterator<Item = (String, String)>) -> Self {
+        let plain = |text: String| text.replace("\r\n", "\n").trim().to_owned();
+        Self(pairs.map(|(name, text)| (name, plain(text))).collect())
+    }
+
+    /// Empty if the field is missing.
+    pub(super) fn text(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(known, _)| *known == name);
+        found.map_or("", |(_, typed)| typed)
+    }
+}
 
 pub(super) enum FormRedirect {
     Path(String),
@@ -22,13 +50,10 @@ pub(super) enum FormRedirect {
 }
 
 impl FormRedirect {
-    pub(super) fn resolve_path(&self, answer: &Value) -> String {
-        match self {
-            Self::Path(path) => path.clone(),
-            Self::Created(path) => {
-                let id = answer.pointer("/data/id").and_then(Value::as_str);
-                format!("{path}/{}", id.unwrap_or_default())
-            }
+    pub(super) fn resolve_path(&self, output: &OperationOutput) -> String {
+        match (self, &output.data) {
+            (Self::Created(path), OperationData::Record(record)) => format!("{path}/{}", record.id()),
+            (Self::Path(path) | Self::Created(path), _) => path.clone(),
         }
     }
 }
@@ -39,11 +64,11 @@ pub(super) struct FormDefinition {
     pub(super) trail: Vec<NavLink>,
     pub(super) method: &'static str,
     /// Path of the operation, below the account.
-    pub(super) path: &'static str,
+    pub(super) path: String,
     /// IDs in `path`, in order.
     pub(super) ids: Vec<String>,
     /// Sent in addition to the fields.
-    pub(super) fixed_params: Vec<(&'static str, String)>,
+    pub(super) fixed_params: Vec<(&'static str, Value)>,
     pub(super) fields: Vec<FormFieldSpec>,
     /// Label of the button; empty if the form is sent by a button on another page.
     pub(super) submit: &'static str,
@@ -64,7 +89,7 @@ pub(super) struct FormFieldSpec {
     pub(super) name: &'static str,
     label: String,
     help: &'static str,
-    kind: FormFieldKind,
+    kind: FormInputKind,
     initial_value: String,
     field: FormField,
     is_advanced: bool,
@@ -74,17 +99,8 @@ pub(super) struct FormFieldSpec {
     error_aliases: &'static [&'static str],
 }
 
-enum FormFieldKind {
-    Text,
-    Area,
-    Amount,
-    Timestamp,
-    Choice(Vec<(String, String)>),
-    File(&'static str),
-}
-
 impl FormFieldSpec {
-    fn new(name: &'static str, label: &str, kind: FormFieldKind) -> Self {
+    pub(super) fn new(name: &'static str, label: &str, kind: FormInputKind) -> Self {
         Self {
             name,
             label: label.to_owned(),
@@ -99,25 +115,16 @@ impl FormFieldSpec {
     }
 
     pub(super) fn text(name: &'static str, label: &str) -> Self {
-        Self::new(name, label, FormFieldKind::Text)
+        Self::new(name, label, FormInputKind::Text)
     }
 
     pub(super) fn text_area(name: &'static str, label: &str) -> Self {
-        Self::new(name, label, FormFieldKind::Area)
-    }
-
-    pub(super) fn amount(name: &'static str, label: &str) -> Self {
-        Self::new(name, label, FormFieldKind::Amount)
-    }
-
-    /// In UTC.
-    pub(super) fn timestamp(name: &'static str, label: &str) -> Self {
-        Self::new(name, label, FormFieldKind::Timestamp)
+        Self::new(name, label, FormInputKind::Area)
     }
 
     /// Never sent with other forms.
     pub(super) fn file(name: &'static str, label: &str, types: &'static str) -> Self {
-        Self::new(name, label, FormFieldKind::File(types)).skip_sending()
+        Self::new(name, label, FormInputKind::File(types)).skip_sending()
     }
 
     pub(super) fn send_as(self, sends: &'static str) -> Self {
@@ -133,19 +140,23 @@ impl FormFieldSpec {
         Self { error_aliases: answers, ..self }
     }
 
-    /// Labels are derived from the API's words.
-    pub(super) fn word_choice(name: &'static str, label: &str, all: &[&str]) -> Self {
-        let all = all.iter().map(|word| ((*word).to_owned(), labels::word_label(word)));
-        Self::new(name, label, FormFieldKind::Choice(all.collect()))
+    /// Pairs of value and label.
+    pub(super) fn choice<V: Into<String>, L: Into<String>>(
+        name: &'static str,
+        label: &str,
+        all: impl IntoIterator<Item = (V, L)>,
+    ) -> Self {
+        let all = all.into_iter().map(|(value, text)| (value.into(), text.into()));
+        Self::new(name, label, FormInputKind::Choice(all.collect()))
     }
 
-    /// Pairs of value and label.
-    pub(super) fn choice(name: &'static str, label: &str, all: Vec<(String, String)>) -> Self {
-        Self::new(name, label, FormFieldKind::Choice(all))
+    pub(super) fn with_options(self, all: &[(&str, &str)]) -> Self {
+        let all = all.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned()));
+        Self { kind: FormInputKind::Choice(all.collect()), ..self }
     }
 
     pub(super) fn allow_none(mut self, text: &str) -> Self {
-        if let FormFieldKind::Choice(all) = &mut self.kind {
+        if let FormInputKind::Choice(all) = &mut self.kind {
             all.insert(0, (String::new(), text.to_owned()));
         }
         self
@@ -170,33 +181,20 @@ impl FormFieldSpec {
             label: self.label.clone(),
             help: self.help.to_owned(),
             field: self.field.clone(),
-            kind: match &self.kind {
-                FormFieldKind::Text => FormInputKind::Text,
-                FormFieldKind::Area => FormInputKind::Area,
-                FormFieldKind::Amount => FormInputKind::Amount,
-                FormFieldKind::Timestamp => FormInputKind::Timestamp,
-                FormFieldKind::Choice(all) => FormInputKind::Choice(all.clone()),
-                FormFieldKind::File(types) => FormInputKind::File(types),
-            },
+            kind: self.kind.clone(),
         }
     }
 
     /// The typed text as the API takes it.
-    fn engine_value(&self, typed: &str) -> Result<String, AdsProblem> {
-        Ok(match self.kind {
-            _ if typed.is_empty() => String::new(),
-            FormFieldKind::Amount => {
-                let micros = labels::parse_amount(typed).ok_or_else(|| {
-                    let message = "Enter an amount such as 20.00";
-                    AdsProblem::invalid_parameter(self.name, typed, message)
-                })?;
-                micros.to_string()
+    fn engine_value(&self, typed: &str) -> Result<Value, AdsProblem> {
+        match self.kind {
+            FormInputKind::Amount if !typed.is_empty() => {
+                let problem = || AdsProblem::invalid_parameter(self.name, typed, "Enter an amount such as 20.00");
+                labels::parse_amount(typed).map(Value::from).ok_or_else(problem)
             }
-            FormFieldKind::Timestamp => labels::parse_input_time(typed),
-            FormFieldKind::Text | FormFieldKind::Area | FormFieldKind::Choice(_) | FormFieldKind::File(_) => {
-                typed.to_owned()
-            }
-        })
+            FormInputKind::Timestamp => Ok(labels::parse_input_time(typed).into()),
+            _ => Ok(typed.into()),
+        }
     }
 }
 
@@ -211,16 +209,21 @@ impl FormDefinition {
         tx: &mut Tx<'_>,
         ctx: &ManagerAccount,
         sent: &SubmittedFields,
-    ) -> Result<Value, Error> {
-        if let Some(work) = self.handler {
-            return work(tx, ctx, self, sent);
+    ) -> Result<OperationOutput, Error> {
+        match self.handler {
+            Some(handler) => handler(tx, ctx, self, sent),
+            None => self.send_params(tx, ctx, self.changed_params(sent)?.into()),
         }
-        let pairs = self.changed_params(sent)?;
-        ctx.call_api(tx, self.method, self.path, &self.path_ids(), &pairs)
     }
 
-    pub(super) fn path_ids(&self) -> Vec<&str> {
-        self.ids.iter().map(String::as_str).collect()
+    pub(super) fn send_params(
+        &self,
+        tx: &mut Tx<'_>,
+        ctx: &ManagerAccount,
+        params: Value,
+    ) -> Result<OperationOutput, Error> {
+        let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
+        ctx.call(tx, (self.method, &self.path), &ids, params)
     }
 
     pub(super) fn initial_value(&self, name: &str) -> &str {
@@ -229,8 +232,9 @@ impl FormDefinition {
     }
 
     /// For `PUT`, fields that differ from their initial value; otherwise, fields that are not empty.
-    pub(super) fn changed_params(&self, sent: &SubmittedFields) -> Result<Vec<(&'static str, String)>, Error> {
-        let mut pairs = self.fixed_params.clone();
+    pub(super) fn changed_params(&self, sent: &SubmittedFields) -> Result<Map<String, Value>, Error> {
+        let fixed = self.fixed_params.iter();
+        let mut params: Map<String, Value> = fixed.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let mut problems = Vec::new();
         for field_spec in &self.fields {
             let typed = sent.text(field_spec.name);
@@ -243,12 +247,14 @@ impl FormDefinition {
             }
             match field_spec.engine_value(typed) {
                 Ok(_) if field_spec.parameter.is_empty() => {}
-                Ok(value) => pairs.push((field_spec.parameter, value)),
+                Ok(value) => {
+                    params.insert(field_spec.parameter.to_owned(), value);
+                }
                 Err(problem) => problems.push(problem),
             }
         }
         if problems.is_empty() {
-            return Ok(pairs);
+            return Ok(params);
         }
         Err(base::Refusal::from(problems).into())
     }
@@ -278,30 +284,84 @@ impl FormDefinition {
         (!rest.is_empty()).then(|| rest.join(" "))
     }
 
-    pub(super) fn into_page(mut self) -> AdsManagerPage {
-        let mut blocks = std::mem::take(&mut self.leading_blocks);
-        let part = |more: bool| {
-            let fields = self.fields.iter().filter(move |field_spec| field_spec.is_advanced == more);
-            fields.map(FormFieldSpec::to_input).collect::<Vec<FormInput>>()
-        };
+    pub(super) fn into_page(self) -> AdsManagerPage {
+        let (advanced, plain): (Vec<_>, Vec<_>) = self.fields.iter().partition(|field_spec| field_spec.is_advanced);
+        let to_inputs = |fields: Vec<&FormFieldSpec>| fields.into_iter().map(FormFieldSpec::to_input).collect();
         let form = FormBlock {
-            action: self.action.clone(),
-            inputs: part(false),
-            advanced_inputs: part(true),
+            action: self.action,
+            inputs: to_inputs(plain),
+            advanced_inputs: to_inputs(advanced),
             submit: self.submit,
             is_dangerous: self.is_dangerous,
-            cancel_path: self.back_path.clone(),
-            has_file: (self.fields.iter()).any(|field_spec| matches!(field_spec.kind, FormFieldKind::File(_))),
+            cancel_path: self.back_path,
+            has_file: (self.fields.iter()).any(|field_spec| matches!(field_spec.kind, FormInputKind::File(_))),
         };
+        let mut blocks = self.leading_blocks;
+        blocks.push(PageBlock::Form(form));
         AdsManagerPage {
-            heading: self.heading.clone(),
-            lead: self.lead.clone(),
-            trail: self.trail.clone(),
-            blocks: {
-                blocks.push(PageBlock::Form(form));
-                blocks
-            },
+            heading: self.heading,
+            lead: self.lead,
+            trail: self.trail,
+            blocks,
             ..AdsManagerPage::default()
         }
     }
+
+    pub(super) fn new(ctx: &ManagerAccount, back: &str) -> Self {
+        Self {
+            heading: String::new(),
+            lead: String::new(),
+            trail: Vec::new(),
+            method: "POST",
+            path: String::new(),
+            ids: Vec::new(),
+            fixed_params: Vec::new(),
+            fields: Vec::new(),
+            submit: "Save",
+            is_dangerous: false,
+            action: ctx.page_path(back),
+            back_path: ctx.page_path(back),
+            redirect: FormRedirect::Path(ctx.page_path(back)),
+            done_code: "saved",
+            handler: None,
+            required_access: None,
+            leading_blocks: Vec::new(),
+        }
+    }
+
+    /// Creates a record of the resource; `back` is the page of its parent or its list.
+    pub(super) fn create(ctx: &ManagerAccount, resource: &Resource, back: &str, act: &str) -> Self {
+        Self {
+            path: resource.path.to_owned(),
+            action: ctx.page_path(&format!("{back}/{act}")),
+            done_code: "created",
+            ..Self::new(ctx, back)
+        }
+    }
+
+    /// Changes the record; `back` is the page to return to.
+    pub(super) fn update(ctx: &ManagerAccount, resource: &Resource, id: &str, (here, back): (&str, &str)) -> Self {
+        Self {
+            method: "PUT",
+            path: format!("{}/{{}}", resource.path),
+            ids: vec![id.to_owned()],
+            submit: "Save changes",
+            action: ctx.page_path(&format!("{here}/edit")),
+            ..Self::new(ctx, back)
+        }
+    }
+
+    /// Replaces a field, if the form has it.
+    #[must_use]
+    pub(super) fn adjust_field(mut self, name: &str, adjust: impl FnOnce(FormFieldSpec) -> FormFieldSpec) -> Self {
+        if let Some(place) = self.fields.iter().position(|field_spec| field_spec.name == name) {
+            let field_spec = adjust(self.fields.remove(place));
+            self.fields.insert(place, field_spec);
+        }
+        self
+    }
+}
+
+pub(super) fn action_not_allowed() -> Error {
+    AdsProblem::new("ACTION_NOT_ALLOWED", "The role on this account does not allow this action").into()
 }

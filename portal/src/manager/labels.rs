@@ -1,11 +1,9 @@
 //! Labels for the API's enum words, amounts and timestamps.
 
-use ads_engine::AdsRole;
+use ads_engine::{AdsRole, RecordView};
 use base::Time;
 use pages::manager::StatusBadge;
 use serde_json::Value;
-
-use super::request::{json_array, json_int, json_text};
 
 pub(super) const fn role_label(role: AdsRole) -> &'static str {
     match role {
@@ -91,9 +89,13 @@ pub(super) fn value_label(name: &str, value: &Value) -> String {
     if label.is_empty() { "–".to_owned() } else { label }
 }
 
-pub(super) fn word_list_label(value: &Value, name: &str) -> String {
-    let words = json_array(value, name).iter().filter_map(Value::as_str);
-    words.map(word_label).collect::<Vec<_>>().join(", ")
+pub(super) fn word_list_label(record: &RecordView, name: &str) -> String {
+    word_labels(record.texts(name))
+}
+
+pub(super) fn word_labels(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let labels = words.into_iter().map(|word| word_label(word.as_ref()));
+    labels.collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn status_badge(word: &str) -> StatusBadge {
@@ -160,10 +162,10 @@ pub(super) fn parse_amount(typed: &str) -> Option<i64> {
 }
 
 /// Daily and total budget.
-pub(super) fn budget_labels(value: &Value) -> (String, String) {
-    let currency = json_text(value, "currency");
-    let daily = json_int(value, "daily_budget_amount_local_micro");
-    let total = json_int(value, "total_budget_amount_local_micro");
+pub(super) fn budget_labels(record: &RecordView) -> (String, String) {
+    let currency = record.text("currency");
+    let daily = record.int("daily_budget_amount_local_micro");
+    let total = record.int("total_budget_amount_local_micro");
     match (daily, total) {
         (Some(daily), Some(total)) => {
             (format!("{} a day", format_money(daily, currency)), format!("{} total", format_money(total, currency)))
@@ -174,9 +176,9 @@ pub(super) fn budget_labels(value: &Value) -> (String, String) {
     }
 }
 
-/// An API timestamp as a `datetime-local` value in UTC.
-pub(super) fn format_input_time(written: &str) -> String {
-    written.get(..16).unwrap_or_default().to_owned()
+/// A `datetime-local` value in UTC.
+pub(super) fn format_input_time(at: Time) -> String {
+    at.to_string().get(..16).unwrap_or_default().to_owned()
 }
 
 /// A `datetime-local` value in UTC as an API timestamp.
@@ -188,24 +190,40 @@ pub(super) fn parse_input_time(typed: &str) -> String {
     }
 }
 
-pub(super) fn format_time(written: &str) -> String {
-    let at = written.replace('T', " ");
-    match at.get(..16) {
-        Some(at) => format!("{at} UTC"),
-        None => "–".to_owned(),
+pub(super) fn format_time(at: Option<Time>) -> String {
+    at.map_or_else(|| "–".to_owned(), |at| format!("{} UTC", format_input_time(at).replace('T', " ")))
+}
+
+/// For example `2026-11-21`.
+pub(super) fn format_iso_date(at: Time) -> String {
+    at.to_string().get(..10).unwrap_or_default().to_owned()
+}
+
+/// For example `21 Nov`.
+pub(super) fn format_day(at: Time) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let date = format_iso_date(at);
+    let month = date.get(5..7).and_then(|month| month.parse::<usize>().ok());
+    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    let day = date.get(8..).unwrap_or_default().trim_start_matches('0');
+    format!("{day} {}", month.copied().unwrap_or_default())
+}
+
+/// Falls back to the ID.
+pub(super) fn record_name(record: &RecordView) -> String {
+    match record.text("name") {
+        "" => format!("Line item {}", record.id()),
+        name => name.to_owned(),
     }
 }
 
-/// The date of a timestamp such as `Thu Apr 02 09:00:05 +0000 2026`.
-pub(super) fn format_legacy_date(written: &str) -> String {
-    match written.split(' ').collect::<Vec<_>>()[..] {
-        [_, month, day, _, _, year] => format!("{day} {month} {year}"),
-        _ => "–".to_owned(),
-    }
+pub(super) fn or_dash(text: &str) -> &str {
+    if text.is_empty() { "–" } else { text }
 }
 
-pub(super) fn parse_time(written: &str) -> Option<Time> {
-    Time::parse(written)
+/// The beginning of a text, at most this many characters long.
+pub(super) fn text_excerpt(text: &str, length: usize) -> String {
+    text.chars().take(length).collect()
 }
 
 #[cfg(test)]
@@ -235,6 +253,9 @@ mod tests {
         let label = "Bid micro: 1.50, Enabled: Yes, Goals: Link clicks, b, Tags: –";
         assert_eq!(value_label("x", &nested), label);
         assert_eq!(parse_input_time("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
-        assert_eq!(format_input_time("2026-04-01T00:00:00Z"), "2026-04-01T00:00");
+        let at = Time::parse("2026-04-01T00:00:00Z").unwrap();
+        assert_eq!(format_input_time(at), "2026-04-01T00:00");
+        assert_eq!(format_time(Some(at)), "2026-04-01 00:00 UTC");
+        assert_eq!(format_day(at), "1 Apr");
     }
 }

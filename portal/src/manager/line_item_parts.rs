@@ -1,386 +1,284 @@
-//! Parts of a line item other than promoted posts and targeting: scheduled posts, media, calls to action, curated
-//! categories, audiences and tracking tags.
+//! What belongs to a line item: what it promotes, whom it targets, and what tracks it.
+
+use ads_engine::{AdsRecord, RecordView, RequiredRole, ResourceVerb};
+use std::collections::HashMap;
 
 use ads::resources::curated_categories;
-use base::Error;
-use pages::manager::{ActionButton, DataTable, PageBlock, TableCell, TableRow};
-use serde_json::Value;
+use ads::resources::scheduled_posts::SCHEDULED_POST;
+use base::{Error, Fault, PostId, UserId};
+use pages::manager::{DataTable, PageBlock, TableCell, TableRow};
+use serde_json::json;
 use store::Tx;
+use store::ledger::AdEntity;
 
-use super::creatives::form_button;
-use super::forms::{FormDefinition, FormFieldSpec};
-use super::labels::{format_time, status_badge, word_label};
-use super::line_items::{delete_buttons, extendable_table, line_item_filter};
-use super::request::{ManagerAccount, json_text};
-use super::{media, text_column};
+use super::labels::{format_time, or_dash, status_badge, text_excerpt, word_label};
+use super::request::{ManagerAccount, RecordPage};
+use super::sections::Section;
+use super::stats::EntityStats;
+use super::tables::{extendable_table, record_buttons, text_column};
 
-fn is_preroll(item: &Value) -> bool {
-    json_text(item, "objective") == "PREROLL_VIEWS"
+pub(super) fn is_preroll(item: &RecordView) -> bool {
+    item.text("objective") == "PREROLL_VIEWS"
 }
 
 /// Whether the line item shows media of the account, alone or next to posts.
-fn takes_media(item: &Value) -> bool {
-    let placements = super::request::json_array(item, "placements").iter();
+fn takes_media(item: &RecordView) -> bool {
     let outside = |place: &str| place == "PUBLISHER_NETWORK" || place.starts_with("TAP_");
-    is_preroll(item) || json_text(item, "product_type") == "MEDIA" || placements.filter_map(Value::as_str).any(outside)
+    is_preroll(item) || item.text("product_type") == "MEDIA" || item.texts("placements").into_iter().any(outside)
 }
 
-pub(super) fn part_blocks(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<Vec<PageBlock>, Error> {
+pub(super) fn part_blocks(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<Vec<PageBlock>, Error> {
+    let product = item.text("product_type");
     let mut all = Vec::new();
-    if json_text(item, "product_type") != "MEDIA" {
-        all.push(scheduled_posts_block(tx, ctx, item)?);
+    if product == "PROMOTED_ACCOUNT" {
+        all.push(promoted_accounts(tx, ctx, item)?);
+    }
+    if product != "MEDIA" {
+        all.push(promoted_posts(tx, ctx, item)?);
+        all.push(scheduled_posts(tx, ctx, item)?);
     }
     if takes_media(item) {
-        all.push(media_block(tx, ctx, item)?);
+        all.push(media(tx, ctx, item)?);
     }
     if is_preroll(item) {
-        all.push(call_to_action_block(tx, ctx, item)?);
-        all.push(category_block(tx, ctx, item)?);
+        all.push(call_to_action(tx, ctx, item)?);
+        all.push(category(tx, ctx, item)?);
     }
-    Ok(all)
+    all.push(targeting(tx, ctx, item)?);
+    all.push(tracking_tags(tx, ctx, item)?);
+    Ok(all.into_iter().map(PageBlock::Table).collect())
 }
 
-fn scheduled_posts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
-    let id = json_text(item, "id");
-    let path = "scheduled_promoted_<posts>";
-    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
-    let mut rows = Vec::new();
-    for one in &found.rows {
-        let post = json_text(one, "scheduled_post_id");
-        let known = match ctx.get_entity(tx, "scheduled_<posts>/{}", post) {
-            Ok(known) => known,
-            // It has been deleted since.
-            Err(Error::Refused(_)) => Value::Null,
-            Err(other) => return Err(other),
-        };
-        let words: String = json_text(&known, "text").chars().take(140).collect();
-        let words = if words.is_empty() { format!("Scheduled post {post}") } else { words };
-        rows.push(TableRow {
-            name: post.to_owned(),
-            cells: vec![
-                TableCell::from_text(words).with_link(ctx.page_path(&format!("/scheduled/{post}"))),
-                TableCell::from_text(format_time(json_text(&known, "scheduled_at"))),
-                TableCell::from_badge(status_badge(json_text(&known, "scheduled_status"))),
-            ],
-            action_buttons: delete_buttons(
-                ctx,
-                "scheduled_promoted_<posts>/{}",
-                "scheduled-promoted",
-                json_text(one, "id"),
-            ),
+/// A table of one kind of part.
+struct PartTable {
+    section: &'static str,
+    title: &'static str,
+    columns: &'static [&'static str],
+    /// The label of the link that adds a part, and the action of its form.
+    add: (&'static str, &'static str),
+    empty: (&'static str, &'static str),
+    /// Whether a line item has at most one.
+    is_single: bool,
+}
+
+impl PartTable {
+    fn section(&self) -> Result<&'static Section, Fault> {
+        Section::find(self.section).ok_or_else(|| Fault::new(format!("no section {}", self.section)))
+    }
+
+    fn load(&self, tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<RecordPage, Error> {
+        ctx.list(tx, self.section()?.resource, json!({ "line_item_ids": [item.id()], "count": 200 }))
+    }
+
+    /// `row` returns the name and the cells of a part.
+    fn build(
+        &self,
+        ctx: &ManagerAccount,
+        item: &RecordView,
+        parts: &RecordPage,
+        row: impl Fn(&RecordView) -> (String, Vec<TableCell>),
+    ) -> Result<DataTable, Error> {
+        let section = self.section()?;
+        let rows = parts.rows.iter().map(|part| {
+            let (name, cells) = row(part);
+            TableRow { name, cells, action_buttons: record_buttons(ctx, section, &part.id()) }
         });
+        let rows: Vec<TableRow> = rows.collect();
+        let (text, act) = self.add;
+        let path = format!("/line-items/{}/{act}", item.id());
+        let add = ctx.permitted_link(ResourceVerb::Create, section.resource, text, &path);
+        Ok(DataTable {
+            title: self.title.to_owned(),
+            columns: self.columns.iter().copied().map(text_column).collect(),
+            ..extendable_table(add.filter(|_| !self.is_single || rows.is_empty()), rows, self.empty)
+        })
     }
-    let add = ctx.permitted_link("POST", path, "Promote scheduled post", &format!("/line-items/{id}/scheduled"));
-    Ok(PageBlock::Table(DataTable {
-        title: "Scheduled promotions".to_owned(),
-        columns: ["Post", "Scheduled for", "Status"].map(text_column).into(),
-        ..extendable_table(add, rows, "No scheduled promotions", "Promote a scheduled post as soon as it is published.")
-    }))
 }
 
-fn media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
-    let id = json_text(item, "id");
-    let found = ctx.list_entities(tx, "media_creatives", &line_item_filter(id))?;
-    let rows = found.rows.iter().map(|one| {
-        let own = json_text(one, "id");
-        TableRow {
-            name: own.to_owned(),
-            cells: vec![
-                TableCell::from_text(word_label(json_text(one, "creative_type")))
-                    .with_subtext(json_text(one, "account_media_id")),
-                TableCell::from_text(super::campaigns::or_dash(json_text(one, "landing_url"))),
-                TableCell::from_badge(status_badge(json_text(one, "approval_status"))),
-            ],
-            action_buttons: delete_buttons(ctx, "media_creatives/{}", "media-creatives", own),
-        }
-    });
-    let rows = rows.collect();
-    let path = format!("/line-items/{id}/media");
-    let add = ctx.permitted_link("POST", "media_creatives", "Add media", &path);
-    Ok(PageBlock::Table(DataTable {
-        title: "Media".to_owned(),
-        columns: ["Type", "Destination", "Review"].map(text_column).into(),
-        ..extendable_table(add, rows, "No media yet", "Add a video or banner from the media library.")
-    }))
+fn badge_cell(part: &RecordView, name: &str) -> TableCell {
+    TableCell::from_badge(status_badge(part.text(name)))
 }
 
-fn call_to_action_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
-    let id = json_text(item, "id");
-    let path = "preroll_call_to_actions";
-    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
-    let one = "preroll_call_to_actions/{}";
-    let rows = found.rows.iter().map(|cta| {
-        let own = json_text(cta, "id");
-        let rest = format!("/calls-to-action/{own}/edit");
-        let edit = form_button(ctx, ("PUT", one), "Edit", &rest);
-        let delete = delete_buttons(ctx, one, "calls-to-action", own);
-        let name = word_label(json_text(cta, "call_to_action"));
-        TableRow {
-            cells: vec![TableCell::from_text(name.clone()), TableCell::from_text(json_text(cta, "call_to_action_url"))],
-            name,
-            action_buttons: edit.into_iter().chain(delete).collect(),
-        }
-    });
-    let rows: Vec<TableRow> = rows.collect();
-    let add = format!("/line-items/{id}/call-to-action");
-    let add = ctx.permitted_link("POST", path, "Add call to action", &add);
-    Ok(PageBlock::Table(DataTable {
-        title: "Call to action".to_owned(),
-        columns: ["Button", "Destination"].map(text_column).into(),
-        // A line item has at most one.
-        ..extendable_table(
-            add.filter(|_| rows.is_empty()),
-            rows,
-            "No call to action",
-            "A button over the video that links to your site.",
-        )
-    }))
-}
-
-fn category_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &Value) -> Result<PageBlock, Error> {
-    let id = json_text(item, "id");
-    let path = "line_item_curated_categories";
-    let found = ctx.list_entities(tx, path, &line_item_filter(id))?;
-    let known = curated_categories::list_all(tx)?;
-    let one = "line_item_curated_categories/{}";
-    let rows = found.rows.iter().map(|link| {
-        let (own, of) = (json_text(link, "id"), json_text(link, "curated_category_id"));
-        let category = known.iter().find(|category| category.formatted_id() == of);
-        let name = category.map_or(of, |category| category.text("name"));
-        let countries = category.map(|category| category.texts("country_codes").join(", "));
-        let rest = format!("/categories/{own}/edit");
-        let edit = form_button(ctx, ("PUT", one), "Edit", &rest);
-        TableRow {
-            name: name.to_owned(),
-            cells: vec![
-                TableCell::from_text(name).with_subtext(of),
-                TableCell::from_text(countries.unwrap_or_default()),
-            ],
-            action_buttons: edit.into_iter().chain(delete_buttons(ctx, one, "categories", own)).collect(),
-        }
-    });
-    let rows: Vec<TableRow> = rows.collect();
-    let add = format!("/line-items/{id}/category");
-    let add = ctx.permitted_link("POST", path, "Choose curated category", &add);
-    Ok(PageBlock::Table(DataTable {
-        title: "Curated category".to_owned(),
-        columns: ["Category", "Countries"].map(text_column).into(),
-        ..extendable_table(
-            add.filter(|_| rows.is_empty()),
-            rows,
-            "No curated category",
-            "The line item runs before videos of any publisher. A curated category limits it to a set of publishers.",
-        )
-    }))
-}
-
-pub(super) fn scheduled_post_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let item = ctx.get_entity(tx, "line_items/{}", id)?;
-    let found = ctx.list_entities(tx, "scheduled_<posts>", &[])?;
-    let open = |post: &&Value| json_text(post, "scheduled_status") == "SCHEDULED";
-    let posts = found.rows.iter().filter(open).map(|post| {
-        let words: String = json_text(post, "text").chars().take(60).collect();
-        let named = format!("{words} ({})", format_time(json_text(post, "scheduled_at")));
-        (json_text(post, "id").to_owned(), named)
-    });
-    Ok(Some(FormDefinition {
-        heading: "Promote scheduled post".to_owned(),
-        lead: "The post is promoted as soon as it is published.".to_owned(),
-        path: "scheduled_promoted_<posts>",
-        fields: vec![
-            FormFieldSpec::choice("scheduled_post_id", "Scheduled post", posts.collect()).allow_none("Choose one"),
-        ],
-        submit: "Promote",
-        ..FormDefinition::line_item_form(ctx, id, &item, "scheduled")
-    }))
-}
-
-pub(super) fn media_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = ctx.get_entity(tx, "line_items/{}", id)?;
-    let mut fields = vec![
-        FormFieldSpec::choice("account_media_id", "Media", media::account_media_choices(tx, ctx)?)
-            .allow_none("Choose one")
-            .error_aliases(&["line_item_id"])
-            .help("Suitable files from the media library are listed under Media."),
-    ];
-    if !is_preroll(&item) {
-        let url = FormFieldSpec::text("landing_url", "Destination URL");
-        fields.push(url.help("Starts with https://"));
-    }
-    Ok(Some(FormDefinition {
-        heading: "Add media".to_owned(),
-        lead: "Shown in placements without posts.".to_owned(),
-        path: "media_creatives",
-        fields,
-        submit: "Add media",
-        ..FormDefinition::line_item_form(ctx, id, &item, "media")
-    }))
-}
-
-const CALL_TO_ACTION_WORDS: &[&str] = &["VISIT_SITE", "SHOP", "SEE_MORE", "GO_TO", "WATCH_NOW"];
-
-fn call_to_action_fields(now: &Value) -> Vec<FormFieldSpec> {
-    let words =
-        FormFieldSpec::word_choice("call_to_action", "Button", CALL_TO_ACTION_WORDS).error_aliases(&["line_item_id"]);
-    let words = match json_text(now, "call_to_action") {
-        "" => words,
-        set => words.initial_value(set),
+fn promoted_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "promoted-posts",
+        title: "Promoted posts",
+        columns: &[],
+        add: ("Promote post", "promote"),
+        empty: ("No promoted posts", "A post is shown once it has passed review."),
+        is_single: false,
     };
-    vec![
-        words,
-        FormFieldSpec::text("call_to_action_url", "Destination URL")
-            .initial_value(json_text(now, "call_to_action_url"))
-            .help("Starts with https://"),
-    ]
+    let found = table.load(tx, ctx, item)?;
+    let figures = EntityStats::load(tx, ctx, AdEntity::PromotedPost, &found.record_ids())?;
+    let ids: Vec<PostId> = found.rows.iter().filter_map(|one| one.int("post_id").map(PostId::new)).collect();
+    let posts = store::posts::find_by_ids(tx, &ids)?;
+    let texts: HashMap<i64, String> = posts.into_iter().map(|post| (post.id.get(), post.text)).collect();
+    let built = table.build(ctx, item, &found, |one| {
+        let text = one.int("post_id").and_then(|id| texts.get(&id));
+        let text = text_excerpt(text.map_or("", String::as_str), 140);
+        let post = one.rendered_text("post_id");
+        let first = TableCell::from_text(or_dash(&text)).with_subtext(format!("Post {post}"));
+        let mut cells = vec![first, badge_cell(one, "entity_status"), badge_cell(one, "approval_status")];
+        cells.extend(figures.table_cells(one.record.id, item.text("currency")));
+        (post, cells)
+    })?;
+    Ok(DataTable { columns: figures.table_columns("Post", "Review"), ..built })
 }
 
-pub(super) fn call_to_action_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let item = ctx.get_entity(tx, "line_items/{}", id)?;
-    Ok(Some(FormDefinition {
-        heading: "Add call to action".to_owned(),
-        lead: "Adds a button over the video.".to_owned(),
-        path: "preroll_call_to_actions",
-        fields: call_to_action_fields(&Value::Null),
-        submit: "Add call to action",
-        ..FormDefinition::line_item_form(ctx, id, &item, "call-to-action")
-    }))
-}
-
-fn change_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    (part, path): (&str, &'static str),
-    id: &str,
-    fields: impl Fn(&mut Tx<'_>, &Value) -> Result<Vec<FormFieldSpec>, Error>,
-) -> Result<FormDefinition, Error> {
-    let now = ctx.get_entity(tx, path, id)?;
-    let above = json_text(&now, "line_item_id").to_owned();
-    let item = ctx.get_entity(tx, "line_items/{}", &above)?;
-    Ok(FormDefinition {
-        method: "PUT",
-        path,
-        ids: vec![id.to_owned()],
-        fixed_params: Vec::new(),
-        fields: fields(tx, &now)?,
-        submit: "Save changes",
-        action: ctx.page_path(&format!("/{part}/{id}/edit")),
-        done_code: "saved",
-        ..FormDefinition::line_item_form(ctx, &above, &item, "")
+fn promoted_accounts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "promoted-accounts",
+        title: "Promoted accounts",
+        columns: &["User", "Status", "Review"],
+        add: ("Promote account", "account"),
+        empty: ("No promoted accounts", "Recommend an account for people to follow."),
+        is_single: false,
+    };
+    let found = table.load(tx, ctx, item)?;
+    let ids: Vec<UserId> = found.rows.iter().filter_map(|one| one.int("user_id").map(UserId::new)).collect();
+    let users = store::users::find_by_ids(tx, &ids)?;
+    table.build(ctx, item, &found, |one| {
+        let id = one.rendered_text("user_id");
+        let user = users.iter().find(|user| Some(user.id.get()) == one.int("user_id"));
+        let name = user.map_or_else(|| id.clone(), |user| format!("@{}", user.username));
+        let first = TableCell::from_text(name.clone()).with_subtext(id);
+        (name, vec![first, badge_cell(one, "entity_status"), badge_cell(one, "approval_status")])
     })
 }
 
-pub(super) fn edit_call_to_action_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let of = ("calls-to-action", "preroll_call_to_actions/{}");
-    let plan = change_form(tx, ctx, of, id, |_, now| Ok(call_to_action_fields(now)))?;
-    Ok(Some(FormDefinition { heading: "Edit call to action".to_owned(), ..plan }))
+fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "scheduled-promoted",
+        title: "Scheduled promotions",
+        columns: &["Post", "Scheduled for", "Status"],
+        add: ("Promote scheduled post", "scheduled"),
+        empty: ("No scheduled promotions", "Promote a scheduled post as soon as it is published."),
+        is_single: false,
+    };
+    let found = table.load(tx, ctx, item)?;
+    let ids: Vec<i64> = found.rows.iter().filter_map(|one| one.int("scheduled_post_id")).collect();
+    let posts = ctx.open_context(tx, RequiredRole::Member, false)?.find_records(&SCHEDULED_POST, &ids)?;
+    table.build(ctx, item, &found, |one| {
+        let id = one.rendered_text("scheduled_post_id");
+        // A post may have been deleted since.
+        let post = posts.iter().find(|post| !post.deleted && Some(post.id) == one.int("scheduled_post_id"));
+        let text = post.map(|post| text_excerpt(post.text("text"), 140)).filter(|text| !text.is_empty());
+        let text = text.unwrap_or_else(|| format!("Scheduled post {id}"));
+        let cells = vec![
+            TableCell::from_text(text).with_link(ctx.page_path(&format!("/scheduled/{id}"))),
+            TableCell::from_text(format_time(post.and_then(|post| post.time("scheduled_at")))),
+            TableCell::from_badge(status_badge(post.map_or("", |post| post.text("scheduled_status")))),
+        ];
+        (id, cells)
+    })
 }
 
-fn category_fields(tx: &mut Tx<'_>, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
-    let all = curated_categories::list_all(tx)?;
-    let all = all.iter().map(|category| {
-        let countries = category.texts("country_codes").join(", ");
-        let named = format!("{} ({countries})", category.text("name"));
-        (category.formatted_id(), named)
-    });
-    let field_spec = FormFieldSpec::choice("curated_category_id", "Curated category", all.collect())
-        .error_aliases(&["line_item_id"])
-        .help("The line item must first target a location in one of the category’s countries.");
-    Ok(vec![match json_text(now, "curated_category_id") {
-        "" => field_spec.allow_none("Choose one"),
-        set => field_spec.initial_value(set),
-    }])
+fn media(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "media-creatives",
+        title: "Media",
+        columns: &["Type", "Destination", "Review"],
+        add: ("Add media", "media"),
+        empty: ("No media yet", "Add a video or banner from the media library."),
+        is_single: false,
+    };
+    let found = table.load(tx, ctx, item)?;
+    table.build(ctx, item, &found, |one| {
+        let kind = TableCell::from_text(word_label(one.text("creative_type")));
+        let cells = vec![
+            kind.with_subtext(one.rendered_text("account_media_id")),
+            TableCell::from_text(or_dash(one.text("landing_url"))),
+            badge_cell(one, "approval_status"),
+        ];
+        (one.id(), cells)
+    })
 }
 
-pub(super) fn category_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Option<FormDefinition>, Error> {
-    let item = ctx.get_entity(tx, "line_items/{}", id)?;
-    Ok(Some(FormDefinition {
-        heading: "Choose curated category".to_owned(),
-        lead: "The line item runs before videos of the category’s publishers.".to_owned(),
-        path: "line_item_curated_categories",
-        fields: category_fields(tx, &Value::Null)?,
-        submit: "Choose",
-        ..FormDefinition::line_item_form(ctx, id, &item, "category")
-    }))
+fn call_to_action(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "calls-to-action",
+        title: "Call to action",
+        columns: &["Button", "Destination"],
+        add: ("Add call to action", "call-to-action"),
+        empty: ("No call to action", "A button over the video that links to your site."),
+        is_single: true,
+    };
+    let found = table.load(tx, ctx, item)?;
+    table.build(ctx, item, &found, |one| {
+        let name = word_label(one.text("call_to_action"));
+        (name.clone(), vec![TableCell::from_text(name), TableCell::from_text(one.text("call_to_action_url"))])
+    })
 }
 
-pub(super) fn edit_category_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let of = ("categories", "line_item_curated_categories/{}");
-    let plan = change_form(tx, ctx, of, id, category_fields)?;
-    Ok(Some(FormDefinition { heading: "Change curated category".to_owned(), ..plan }))
+fn category(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "categories",
+        title: "Curated category",
+        columns: &["Category", "Countries"],
+        add: ("Choose curated category", "category"),
+        empty: (
+            "No curated category",
+            "The line item runs before videos of any publisher. A curated category limits it to a set of publishers.",
+        ),
+        is_single: true,
+    };
+    let found = table.load(tx, ctx, item)?;
+    let known = curated_categories::list_all(tx)?;
+    table.build(ctx, item, &found, |one| {
+        let id = one.rendered_text("curated_category_id");
+        let category = known.iter().find(|category| Some(category.id) == one.int("curated_category_id"));
+        let name = category.map_or(id.as_str(), |category: &AdsRecord| category.text("name")).to_owned();
+        let countries = category.map(|category| category.texts("country_codes").join(", "));
+        let cells = vec![
+            TableCell::from_text(name.clone()).with_subtext(id),
+            TableCell::from_text(countries.unwrap_or_default()),
+        ];
+        (name, cells)
+    })
 }
 
-pub(super) fn edit_tracking_tag_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let of = ("tracking-tags", "tracking_tags/{}");
-    let plan = change_form(tx, ctx, of, id, |_, now| {
-        let url = FormFieldSpec::text("tracking_tag_url", "URL");
-        let url = url.initial_value(json_text(now, "tracking_tag_url"));
-        Ok(vec![url.help("Starts with https://")])
+fn targeting(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "targeting",
+        title: "Targeting",
+        columns: &["Type", "Operator", "Value"],
+        add: ("Add targeting", "target"),
+        empty: (
+            "No targeting",
+            "The line item targets everyone. Narrow it down by location, language, keyword or audience.",
+        ),
+        is_single: false,
+    };
+    let found = table.load(tx, ctx, item)?;
+    let mut built = table.build(ctx, item, &found, |one| {
+        let value = one.text("targeting_value");
+        let name = Some(one.text("name")).filter(|name| !name.is_empty()).unwrap_or(value);
+        let cells = vec![
+            TableCell::from_text(word_label(one.text("targeting_type"))),
+            TableCell::from_text(word_label(one.text("operator_type"))),
+            TableCell::from_text(name).with_subtext(if name == value { "" } else { value }),
+        ];
+        (name.to_owned(), cells)
     })?;
-    Ok(Some(FormDefinition { heading: "Edit tracking tag".to_owned(), ..plan }))
+    let path = format!("/line-items/{}/audience", item.id());
+    let resource = table.section()?.resource;
+    built.actions.extend(ctx.permitted_link(ResourceVerb::Create, resource, "Target audience", &path));
+    Ok(built)
 }
 
-pub(super) fn tracking_tag_actions(ctx: &ManagerAccount, id: &str) -> Vec<ActionButton> {
-    let path = "tracking_tags/{}";
-    let rest = format!("/tracking-tags/{id}/edit");
-    let edit = form_button(ctx, ("PUT", path), "Edit", &rest);
-    let delete = delete_buttons(ctx, path, "tracking-tags", id);
-    edit.into_iter().chain(delete).collect()
-}
-
-pub(super) fn audience_targeting_form(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let item = ctx.get_entity(tx, "line_items/{}", id)?;
-    let mut all = Vec::new();
-    for scope in ["OWNER", "SHARED"] {
-        let scope = [("permission_scope", scope.to_owned())];
-        for one in &ctx.list_entities(tx, "custom_audiences", &scope)?.rows {
-            let fit = one.get("targetable").and_then(Value::as_bool) == Some(true);
-            let note = if fit { "" } else { " (not targetable yet)" };
-            let named = format!("{}{note}", json_text(one, "name"));
-            all.push((json_text(one, "id").to_owned(), named));
-        }
-    }
-    let means = [("EQ", "Include"), ("NE", "Exclude")];
-    let means = means.map(|(word, text)| (word.to_owned(), text.to_owned()));
-    let plan = FormDefinition::line_item_form(ctx, id, &item, "audience");
-    let mut fixed = plan.fixed_params.clone();
-    fixed.push(("targeting_type", "CUSTOM_AUDIENCE".to_owned()));
-    Ok(Some(FormDefinition {
-        heading: "Target audience".to_owned(),
-        lead: "Audiences of this account and those shared with it.".to_owned(),
-        path: "targeting_criteria",
-        fixed_params: fixed,
-        fields: vec![
-            FormFieldSpec::choice("audience", "Audience", all)
-                .allow_none("Choose one")
-                .send_as("targeting_value")
-                .error_aliases(&["targeting_value"]),
-            FormFieldSpec::choice("operator_type", "Operator", means.into()),
-        ],
-        submit: "Add targeting",
-        ..plan
-    }))
+fn tracking_tags(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> Result<DataTable, Error> {
+    let table = PartTable {
+        section: "tracking-tags",
+        title: "Tracking",
+        columns: &["Triggered by", "URL"],
+        add: ("Add tracking tag", "track"),
+        empty: ("No tracking tags", "Measurement partners provide the URL."),
+        is_single: false,
+    };
+    let found = table.load(tx, ctx, item)?;
+    table.build(ctx, item, &found, |one| {
+        let url = one.text("tracking_tag_url");
+        let kind = TableCell::from_text(word_label(one.text("tracking_tag_type")));
+        (url.to_owned(), vec![kind, TableCell::from_text(url)])
+    })
 }

@@ -2,15 +2,20 @@
 
 mod account;
 mod account_users;
+mod audience_forms;
 mod audience_members;
 mod audiences;
 mod breakdown;
 mod campaigns;
 mod cards;
+mod choices;
 mod creatives;
+mod fields;
 mod form_routes;
 mod forms;
+mod history;
 mod labels;
+mod line_item_forms;
 mod line_item_parts;
 mod line_items;
 mod media;
@@ -18,16 +23,20 @@ mod posts;
 mod recommendations;
 mod request;
 mod route;
+mod sections;
+mod serving;
 mod stats;
+mod tables;
 mod upload;
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
-use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableColumn, TableRow};
+use pages::manager::{AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow};
 use pages::{Notice, PageErrorKind};
 use store::Tx;
+
 use web::body::BodyContentType;
 use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
@@ -36,8 +45,10 @@ use web::request_context::RequestContext;
 use crate::developer::not_found_page;
 use crate::site::forms::{PageQuery, accept_form, local_path};
 use crate::site::{BrowserVisit, PageExit, errors, redirect_to, run_page};
+use forms::SubmittedFields;
 use request::{ManagerRequest, list_user_accounts};
-use route::{ManagerPath, ManagerRoute, SubmittedFields};
+use route::{ManagerPath, ManagerRoute};
+use tables::text_column;
 
 /// `GET /ads`.
 pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
@@ -80,14 +91,6 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
         };
         Ok(visit.render_page(&call, &page)?)
     })
-}
-
-const fn text_column(name: &'static str) -> TableColumn {
-    TableColumn { name, is_numeric: false }
-}
-
-const fn number_column(name: &'static str) -> TableColumn {
-    TableColumn { name, is_numeric: true }
 }
 
 /// `GET /ads/{account}` and everything below it.
@@ -202,6 +205,9 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
             site_url: call.state.site_url,
             now: call.now(),
             client_address: call.client_address(),
+            cursor: asked("cursor").map(str::to_owned),
+            days: stats::selected_days(asked("days")),
+            breakdown_by: asked("by").map(str::to_owned),
         },
         path: ManagerPath {
             account: path_part(call, "account"),
@@ -209,9 +215,6 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
             id: path_part(call, "id"),
             action: path_part(call, "act"),
         },
-        cursor: asked("cursor").map(str::to_owned),
-        days: asked("days").and_then(|days| days.parse().ok()),
-        breakdown_by: asked("by").map(str::to_owned),
     })
 }
 

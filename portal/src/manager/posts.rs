@@ -1,176 +1,176 @@
 //! Posts of the account: scheduled, drafts and published.
 
+use ads::resources::draft_posts::DRAFT_POST;
+use ads::resources::media_library::LIBRARY_MEDIA;
+use ads::resources::scheduled_posts::SCHEDULED_POST;
+use ads_engine::{OperationData, OperationOutput, RecordView, Resource, ResourceVerb};
 use base::Error;
 use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
+    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::Tx;
 
-use super::creatives::{self, form_button};
-use super::forms::{FormDefinition, FormFieldSpec, FormRedirect};
-use super::labels::{self, format_time, status_badge};
-use super::media::{self, MediaFilter};
-use super::request::{ManagerAccount, json_array, json_text};
-use super::route::{SubmittedFields, collect_links};
-use super::{cards, text_column};
+use super::choices::{self, MediaFilter};
+use super::creatives;
+use super::fields::declared_fields;
+use super::forms::{FormDefinition, FormFieldSpec, SubmittedFields};
+use super::labels::{format_time, status_badge, text_excerpt};
+use super::request::{ManagerAccount, json_text};
+use super::sections::Section;
+use super::tables::{extendable_table, record_buttons, text_column};
 
 const MEDIA_FIELDS: [&str; 4] = ["media_1", "media_2", "media_3", "media_4"];
+const PUBLISHED_PATH: &str = "<posts>";
+const PUBLISH_PATH: &str = "<post>";
 
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
-    let schedule = ctx.permitted_link("POST", "scheduled_<posts>", "Schedule post", "/scheduled/new");
-    let draft = ctx.permitted_link("POST", "draft_<posts>", "Create draft", "/drafts/new");
-    let publish = ctx.permitted_link("POST", "<post>", "Publish post", "/posts/new");
+    let schedule = ctx.permitted_link(ResourceVerb::Create, &SCHEDULED_POST, "Schedule post", "/scheduled/new");
+    let draft = ctx.permitted_link(ResourceVerb::Create, &DRAFT_POST, "Create draft", "/drafts/new");
+    let publish = NavLink::new("Publish post", ctx.page_path("/posts/new"));
+    let publish = Some(publish).filter(|_| ctx.may_call("POST", PUBLISH_PATH));
+    let first = publish.clone().map(|link| link.with_kind("primary"));
+    let scheduled = DataTable {
+        title: "Scheduled posts".to_owned(),
+        columns: ["Post", "Scheduled for", "Audience", "Status"].map(text_column).into(),
+        ..unpublished_table(tx, ctx, "scheduled", ("No scheduled posts", "Schedule a post to publish it later."))?
+    };
+    let drafts = DataTable {
+        title: "Drafts".to_owned(),
+        columns: ["Post", "Updated", "Audience"].map(text_column).into(),
+        ..unpublished_table(
+            tx,
+            ctx,
+            "drafts",
+            ("No drafts", "Drafts are visible to everyone who works on the account."),
+        )?
+    };
+    let published = published_table(tx, ctx)?;
+    let tables = [(scheduled, schedule.clone()), (drafts, draft.clone()), (published, publish)];
+    let blocks = tables.into_iter().map(|(mut table, link)| {
+        table.empty.link = link;
+        PageBlock::Table(table)
+    });
     Ok(AdsManagerPage {
         heading: "Posts".to_owned(),
         lead: "Posts by the account’s user, which line items can promote.".to_owned(),
-        actions: collect_links([
-            publish.clone().map(|link| link.with_kind("primary")),
-            schedule.clone(),
-            draft.clone(),
-        ]),
-        blocks: vec![
-            scheduled_block(tx, ctx, schedule)?,
-            drafts_block(tx, ctx, draft)?,
-            published_block(tx, ctx, publish)?,
-        ],
+        actions: [first, schedule, draft].into_iter().flatten().collect(),
+        blocks: blocks.collect(),
         ..AdsManagerPage::default()
     })
 }
 
-fn post_actions(ctx: &ManagerAccount, (path, part): (&str, &str), post: &Value) -> Vec<pages::manager::ActionButton> {
-    let id = json_text(post, "id");
-    let open = matches!(json_text(post, "scheduled_status"), "" | "SCHEDULED");
-    let at = |act: &str| format!("/{part}/{id}/{act}");
-    let edit = form_button(ctx, ("PUT", path), "Edit", &at("edit"));
-    let delete = form_button(ctx, ("DELETE", path), "Delete", &at("delete"));
-    let all = edit.into_iter().chain(delete);
-    all.filter(|_| open).collect()
+/// Whether a scheduled post or draft can still be changed.
+fn is_open(post: &RecordView) -> bool {
+    matches!(post.text("scheduled_status"), "" | "SCHEDULED")
 }
 
-fn scheduled_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let found = ctx.list_entities(tx, "scheduled_<posts>", &[])?;
-    let rows = found.rows.iter().map(|post| TableRow {
-        name: json_text(post, "id").to_owned(),
-        cells: vec![
-            text_cell(ctx, "scheduled", post),
-            TableCell::from_text(format_time(json_text(post, "scheduled_at"))),
-            TableCell::from_text(visibility_label(post)),
-            TableCell::from_badge(status_badge(json_text(post, "scheduled_status"))),
-        ],
-        action_buttons: post_actions(ctx, ("scheduled_<posts>/{}", "scheduled"), post),
+fn unpublished_table(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    part: &str,
+    empty: (&str, &str),
+) -> Result<DataTable, Error> {
+    let Some(section) = Section::find(part) else {
+        return Ok(DataTable::default());
+    };
+    let found = ctx.list(tx, section.resource, Value::Null)?;
+    let rows = found.rows.iter().map(|post| {
+        let is_draft = part == "drafts";
+        let at = if is_draft { post.time("updated_at") } else { post.time("scheduled_at") };
+        let first = TableCell::from_text(post_excerpt(post.text("text")))
+            .with_link(ctx.page_path(&format!("/{part}/{}", post.id())))
+            .with_subtext(post.text("name"));
+        let mut cells = vec![
+            first,
+            TableCell::from_text(format_time(at)),
+            TableCell::from_text(visibility_label(post.flag("nullcast"))),
+        ];
+        if !is_draft {
+            cells.push(TableCell::from_badge(status_badge(post.text("scheduled_status"))));
+        }
+        let buttons = if is_open(post) { record_buttons(ctx, section, &post.id()) } else { Vec::new() };
+        TableRow { name: post.id(), cells, action_buttons: buttons }
     });
-    Ok(PageBlock::Table(DataTable {
-        title: "Scheduled posts".to_owned(),
-        columns: ["Post", "Scheduled for", "Audience", "Status"].map(text_column).into(),
-        rows: rows.collect(),
-        empty: EmptyState {
-            title: "No scheduled posts".to_owned(),
-            text: "Schedule a post to publish it later.".to_owned(),
-            link: add,
-        },
-        ..DataTable::default()
-    }))
+    Ok(extendable_table(None, rows.collect(), empty))
 }
 
-fn drafts_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let found = ctx.list_entities(tx, "draft_<posts>", &[])?;
-    let rows = found.rows.iter().map(|post| TableRow {
-        name: json_text(post, "id").to_owned(),
-        cells: vec![
-            text_cell(ctx, "drafts", post),
-            TableCell::from_text(format_time(json_text(post, "updated_at"))),
-            TableCell::from_text(visibility_label(post)),
-        ],
-        action_buttons: post_actions(ctx, ("draft_<posts>/{}", "drafts"), post),
+fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, Error> {
+    let params = json!({ "post_type": "PUBLISHED", "timeline_type": "ALL", "count": 50 });
+    let posts = match ctx.may_call("GET", PUBLISHED_PATH) {
+        true => ctx.call(tx, ("GET", PUBLISHED_PATH), &[], params)?.data,
+        false => OperationData::default(),
+    };
+    let posts = match &posts {
+        OperationData::Value(Value::Array(posts)) => posts.as_slice(),
+        _ => &[],
+    };
+    let rows = posts.iter().map(|post| {
+        let id = json_text(post, "id_str");
+        let is_promoted_only = post.get("nullcast").and_then(Value::as_bool) != Some(false);
+        let text = TableCell::from_text(post_excerpt(json_text(post, "full_text")));
+        TableRow {
+            name: id.to_owned(),
+            cells: vec![
+                text.with_subtext(json_text(post, "name")),
+                TableCell::from_text(published_date(json_text(post, "created_at"))),
+                TableCell::from_text(visibility_label(is_promoted_only)),
+                TableCell::from_text(id),
+            ],
+            action_buttons: Vec::new(),
+        }
     });
-    Ok(PageBlock::Table(DataTable {
-        title: "Drafts".to_owned(),
-        columns: ["Post", "Updated", "Audience"].map(text_column).into(),
-        rows: rows.collect(),
-        empty: EmptyState {
-            title: "No drafts".to_owned(),
-            text: "Drafts are visible to everyone who works on the account.".to_owned(),
-            link: add,
-        },
-        ..DataTable::default()
-    }))
-}
-
-fn published_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, add: Option<NavLink>) -> Result<PageBlock, Error> {
-    let pairs =
-        [("post_type", "PUBLISHED".to_owned()), ("timeline_type", "ALL".to_owned()), ("count", "50".to_owned())];
-    let found = ctx.list_entities(tx, "<posts>", &pairs)?;
-    let rows = found.rows.iter().map(|post| TableRow {
-        name: json_text(post, "id_str").to_owned(),
-        cells: vec![
-            TableCell::from_text(text_excerpt(json_text(post, "full_text"))).with_subtext(json_text(post, "name")),
-            TableCell::from_text(labels::format_legacy_date(json_text(post, "created_at"))),
-            TableCell::from_text(visibility_label(post)),
-            TableCell::from_text(json_text(post, "id_str")),
-        ],
-        action_buttons: Vec::new(),
-    });
-    Ok(PageBlock::Table(DataTable {
+    Ok(DataTable {
         title: "Published".to_owned(),
         columns: ["Post", "Published", "Audience", "Post ID"].map(text_column).into(),
-        rows: rows.collect(),
-        empty: EmptyState {
-            title: "No published posts".to_owned(),
-            text: "Line items can promote posts of the account’s user.".to_owned(),
-            link: add,
-        },
-        ..DataTable::default()
-    }))
+        ..extendable_table(
+            None,
+            rows.collect(),
+            ("No published posts", "Line items can promote posts of the account’s user."),
+        )
+    })
 }
 
-fn is_promoted_only(post: &Value) -> bool {
-    post.get("nullcast").and_then(Value::as_bool) != Some(false)
-}
-
-fn visibility_label(post: &Value) -> &'static str {
-    if is_promoted_only(post) { "Promoted only" } else { "Followers" }
-}
-
-fn text_cell(ctx: &ManagerAccount, part: &str, post: &Value) -> TableCell {
-    TableCell::from_text(text_excerpt(json_text(post, "text")))
-        .with_link(ctx.page_path(&format!("/{part}/{}", json_text(post, "id"))))
-        .with_subtext(json_text(post, "name"))
-}
-
-fn text_excerpt(words: &str) -> String {
-    if words.is_empty() {
-        return "Post without text".to_owned();
+/// The date of a timestamp such as `Thu Apr 02 09:00:05 +0000 2026`.
+fn published_date(written: &str) -> String {
+    match written.split(' ').collect::<Vec<_>>()[..] {
+        [_, month, day, _, _, year] => format!("{day} {month} {year}"),
+        _ => "–".to_owned(),
     }
-    words.chars().take(140).collect()
 }
 
-pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) -> Result<AdsManagerPage, Error> {
-    let path = operation_path(part);
-    let post = ctx.get_entity(tx, path, id)?;
-    let here = format!("/{part}/{id}");
-    let state = json_text(&post, "scheduled_status");
-    let open = matches!(state, "" | "SCHEDULED");
-    let edit = ctx.permitted_link("PUT", path, "Edit", &format!("{here}/edit"));
-    let delete = ctx.permitted_link("DELETE", path, "Delete", &format!("{here}/delete"));
-    let when = match json_text(&post, "scheduled_at") {
-        "" => String::new(),
+const fn visibility_label(is_promoted_only: bool) -> &'static str {
+    if is_promoted_only { "Promoted only" } else { "Followers" }
+}
+
+fn post_excerpt(text: &str) -> String {
+    if text.is_empty() { "Post without text".to_owned() } else { text_excerpt(text, 140) }
+}
+
+pub(super) fn show(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    section: &Section,
+    id: &str,
+) -> Result<AdsManagerPage, Error> {
+    let post = ctx.get(tx, section.resource, id)?;
+    let (state, open) = (post.text("scheduled_status"), is_open(&post));
+    let when = match post.time("scheduled_at") {
+        None => String::new(),
         at if open => format!("Scheduled for {}.", format_time(at)),
         at => format!("Was scheduled for {}.", format_time(at)),
     };
+    let actions = ctx.change_links(section.resource, &format!("/{}/{id}", section.name));
     Ok(AdsManagerPage {
         trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
-        heading: match (json_text(&post, "name"), part) {
+        heading: match (post.text("name"), section.name) {
             ("", "drafts") => "Draft".to_owned(),
             ("", _) => "Scheduled post".to_owned(),
             (name, _) => name.to_owned(),
         },
         badge: Some(status_badge(state)).filter(|_| !state.is_empty()),
-        lead: format!("{when} {}.", visibility_label(&post)).trim().to_owned(),
-        actions: collect_links([
-            edit.filter(|_| open),
-            delete.filter(|_| open).map(|link| link.with_kind("danger-quiet")),
-        ]),
+        lead: format!("{when} {}.", visibility_label(post.flag("nullcast"))).trim().to_owned(),
+        actions: if open { actions } else { Vec::new() },
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "Preview".to_owned(),
             items: vec![post_preview(tx, ctx, &post)?],
@@ -180,17 +180,16 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, id: &str) 
     })
 }
 
-fn post_preview(tx: &mut Tx<'_>, ctx: &ManagerAccount, post: &Value) -> Result<CreativePreview, Error> {
+fn post_preview(tx: &mut Tx<'_>, ctx: &ManagerAccount, post: &RecordView) -> Result<CreativePreview, Error> {
     let mut shown = CreativePreview::default();
-    let uri = json_text(post, "card_uri");
+    let uri = post.text("card_uri");
     if !uri.is_empty() {
-        let pairs = [("card_uris", uri.to_owned())];
-        let found = ctx.list_entities(tx, "cards/all", &pairs)?.rows;
-        if let Some(card) = found.first() {
+        let found = ctx.list_operation(tx, "cards/all", &[], json!({ "card_uris": [uri] }))?;
+        if let Some(card) = found.rows.first() {
             shown = creatives::card_preview(ctx, card);
         }
-    } else if let Some(key) = json_array(post, "media_keys").first().and_then(Value::as_str) {
-        match ctx.get_entity(tx, "media_library/{}", key) {
+    } else if let Some(key) = post.texts("media_keys").first() {
+        match ctx.get(tx, &LIBRARY_MEDIA, key) {
             Ok(medium) => shown = creatives::media_preview(ctx, &medium),
             // It has been removed from the library since.
             Err(Error::Refused(_)) => {}
@@ -198,108 +197,78 @@ fn post_preview(tx: &mut Tx<'_>, ctx: &ManagerAccount, post: &Value) -> Result<C
         }
     }
     Ok(CreativePreview {
-        post: creatives::enclosing_post(tx, ctx, json_text(post, "text"))?,
+        post: creatives::enclosing_post(tx, ctx, post.text("text"))?,
         name: String::new(),
         kind: String::new(),
         ..shown
     })
 }
 
-fn operation_path(part: &str) -> &'static str {
-    if part == "drafts" { "draft_<posts>/{}" } else { "scheduled_<posts>/{}" }
-}
-
-pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str) -> Result<Option<FormDefinition>, Error> {
-    let user = creatives::account_user(tx, ctx)?.map(|user| user.to_string());
-    let (heading, lead, path, submit, done) = match part {
-        "drafts" => {
-            ("Create draft", "Drafts are saved without being published.", "draft_<posts>", "Save draft", "created")
-        }
-        "scheduled" => (
-            "Schedule post",
-            "The post is published as the account’s user.",
-            "scheduled_<posts>",
-            "Schedule",
-            "created",
-        ),
+pub(super) fn create_form(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    section: Option<&Section>,
+) -> Result<FormDefinition, Error> {
+    let user = ctx.own_user(tx)?.map(|user| user.to_string());
+    let name = section.map_or("posts", |section| section.name);
+    let (heading, lead, submit) = match name {
+        "drafts" => ("Create draft", "Drafts are saved without being published.", "Save draft"),
+        "scheduled" => ("Schedule post", "The post is published as the account’s user.", "Schedule"),
         _ => (
             "Publish post",
-            "The post is published immediately as the account’s user. A line item can then \
-             promote it.",
-            "<post>",
+            "The post is published immediately as the account’s user. A line item can then promote it.",
             "Publish",
-            "published",
         ),
     };
-    Ok(Some(FormDefinition {
+    let resource = section.map_or(&DRAFT_POST, |section| section.resource);
+    let form = FormDefinition {
         heading: heading.to_owned(),
         lead: lead.to_owned(),
         trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
-        path,
-        fixed_params: vec![("as_user_id", user.unwrap_or_default())],
-        fields: post_fields(tx, ctx, part, &Value::Null)?,
+        fixed_params: vec![("as_user_id", user.into())],
+        fields: post_fields(tx, ctx, resource, None)?,
         submit,
-        action: ctx.page_path(&format!("/{part}/new")),
-        redirect: FormRedirect::Path(ctx.page_path("/posts")),
-        done_code: done,
+        action: ctx.page_path(&format!("/{name}/new")),
         handler: Some(submit_post),
-        ..FormDefinition::new(ctx, "/posts")
-    }))
+        ..FormDefinition::create(ctx, resource, "/posts", "new")
+    };
+    if section.is_some() {
+        return Ok(form);
+    }
+    Ok(FormDefinition { path: PUBLISH_PATH.to_owned(), done_code: "published", ..form })
 }
 
 pub(super) fn edit_form(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    part: &str,
+    section: &Section,
     id: &str,
-) -> Result<Option<FormDefinition>, Error> {
-    let now = ctx.get_entity(tx, operation_path(part), id)?;
-    let here = format!("/{part}/{id}");
-    Ok(Some(FormDefinition {
-        heading: if part == "drafts" { "Edit draft".to_owned() } else { "Edit scheduled post".to_owned() },
+) -> Result<FormDefinition, Error> {
+    let now = ctx.get(tx, section.resource, id)?;
+    let here = format!("/{}/{id}", section.name);
+    Ok(FormDefinition {
+        heading: format!("Edit {}", section.label),
         trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
-        method: "PUT",
-        path: operation_path(part),
-        ids: vec![id.to_owned()],
-        fields: post_fields(tx, ctx, part, &now)?,
-        submit: "Save changes",
-        action: ctx.page_path(&format!("{here}/edit")),
+        fields: post_fields(tx, ctx, section.resource, Some(&now))?,
         handler: Some(submit_post),
-        ..FormDefinition::new(ctx, &here)
-    }))
+        ..FormDefinition::update(ctx, section.resource, id, (&here, &here))
+    })
 }
 
-fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, now: &Value) -> Result<Vec<FormFieldSpec>, Error> {
-    let promoted = vec![
-        ("true".to_owned(), "Promoted only".to_owned()),
-        ("false".to_owned(), "Followers and promoted".to_owned()),
-    ];
-    let shown = FormFieldSpec::choice("nullcast", "Audience", promoted);
-    let shown = if now.is_null() { shown } else { shown.initial_value(is_promoted_only(now).to_string()) };
-    let mut fields = vec![FormFieldSpec::text_area("text", "Text").initial_value(json_text(now, "text"))];
-    if part == "scheduled" {
-        let at = labels::format_input_time(json_text(now, "scheduled_at"));
-        fields.push(
-            FormFieldSpec::timestamp("scheduled_at", "Scheduled for (UTC)")
-                .initial_value(at)
-                .help("A whole minute within the next year."),
-        );
-    }
-    let cards = FormFieldSpec::choice("card_uri", "Card", cards::choices(tx, ctx)?);
-    fields.push(
-        cards
-            .allow_none("None")
-            .initial_value(json_text(now, "card_uri"))
-            .help("A post can have either a card or media, not both."),
-    );
-    let media = media::choices(tx, ctx, MediaFilter::All)?;
-    let keys = json_array(now, "media_keys");
+fn post_fields(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    resource: &Resource,
+    now: Option<&RecordView>,
+) -> Result<Vec<FormFieldSpec>, Error> {
+    let names = ["text", "scheduled_at", "card_uri"].into_iter();
+    let names: Vec<&str> = names.filter(|name| resource.field(name).is_some()).collect();
+    let mut fields = declared_fields(tx, ctx, resource, now, &names)?;
+    let media = choices::media(tx, ctx, MediaFilter::All)?;
+    let keys = now.map(|now| now.texts("media_keys")).unwrap_or_default();
     for (place, name) in MEDIA_FIELDS.into_iter().enumerate() {
-        let key = keys.get(place).and_then(Value::as_str).unwrap_or_default();
-        let label = match place {
-            0 => "Image, GIF or video".to_owned(),
-            place => format!("Image {}", place + 1),
-        };
+        let key = keys.get(place).copied().unwrap_or_default();
+        let label = if place == 0 { "Image, GIF or video".to_owned() } else { format!("Image {}", place + 1) };
         let field_spec = FormFieldSpec::choice(name, &label, media.clone());
         let field_spec = field_spec.allow_none("None").initial_value(key).skip_sending();
         fields.push(match place {
@@ -307,12 +276,9 @@ fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, now: &Value) -
             _ => field_spec.mark_advanced(),
         });
     }
-    fields.extend([
-        shown,
-        FormFieldSpec::text("name", "Name")
-            .initial_value(json_text(now, "name"))
-            .help("Optional. Only visible to your team."),
-    ]);
+    let last = declared_fields(tx, ctx, resource, now, &["nullcast", "name"])?.into_iter();
+    let audiences = &[("true", "Promoted only"), ("false", "Followers and promoted")];
+    fields.extend(last.map(|field| if field.name == "nullcast" { field.with_options(audiences) } else { field }));
     Ok(fields)
 }
 
@@ -320,18 +286,17 @@ fn post_fields(tx: &mut Tx<'_>, ctx: &ManagerAccount, part: &str, now: &Value) -
 fn submit_post(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    plan: &FormDefinition,
+    form: &FormDefinition,
     sent: &SubmittedFields,
-) -> Result<Value, Error> {
-    let joined = |of: &dyn Fn(&'static str) -> String| {
-        let keys = MEDIA_FIELDS.map(of).into_iter().filter(|key| !key.is_empty());
-        keys.collect::<Vec<_>>().join(",")
+) -> Result<OperationOutput, Error> {
+    let keys = |of: &dyn Fn(&'static str) -> String| -> Vec<String> {
+        MEDIA_FIELDS.map(of).into_iter().filter(|key| !key.is_empty()).collect()
     };
-    let before = joined(&|name| plan.initial_value(name).to_owned());
-    let keys = joined(&|name| sent.text(name).to_owned());
-    let mut pairs = plan.changed_params(sent)?;
-    if keys != before {
-        pairs.push(("media_keys", keys));
+    let before = keys(&|name| form.initial_value(name).to_owned());
+    let after = keys(&|name| sent.text(name).to_owned());
+    let mut params = form.changed_params(sent)?;
+    if after != before {
+        params.insert("media_keys".to_owned(), if after.is_empty() { Value::Null } else { after.into() });
     }
-    ctx.call_api(tx, plan.method, plan.path, &plan.path_ids(), &pairs)
+    form.send_params(tx, ctx, params.into())
 }

@@ -1,29 +1,33 @@
 //! Recommendations: what they would change, and applying or dismissing them.
 
+use ads_engine::{OperationOutput, RecordView, RequiredRole, Resource};
 use std::cmp::Reverse;
 
-use ads::resources::accounts::ACCOUNT;
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::line_items::LINE_ITEM;
+use ads::resources::promoted_posts::PROMOTED_POST;
 use ads::resources::recommendations::RECOMMENDATION;
+use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads_delivery::recommendations;
-use ads_engine::{AccountContext, AdsCaller, RequiredRole};
 use base::refusal::AdsProblem;
-use base::{Error, PostId, Vocabulary};
+use base::{Error, PostId};
 use pages::manager::{ActionButton, AdsManagerPage, DataTable, EmptyState, PageBlock, TableCell, TableRow};
 use serde_json::{Map, Value, json};
 use store::Tx;
 
-use super::forms::FormDefinition;
-use super::labels::{format_money, value_label, word_label};
-use super::line_items::line_item_name;
+use super::choices::instrument_label;
+use super::forms::{FormDefinition, SubmittedFields};
+use super::labels::{format_money, record_name, text_excerpt, value_label, word_label};
 use super::request::{ManagerAccount, json_array, json_text};
-use super::{account, text_column};
+use super::tables::text_column;
 
-/// Entity type, path of one entity, and the parameter with its ID.
-const NODE_KINDS: &[(&str, &str, &str)] = &[
-    ("campaigns", "campaigns/{}", "campaign_id"),
-    ("line_items", "line_items/{}", "line_item_id"),
-    ("promoted_posts", "promoted_<posts>/{}", "promoted_post_id"),
-    ("targeting_criteria", "targeting_criteria/{}", "targeting_criterion_id"),
+/// The entity types of nodes, and their resources.
+static NODE_KINDS: &[(&str, &Resource)] = &[
+    ("campaigns", &CAMPAIGN),
+    ("line_items", &LINE_ITEM),
+    ("promoted_posts", &PROMOTED_POST),
+    ("targeting_criteria", &TARGETING_CRITERION),
 ];
 
 fn is_available(ctx: &ManagerAccount) -> bool {
@@ -33,10 +37,8 @@ fn is_available(ctx: &ManagerAccount) -> bool {
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPage, Error> {
     let mut blocks = Vec::new();
     if is_available(ctx) {
-        let found = ctx.list_entities(tx, "recommendations", &[])?;
-        for one in &found.rows {
-            let whole = ctx.get_entity(tx, "recommendations/{}", json_text(one, "id"))?;
-            blocks.push(recommendation_block(tx, ctx, &whole)?);
+        for one in &ctx.list(tx, &RECOMMENDATION, Value::Null)?.rows {
+            blocks.push(recommendation_block(tx, ctx, one)?);
         }
     }
     if blocks.is_empty() {
@@ -56,16 +58,15 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
     })
 }
 
-fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &Value) -> Result<PageBlock, Error> {
+fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &RecordView) -> Result<PageBlock, Error> {
     let mut rows = Vec::new();
-    for node in &changed_nodes(one.get("changes").unwrap_or(&Value::Null)) {
+    for node in changed_nodes(one.get("changes").unwrap_or(&Value::Null)) {
         rows.extend(change_rows(tx, ctx, node)?);
     }
-    let id = json_text(one, "id");
-    let instrument = json_text(one, "funding_instrument_id");
-    let pays = [("funding_instrument_ids", instrument.to_owned())];
-    let pays = ctx.list_entities(tx, "funding_instruments", &pays)?;
-    let pays = pays.rows.first().map(account::instrument_label);
+    let id = one.id();
+    let pays = json!({ "funding_instrument_ids": [one.rendered_text("funding_instrument_id")] });
+    let pays = ctx.list(tx, &FUNDING_INSTRUMENT, pays)?;
+    let pays = pays.rows.first().map(instrument_label);
     let act = |text, act: &str| ActionButton {
         text,
         path: ctx.page_path(&format!("/recommendations/{id}/{act}")),
@@ -74,7 +75,7 @@ fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &Value) -> R
     };
     let acts = vec![act("Apply", "apply"), act("Dismiss", "dismiss")];
     Ok(PageBlock::Table(DataTable {
-        title: json_text(one, "message").to_owned(),
+        title: one.text("message").to_owned(),
         lead: match pays {
             Some(pays) => format!("For campaigns funded by {pays}. Applying it makes these changes:"),
             None => "Applying it makes these changes:".to_owned(),
@@ -87,7 +88,7 @@ fn recommendation_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, one: &Value) -> R
 }
 
 /// The nodes of a tree that have an operation.
-fn changed_nodes(node: &Value) -> Vec<Value> {
+fn changed_nodes(node: &Value) -> Vec<&Value> {
     let nodes = match node {
         Value::Array(nodes) => nodes.as_slice(),
         node => std::slice::from_ref(node),
@@ -95,7 +96,7 @@ fn changed_nodes(node: &Value) -> Vec<Value> {
     let mut all = Vec::new();
     for node in nodes {
         if node.get("operation_type").is_some_and(Value::is_string) {
-            all.push(node.clone());
+            all.push(node);
         }
         for below in json_array(node, "dependent_entities") {
             all.extend(changed_nodes(below));
@@ -109,9 +110,9 @@ fn node_params(node: &Value) -> Map<String, Value> {
     params.cloned().unwrap_or_default()
 }
 
-fn node_kind(node: &Value) -> Option<&'static (&'static str, &'static str, &'static str)> {
+fn node_resource(node: &Value) -> Option<&'static Resource> {
     let kind = json_text(node, "entity_type");
-    NODE_KINDS.iter().find(|(known, ..)| *known == kind)
+    NODE_KINDS.iter().find(|(known, _)| *known == kind).map(|(_, resource)| *resource)
 }
 
 fn change_row(what: String, now: String, then: String) -> TableRow {
@@ -126,38 +127,37 @@ fn change_row(what: String, now: String, then: String) -> TableRow {
 fn change_rows(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> Result<Vec<TableRow>, Error> {
     let params = node_params(node);
     let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    let Some((kind, path, id)) = node_kind(node) else {
-        let (kind, verb) = (json_text(node, "entity_type"), json_text(node, "operation_type"));
-        return Ok(vec![change_row(word_label(kind), "–".to_owned(), word_label(verb))]);
+    let verb = json_text(node, "operation_type");
+    let Some(resource) = node_resource(node) else {
+        let kind = word_label(json_text(node, "entity_type"));
+        return Ok(vec![change_row(kind, "–".to_owned(), word_label(verb))]);
     };
-    let now = match word(id) {
-        "" => Value::Null,
-        id => match ctx.get_entity(tx, path, id) {
-            Ok(now) => now,
+    let now = match word(resource.id.post) {
+        "" => None,
+        id => match ctx.get(tx, resource, id) {
+            Ok(now) => Some(now),
             // It has been deleted since.
-            Err(Error::Refused(_)) => Value::Null,
+            Err(Error::Refused(_)) => None,
             Err(other) => return Err(other),
         },
     };
-    let verb = json_text(node, "operation_type").to_ascii_lowercase();
-    if verb == "update" {
-        let all = changed_fields(&params, &now, id).into_iter();
-        let of = |name: String| format!("{}: {name}", entity_name(kind, &now));
-        return Ok(all.map(|(name, now, then)| change_row(of(name), now, then)).collect());
+    if verb.eq_ignore_ascii_case("update") {
+        return Ok(changed_fields(resource, &params, now.as_ref()));
     }
-    let item = match (word("line_item_id"), json_text(&now, "line_item_id")) {
-        ("", "") => String::new(),
-        ("", item) | (item, _) => line_item_name(&ctx.get_entity(tx, "line_items/{}", item)?),
+    let known = now.as_ref().map(|now| now.rendered_text("line_item_id")).filter(|_| word("line_item_id").is_empty());
+    let item = match known.unwrap_or_else(|| word("line_item_id").to_owned()).as_str() {
+        "" => String::new(),
+        item => record_name(&ctx.get(tx, &LINE_ITEM, item)?),
     };
-    if *kind == "promoted_posts" {
-        return promoted_post_rows(tx, &params, &now, &item);
+    if resource.name == PROMOTED_POST.name {
+        return promoted_post_rows(tx, &params, now.as_ref(), &item);
     }
     let criterion = |kind: &str, value: &str| format!("{}: {value}", word_label(kind));
     let what = format!("{item}: targeting");
     let (kind, value) = ("targeting_type", "targeting_value");
-    Ok(vec![if verb == "delete" {
-        let gone = criterion(json_text(&now, kind), json_text(&now, value));
-        change_row(what, gone, "Not targeted".to_owned())
+    Ok(vec![if verb.eq_ignore_ascii_case("delete") {
+        let text = |name| now.as_ref().map_or("", |now| now.text(name));
+        change_row(what, criterion(text(kind), text(value)), "Not targeted".to_owned())
     } else {
         change_row(what, "–".to_owned(), criterion(word(kind), word(value)))
     }])
@@ -166,56 +166,50 @@ fn change_rows(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> Result<Ve
 fn promoted_post_rows(
     tx: &mut Tx<'_>,
     params: &Map<String, Value>,
-    now: &Value,
+    now: Option<&RecordView>,
     item: &str,
 ) -> Result<Vec<TableRow>, Error> {
-    let what = format!("{item}: promoted post");
-    if !now.is_null() {
-        let post = post_text(tx, json_text(now, "post_id"))?;
-        return Ok(vec![change_row(what, post, "Not promoted".to_owned())]);
-    }
-    let mut rows = Vec::new();
-    let posts = params.get("post_ids").and_then(Value::as_array);
-    for post in posts.into_iter().flatten().filter_map(Value::as_str) {
-        let post = post_text(tx, post)?;
-        rows.push(change_row(what.clone(), "–".to_owned(), post));
-    }
-    Ok(rows)
-}
-
-fn entity_name(kind: &str, now: &Value) -> String {
-    match (kind, json_text(now, "name")) {
-        ("line_items", _) => line_item_name(now),
-        (_, "") => word_label(kind),
-        (_, name) => name.to_owned(),
-    }
-}
-
-/// Name, current and new value of each changed field.
-fn changed_fields(params: &Map<String, Value>, now: &Value, id: &str) -> Vec<(String, String, String)> {
-    let currency = json_text(now, "currency");
-    let others = params.iter().filter(|(name, _)| *name != id);
-    let all = others.map(|(name, new)| {
-        let written = |value: Option<&Value>| match value {
-            None | Some(Value::Null) => "–".to_owned(),
-            Some(Value::Number(micros)) if name.ends_with("_micro") => {
-                format_money(micros.as_i64().unwrap_or(0), currency)
-            }
-            Some(value) => value_label(name, value),
-        };
-        let plain = word_label(&name.replace("_amount_local_micro", ""));
-        (plain, written(now.get(name)), written(Some(new)))
-    });
-    all.collect()
-}
-
-fn post_text(tx: &mut Tx<'_>, post: &str) -> Result<String, Error> {
-    let known = match PostId::parse(post) {
-        Some(id) => store::posts::find_by_id(tx, id)?,
-        None => None,
+    let ids = match now {
+        Some(now) => now.int("post_id").map(PostId::new).into_iter().collect(),
+        None => node_posts(params),
     };
-    let words = known.map(|post| post.text.chars().take(140).collect());
-    Ok(words.unwrap_or_else(|| format!("Post {post}")))
+    let posts = store::posts::find_by_ids(tx, &ids)?;
+    let rows = ids.iter().map(|id| {
+        let post = posts.iter().find(|post| post.id == *id);
+        let text = post.map_or_else(|| format!("Post {id}"), |post| text_excerpt(&post.text, 140));
+        let what = format!("{item}: promoted post");
+        match now {
+            Some(_) => change_row(what, text, "Not promoted".to_owned()),
+            None => change_row(what, "–".to_owned(), text),
+        }
+    });
+    Ok(rows.collect())
+}
+
+fn node_posts(params: &Map<String, Value>) -> Vec<PostId> {
+    let posts = params.get("post_ids").and_then(Value::as_array).into_iter().flatten();
+    posts.filter_map(|post| PostId::parse(post.as_str()?)).collect()
+}
+
+/// What is changed, with its current and its new value.
+fn changed_fields(resource: &Resource, params: &Map<String, Value>, now: Option<&RecordView>) -> Vec<TableRow> {
+    let currency = now.map_or("", |now| now.text("currency"));
+    let owner = match now {
+        Some(now) if resource.name == LINE_ITEM.name || !now.text("name").is_empty() => record_name(now),
+        _ => word_label(resource.path),
+    };
+    let written = |name: &str, value: Option<&Value>| match value {
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(Value::Number(micros)) if name.ends_with("_micro") => format_money(micros.as_i64().unwrap_or(0), currency),
+        Some(value) => value_label(name, value),
+    };
+    let others = params.iter().filter(|(name, _)| *name != resource.id.post);
+    let rows = others.map(|(name, new)| {
+        let plain = word_label(&name.replace("_amount_local_micro", ""));
+        let before = now.and_then(|now| now.rendered(name));
+        change_row(format!("{owner}: {plain}"), written(name, before.as_ref()), written(name, Some(new)))
+    });
+    rows.collect()
 }
 
 pub(super) fn action_form(ctx: &ManagerAccount, id: &str, act: &str) -> FormDefinition {
@@ -234,76 +228,66 @@ pub(super) fn action_form(ctx: &ManagerAccount, id: &str, act: &str) -> FormDefi
 fn apply(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    plan: &FormDefinition,
-    _: &super::route::SubmittedFields,
-) -> Result<Value, Error> {
-    let id = plan.ids.first().map(String::as_str).unwrap_or_default();
-    let one = ctx.get_entity(tx, "recommendations/{}", id)?;
-    if json_text(&one, "status") != "PENDING" {
-        let message = "The recommendation is no longer open";
-        return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
+    form: &FormDefinition,
+    _: &SubmittedFields,
+) -> Result<OperationOutput, Error> {
+    let id = form.ids.first().map(String::as_str).unwrap_or_default();
+    let one = ctx.get(tx, &RECOMMENDATION, id)?;
+    if one.text("status") != "PENDING" {
+        return Err(no_longer_open());
     }
     let mut nodes = changed_nodes(one.get("changes").unwrap_or(&Value::Null));
-    nodes.sort_by_key(|node| Reverse(json_text(node, "operation_type").eq_ignore_ascii_case("delete")));
-    let (posts, others): (Vec<Value>, Vec<Value>) =
-        nodes.into_iter().partition(|node| json_text(node, "entity_type") == "promoted_posts");
-    for node in &posts {
-        apply_promoted_post(tx, ctx, node)?;
-    }
-    for (kind, ..) in NODE_KINDS.iter().filter(|(kind, ..)| *kind != "promoted_posts") {
-        let same = others.iter().filter(|node| json_text(node, "entity_type") == *kind);
-        let batch: Vec<Value> = same
-            .map(|node| {
-                let verb = json_text(node, "operation_type");
-                json!({ "operation_type": verb, "params": node_params(node) })
-            })
-            .collect();
-        if !batch.is_empty() {
-            let path = format!("/12/batch/accounts/{{}}/{kind}");
-            ctx.call_api_json(tx, "POST", &path, &[], batch.into())?;
+    nodes.sort_by_key(|node| Reverse(is_deletion(node)));
+    for (kind, _) in NODE_KINDS.iter().filter(|(_, resource)| resource.name == PROMOTED_POST.name) {
+        for node in nodes.iter().filter(|node| json_text(node, "entity_type") == *kind) {
+            apply_promoted_post(tx, ctx, node)?;
         }
     }
-    let mut records = open_records(tx, ctx)?;
-    recommendations::mark_as_applied(&mut records, RECOMMENDATION.id_format.parse("id", id)?)?;
-    Ok(one)
+    for (kind, resource) in NODE_KINDS.iter().filter(|(_, resource)| resource.max_batch_items > 0) {
+        let same = nodes.iter().filter(|node| json_text(node, "entity_type") == *kind);
+        let batch: Vec<Value> = same
+            .map(|node| json!({ "operation_type": node.get("operation_type"), "params": node_params(node) }))
+            .collect();
+        if !batch.is_empty() {
+            let path = format!("/12/batch/accounts/{{}}/{}", resource.path);
+            ctx.call(tx, ("POST", &path), &[], batch.into())?;
+        }
+    }
+    let mut records = ctx.open_context(tx, RequiredRole::CampaignWriter, true)?;
+    recommendations::mark_as_applied(&mut records, one.record.id)?;
+    Ok(OperationOutput::default())
+}
+
+fn no_longer_open() -> Error {
+    AdsProblem::new("ACTION_NOT_ALLOWED", "The recommendation is no longer open").into()
+}
+
+fn is_deletion(node: &Value) -> bool {
+    json_text(node, "operation_type").eq_ignore_ascii_case("delete")
 }
 
 /// Promoted posts have no batch operation.
 fn apply_promoted_post(tx: &mut Tx<'_>, ctx: &ManagerAccount, node: &Value) -> Result<(), Error> {
     let params = node_params(node);
-    let word = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    if json_text(node, "operation_type").eq_ignore_ascii_case("delete") {
-        let id = word("promoted_post_id");
-        ctx.call_api(tx, "DELETE", "promoted_<posts>/{}", &[id], &[])?;
+    let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
+    if is_deletion(node) {
+        let id = text(PROMOTED_POST.id.post);
+        ctx.call(tx, ("DELETE", "promoted_<posts>/{}"), &[id], Value::Null)?;
         return Ok(());
     }
-    let posts = params.get("post_ids").and_then(Value::as_array);
-    let posts: Vec<&str> = posts.into_iter().flatten().filter_map(Value::as_str).collect();
-    let pairs = [("line_item_id", word("line_item_id").to_owned()), ("post_ids", posts.join(","))];
-    ctx.call_api(tx, "POST", "promoted_<posts>", &[], &pairs)?;
+    let params = json!({ "line_item_id": text("line_item_id"), "post_ids": params.get("post_ids") });
+    ctx.call(tx, ("POST", PROMOTED_POST.path), &[], params)?;
     Ok(())
-}
-
-fn open_records<'t, 'c>(tx: &'t mut Tx<'c>, ctx: &ManagerAccount) -> Result<AccountContext<'t, 'c>, Error> {
-    let caller =
-        AdsCaller { user: ctx.request.user, app: None, speech: Vocabulary::Post, sandbox: ctx.record.flag("sandbox") };
-    let mut records = AccountContext::new(tx, caller);
-    records.open_account((&ACCOUNT, ctx.record.id), RequiredRole::CampaignWriter, true, false)?;
-    Ok(records)
 }
 
 fn dismiss(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    plan: &FormDefinition,
-    _: &super::route::SubmittedFields,
-) -> Result<Value, Error> {
-    let mut records = open_records(tx, ctx)?;
-    let id = plan.ids.first().map(String::as_str).unwrap_or_default();
+    form: &FormDefinition,
+    _: &SubmittedFields,
+) -> Result<OperationOutput, Error> {
+    let mut records = ctx.open_context(tx, RequiredRole::CampaignWriter, true)?;
+    let id = form.ids.first().map(String::as_str).unwrap_or_default();
     let id = RECOMMENDATION.id_format.parse("id", id)?;
-    if recommendations::dismiss(&mut records, id)? {
-        return Ok(Value::Null);
-    }
-    let message = "The recommendation is no longer open";
-    Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
+    if recommendations::dismiss(&mut records, id)? { Ok(OperationOutput::default()) } else { Err(no_longer_open()) }
 }

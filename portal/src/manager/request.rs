@@ -1,15 +1,19 @@
 //! Calls to the ads engine with the role of the signed-in person.
 
 use ads::resources::accounts;
+use ads::resources::promotable_users::{self, PROMOTABLE_USER};
 use ads_delivery::find_operation;
-use ads_engine::{AccountContext, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, ParsedParams};
-use base::{Error, Time, UserId, Vocabulary};
+use ads_engine::dispatch::run_operation;
+use ads_engine::{
+    AccountContext, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData, OperationOutput,
+    ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb,
+};
+use base::{Error, Fault, Time, UserId, Vocabulary};
+use pages::manager::{AdsAccountSummary, NavLink};
 use serde_json::Value;
 use store::Tx;
 
 use super::labels::role_label;
-
-const STATS_JOBS_PATH: &str = "/12/stats/jobs/accounts/{}";
 
 #[derive(Clone)]
 pub(super) struct ManagerRequest {
@@ -18,26 +22,30 @@ pub(super) struct ManagerRequest {
     pub(super) site_url: &'static str,
     pub(super) now: Time,
     pub(super) client_address: String,
+    pub(super) cursor: Option<String>,
+    /// Of statistics: 7, 14 or 28.
+    pub(super) days: i64,
+    pub(super) breakdown_by: Option<String>,
 }
 
 pub(super) struct ManagerAccount {
     pub(super) request: ManagerRequest,
     pub(super) record: AdsRecord,
     pub(super) role: AdsRole,
-    pub(super) accounts: Vec<pages::manager::AdsAccountSummary>,
+    pub(super) accounts: Vec<AdsAccountSummary>,
 }
 
 pub(super) fn list_user_accounts(
     tx: &mut Tx<'_>,
     user: UserId,
-) -> Result<Vec<(AdsRecord, AdsRole, pages::manager::AdsAccountSummary)>, Error> {
+) -> Result<Vec<(AdsRecord, AdsRole, AdsAccountSummary)>, Error> {
     let mut all = Vec::new();
     for access in store::ads::list_access_by_user(tx, user)? {
         let account = accounts::find(tx, access.account_id)?.filter(|account| !account.deleted);
         let (Some(account), Some(known)) = (account, AdsRole::parse(&access.role)) else {
             continue;
         };
-        let shown = pages::manager::AdsAccountSummary {
+        let shown = AdsAccountSummary {
             id: account.formatted_id(),
             name: account.text("name").to_owned(),
             role: role_label(known).to_owned(),
@@ -48,6 +56,18 @@ pub(super) fn list_user_accounts(
     }
     all.sort_by_cached_key(|(_, _, shown)| (shown.sandbox, shown.name.to_lowercase()));
     Ok(all)
+}
+
+/// Method and path of a resource's operation.
+fn verb_address(verb: ResourceVerb, resource: &Resource) -> (&'static str, String) {
+    let one = format!("{}/{{}}", resource.path);
+    match verb {
+        ResourceVerb::List => ("GET", resource.path.to_owned()),
+        ResourceVerb::Create => ("POST", resource.path.to_owned()),
+        ResourceVerb::Get => ("GET", one),
+        ResourceVerb::Update => ("PUT", one),
+        ResourceVerb::Delete => ("DELETE", one),
+    }
 }
 
 impl ManagerAccount {
@@ -69,117 +89,122 @@ impl ManagerAccount {
             .is_some_and(|known| known.required_role.allows_role(self.role) && (sandbox || !known.sandbox_only))
     }
 
+    pub(super) fn may(&self, verb: ResourceVerb, resource: &Resource) -> bool {
+        let (method, path) = verb_address(verb, resource);
+        self.may_call(method, &path)
+    }
+
+    /// `None` if the role may not call the operation that the link leads to.
+    pub(super) fn permitted_link(
+        &self,
+        verb: ResourceVerb,
+        resource: &Resource,
+        text: &str,
+        rest: &str,
+    ) -> Option<NavLink> {
+        self.may(verb, resource).then(|| NavLink::new(text, self.page_path(rest)))
+    }
+
+    /// Links to edit and delete what is at this path, if the role may.
+    pub(super) fn change_links(&self, resource: &Resource, here: &str) -> Vec<NavLink> {
+        let edit = self.permitted_link(ResourceVerb::Update, resource, "Edit", &format!("{here}/edit"));
+        let delete = self.permitted_link(ResourceVerb::Delete, resource, "Delete", &format!("{here}/delete"));
+        edit.into_iter().chain(delete.map(|link| link.with_kind("danger-quiet"))).collect()
+    }
+
+    const fn caller(&self, sandbox: bool) -> AdsCaller {
+        AdsCaller { user: self.request.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox }
+    }
+
     /// Calls an API operation as the person; `ids` are those in the path after the account's, in order.
-    pub(super) fn call_api(
-        &self,
-        tx: &mut Tx<'_>,
-        method: &str,
-        path: &str,
-        ids: &[&str],
-        pairs: &[(&str, String)],
-    ) -> Result<Value, Error> {
-        self.send_request(tx, (method, path), ids, pairs, None)
-    }
-
-    pub(super) fn call_api_json(
-        &self,
-        tx: &mut Tx<'_>,
-        method: &str,
-        path: &str,
-        ids: &[&str],
-        json: Value,
-    ) -> Result<Value, Error> {
-        self.send_request(tx, (method, path), ids, &[], Some(json))
-    }
-
-    fn send_request(
+    pub(super) fn call(
         &self,
         tx: &mut Tx<'_>,
         (method, path): (&str, &str),
         ids: &[&str],
-        pairs: &[(&str, String)],
-        json: Option<Value>,
-    ) -> Result<Value, Error> {
-        let request = self.build_request((method, path), ids, pairs, json)?;
-        let answered = ads_engine::dispatch_request(tx, &request)?;
-        Ok(serde_json::from_str(&answered.body)
-            .map_err(base::Fault::context("failed to parse a response of the ads engine"))?)
-    }
-
-    /// Runs a statistics job synchronously.
-    pub(super) fn run_stats_job(&self, tx: &mut Tx<'_>, pairs: &[(&str, String)]) -> Result<Value, Error> {
-        let request = self.build_request(("POST", STATS_JOBS_PATH), &[], pairs, None)?;
-        let params = ParsedParams::parse(&request);
-        let mut records = AccountContext::new(tx, request.caller);
-        records.open_account((&accounts::ACCOUNT, self.record.id), request.operation.required_role, false, false)?;
-        ads_delivery::analytics::compute_job_stats(&mut records, &params)
-    }
-
-    fn build_request(
-        &self,
-        (method, path): (&str, &str),
-        ids: &[&str],
-        pairs: &[(&str, String)],
-        json: Option<Value>,
-    ) -> Result<AdsRequest, Error> {
-        let known = find_operation(method, path);
-        let known = known.ok_or_else(|| base::Fault::new(format!("unknown operation {method} {path}")))?;
+        params: Value,
+    ) -> Result<OperationOutput, Error> {
+        let operation = find_operation(method, path);
+        let operation = operation.ok_or_else(|| Fault::new(format!("unknown operation {method} {path}")))?;
         let account = self.record.formatted_id();
         let ids: Vec<&str> = std::iter::once(account.as_str()).chain(ids.iter().copied()).collect();
-        let caller = AdsCaller {
-            user: self.request.user,
-            app: Some(CONSOLE_APP_ID),
-            speech: Vocabulary::Post,
-            sandbox: self.record.flag("sandbox"),
-        };
-        Ok(AdsRequest {
+        let request = AdsRequest {
             cursor_key: self.request.cursor_key,
             site_url: self.request.site_url,
-            ..AdsRequest::new_without_app(known, caller, &ids, pairs, json)
-        })
+            ..AdsRequest::new_without_app(operation, self.caller(self.record.flag("sandbox")), &ids, params)
+        };
+        run_operation(tx, &request, &ParsedParams::parse(&request))
     }
 
-    pub(super) fn get_entity(&self, tx: &mut Tx<'_>, path: &str, id: &str) -> Result<Value, Error> {
-        let found = self.call_api(tx, "GET", path, &[id], &[])?;
-        Ok(found.get("data").cloned().unwrap_or_default())
+    pub(super) fn get(&self, tx: &mut Tx<'_>, resource: &Resource, id: &str) -> Result<RecordView, Error> {
+        let (method, path) = verb_address(ResourceVerb::Get, resource);
+        match self.call(tx, (method, &path), &[id], Value::Null)?.data {
+            OperationData::Record(record) => Ok(*record),
+            _ => Err(Fault::new(format!("{path} does not return a record")).into()),
+        }
     }
 
     /// Empty if the role may not see the list.
-    pub(super) fn list_entities(
+    pub(super) fn list(&self, tx: &mut Tx<'_>, resource: &Resource, params: Value) -> Result<RecordPage, Error> {
+        self.list_operation(tx, resource.path, &[], params)
+    }
+
+    /// Like [`Self::list`], for operations that belong to no resource.
+    pub(super) fn list_operation(
         &self,
         tx: &mut Tx<'_>,
         path: &str,
-        pairs: &[(&str, String)],
-    ) -> Result<EntityListPage, Error> {
+        ids: &[&str],
+        params: Value,
+    ) -> Result<RecordPage, Error> {
         if !self.may_call("GET", path) {
-            return Ok(EntityListPage::default());
+            return Ok(RecordPage::default());
         }
-        let found = self.call_api(tx, "GET", path, &[], pairs)?;
-        Ok(EntityListPage::from_response(&found))
+        let output = self.call(tx, ("GET", path), ids, params)?;
+        match output.data {
+            OperationData::Records(rows) => Ok(RecordPage { rows, next: output.next_cursor.flatten() }),
+            _ => Err(Fault::new(format!("{path} does not return records")).into()),
+        }
+    }
+
+    /// For work of the engine that is not an operation.
+    pub(super) fn open_context<'t, 'c>(
+        &self,
+        tx: &'t mut Tx<'c>,
+        required_role: RequiredRole,
+        writes: bool,
+    ) -> Result<AccountContext<'t, 'c>, Error> {
+        let mut ctx = AccountContext::new(tx, AdsCaller { app: None, ..self.caller(self.record.flag("sandbox")) });
+        ctx.cursor_key = self.request.cursor_key;
+        ctx.site_url = self.request.site_url;
+        ctx.open_account((&accounts::ACCOUNT, self.record.id), required_role, writes, false)?;
+        Ok(ctx)
+    }
+
+    /// The user in whose name posts are published.
+    pub(super) fn own_user(&self, tx: &mut Tx<'_>) -> Result<Option<UserId>, Error> {
+        if !self.may(ResourceVerb::List, &PROMOTABLE_USER) {
+            return Ok(None);
+        }
+        promotable_users::find_own_user(&mut self.open_context(tx, RequiredRole::Member, false)?)
     }
 }
 
 #[derive(Default)]
-pub(super) struct EntityListPage {
-    pub(super) rows: Vec<Value>,
+pub(super) struct RecordPage {
+    pub(super) rows: Vec<RecordView>,
     pub(super) next: Option<String>,
 }
 
-impl EntityListPage {
-    pub(super) fn from_response(answer: &Value) -> Self {
-        let rows = answer.get("data").and_then(Value::as_array);
-        let next = answer.get("next_cursor").and_then(Value::as_str);
-        Self { rows: rows.cloned().unwrap_or_default(), next: next.map(str::to_owned) }
+impl RecordPage {
+    pub(super) fn record_ids(&self) -> Vec<i64> {
+        self.rows.iter().map(|one| one.record.id).collect()
     }
 }
 
 /// Empty if the member is not a string.
 pub(super) fn json_text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-pub(super) fn json_int(value: &Value, name: &str) -> Option<i64> {
-    value.get(name).and_then(Value::as_i64)
 }
 
 /// Empty if the member is not an array.

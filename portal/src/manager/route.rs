@@ -4,14 +4,12 @@ use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::manager::{AdsManagerPage, NavLink};
 use store::Tx;
-use web::endpoint::BodySpec;
-use web::request_context::RequestContext;
 
 use super::breakdown::StatsBreakdown;
-use super::forms::FormDefinition;
+use super::forms::{FormDefinition, SubmittedFields, action_not_allowed};
 use super::request::{ManagerAccount, ManagerRequest};
+use super::sections::Section;
 use super::{account, audiences, campaigns, cards, form_routes, line_items, media, posts, recommendations};
-use crate::site::forms::SubmittedForm;
 
 #[derive(Clone, Default)]
 pub(super) struct ManagerPath {
@@ -25,35 +23,6 @@ pub(super) struct ManagerPath {
 pub(super) struct ManagerRoute {
     pub(super) request: ManagerRequest,
     pub(super) path: ManagerPath,
-    pub(super) cursor: Option<String>,
-    pub(super) days: Option<u32>,
-    pub(super) breakdown_by: Option<String>,
-}
-
-#[derive(Clone, Default)]
-pub(super) struct SubmittedFields(Vec<(String, String)>);
-
-impl SubmittedFields {
-    pub(super) fn from_form(call: &RequestContext, form: &SubmittedForm<'_>) -> Self {
-        let BodySpec::Multipart(members) = call.endpoint().body else {
-            return Self::default();
-        };
-        let names = members.iter().map(|member| member.name.post);
-        let names = names.filter(|name| !matches!(*name, "csrf" | "next"));
-        Self::from_pairs(names.map(|name| (name.to_owned(), form.text(name))))
-    }
-
-    /// Trims the values.
-    pub(super) fn from_pairs(pairs: impl Iterator<Item = (String, String)>) -> Self {
-        let plain = |text: String| text.replace("\r\n", "\n").trim().to_owned();
-        Self(pairs.map(|(name, text)| (name, plain(text))).collect())
-    }
-
-    /// Empty if the field is missing.
-    pub(super) fn text(&self, name: &str) -> &str {
-        let found = self.0.iter().find(|(known, _)| *known == name);
-        found.map_or("", |(_, typed)| typed)
-    }
 }
 
 impl ManagerRoute {
@@ -67,25 +36,25 @@ impl ManagerRoute {
         }
         let place = &self.path;
         if place.action == "figures" {
-            let found = StatsBreakdown::load(tx, &ctx, self)?;
-            return Ok(found.map(|found| ctx.wrap_page(&place.section, found.into_page(&ctx, self))));
+            let found = StatsBreakdown::load(tx, &ctx, &place.section, &place.id)?;
+            return Ok(found.map(|found| ctx.wrap_page(&place.section, found.into_page(&ctx))));
         }
         if !place.action.is_empty() {
             return Ok(None);
         }
-        let page = match (place.section.as_str(), place.id.as_str()) {
-            ("" | "campaigns", "") => campaigns::list(tx, &ctx, self)?,
-            ("campaigns", id) => campaigns::show(tx, &ctx, id, self)?,
-            ("line-items", id) if !id.is_empty() => line_items::show(tx, &ctx, id, self)?,
-            ("posts", "") => posts::list(tx, &ctx)?,
-            (part @ ("scheduled" | "drafts"), id) if !id.is_empty() => posts::show(tx, &ctx, part, id)?,
-            ("cards", "") => cards::list(tx, &ctx)?,
-            (part, id) if cards::is_card_section(part) => cards::show(tx, &ctx, part, id)?,
-            ("media", "") => media::list(tx, &ctx, self)?,
-            ("audiences", "") => audiences::list(tx, &ctx, self)?,
-            ("audiences", id) => audiences::show(tx, &ctx, id)?,
-            ("recommendations", "") => recommendations::list(tx, &ctx)?,
-            ("account", "") => account::account_page(tx, &ctx)?,
+        let page = match (place.section.as_str(), place.id.as_str(), Section::find(&place.section)) {
+            ("" | "campaigns", "", _) => campaigns::list(tx, &ctx)?,
+            ("campaigns", id, _) => campaigns::show(tx, &ctx, id)?,
+            ("line-items", id, _) if !id.is_empty() => line_items::show(tx, &ctx, id)?,
+            ("posts", "", _) => posts::list(tx, &ctx)?,
+            ("scheduled" | "drafts", id, Some(section)) if !id.is_empty() => posts::show(tx, &ctx, section, id)?,
+            ("cards", "", _) => cards::list(tx, &ctx)?,
+            (_, id, Some(section)) if section.is_cards() => cards::show(tx, &ctx, section, id)?,
+            ("media", "", Some(section)) => media::list(tx, &ctx, section)?,
+            ("audiences", "", _) => audiences::list(tx, &ctx)?,
+            ("audiences", id, _) => audiences::show(tx, &ctx, id)?,
+            ("recommendations", "", _) => recommendations::list(tx, &ctx)?,
+            ("account", "", _) => account::account_page(tx, &ctx)?,
             _ => return Ok(None),
         };
         Ok(Some(ctx.wrap_page(&place.section, page)))
@@ -95,7 +64,7 @@ impl ManagerRoute {
         let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let found = StatsBreakdown::load(tx, &ctx, self)?;
+        let found = StatsBreakdown::load(tx, &ctx, &self.path.section, &self.path.id)?;
         Ok(found.map(|found| found.to_csv()))
     }
 
@@ -159,26 +128,18 @@ impl ManagerAccount {
     fn check_permission(&self, plan: &FormDefinition) -> Result<(), Error> {
         let may = match plan.required_access {
             Some(who) => who.allows_role(self.role),
-            None => self.may_call(plan.method, plan.path),
+            None => self.may_call(plan.method, &plan.path),
         };
-        if may {
-            return Ok(());
-        }
-        let message = "The role on this account does not allow this action";
-        Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into())
+        if may { Ok(()) } else { Err(action_not_allowed()) }
     }
 
     fn wrap_page(&self, part: &str, page: AdsManagerPage) -> AdsManagerPage {
         let id = self.record.formatted_id();
         let mine = self.accounts.iter().find(|one| one.id == id).cloned();
         let here = match part {
-            "" | "line-items" | "promoted-posts" | "promoted-accounts" | "targeting" | "tracking-tags"
-            | "scheduled-promoted" | "media-creatives" | "calls-to-action" | "categories" => "campaigns",
-            "scheduled" | "drafts" => "posts",
-            "account-media" => "media",
+            "" => "campaigns",
             "people" => "account",
-            part if cards::is_card_section(part) => "cards",
-            other => other,
+            part => Section::find(part).map_or(part, |section| section.tab),
         };
         let tabs = [
             ("campaigns", "Campaigns", "campaigns"),
@@ -196,14 +157,4 @@ impl ManagerAccount {
         });
         AdsManagerPage { account: mine, accounts: self.accounts.clone(), tabs: tabs.collect(), ..page }
     }
-
-    /// `None` if the role may not call the operation that the link leads to.
-    pub(super) fn permitted_link(&self, method: &str, path: &str, text: &str, rest: &str) -> Option<NavLink> {
-        let may = self.may_call(method, path);
-        may.then(|| NavLink::new(text, self.page_path(rest)))
-    }
-}
-
-pub(super) fn collect_links<const N: usize>(all: [Option<NavLink>; N]) -> Vec<NavLink> {
-    all.into_iter().flatten().collect()
 }

@@ -15,9 +15,10 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor, receive, segment_path, storage_unavailable};
 
+use super::forms::SubmittedFields;
 use super::request::ManagerAccount;
-use super::route::{ManagerRoute, SubmittedFields};
-use super::{all_problems, creatives, found_or_page, refused_form_page};
+use super::route::ManagerRoute;
+use super::{all_problems, found_or_page, refused_form_page};
 use crate::site::forms::{check_csrf_token, check_same_origin};
 use crate::site::{BrowserVisit, PageExit, redirect_to};
 
@@ -231,7 +232,7 @@ impl ManagerRoute {
         let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
-        let own = creatives::account_user(tx, &ctx)?;
+        let own = ctx.own_user(tx)?;
         Ok(own.filter(|own| *own != self.request.user))
     }
 
@@ -240,9 +241,9 @@ impl ManagerRoute {
             return Ok(None);
         };
         let plan = super::media::upload_form(&ctx);
-        let mut pairs = plan.changed_params(sent)?;
-        pairs.push(("media_key", key.to_owned()));
-        let answer = ctx.call_api(tx, plan.method, plan.path, &[], &pairs)?;
+        let mut params = plan.changed_params(sent)?;
+        params.insert("media_key".to_owned(), key.into());
+        let answer = plan.send_params(tx, &ctx, params.into())?;
         Ok(Some((plan.redirect.resolve_path(&answer), plan.done_code)))
     }
 }

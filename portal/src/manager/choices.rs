@@ -1,0 +1,110 @@
+//! Values and labels of records and files that forms refer to.
+
+use ads::resources::account_media::ACCOUNT_MEDIA;
+use ads::resources::curated_categories as categories;
+use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
+use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
+use ads::resources::media_library::LIBRARY_MEDIA;
+use ads::resources::scheduled_posts::SCHEDULED_POST;
+use ads_engine::{AdsRecord, RecordView};
+use base::Error;
+use serde_json::{Value, json};
+use store::Tx;
+
+use super::labels::{format_time, text_excerpt, word_label};
+use super::request::ManagerAccount;
+use super::sections::card_sections;
+
+type Choices = Vec<(String, String)>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MediaFilter {
+    All,
+    Images,
+    Videos,
+}
+
+/// Media keys, the newest media first.
+pub(super) fn media(tx: &mut Tx<'_>, ctx: &ManagerAccount, kinds: MediaFilter) -> Result<Choices, Error> {
+    let found = ctx.list(tx, &LIBRARY_MEDIA, json!({ "count": 50 }))?;
+    let fits = |one: &&RecordView| match kinds {
+        MediaFilter::All => true,
+        MediaFilter::Images => one.text("media_type") == "IMAGE",
+        MediaFilter::Videos => one.text("media_type") != "IMAGE",
+    };
+    let all = found.rows.iter().filter(fits).map(|one| {
+        let named = format!("{} ({})", media_name(one), word_label(one.text("media_type")));
+        (one.text("media_key").to_owned(), named)
+    });
+    Ok(all.collect())
+}
+
+/// Falls back to the media key.
+pub(super) fn media_name(medium: &RecordView) -> &str {
+    let names = ["name", "title", "file_name", "media_key"];
+    let mut names = names.iter().map(|name| medium.text(name)).filter(|name| !name.is_empty());
+    names.next().unwrap_or_default()
+}
+
+pub(super) fn account_media(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
+    let found = ctx.list(tx, &ACCOUNT_MEDIA, json!({ "count": 200 }))?;
+    let label = |one: &RecordView| format!("{}: {}", word_label(one.text("creative_type")), one.text("media_key"));
+    Ok(found.rows.iter().map(|one| (one.id(), label(one))).collect())
+}
+
+/// By card URI.
+pub(super) fn cards(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
+    let mut all = Vec::new();
+    for section in card_sections() {
+        for card in ctx.list(tx, section.resource, json!({ "count": 200 }))?.rows {
+            let label = format!("{} ({})", card.text("name"), word_label(card.text("card_type")));
+            all.push((card.text("card_uri").to_owned(), label));
+        }
+    }
+    Ok(all)
+}
+
+pub(super) fn funding_instruments(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
+    let found = ctx.list(tx, &FUNDING_INSTRUMENT, Value::Null)?;
+    Ok(found.rows.iter().map(|one| (one.id(), instrument_label(one))).collect())
+}
+
+pub(super) fn instrument_label(one: &RecordView) -> String {
+    let about = match one.text("description") {
+        // A description in parentheses is generated, not written by anyone.
+        about if about.is_empty() || about.starts_with('(') => word_label(one.text("type")),
+        about => about.to_owned(),
+    };
+    format!("{about} ({})", one.text("currency"))
+}
+
+pub(super) fn curated_categories(tx: &mut Tx<'_>) -> Result<Choices, Error> {
+    let all = categories::list_all(tx)?;
+    let label = |one: &AdsRecord| {
+        let countries = one.texts("country_codes").join(", ");
+        format!("{} ({countries})", one.text("name"))
+    };
+    Ok(all.iter().map(|one| (one.formatted_id(), label(one))).collect())
+}
+
+/// Posts that are not published yet.
+pub(super) fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
+    let found = ctx.list(tx, &SCHEDULED_POST, Value::Null)?;
+    let open = found.rows.iter().filter(|post| post.text("scheduled_status") == "SCHEDULED");
+    let label = |post: &RecordView| {
+        format!("{} ({})", text_excerpt(post.text("text"), 60), format_time(post.time("scheduled_at")))
+    };
+    Ok(open.map(|post| (post.id(), label(post))).collect())
+}
+
+/// Audiences of the account and those shared with it.
+pub(super) fn audiences(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Choices, Error> {
+    let mut all = Vec::new();
+    for scope in ["OWNER", "SHARED"] {
+        for one in ctx.list(tx, &CUSTOM_AUDIENCE, json!({ "permission_scope": scope }))?.rows {
+            let note = if one.flag("targetable") { "" } else { " (not targetable yet)" };
+            all.push((one.id(), format!("{}{note}", one.text("name"))));
+        }
+    }
+    Ok(all)
+}
