@@ -321,6 +321,12 @@ pub struct EmptyState {
     pub link: Option<NavLink>,
 }
 
+impl EmptyState {
+    pub fn new(title: &str, text: &str, link: Option<NavLink>) -> Self {
+        Self { title: title.to_owned(), text: text.to_owned(), link }
+    }
+}
+
 impl HtmlPage for AdsManagerPage {
     const NAME: &'static str = "ads-manager";
 

@@ -44,11 +44,7 @@ fn funding_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Option<PageBlo
         title: "Funding".to_owned(),
         columns: vec![text_column("Instrument"), text_column("Status"), text_column("Period"), number_column("Amount")],
         rows: found.rows.iter().map(instrument_row).collect(),
-        empty: EmptyState {
-            title: "No funding yet".to_owned(),
-            text: "An operator of this server adds funding to the account.".to_owned(),
-            link: None,
-        },
+        empty: EmptyState::new("No funding yet", "An operator of this server adds funding to the account.", None),
         ..DataTable::default()
     })))
 }

@@ -59,7 +59,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageB
 
 fn role_form(ctx: &ManagerAccount, work: FormHandler) -> FormDefinition {
     FormDefinition {
-        trail: vec![NavLink::new("Account", ctx.page_path("/account"))],
+        trail: ctx.trail(&[("Account", "/account")]),
         required_access: Some(RequiredRole::Admin),
         handler: Some(work),
         ..FormDefinition::new(ctx, "/account")

@@ -18,7 +18,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<FormD
     Ok(FormDefinition {
         heading: "Create an audience".to_owned(),
         lead: "The audience starts empty. Add people on its page.".to_owned(),
-        trail: vec![NavLink::new("Audiences", ctx.page_path("/audiences"))],
+        trail: ctx.trail(&[("Audiences", "/audiences")]),
         fields: declared_fields(tx, ctx, &CUSTOM_AUDIENCE, None, &["name", "description"])?,
         submit: "Create audience",
         redirect: FormRedirect::Created(ctx.page_path("/audiences")),

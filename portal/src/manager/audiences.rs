@@ -112,7 +112,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Ad
     }
     let about = audience.text("description");
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Audiences", ctx.page_path("/audiences"))],
+        trail: ctx.trail(&[("Audiences", "/audiences")]),
         heading: audience.text("name").to_owned(),
         badge: state_cell(&audience).badge,
         lead: match (about, word_list_label(&audience, "reasons_not_targetable").as_str()) {
@@ -169,11 +169,7 @@ fn targeted_by_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<
         title: "Targeted by".to_owned(),
         columns: ["Line item", "Campaign", "Status"].map(text_column).into(),
         rows: rows.collect(),
-        empty: EmptyState {
-            title: "No line items target it".to_owned(),
-            text: "Add it under Targeting on a line item’s page.".to_owned(),
-            link: None,
-        },
+        empty: EmptyState::new("No line items target it", "Add it under Targeting on a line item’s page.", None),
         ..DataTable::default()
     }))
 }

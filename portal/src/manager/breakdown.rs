@@ -92,10 +92,7 @@ impl StatsBreakdown {
         columns.extend(COUNTS.map(|(label, _)| number_column(label)));
         columns.push(number_column("Cost per result"));
         AdsManagerPage {
-            trail: vec![
-                NavLink::new("Campaigns", ctx.page_path("")),
-                NavLink::new(self.name.clone(), ctx.page_path(&self.path)),
-            ],
+            trail: ctx.trail(&[("Campaigns", ""), (&self.name, &self.path)]),
             heading: format!("Statistics for {}", self.name),
             blocks: vec![PageBlock::Table(DataTable {
                 title: format!("By {}", self.dimension.1.to_lowercase()),
@@ -106,11 +103,11 @@ impl StatsBreakdown {
                 actions: Some(file).filter(|_| !rows.is_empty()).into_iter().collect(),
                 columns,
                 rows,
-                empty: EmptyState {
-                    title: "No data for this period".to_owned(),
-                    text: "Choose a longer period, or check why it isn’t running.".to_owned(),
-                    link: None,
-                },
+                empty: EmptyState::new(
+                    "No data for this period",
+                    "Choose a longer period, or check why it isn’t running.",
+                    None,
+                ),
                 ..DataTable::default()
             })],
             ..AdsManagerPage::default()

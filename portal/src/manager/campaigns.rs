@@ -5,7 +5,7 @@ use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{RecordView, ResourceVerb};
 use base::Error;
 use pages::Pager;
-use pages::manager::{AdsManagerPage, DataTable, DetailList, EmptyState, NavLink, PageBlock, TableCell, TableRow};
+use pages::manager::{AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, TableCell, TableRow};
 use serde_json::json;
 use store::Tx;
 use store::ledger::AdEntity;
@@ -38,11 +38,11 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         columns: figures.table_columns("Campaign", "Budget"),
         lead: if is_empty { String::new() } else { figures.caption() },
         rows: found.rows.iter().map(|campaign| campaign_row(ctx, campaign, &figures)).collect(),
-        empty: EmptyState {
-            title: "No campaigns yet".to_owned(),
-            text: "A campaign has a budget and the line items that spend it.".to_owned(),
-            link: create.clone(),
-        },
+        empty: EmptyState::new(
+            "No campaigns yet",
+            "A campaign has a budget and the line items that spend it.",
+            create.clone(),
+        ),
         pager: Pager {
             previous: None,
             next: found.next.map(|next| {
@@ -79,7 +79,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Ad
     blocks.extend(history::history_block(tx, ctx, &campaign)?);
     let status = campaign.text("effective_status");
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Campaigns", ctx.page_path(""))],
+        trail: ctx.trail(&[("Campaigns", "")]),
         heading: campaign.text("name").to_owned(),
         lead: match status {
             "RUNNING" => String::new(),
@@ -126,7 +126,7 @@ const EDITABLE_FIELDS: &[&str] = &[
 pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<FormDefinition, Error> {
     Ok(FormDefinition {
         heading: "Create campaign".to_owned(),
-        trail: vec![NavLink::new("Campaigns", ctx.page_path(""))],
+        trail: ctx.trail(&[("Campaigns", "")]),
         fields: declared_fields(tx, ctx, &CAMPAIGN, None, EDITABLE_FIELDS)?,
         submit: "Create campaign",
         action: ctx.page_path("/campaigns/new"),
@@ -141,7 +141,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Resu
     let names: Vec<&str> = EDITABLE_FIELDS.iter().copied().filter(|name| *name != "funding_instrument_id").collect();
     Ok(FormDefinition {
         heading: "Edit campaign".to_owned(),
-        trail: vec![NavLink::new("Campaigns", ctx.page_path("")), NavLink::new(now.text("name"), ctx.page_path(&here))],
+        trail: ctx.trail(&[("Campaigns", ""), (now.text("name"), &here)]),
         fields: declared_fields(tx, ctx, &CAMPAIGN, Some(&now), &names)?,
         ..FormDefinition::update(ctx, &CAMPAIGN, id, (&here, &here))
     })

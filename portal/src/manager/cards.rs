@@ -4,9 +4,7 @@ use ads::resources::cards::CARD;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads_engine::{OperationOutput, RecordView, ResourceVerb};
 use base::Error;
-use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, NavLink, PageBlock, TableCell,
-};
+use pages::manager::{AdsManagerPage, CreativePreview, CreativePreviews, DetailList, EmptyState, PageBlock, TableCell};
 use serde_json::{Map, Value, json};
 use store::Tx;
 
@@ -53,13 +51,12 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "All cards".to_owned(),
             items: shown,
-            empty: EmptyState {
-                title: "No cards yet".to_owned(),
-                text: "Upload an image or video to the media library, then create a card with it. \
-                       Add the card to a post or scheduled post."
-                    .to_owned(),
-                link: ctx.permitted_link(ResourceVerb::Create, &LIBRARY_MEDIA, "Upload media", "/media/upload"),
-            },
+            empty: EmptyState::new(
+                "No cards yet",
+                "Upload an image or video to the media library, then create a card with it. \
+                 Add the card to a post or scheduled post.",
+                ctx.permitted_link(ResourceVerb::Create, &LIBRARY_MEDIA, "Upload media", "/media/upload"),
+            ),
             ..CreativePreviews::default()
         })],
         ..AdsManagerPage::default()
@@ -80,7 +77,7 @@ pub(super) fn show(
         ..creatives::card_preview(ctx, &card)
     };
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Cards", ctx.page_path("/cards"))],
+        trail: ctx.trail(&[("Cards", "/cards")]),
         heading: card.text("name").to_owned(),
         actions: ctx.change_links(section.resource, &format!("/{}/{id}", section.name)),
         blocks: vec![
@@ -162,7 +159,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, what: &str) -> 
     let form = FormDefinition {
         heading: (*heading).to_owned(),
         lead: "Add the card to a post or scheduled post.".to_owned(),
-        trail: vec![NavLink::new("Cards", ctx.page_path("/cards"))],
+        trail: ctx.trail(&[("Cards", "/cards")]),
         fields,
         submit: "Create card",
         redirect: FormRedirect::Created(ctx.page_path(&format!("/{part}"))),
@@ -196,10 +193,7 @@ pub(super) fn edit_form(
     Ok(Some(FormDefinition {
         heading: "Edit card".to_owned(),
         lead: "Posts that already use this card change as well.".to_owned(),
-        trail: vec![
-            NavLink::new("Cards", ctx.page_path("/cards")),
-            NavLink::new(now.text("name"), ctx.page_path(&here)),
-        ],
+        trail: ctx.trail(&[("Cards", "/cards"), (now.text("name"), &here)]),
         fields,
         handler,
         ..FormDefinition::update(ctx, section.resource, id, (&here, &here))

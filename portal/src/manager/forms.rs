@@ -87,11 +87,8 @@ pub(super) struct FormDefinition {
 
 pub(super) struct FormFieldSpec {
     pub(super) name: &'static str,
-    label: String,
-    help: &'static str,
-    kind: FormInputKind,
+    input: FormInput,
     initial_value: String,
-    field: FormField,
     is_advanced: bool,
     /// Empty if the handler uses the field instead.
     parameter: &'static str,
@@ -101,17 +98,8 @@ pub(super) struct FormFieldSpec {
 
 impl FormFieldSpec {
     pub(super) fn new(name: &'static str, label: &str, kind: FormInputKind) -> Self {
-        Self {
-            name,
-            label: label.to_owned(),
-            help: "",
-            kind,
-            initial_value: String::new(),
-            field: FormField::default(),
-            is_advanced: false,
-            parameter: name,
-            error_aliases: &[],
-        }
+        let input = FormInput { name, label: label.to_owned(), kind, ..FormInput::default() };
+        Self { name, input, initial_value: String::new(), is_advanced: false, parameter: name, error_aliases: &[] }
     }
 
     pub(super) fn text(name: &'static str, label: &str) -> Self {
@@ -150,44 +138,37 @@ impl FormFieldSpec {
         Self::new(name, label, FormInputKind::Choice(all.collect()))
     }
 
-    pub(super) fn with_options(self, all: &[(&str, &str)]) -> Self {
+    pub(super) fn with_options(mut self, all: &[(&str, &str)]) -> Self {
         let all = all.iter().map(|(value, text)| ((*value).to_owned(), (*text).to_owned()));
-        Self { kind: FormInputKind::Choice(all.collect()), ..self }
+        self.input.kind = FormInputKind::Choice(all.collect());
+        self
     }
 
     pub(super) fn allow_none(mut self, text: &str) -> Self {
-        if let FormInputKind::Choice(all) = &mut self.kind {
+        if let FormInputKind::Choice(all) = &mut self.input.kind {
             all.insert(0, (String::new(), text.to_owned()));
         }
         self
     }
 
-    pub(super) fn help(self, help: &'static str) -> Self {
-        Self { help, ..self }
+    pub(super) fn help(mut self, help: &'static str) -> Self {
+        help.clone_into(&mut self.input.help);
+        self
     }
 
-    pub(super) fn initial_value(self, value: impl Into<String>) -> Self {
-        let at_first = value.into();
-        Self { field: FormField::new(&at_first), initial_value: at_first, ..self }
+    pub(super) fn initial_value(mut self, value: impl Into<String>) -> Self {
+        self.initial_value = value.into();
+        self.input.field = FormField::new(&self.initial_value);
+        self
     }
 
     pub(super) fn mark_advanced(self) -> Self {
         Self { is_advanced: true, ..self }
     }
 
-    fn to_input(&self) -> FormInput {
-        FormInput {
-            name: self.name,
-            label: self.label.clone(),
-            help: self.help.to_owned(),
-            field: self.field.clone(),
-            kind: self.kind.clone(),
-        }
-    }
-
     /// The typed text as the API takes it.
     fn engine_value(&self, typed: &str) -> Result<Value, AdsProblem> {
-        match self.kind {
+        match self.input.kind {
             FormInputKind::Amount if !typed.is_empty() => {
                 let problem = || AdsProblem::invalid_parameter(self.name, typed, "Enter an amount such as 20.00");
                 labels::parse_amount(typed).map(Value::from).ok_or_else(problem)
@@ -262,7 +243,7 @@ impl FormDefinition {
     /// Adds what was typed and the errors to the fields; returns errors that belong to none.
     pub(super) fn apply_problems(&mut self, sent: &SubmittedFields, problems: &[AdsProblem]) -> Option<String> {
         for field_spec in &mut self.fields {
-            field_spec.field = FormField::new(sent.text(field_spec.name));
+            field_spec.input.field = FormField::new(sent.text(field_spec.name));
         }
         let mut rest = Vec::new();
         for problem in problems {
@@ -277,7 +258,7 @@ impl FormDefinition {
             let known =
                 |field_spec: &&mut FormFieldSpec| field_spec.name == name || field_spec.error_aliases.contains(&name);
             match self.fields.iter_mut().find(known) {
-                Some(field_spec) => field_spec.field.error = Some(sentence),
+                Some(field_spec) => field_spec.input.field.error = Some(sentence),
                 None => rest.push(sentence),
             }
         }
@@ -285,16 +266,17 @@ impl FormDefinition {
     }
 
     pub(super) fn into_page(self) -> AdsManagerPage {
-        let (advanced, plain): (Vec<_>, Vec<_>) = self.fields.iter().partition(|field_spec| field_spec.is_advanced);
-        let to_inputs = |fields: Vec<&FormFieldSpec>| fields.into_iter().map(FormFieldSpec::to_input).collect();
+        let (advanced, plain): (Vec<_>, Vec<_>) =
+            self.fields.into_iter().partition(|field_spec| field_spec.is_advanced);
+        let to_inputs = |fields: Vec<FormFieldSpec>| fields.into_iter().map(|field_spec| field_spec.input).collect();
         let form = FormBlock {
             action: self.action,
+            has_file: plain.iter().any(|field_spec| matches!(field_spec.input.kind, FormInputKind::File(_))),
             inputs: to_inputs(plain),
             advanced_inputs: to_inputs(advanced),
             submit: self.submit,
             is_dangerous: self.is_dangerous,
             cancel_path: self.back_path,
-            has_file: (self.fields.iter()).any(|field_spec| matches!(field_spec.kind, FormInputKind::File(_))),
         };
         let mut blocks = self.leading_blocks;
         blocks.push(PageBlock::Form(form));

@@ -149,10 +149,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Re
     let names = field_names(&campaign, &["name", "objective", "product_type", "placements"]);
     let form = FormDefinition {
         heading: "Add line item".to_owned(),
-        trail: vec![
-            NavLink::new("Campaigns", ctx.page_path("")),
-            NavLink::new(campaign.text("name"), ctx.page_path(&here)),
-        ],
+        trail: ctx.trail(&[("Campaigns", ""), (campaign.text("name"), &here)]),
         fixed_params: vec![("campaign_id", id.into())],
         fields: declared_fields(tx, ctx, &LINE_ITEM, None, &names)?,
         submit: "Create line item",
@@ -170,10 +167,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Resu
     let here = format!("/line-items/{id}");
     Ok(FormDefinition {
         heading: "Edit line item".to_owned(),
-        trail: vec![
-            NavLink::new("Campaigns", ctx.page_path("")),
-            NavLink::new(record_name(&now), ctx.page_path(&here)),
-        ],
+        trail: ctx.trail(&[("Campaigns", ""), (&record_name(&now), &here)]),
         fields: declared_fields(tx, ctx, &LINE_ITEM, Some(&now), &field_names(&campaign, &["name"]))?,
         ..FormDefinition::update(ctx, &LINE_ITEM, id, (&here, &here))
     })

@@ -6,7 +6,7 @@ use ads_engine::ResourceVerb;
 use base::Error;
 use pages::Pager;
 use pages::manager::{
-    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow,
+    AdsManagerPage, CreativePreview, CreativePreviews, DataTable, EmptyState, PageBlock, TableCell, TableRow,
 };
 use serde_json::json;
 use store::Tx;
@@ -37,11 +37,11 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, section: &Section) -> 
     let library = CreativePreviews {
         title: "Library".to_owned(),
         items: items.collect(),
-        empty: EmptyState {
-            title: "No media yet".to_owned(),
-            text: "Upload an image, animated GIF or video to use in cards and posts.".to_owned(),
-            link: upload.clone(),
-        },
+        empty: EmptyState::new(
+            "No media yet",
+            "Upload an image, animated GIF or video to use in cards and posts.",
+            upload.clone(),
+        ),
         pager: Pager {
             previous: None,
             next: found.next.map(|next| ctx.page_path(&format!("/media?cursor={}", base::percent::encode(&next)))),
@@ -74,11 +74,11 @@ fn account_media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageBloc
         lead: "Media for line items with the product type Media.".to_owned(),
         columns: ["Type", "Media", "Created"].map(text_column).into(),
         rows: rows.collect(),
-        empty: EmptyState {
-            title: "No suitable media".to_owned(),
-            text: "Upload a pre-roll video, or an image in a banner size such as 320 × 50 or 300 × 250.".to_owned(),
-            link: None,
-        },
+        empty: EmptyState::new(
+            "No suitable media",
+            "Upload a pre-roll video, or an image in a banner size such as 320 × 50 or 300 × 250.",
+            None,
+        ),
         ..DataTable::default()
     }))
 }
@@ -90,7 +90,7 @@ pub(super) fn upload_form(ctx: &ManagerAccount) -> FormDefinition {
     FormDefinition {
         heading: "Upload media".to_owned(),
         lead: "The file is added to the library once it has been processed.".to_owned(),
-        trail: vec![NavLink::new("Media", ctx.page_path("/media"))],
+        trail: ctx.trail(&[("Media", "/media")]),
         fields: vec![
             FormFieldSpec::file("media", "File", UPLOAD_TYPES)
                 .help("JPEG, PNG or WebP up to 5 MB, GIF up to 15 MB, MP4 up to 512 MB."),
@@ -111,7 +111,7 @@ pub(super) fn edit_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, key: &str) -> Res
     };
     Ok(FormDefinition {
         heading: "Edit media".to_owned(),
-        trail: vec![NavLink::new("Media", ctx.page_path("/media"))],
+        trail: ctx.trail(&[("Media", "/media")]),
         fields: declared_fields(tx, ctx, &LIBRARY_MEDIA, Some(&now), names)?,
         leading_blocks: vec![PageBlock::Previews(CreativePreviews {
             title: "Preview".to_owned(),

@@ -73,13 +73,11 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
         let table = DataTable {
             columns: names.map(text_column).into(),
             rows,
-            empty: EmptyState {
-                title: "No ads accounts".to_owned(),
-                text:
-                    "An operator of this server can create an account, or an account administrator can give you a role."
-                        .to_owned(),
-                link: None,
-            },
+            empty: EmptyState::new(
+                "No ads accounts",
+                "An operator of this server can create an account, or an account administrator can give you a role.",
+                None,
+            ),
             ..DataTable::default()
         };
         let page = AdsManagerPage {

@@ -162,7 +162,7 @@ pub(super) fn show(
     };
     let actions = ctx.change_links(section.resource, &format!("/{}/{id}", section.name));
     Ok(AdsManagerPage {
-        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
+        trail: ctx.trail(&[("Posts", "/posts")]),
         heading: match (post.text("name"), section.name) {
             ("", "drafts") => "Draft".to_owned(),
             ("", _) => "Scheduled post".to_owned(),
@@ -224,7 +224,7 @@ pub(super) fn create_form(
     let form = FormDefinition {
         heading: heading.to_owned(),
         lead: lead.to_owned(),
-        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
+        trail: ctx.trail(&[("Posts", "/posts")]),
         fixed_params: vec![("as_user_id", user.into())],
         fields: post_fields(tx, ctx, resource, None)?,
         submit,
@@ -248,7 +248,7 @@ pub(super) fn edit_form(
     let here = format!("/{}/{id}", section.name);
     Ok(FormDefinition {
         heading: format!("Edit {}", section.label),
-        trail: vec![NavLink::new("Posts", ctx.page_path("/posts"))],
+        trail: ctx.trail(&[("Posts", "/posts")]),
         fields: post_fields(tx, ctx, section.resource, Some(&now))?,
         handler: Some(submit_post),
         ..FormDefinition::update(ctx, section.resource, id, (&here, &here))

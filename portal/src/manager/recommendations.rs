@@ -42,13 +42,11 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         }
     }
     if blocks.is_empty() {
-        blocks.push(PageBlock::Empty(EmptyState {
-            title: "No recommendations".to_owned(),
-            text: "Campaigns are reviewed daily. Suggested improvements appear here and can be \
-                   applied with one click."
-                .to_owned(),
-            link: None,
-        }));
+        blocks.push(PageBlock::Empty(EmptyState::new(
+            "No recommendations",
+            "Campaigns are reviewed daily. Suggested improvements appear here and can be applied with one click.",
+            None,
+        )));
     }
     Ok(AdsManagerPage {
         heading: "Recommendations".to_owned(),

@@ -82,6 +82,11 @@ impl ManagerAccount {
         format!("/ads/{}{rest}", self.record.formatted_id())
     }
 
+    /// Labels and paths below the account.
+    pub(super) fn trail(&self, steps: &[(&str, &str)]) -> Vec<NavLink> {
+        steps.iter().map(|(text, rest)| NavLink::new(*text, self.page_path(rest))).collect()
+    }
+
     /// Whether the role may call the operation, and it exists.
     pub(super) fn may_call(&self, method: &str, path: &str) -> bool {
         let sandbox = self.record.flag("sandbox");

@@ -68,16 +68,21 @@ impl ManagerRoute {
         Ok(found.map(|found| found.to_csv()))
     }
 
+    fn open_form(&self, tx: &mut Tx<'_>) -> Result<Option<(ManagerAccount, FormDefinition)>, Error> {
+        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
+            return Ok(None);
+        };
+        let form = form_routes::find_form(tx, &ctx, &self.path)?;
+        Ok(form.map(|form| (ctx, form)))
+    }
+
     /// Returns the path to redirect to and the form's `done_code`.
     pub(super) fn submit_form(
         &self,
         tx: &mut Tx<'_>,
         sent: &SubmittedFields,
     ) -> Result<Option<(String, &'static str)>, Error> {
-        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
-            return Ok(None);
-        };
-        let Some(plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
+        let Some((ctx, plan)) = self.open_form(tx)? else {
             return Ok(None);
         };
         ctx.check_permission(&plan)?;
@@ -87,13 +92,8 @@ impl ManagerRoute {
 
     /// Whether the role may send the form at this path; does not act on it.
     pub(super) fn check_form(&self, tx: &mut Tx<'_>) -> Result<Option<()>, Error> {
-        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
-            return Ok(None);
-        };
-        let Some(plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
-            return Ok(None);
-        };
-        ctx.check_permission(&plan).map(Some)
+        let found = self.open_form(tx)?;
+        found.map(|(ctx, plan)| ctx.check_permission(&plan)).transpose()
     }
 
     /// The form with what was typed, and the errors that belong to no field.
@@ -103,14 +103,11 @@ impl ManagerRoute {
         sent: &SubmittedFields,
         problems: &[AdsProblem],
     ) -> Result<Option<(AdsManagerPage, Option<String>)>, Error> {
-        let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
-            return Ok(None);
-        };
         let forbidden = problems.iter().find(|one| one.code == "ACTION_NOT_ALLOWED");
         if let Some(problem) = forbidden.filter(|one| one.location == ProblemLocation::Request) {
             return Err(problem.clone().into());
         }
-        let Some(mut plan) = form_routes::find_form(tx, &ctx, &self.path)? else {
+        let Some((ctx, mut plan)) = self.open_form(tx)? else {
             return Ok(None);
         };
         let failure = plan.apply_problems(sent, problems);

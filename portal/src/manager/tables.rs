@@ -30,7 +30,7 @@ pub(super) fn record_buttons(ctx: &ManagerAccount, section: &Section, id: &str) 
 /// Shows the link to add rows above them, or in the empty state.
 pub(super) fn extendable_table(add: Option<NavLink>, rows: Vec<TableRow>, (none, text): (&str, &str)) -> DataTable {
     DataTable {
-        empty: EmptyState { title: none.to_owned(), text: text.to_owned(), link: add.clone() },
+        empty: EmptyState::new(none, text, add.clone()),
         actions: add.filter(|_| !rows.is_empty()).into_iter().collect(),
         rows,
         ..DataTable::default()
