@@ -2,6 +2,8 @@
 
 pub mod objectives;
 
+use std::collections::{HashMap, HashSet};
+
 use ads_engine::{
     AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldKind, FieldRequirement,
     FieldSpec, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
@@ -451,4 +453,22 @@ pub fn require_product_type(item: &AdsRecord, products: &[&str], what: &str) -> 
     }
     let message = format!("A line item of this product type does not take {what}");
     Err(AdsProblem::invalid_attribute("line_item_id", message).with_code("INCOMPATIBLE_LINE_ITEM"))
+}
+
+/// The states of line items of an account, in order.
+pub fn line_item_states(
+    ctx: &mut AccountContext<'_, '_>,
+    items: &[&AdsRecord],
+) -> Result<Vec<servability::Servability>, Error> {
+    let ids: HashSet<i64> = items.iter().filter_map(|item| item.int("campaign_id")).collect();
+    let mut all = ctx.find_records(&CAMPAIGN, &Vec::from_iter(ids))?;
+    let campaigns: HashMap<i64, AdsRecord> = all.iter().map(|one| (one.id, one.clone())).collect();
+    all.extend(items.iter().map(|item| (*item).clone()));
+    let resources = servability::load_delivery_resources(ctx, &all)?;
+    let (approval, now) = (ctx.account()?.record.text("approval_status").to_owned(), ctx.now());
+    let states = items.iter().filter_map(|item| {
+        let campaign = campaigns.get(&item.int("campaign_id")?)?;
+        Some(servability::line_item_servability(item, campaign, &approval, &resources, now))
+    });
+    Ok(states.collect())
 }

@@ -11,7 +11,6 @@ use store::ledger::AdEntity;
 use store::records;
 
 use crate::budget;
-use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,21 +82,6 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
 /// Whether a line item has a suitable creative and an audience.
 pub fn is_complete(item: &AdsRecord) -> bool {
     item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
-}
-
-/// The states of line items of an account, in order.
-pub fn line_item_states(ctx: &mut AccountContext<'_, '_>, items: &[&AdsRecord]) -> Result<Vec<Servability>, Error> {
-    let ids: HashSet<i64> = items.iter().filter_map(|item| item.int("campaign_id")).collect();
-    let mut all = ctx.find_records(&CAMPAIGN, &Vec::from_iter(ids))?;
-    let campaigns: HashMap<i64, AdsRecord> = all.iter().map(|one| (one.id, one.clone())).collect();
-    all.extend(items.iter().map(|item| (*item).clone()));
-    let resources = load_delivery_resources(ctx, &all)?;
-    let (approval, now) = (ctx.account()?.record.text("approval_status").to_owned(), ctx.now());
-    let states = items.iter().filter_map(|item| {
-        let campaign = campaigns.get(&item.int("campaign_id")?)?;
-        Some(line_item_servability(item, campaign, &approval, &resources, now))
-    });
-    Ok(states.collect())
 }
 
 /// Loads the resources of campaigns, or of line items and their campaigns.

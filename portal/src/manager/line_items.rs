@@ -1,8 +1,7 @@
 //! Line items: list, details and forms.
 
 use ads::resources::campaigns::CAMPAIGN;
-use ads::resources::line_items::LINE_ITEM;
-use ads::resources::servability;
+use ads::resources::line_items::{self, LINE_ITEM};
 use ads_engine::{RecordView, RequiredRole, ResourceVerb};
 use base::Error;
 use pages::manager::{AdsManagerPage, DataTable, DetailList, NavLink, PageBlock, TableCell, TableRow};
@@ -29,7 +28,7 @@ fn effective_states(
 ) -> Result<Vec<(&'static str, String)>, Error> {
     let mut records = ctx.open_context(tx, RequiredRole::CampaignReader, false)?;
     let items: Vec<_> = items.iter().map(|item| &item.record).collect();
-    let states = servability::line_item_states(&mut records, &items)?;
+    let states = line_items::line_item_states(&mut records, &items)?;
     Ok(states.into_iter().map(|state| (state.effective, word_labels(&state.reasons))).collect())
 }
 
