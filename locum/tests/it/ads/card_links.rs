@@ -5,7 +5,7 @@ use base::clock::wall_time;
 use serde_json::{Value, json};
 
 use super::{Advertiser, send};
-use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, unique_number};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, keep_for_test, unique_number};
 use crate::media::samples::png;
 use crate::pages::browser::Browser;
 
@@ -49,6 +49,17 @@ impl Carded {
 
     const fn server(&self) -> &'static TestServer {
         self.ads.person.server
+    }
+
+    /// Changes the destination of the card; the card.
+    fn change_destination(&self, url: &str) -> Value {
+        let image = self.card["components"][0]["media_key"].as_str().unwrap();
+        let request = TestRequest::new("PUT", self.path()).json(&card_body(image, url));
+        self.ads.person.send_signed(request).assert_status(200)["data"].clone()
+    }
+
+    fn path(&self) -> String {
+        format!("/12/accounts/{}/cards/{}", self.ads.account, self.card["id"].as_str().unwrap())
     }
 
     /// A post with the card; promoted or not.
@@ -144,7 +155,7 @@ fn signed_in(person: &TestUser<'static>) -> Browser<'static> {
 }
 
 #[test]
-fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
+fn card_link_is_shown_in_its_post_and_redirects_to_the_destination() {
     let carded = Carded::new();
     let (ads, card) = (&carded.ads, &carded.card);
     let destination = &card["components"][1]["destination"];
@@ -182,16 +193,18 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
         let answer = browser.get(path);
         assert!(matches!(answer.status, 400 | 404), "{path}: {}", answer.text());
     }
+}
 
-    // Another destination has another link; whoever has the first is still led there.
-    let id = card["id"].as_str().unwrap();
-    let path = format!("/12/accounts/{}/cards/{id}", ads.account);
+#[test]
+fn changed_destination_gets_a_link_of_its_own() {
+    let carded = Carded::new();
+    let (ads, card) = (&carded.ads, &carded.card);
+    let short = card["components"][1]["destination"]["tco_url"].as_str().unwrap();
     let image = card["components"][0]["media_key"].as_str().unwrap();
-    let change = |url: &str| {
-        let ask = TestRequest::new("PUT", path.clone()).json(&card_body(image, url));
-        ads.person.send_signed(ask).assert_status(200)["data"].clone()
-    };
-    let changed = change("https://bikes.example/summer");
+    let post = carded.post(false, false);
+    let (_, link) = link_of(&ads.person, &post);
+    let mut browser = Browser::new(carded.server());
+    let changed = carded.change_destination("https://bikes.example/summer");
     assert_ne!(changed["components"][1]["destination"]["tco_url"], short);
     let (told, other) = link_of(&ads.person, &post);
     assert_eq!(told["entities"]["urls"][0]["expanded_url"], "https://bikes.example/summer");
@@ -200,16 +213,27 @@ fn the_link_of_a_card_is_shown_and_leads_where_the_card_says() {
     // Slides lead to places of their own.
     let slide = |url: &str| card_body(image, url)["components"].clone();
     let slides = json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
-    ads.person.send_signed(TestRequest::new("PUT", path.clone()).json(&slides)).assert_status(200);
+    ads.person.send_signed(TestRequest::new("PUT", carded.path()).json(&slides)).assert_status(200);
     let (told, _) = link_of(&ads.person, &post);
     let urls = told["entities"]["urls"].as_array().unwrap();
     let to: Vec<&Value> = urls.iter().map(|one| &one["expanded_url"]).collect();
     assert_eq!(to, ["https://one.example/", "https://two.example/"]);
     assert_ne!(urls[0]["url"], urls[1]["url"]);
     assert!(told["text"].as_str().unwrap().ends_with(urls[0]["url"].as_str().unwrap()));
-    let back = change(SITE);
+    let back = carded.change_destination(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
-    // The links of a card that is no more lead nowhere, and its posts show none.
+}
+
+#[test]
+fn links_of_a_deleted_card_are_not_found_and_its_posts_show_none() {
+    let carded = Carded::new();
+    let ads = &carded.ads;
+    let post = carded.post(false, false);
+    let (_, link) = link_of(&ads.person, &post);
+    carded.change_destination("https://bikes.example/summer");
+    let (_, other) = link_of(&ads.person, &post);
+    let mut browser = Browser::new(carded.server());
+    let id = carded.card["id"].as_str().unwrap();
     ads.send("DELETE", &format!("/cards/{id}"), &[]).assert_status(200);
     for path in [&link, &other] {
         assert_eq!(browser.get(path.clone()).status, 404, "{path}");
@@ -280,62 +304,90 @@ fn a_click_on_what_is_there_for_its_promotion_always_counts() {
     assert_eq!(carded.clicks(), [2; 4]);
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn a_conversation_card_is_answered_by_a_post() {
-    let carded = Carded::new();
-    let ads = &carded.ads;
-    let (image, unlocked) = (ads.image(), ads.media("tweet_image", &png(1000, 400)));
-    let params = [
-        ("name", "Routes"),
-        ("title", "Sunday ride"),
-        ("media_key", image.as_str()),
-        ("first_cta", "#Coast"),
-        ("first_cta_tweet", "I choose the <coast> & more"),
-        ("second_cta", "#Hills"),
-        ("second_cta_tweet", "Up we go"),
-        ("thank_you_text", "See you there"),
-        ("thank_you_url", "https://bikes.example/thanks"),
-        ("unlocked_image_media_key", unlocked.as_str()),
-    ];
-    let path = "/cards/image_conversation";
-    let made = ads.send("POST", path, &params).assert_status(200)["data"].clone();
-    let uri = &made["card_uri"];
-    let post = carded.with(uri, true, true);
-    let told = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities"));
-    let entity = told.assert_status(200)["data"]["entities"]["urls"][0].clone();
-    assert_eq!(entity["title"], "Sunday ride");
-    assert_eq!(entity["expanded_url"], entity["url"]);
-    let url = entity["url"].as_str().unwrap();
-    let page = url.split_once("/cards/").map(|(_, rest)| format!("/cards/{rest}"));
-    let page = page.unwrap();
+/// A post with a conversation card, and the address of the card's page.
+struct Conversation {
+    carded: Carded,
+    unlocked: String,
+    page: String,
+}
 
-    // Anybody sees the card; who chooses signs in first.
-    let mut stranger = Browser::new(carded.server());
+impl Conversation {
+    fn new() -> Self {
+        let carded = Carded::new();
+        let ads = &carded.ads;
+        let (image, unlocked) = (ads.image(), ads.media("tweet_image", &png(1000, 400)));
+        let params = [
+            ("name", "Routes"),
+            ("title", "Sunday ride"),
+            ("media_key", image.as_str()),
+            ("first_cta", "#Coast"),
+            ("first_cta_tweet", "I choose the <coast> & more"),
+            ("second_cta", "#Hills"),
+            ("second_cta_tweet", "Up we go"),
+            ("thank_you_text", "See you there"),
+            ("thank_you_url", "https://bikes.example/thanks"),
+            ("unlocked_image_media_key", unlocked.as_str()),
+        ];
+        let path = "/cards/image_conversation";
+        let made = ads.send("POST", path, &params).assert_status(200)["data"].clone();
+        let uri = &made["card_uri"];
+        let post = carded.with(uri, true, true);
+        let told = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities"));
+        let entity = told.assert_status(200)["data"]["entities"]["urls"][0].clone();
+        assert_eq!(entity["title"], "Sunday ride");
+        assert_eq!(entity["expanded_url"], entity["url"]);
+        let url = entity["url"].as_str().unwrap();
+        let page = url.split_once("/cards/").map(|(_, rest)| format!("/cards/{rest}"));
+        let page = page.unwrap();
+        Self { carded, unlocked, page }
+    }
+
+    /// The link of the first choice.
+    fn first_choice(&self) -> String {
+        let shown = Browser::new(self.carded.server()).get(self.page.clone()).assert_page(200);
+        let link = shown.split("href=\"/intent/post?").nth(1).unwrap();
+        let link = link.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+        format!("/intent/post?{link}")
+    }
+}
+
+const CHOICE: &str = "I choose the <coast> & more #Coast";
+
+fn submit_post(browser: &mut Browser<'_>, form: &TestResponse, text: &str) -> TestResponse {
+    browser.submit(form, "/intent/post", &[("text", text)])
+}
+
+#[test]
+fn conversation_card_shows_its_choices_and_asks_strangers_to_sign_in() {
+    let conversation = Conversation::new();
+    let unlocked = &conversation.unlocked;
+    let page = &conversation.page;
+
+    let mut stranger = Browser::new(conversation.carded.server());
     let shown = stranger.get(page.clone()).assert_page(200);
     for part in ["Sunday ride", "#Coast", "#Hills", "/media/"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert!(!shown.contains("See you there") && !shown.contains(&unlocked), "{shown}");
-    let link = shown.split("href=\"/intent/post?").nth(1).unwrap();
-    let link = link.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
-    let link = format!("/intent/post?{link}");
-    let asked = stranger.get(link.clone());
+    assert!(!shown.contains("See you there") && !shown.contains(unlocked), "{shown}");
+    let asked = stranger.get(conversation.first_choice());
     assert_eq!(asked.status, 303);
     assert!(asked.header("location").starts_with("/login?next="));
+}
 
+#[test]
+fn post_with_a_choice_unlocks_the_reward_and_counts_once() {
+    let conversation = Conversation::new();
+    let carded = &conversation.carded;
     let fan = carded.server().new_user("fan");
     let mut browser = signed_in(&fan);
-    let form = browser.get(link);
+    let form = browser.get(conversation.first_choice());
     let html = form.assert_page(200);
     assert!(html.contains("I choose the &#60;coast&#62; &#38; more #Coast"), "{html}");
-    let text = "I choose the <coast> & more #Coast";
-    let send = |browser: &mut Browser<'_>, text: &str| browser.submit(&form, "/intent/post", &[("text", text)]);
-    let sent = send(&mut browser, text);
+    let sent = submit_post(&mut browser, &form, CHOICE);
     assert_eq!(sent.status, 303, "{}", sent.text());
     let to = sent.header("location").to_owned();
-    let after = browser.get(to.clone()).assert_page(200);
-    let name = unlocked.as_str();
+    let after = browser.get(to).assert_page(200);
+    let name = conversation.unlocked.as_str();
     for part in ["See you there", "https://bikes.example/thanks", name] {
         assert!(after.contains(part), "{part}: {after}");
     }
@@ -343,25 +395,37 @@ fn a_conversation_card_is_answered_by_a_post() {
     assert_eq!(posts["data"][0]["text"], "I choose the &lt;coast&gt; &amp; more #Coast");
     // It counts as use of the card, once.
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
-    let again = send(&mut browser, text);
+    let again = submit_post(&mut browser, &form, CHOICE);
     assert!(again.assert_page(400).contains("duplicate"));
-    assert_eq!(send(&mut browser, "#hills too").status, 303);
+    assert_eq!(submit_post(&mut browser, &form, "#hills too").status, 303);
     assert_eq!(carded.clicks(), [0, 1, 0, 1]);
+}
 
-    // A post without one of the hashtags is a post, and nothing is unlocked by it.
-    let plain = send(&mut browser, "No choice");
+#[test]
+fn post_without_a_choice_unlocks_nothing() {
+    let conversation = Conversation::new();
+    let mut browser = signed_in(&conversation.carded.server().new_user("fan"));
+    let form = browser.get(conversation.first_choice());
+    let plain = submit_post(&mut browser, &form, "No choice");
     assert_eq!(plain.status, 303);
     let shown = browser.get(plain.header("location").to_owned()).assert_page(200);
-    assert!(!shown.contains("See you there") && !shown.contains(name), "{shown}");
-    // Nobody else is shown what somebody has unlocked, nor is it for another post than the one
-    // that carries the card.
-    let mut other = signed_in(&carded.server().new_user("other"));
+    assert!(!shown.contains("See you there") && !shown.contains(&conversation.unlocked), "{shown}");
+}
+
+#[test]
+fn reward_is_shown_only_to_the_author_of_the_choice_at_the_card_of_its_post() {
+    let conversation = Conversation::new();
+    let server = conversation.carded.server();
+    let mut browser = signed_in(&server.new_user("fan"));
+    let form = browser.get(conversation.first_choice());
+    let to = submit_post(&mut browser, &form, CHOICE).header("location").to_owned();
+    let mut other = signed_in(&server.new_user("other"));
     other.get(to.clone()).assert_page(404);
     let (elsewhere, _) = to.split_once("of=").unwrap();
     let id = to.split_once("id=").unwrap().1;
     let shown = browser.get(format!("{elsewhere}of=1&id={id}")).assert_page(200);
     assert!(!shown.contains("See you there"), "{shown}");
-    let (card, _) = page.rsplit_once('/').unwrap();
+    let (card, _) = conversation.page.rsplit_once('/').unwrap();
     other.get(format!("{card}/1")).assert_page(404);
     other.get("/cards/1/1").assert_page(404);
 }

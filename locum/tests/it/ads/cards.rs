@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send};
+use super::{Advertiser, is, send, with_overrides};
 use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server};
 use crate::media::samples::{Film, mp4, png};
 use crate::media::{at_once, processed};
@@ -68,7 +68,7 @@ fn names(page: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_card_is_made_of_components() {
+fn card_is_returned_as_created_and_its_components_are_replaced() {
     let ads = Advertiser::new();
     let (image, film) = (ads.image(), ads.film());
     let made = ads.card(&json!([medium(&image), details()])).assert_status(200);
@@ -96,6 +96,16 @@ fn a_card_is_made_of_components() {
     assert_eq!(slides["data"]["card_type"], "MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE");
     assert!(slides["data"].get("components").is_none());
     assert_eq!(slides["data"]["slides"][0][0]["media_metadata"][&film]["video_aspect_ratio"], "16:9");
+}
+
+#[test]
+fn cards_are_filtered_sorted_paged_and_deleted() {
+    let ads = Advertiser::new();
+    let (image, film) = (ads.image(), ads.film());
+    let card = &ads.card(&json!([medium(&image), details()])).assert_status(200)["data"];
+    let id = card["id"].as_str().unwrap();
+    let path = format!("/cards/{id}");
+    ads.json("PUT", &path, &json!({ "name": "New" })).assert_status(200);
 
     let both = json!([image, film]);
     let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
@@ -109,7 +119,7 @@ fn a_card_is_made_of_components() {
     assert_eq!(names(&newest), ["MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"]);
     let next = newest["next_cursor"].as_str().unwrap();
     let params = [("sort_by", "created_at-desc"), ("count", "1"), ("cursor", next)];
-    assert_eq!(names(&ads.get("/cards", &params)), ["MIXED_MEDIA_MULTI_DEST_CAROUSEL_WEBSITE"]);
+    assert_eq!(names(&ads.get("/cards", &params)), ["IMAGE_WEBSITE"]);
     let uri = card["card_uri"].as_str().unwrap();
     for filter in [("card_id", id), ("card_ids", id), ("card_uris", uri), ("q", "nE")] {
         assert_eq!(ads.get("/cards", &[filter])["data"][0]["id"], id, "{filter:?}");
@@ -185,39 +195,39 @@ fn a_card_is_refused_with_what_is_wrong_with_it() {
     assert!(ads.get("/cards", &[])["data"].as_array().unwrap().is_empty());
 }
 
+fn create_poll_card(ads: &Advertiser, more: &[(&str, &str)]) -> TestResponse {
+    let usual = [
+        ("name", "When do you ride?"),
+        ("first_choice", "Morning"),
+        ("second_choice", "Evening"),
+        ("duration_in_minutes", "2880"),
+    ];
+    ads.send("POST", "/cards/poll", &with_overrides(&usual, more))
+}
+
+fn post_with_card(ads: &Advertiser, text: &str, card: &Value) -> String {
+    let made = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": card["card_uri"] }));
+    made.assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
+}
+
+fn post_with_poll(ads: &Advertiser, id: &str) -> Value {
+    let query = "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
+    ads.person.get(format!("/2/tweets/{id}?{query}")).assert_status(200)
+}
+
 #[test]
-fn a_poll_card_is_voted_in_where_posts_carry_it() {
+fn posts_with_the_same_poll_card_share_one_poll() {
     let ads = Advertiser::new();
-    let poll = |more: &[(&'static str, &str)]| {
-        let usual = [
-            ("name", "When do you ride?"),
-            ("first_choice", "Morning"),
-            ("second_choice", "Evening"),
-            ("duration_in_minutes", "2880"),
-        ];
-        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
-        let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
-        ads.send("POST", "/cards/poll", &all)
-    };
-    let made = poll(&[]).assert_status(200);
+    let made = create_poll_card(&ads, &[]).assert_status(200);
     assert_eq!(made["request"]["params"]["card_type"], "poll");
     assert_eq!(made["request"]["params"]["duration_in_minutes"], 2880);
     let card = &made["data"];
     assert_eq!((&card["card_type"], &card["duration_in_minutes"]), (&json!("TEXT_POLLS"), &json!("2880")));
     assert_eq!(card["start_time"], card["created_at"]);
     assert!(card.get("third_choice").is_none());
-    let uri = card["card_uri"].as_str().unwrap();
 
-    // Two posts with the card are one poll.
-    let post = |text: &str| {
-        let made = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": uri })).assert_status(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
-    };
-    let (one, other) = (post("Ride"), post("Ride on"));
-    let see = |id: &str| {
-        let query = "expansions=attachments.poll_ids&poll.fields=options,duration_minutes,voting_status";
-        ads.person.get(format!("/2/tweets/{id}?{query}")).assert_status(200)
-    };
+    let (one, other) = (post_with_card(&ads, "Ride", card), post_with_card(&ads, "Ride on", card));
+    let see = |id: &str| post_with_poll(&ads, id);
     let seen = see(&one);
     let shown = &seen["includes"]["polls"][0];
     assert_eq!(shown["options"][0]["label"], "Morning", "{seen}");
@@ -233,7 +243,13 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     for post in [&one, &other] {
         assert_eq!(see(post)["includes"]["polls"][0]["options"][0]["votes"], 2);
     }
+}
 
+#[test]
+fn invalid_poll_card_is_refused() {
+    let ads = Advertiser::new();
+    let poll = |more: &[(&str, &str)]| create_poll_card(&ads, more);
+    poll(&[]).assert_status(200);
     is(&poll(&[("duration_in_minutes", "4")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
     is(&poll(&[("duration_in_minutes", "10081")]), 400, "INVALID_PARAMETER", "duration_in_minutes");
     is(&poll(&[("first_choice", "abcdefghijklmnopqrstuvwxyz")]), 400, "INVALID_PARAMETER", "first_choice");
@@ -241,7 +257,13 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     is(&poll(&[("fourth_choice", "x")]), 400, "INCLUSIVE_PARAMETERS", "fourth_choice");
     is(&poll(&[("media_key", "3_1")]), 400, "FEATURE_NOT_AVAILABLE", "media_key");
     assert_eq!(ads.get("/cards/poll", &[("with_total_count", "true")])["total_count"], 1);
+}
 
+#[test]
+fn poll_card_is_immutable_and_takes_its_poll_along_when_deleted() {
+    let ads = Advertiser::new();
+    let card = &create_poll_card(&ads, &[]).assert_status(200)["data"];
+    let one = post_with_card(&ads, "Ride", card);
     let id = card["id"].as_str().unwrap();
     let path = format!("/cards/poll/{id}");
     is(&ads.send("PUT", &path, &[("name", "x")]), 405, "METHOD_NOT_ALLOWED", "");
@@ -251,7 +273,7 @@ fn a_poll_card_is_voted_in_where_posts_carry_it() {
     assert_eq!(gone["data"]["deleted"], true);
     assert!(gone["data"].get("first_choice").is_none());
     is(&ads.send("GET", &path, &[("with_deleted", "true")]), 404, "CARD_NOT_FOUND", "card_id");
-    assert!(see(&one)["includes"].get("polls").is_none());
+    assert!(post_with_poll(&ads, &one)["includes"].get("polls").is_none());
 }
 
 #[test]
@@ -288,23 +310,23 @@ fn a_poll_card_shows_media_where_the_account_may() {
     is(&poll("3_1"), 404, "MEDIA_NOT_FOUND", "media_key");
 }
 
+fn create_conversation_card(ads: &Advertiser, kind: &str, media: &str, more: &[(&str, &str)]) -> TestResponse {
+    let usual = [
+        ("name", "Pick a route"),
+        ("media_key", media),
+        ("first_cta", "Coast"),
+        ("first_cta_tweet", "I choose the coast"),
+        ("thank_you_text", "See you there"),
+        ("title", "Sunday ride"),
+    ];
+    ads.send("POST", &format!("/cards/{kind}_conversation"), &with_overrides(&usual, more))
+}
+
 #[test]
-fn a_conversation_card_asks_for_a_post() {
+fn conversation_card_is_validated_when_created_and_changed() {
     let ads = Advertiser::new();
     let (film, image) = (ads.film(), ads.image());
-    let card = |kind: &str, more: &[(&'static str, &str)]| {
-        let usual = [
-            ("name", "Pick a route"),
-            ("media_key", film.as_str()),
-            ("first_cta", "Coast"),
-            ("first_cta_tweet", "I choose the coast"),
-            ("thank_you_text", "See you there"),
-            ("title", "Sunday ride"),
-        ];
-        let kept = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
-        let all: Vec<(&str, &str)> = kept.copied().chain(more.iter().copied()).collect();
-        ads.send("POST", &format!("/cards/{kind}_conversation"), &all)
-    };
+    let card = |kind: &str, more: &[(&str, &str)]| create_conversation_card(&ads, kind, &film, more);
     let made = card("video", &[]).assert_status(200);
     let video = &made["data"];
     assert_eq!((&video["first_cta"], &video["card_type"]), (&json!("#Coast"), &json!("VIDEO_CONVERSATION")));
@@ -335,8 +357,15 @@ fn a_conversation_card_asks_for_a_post() {
     let changed = ads.send("PUT", &path, &hills).assert_status(200);
     assert_eq!(changed["data"]["second_cta_tweet"], "Hills it is");
     assert!(changed["data"].get("title").is_none());
+}
 
-    // Every kind is found by its address, in the order of the addresses.
+#[test]
+fn cards_of_every_kind_are_found_by_uri_in_the_order_of_the_request() {
+    let ads = Advertiser::new();
+    let (film, image) = (ads.film(), ads.image());
+    let video = &create_conversation_card(&ads, "video", &film, &[]).assert_status(200)["data"];
+    let still = create_conversation_card(&ads, "image", &image, &[]).assert_status(200);
+    let path = format!("/cards/video_conversation/{}", video["id"].as_str().unwrap());
     let uri = |card: &Value| card["card_uri"].as_str().unwrap().to_owned();
     let plain = ads.card(&json!([medium(&image), details()])).assert_status(200);
     let uris = [uri(&still["data"]), uri(&plain["data"]), "card://1".to_owned(), uri(video)];

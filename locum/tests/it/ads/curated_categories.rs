@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send};
+use super::{Advertiser, batch_problem, is, send};
 use crate::harness::{TestResponse, TestServer, TestUser, keep_for_test, shared_server};
 use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
@@ -45,7 +45,7 @@ fn place(name: &str, code: &str) -> String {
 }
 
 #[test]
-fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
+fn publishers_are_counted_by_the_videos_that_may_be_monetized() {
     // A network that has shown little yet may count what was posted.
     let young = ["--set", "ads.count_videos=posts"];
     let server: &'static TestServer = keep_for_test(TestServer::start(&young));
@@ -95,6 +95,12 @@ fn publishers_are_what_operators_say_and_are_counted_by_their_videos() {
     let left = ads.get(&one, &[]);
     assert_eq!(left["data"]["publisher_user_ids"], json!([rider.id]));
     assert_eq!(videos(), 1);
+}
+
+#[test]
+fn unknown_publisher_category_or_country_is_refused() {
+    let server = shared_server();
+    let club = server.new_user("club");
     for wrong in [
         &["publisher", "add", "nobody-at-all"][..],
         &["publisher", "remove", &club.username],
@@ -147,8 +153,14 @@ fn curated_categories_are_found_by_country() {
     is(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", "id");
 }
 
+#[track_caller]
+fn assert_targeting_refused(answer: &TestResponse) {
+    let body = answer.assert_status(400);
+    assert_eq!(batch_problem(&body, 0), ("INVALID", "targeting_type"), "{body}");
+}
+
 #[test]
-fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
+fn curated_category_is_linked_to_a_line_item_that_targets_its_country() {
     let ads = Advertiser::new();
     let member = shared_server().new_user("member");
     publisher(&member, &[]);
@@ -177,12 +189,6 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
         let items = json!([{ "operation_type": "Create", "params": params }]);
         ads.batch("targeting_criteria", &items)
     };
-    let is_refused = |answer: &TestResponse| {
-        let body = answer.assert_status(400);
-        let problem = &body["operation_errors"][0][0];
-        assert_eq!(problem["code"], "INVALID", "{body}");
-        assert_eq!(problem["attribute"], "targeting_type", "{body}");
-    };
     target("LOCATION", &place("Portugal", "PT"), "EQ").assert_status(200);
     is(&link(&item, &far), 400, "INVALID", at);
     is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
@@ -193,12 +199,12 @@ fn a_line_item_takes_a_curated_category_of_a_country_that_it_targets() {
     let id = made["data"]["id"].as_str().unwrap();
     is(&link(&item, &near), 400, "INVALID", "line_item_id");
     // Categories of content, and more than a few left out, do not go with it.
-    is_refused(&together("IAB_CATEGORY", "IAB17", "EQ"));
+    assert_targeting_refused(&together("IAB_CATEGORY", "IAB17", "EQ"));
     for number in 0..5 {
         let other = shared_server().new_user(&format!("left{number}"));
         together("CONTENT_PUBLISHER_USER", &other.id, "NE").assert_status(200);
     }
-    is_refused(&together("CONTENT_PUBLISHER_USER", &member.id, "NE"));
+    assert_targeting_refused(&together("CONTENT_PUBLISHER_USER", &member.id, "NE"));
     let one = format!("{path}/{id}");
     is(&ads.send("PUT", &one, &[(at, &far)]), 400, "INVALID", at);
     let same = ads.send("PUT", &one, &[(at, &near)]).assert_status(200);

@@ -42,7 +42,7 @@ fn edit(person: &TestUser<'_>, location: &str) {
 }
 
 #[test]
-fn an_estimate_counts_who_is_reached() {
+fn estimate_counts_users_by_follower_location_and_keyword() {
     let ads = Advertiser::new();
     let others: Vec<TestUser<'_>> = (0..4).map(|_| shared_server().new_user("viewer")).collect();
     for other in &others[..3] {
@@ -91,7 +91,18 @@ fn an_estimate_counts_who_is_reached() {
     let answer = ads.ask(&json!([followers, one("AGE", "AGE_OVER_18"), one("GENDER", "1")]));
     assert_eq!(answer.assert_status(200)["data"]["audience_size"]["min"], 3);
     assert_eq!(answer.header("x-estimate-ignored"), "AGE,GENDER");
+}
 
+#[test]
+fn estimate_excludes_suspended_users_and_those_who_block_the_advertiser() {
+    let ads = Advertiser::new();
+    let others: Vec<TestUser<'_>> = (0..4).map(|_| shared_server().new_user("viewer")).collect();
+    for other in &others[..3] {
+        other.import_follows(&[&ads.person]);
+    }
+    let followers = one("FOLLOWERS_OF_USER", &ads.person.id);
+    ads.exact();
+    ads.reaches(3, &json!([followers]));
     // Suspended users, and those who block the advertiser.
     let suspend = ["user", "suspend", &others[1].username];
     shared_server().run_cli(&suspend).assert_success();
@@ -248,13 +259,14 @@ fn keywords_have_limits() {
     }
 }
 
+fn list_options(ads: &Advertiser, name: &str, params: &[(&str, &str)]) -> TestResponse {
+    send(&ads.person, "GET", &format!("/12/targeting_criteria/{name}"), params)
+}
+
 #[test]
-fn what_can_be_targeted_is_listed_and_added_to() {
+fn targeting_options_are_listed_filtered_and_paged() {
     let ads = Advertiser::new();
-    let list = |name: &str, params: &[(&str, &str)]| {
-        let path = format!("/12/targeting_criteria/{name}");
-        send(&ads.person, "GET", &path, params)
-    };
+    let list = |name: &str, params: &[(&str, &str)]| list_options(&ads, name, params);
     let portugal = list("locations", &[("q", "PORTU"), ("location_type", "COUNTRIES")]).assert_status(200);
     // Places that other tests made may have its name too.
     let country = json!({
@@ -279,8 +291,12 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     is(&list("tv_shows", &[]), 400, "MISSING_PARAMETER", "locale");
     is(&list("events", &[]), 400, "MISSING_PARAMETER", "event_types");
     is(&list("locations", &[("count", "0")]), 400, "INVALID_PARAMETER", "count");
+}
 
-    // An operator adds to them; what is added reaches whoever it names.
+#[test]
+fn interest_added_by_an_operator_is_listed_and_reaches_its_users() {
+    let ads = Advertiser::new();
+    let list = |name: &str, params: &[(&str, &str)]| list_options(&ads, name, params);
     let (fan, term) = (shared_server().new_user("fan"), word("alley"));
     fan.import_follows(&[&ads.person]);
     let name = format!("Sports/{term}");
@@ -293,6 +309,18 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     assert_eq!(found["data"], wanted);
     ads.exact();
     ads.reaches(1, &json!([one("INTEREST", value)]));
+    let listed = shared_server().run_cli(&["ads", "option", "list", "INTEREST"]).json();
+    assert!(listed.as_array().unwrap().iter().any(|one| one["name"] == name.as_str()));
+    shared_server().run_cli(&["ads", "option", "remove", "INTEREST", value]).assert_success();
+    let gone = list("interests", &[("q", &term)]).assert_status(200);
+    assert_eq!(gone["data"], json!([]));
+}
+
+#[test]
+fn event_added_by_an_operator_is_listed_with_its_type() {
+    let ads = Advertiser::new();
+    let term = word("alley");
+    let list = |name: &str, params: &[(&str, &str)]| list_options(&ads, name, params);
     let event = ["ads", "option", "add", "EVENT", &term, "--about", "SPORTS", "--keyword", &term];
     let event = [&event[..], &["--end", "2099-01-01"]].concat();
     let event = shared_server().run_cli(&event).json();
@@ -305,13 +333,11 @@ fn what_can_be_targeted_is_listed_and_added_to() {
     assert!(!others.to_string().contains(&term));
     let refused = ["ads", "option", "add", "EVENT", "x", "--about", "MOOD"];
     assert_ne!(shared_server().run_cli(&refused).code, 0);
-    let listed = shared_server().run_cli(&["ads", "option", "list", "INTEREST"]).json();
-    assert!(listed.as_array().unwrap().iter().any(|one| one["name"] == name.as_str()));
-    shared_server().run_cli(&["ads", "option", "remove", "INTEREST", value]).assert_success();
-    let gone = list("interests", &[("q", &term)]).assert_status(200);
-    assert_eq!(gone["data"], json!([]));
+}
 
-    // Criteria are named by it.
+#[test]
+fn criterion_is_named_by_its_targeting_option() {
+    let ads = Advertiser::new();
     let item = ads.line_item(&ads.campaign());
     let params =
         [("line_item_id", item.as_str()), ("targeting_type", "LOCATION"), ("targeting_value", "3c65374ea675483e")];

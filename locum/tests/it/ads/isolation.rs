@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ads_engine::{AdsRole, FieldKind, OperationParamLocation, RequiredRole, Resource};
+use ads_engine::{AdsRole, FieldKind, OperationParam, OperationParamLocation, RequiredRole, Resource};
 use serde_json::{Value, json};
 
 use super::limits::Field;
 use super::{Advertiser, send};
-use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestUser, shared_server};
+use crate::harness::{OAuth1Credentials, TestApp, TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
 /// The operations that name an account.
 fn operations() -> impl Iterator<Item = &'static ads_engine::AdsOperation> {
@@ -178,38 +178,54 @@ fn an_account_of_others_is_told_from_none_by_nobody() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn every_operation_asks_for_a_token_that_may() {
-    let ads = Advertiser::new();
+/// An account administrator who is suspended.
+fn suspended_admin(account: &str) -> TestUser<'static> {
     let server = shared_server();
-    let person = &ads.person;
     let suspended = server.new_user("suspended");
     suspended.oauth1_token();
-    let role = ["ads", "account", "role", &ads.account, &suspended.username, "ACCOUNT_ADMIN"];
+    let role = ["ads", "account", "role", account, &suspended.username, "ACCOUNT_ADMIN"];
     server.run_cli(&role).assert_success();
     server.run_cli(&["user", "suspend", &suspended.id]).assert_success();
-    // Tokens that may only read, by the app's permission or by their own.
-    let owner = format!("reader{}", crate::harness::unique_number());
+    suspended
+}
+
+/// An app that may only read.
+fn read_only_app() -> TestApp {
+    let server = shared_server();
+    let owner = format!("reader{}", unique_number());
     server.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
     let create = ["app", "create", "Reader", "--owner", &owner, "--permission", "read"];
     let create = [&create[..], &["--access-level", "enterprise"]].concat();
-    let app = crate::harness::TestApp::from_command_output(&owner, &server.run_cli(&create).json());
-    let mint = |app: &str, more: &[&str]| {
-        let mint = ["token", "mint", "--app", app, "--user", &person.id, "--oauth1"];
-        let made = server.run_cli(&[&mint[..], more].concat()).json();
-        let text = |name: &str| made[name].as_str().unwrap().to_owned();
-        (text("access_token"), text("access_token_secret"))
-    };
-    let own = mint(&person.app.id, &["--permission", "read"]);
-    let of_app = mint(&app.id, &[]);
+    TestApp::from_command_output(&owner, &server.run_cli(&create).json())
+}
+
+fn new_oauth1_token(user: &TestUser<'_>, app: &TestApp, more: &[&str]) -> (String, String) {
+    let mint = ["token", "mint", "--app", &app.id, "--user", &user.id, "--oauth1"];
+    let made = user.server.run_cli(&[&mint[..], more].concat()).json();
+    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    (text("access_token"), text("access_token_secret"))
+}
+
+fn send_signed(ask: TestRequest, app: &TestApp, (token, secret): &(String, String)) -> TestResponse {
+    let server = shared_server();
+    let consumer = app.consumer_credentials();
+    let key = OAuth1Credentials { consumer, token: (token, secret), ..OAuth1Credentials::default() };
+    let header = ask.oauth1_header(&key, &server.url);
+    server.send(ask.authorization(header))
+}
+
+#[test]
+fn operation_is_refused_without_a_token_that_permits_it() {
+    let ads = Advertiser::new();
+    let server = shared_server();
+    let person = &ads.person;
+    let suspended = suspended_admin(&ads.account);
+    let app = read_only_app();
+    let own = new_oauth1_token(person, &person.app, &["--permission", "read"]);
+    let of_app = new_oauth1_token(person, &app, &[]);
     let closed = server.new_app("self-serve");
     server.run_cli(&["app", "access", &closed.id, "--refuse", "ads"]).assert_success();
-    let of_closed = mint(&closed.id, &[]);
-    let signed = |ask: TestRequest, consumer, (token, secret): &(String, String)| {
-        let key = OAuth1Credentials { consumer, token: (token, secret), ..OAuth1Credentials::default() };
-        let header = ask.oauth1_header(&key, &server.url);
-        server.send(ask.authorization(header))
-    };
+    let of_closed = new_oauth1_token(person, &closed, &[]);
     let scopes = |scopes: &str| person.new_token(&["--scopes", scopes]);
     let (reads, writes) = (scopes("ads.read"), scopes("ads.write"));
     let bare = scopes("tweet.read users.read");
@@ -237,15 +253,11 @@ fn every_operation_asks_for_a_token_that_may() {
         let app_only = server.send(ask().bearer(&person.app.bearer));
         note("the app alone", &app_only, Some(no_client));
         note("no such scope", &server.send(ask().bearer(&bare)), Some(no_client));
-        let closed = signed(ask(), closed.consumer_credentials(), &of_closed);
-        note("an app without access", &closed, Some(no_client));
+        note("an app without access", &send_signed(ask(), &closed, &of_closed), Some(no_client));
         let gone = suspended.send_signed(ask());
         note("a suspended user", &gone, Some("403 CURRENT_USER_SUSPENDED"));
-        for (case, consumer, token) in [
-            ("a token that reads", person.app.consumer_credentials(), &own),
-            ("an app that reads", app.consumer_credentials(), &of_app),
-        ] {
-            let answer = signed(ask(), consumer, token);
+        for (case, app, token) in [("a token that reads", &person.app, &own), ("an app that reads", &app, &of_app)] {
+            let answer = send_signed(ask(), app, token);
             note(case, &answer, (operation.method != "GET").then_some(reader));
         }
         let is_read = !operation.is_write;
@@ -311,8 +323,27 @@ fn outcome(answer: &TestResponse) -> Value {
     json!([answer.status, errors, body["data"], body["next_cursor"], body["total_count"]])
 }
 
+/// What an operation answers to an id in one of its parameters.
+fn reference_outcome(other: &Advertiser, operation: &ads_engine::AdsOperation, param: &OperationParam, id: &str) -> Value {
+    let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
+    path = path.replace("{account_id}", &other.account);
+    path = path.replace(&format!("{{{}}}", param.name.post), id);
+    while let Some((head, rest)) = path.split_once('{') {
+        let (_, tail) = rest.split_once('}').unwrap();
+        path = format!("{head}1{tail}");
+    }
+    let sent = [(param.name.post, id)];
+    let params = if param.location == OperationParamLocation::Path { &[][..] } else { &sent };
+    if operation.takes_json() {
+        let body = params.iter().map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
+        let body = Value::Object(body.collect());
+        return outcome(&other.person.send_signed(TestRequest::new(operation.method, path).json(&body)));
+    }
+    outcome(&send(&other.person, operation.method, &path, params))
+}
+
 #[test]
-fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
+fn record_of_another_account_is_indistinguishable_from_an_unknown_one() {
     let field = Field::new();
     let owner = &field.world.ads;
     let other = Advertiser::new();
@@ -335,23 +366,7 @@ fn what_belongs_to_others_is_told_from_nothing_by_no_operation() {
             let Some(of) = of(param.kind) else { continue };
             let Some(id) = ids.get(of.name) else { continue };
             let nobody = of.id_format.format(9_999_999_999);
-            let [foreign, unknown] = [id, &nobody].map(|id| {
-                let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
-                path = path.replace("{account_id}", &other.account);
-                path = path.replace(&format!("{{{}}}", param.name.post), id);
-                while let Some((head, rest)) = path.split_once('{') {
-                    let (_, tail) = rest.split_once('}').unwrap();
-                    path = format!("{head}1{tail}");
-                }
-                let sent = [(param.name.post, id.as_str())];
-                let params = if param.location == OperationParamLocation::Path { &[][..] } else { &sent };
-                if operation.takes_json() {
-                    let body = params.iter().map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
-                    let body = Value::Object(body.collect());
-                    return outcome(&other.person.send_signed(TestRequest::new(operation.method, path).json(&body)));
-                }
-                outcome(&send(&other.person, operation.method, &path, params))
-            });
+            let [foreign, unknown] = [id, &nobody].map(|id| reference_outcome(&other, operation, param, id));
             seen.push(of.name);
             if foreign != unknown {
                 let (method, path, name) = (operation.method, operation.path, param.name.post);

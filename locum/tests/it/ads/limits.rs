@@ -2,6 +2,10 @@
 //! declarations: a new field is tested by itself. What the limits and rules of the specification
 //! are, and where each of them is tested, is listed at the end and compared with what there is.
 
+mod batches;
+mod criteria;
+mod specification;
+
 use std::collections::BTreeMap;
 
 use ads::resources::RESOURCES;
@@ -13,7 +17,9 @@ use super::conform::{ELSEWHERE, Subject};
 use super::criteria::wrong;
 use super::scheduled_posts::minute;
 use super::{Advertiser, is, send};
-use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number};
+use crate::harness::{
+    CommandOutput, TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number,
+};
 use crate::media::samples::{Film, gif, mp4, png};
 
 /// What a kind holds and what it does not, at its bounds; and how a refusal says them.
@@ -203,92 +209,6 @@ fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
     json!({ "operation_type": "Create", "params": params })
 }
 
-#[test]
-fn batches_are_done_whole_or_not_at_all() {
-    let mut seen = Vec::new();
-    for operation in ads_delivery::operations() {
-        let OperationAction::Batch(of) = operation.action else {
-            continue;
-        };
-        let ads = Advertiser::new();
-        let kind = of.path.replace("<posts>", "posts").replace("<post>", "post");
-        let campaign = ads.campaign();
-        let parent = match of.name {
-            "targeting_criterion" => ads.line_item(&campaign),
-            "custom_audience" => ads.make("/custom_audiences", &[("name", "Of a batch")]),
-            _ => campaign.clone(),
-        };
-        let good = || item(&ads, of, &parent);
-        let count = || {
-            let scope = [("with_total_count", "true")];
-            let parent = [("line_item_ids", parent.as_str())];
-            let params = match of.name {
-                "targeting_criterion" => [&scope[..], &parent].concat(),
-                _ => scope.to_vec(),
-            };
-            ads.get(&format!("/{kind}"), &params)["total_count"].as_u64().unwrap()
-        };
-        let before = count();
-        // Whatever is wrong with one of them, wherever it stands: it alone is blamed.
-        let bad = [
-            json!({ "operation_type": "Create", "params": {} }),
-            json!({ "operation_type": "Create" }),
-            json!({ "operation_type": "Destroy", "params": {} }),
-            json!({ "operation_type": 7, "params": {} }),
-            json!({ "params": {} }),
-            json!({ "operation_type": "Delete", "params": {} }),
-            json!({ "operation_type": "Delete", "params": { "id": "zzzzzz" } }),
-            json!({ "operation_type": "Delete", "params": { "id": "a-b" } }),
-            json!({ "operation_type": "Update", "params": { "id": "zzzzzz" } }),
-            json!({ "operation_type": "Create", "params": "x" }),
-            json!({}),
-        ];
-        for (number, bad) in bad.iter().enumerate() {
-            let place = [0, 2, 4][number % 3];
-            let mut items: Vec<Value> = (0..5).map(|_| good()).collect();
-            items[place] = bad.clone();
-            let answer = ads.batch(&kind, &items.into());
-            let all = wrong(&answer);
-            assert_eq!(all.len(), 5, "{kind} {bad}: {}", answer.text());
-            for (at, problems) in all.iter().enumerate() {
-                assert_eq!(problems.is_empty(), at != place, "{kind} {bad}: {}", answer.text());
-            }
-            assert!(answer.json()["errors"].is_null(), "{kind}: {}", answer.text());
-        }
-        // What is wrong with the batch itself is no item's fault.
-        let most = of.max_batch_items;
-        let over: Vec<Value> = (0..=most).map(|_| good()).collect();
-        for body in [json!([]), json!({}), json!("x"), json!([7]), json!([good(), null]), over.into()] {
-            is(&ads.batch(&kind, &body), 400, "INVALID_PARAMETER", "");
-        }
-        let path = format!("/12/batch/accounts/{}/{kind}", ads.account);
-        for (kind, text) in [
-            ("application/json", "[{"),
-            ("application/json", ""),
-            ("text/plain", "[]"),
-            ("application/x-www-form-urlencoded", "name=x"),
-        ] {
-            let answer = ads.person.send_signed(TestRequest::post(&path).body(kind, text));
-            is(&answer, 400, "INVALID_PARAMETER", "");
-        }
-        assert_eq!(count(), before, "{kind}");
-        // As many as may be, and one fewer.
-        let mut made = u64::try_from(most).unwrap();
-        let full: Vec<Value> = (0..most).map(|_| good()).collect();
-        ads.batch(&kind, &full.into()).assert_status(200);
-        if of.name != "targeting_criterion" {
-            let fewer: Vec<Value> = (1..most).map(|_| good()).collect();
-            made += u64::try_from(fewer.len()).unwrap();
-            ads.batch(&kind, &fewer.into()).assert_status(200);
-        }
-        assert_eq!(count(), before + made, "{kind}");
-        seen.push(of.name);
-    }
-    seen.sort_unstable();
-    let known = ["campaign", "custom_audience", "line_item", "targeting_criterion"];
-    assert!(known.iter().all(|name| seen.contains(name)), "{seen:?}");
-}
-
 /// How many of a kind are made: as many as fit, and then one more.
 fn fills(count: usize, of_batch: usize, mut make: impl FnMut(usize) -> TestResponse) {
     let mut left = count;
@@ -299,8 +219,12 @@ fn fills(count: usize, of_batch: usize, mut make: impl FnMut(usize) -> TestRespo
     }
 }
 
+fn set_limit(ads: &Advertiser, name: &str, limit: &str) -> CommandOutput {
+    shared_server().run_cli(&["ads", "account", "set", &ads.account, name, limit])
+}
+
 #[test]
-fn an_account_has_so_many_active_campaigns_and_line_items() {
+fn active_campaigns_of_an_account_are_limited() {
     let ads = Advertiser::new();
     let campaigns = |count: usize| {
         let items: Vec<Value> = (0..count)
@@ -336,17 +260,17 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     ads.batch("campaigns", &swap).assert_status(200);
     is(&more(), 400, "TOO_MANY_CAMPAIGNS", "");
     // An operator allows more, up to 8,000.
-    let set = |name: &str, limit: &str| {
-        let set = ["ads", "account", "set", &ads.account, name, limit];
-        shared_server().run_cli(&set)
-    };
+    let set = |name: &str, limit: &str| set_limit(&ads, name, limit);
     set("--campaigns", "8001").assert_exit_code(1);
     set("--campaigns", "0").assert_exit_code(1);
     set("--campaigns", "7999").assert_success();
     set("--campaigns", "8000").assert_success();
     more().assert_status(200);
+}
 
-    // A campaign has a hundred line items.
+#[test]
+fn line_items_of_a_campaign_and_of_an_account_are_limited() {
+    let ads = Advertiser::new();
     let parent = ads.campaign();
     let line_items = |count: usize| {
         let items: Vec<Value> = (0..count).map(|_| item(&ads, line_item(), &parent)).collect();
@@ -369,7 +293,7 @@ fn an_account_has_so_many_active_campaigns_and_line_items() {
     };
     is(&reach(&parent, "ACTIVE"), 400, "TOO_MANY_LINE_ITEMS", "");
     // And an account as many as its operator says.
-    set("--line-items", "102").assert_success();
+    set_limit(&ads, "--line-items", "102").assert_success();
     reach(&second, "ACTIVE").assert_status(200);
     let draft = reach(&second, "DRAFT").assert_status(200)["data"]["id"].clone();
     let draft = format!("/line_items/{}", draft.as_str().unwrap());
@@ -415,79 +339,6 @@ fn the_limit_of_active_campaigns_holds_for_all_who_ask_at_once() {
     assert_eq!(made, 5);
     let total = ads.get("/campaigns", &[("with_total_count", "true")]);
     assert_eq!(total["total_count"], 5);
-}
-
-#[test]
-fn a_line_item_has_so_many_criteria_of_a_kind() {
-    let ads = Advertiser::new();
-    let item = ads.item();
-    let too_many = || ("INVALID".to_owned(), "targeting_type".to_owned());
-    // People whom criteria name.
-    let people: Vec<i64> = (0..102)
-        .map(|number| 9_300_000_000 + 1_000 * i64::try_from(unique_number() % 1_000_000).unwrap() + number)
-        .collect();
-    let lines: Vec<Value> = people
-        .iter()
-        .map(|id| {
-            let name = format!("c{id}");
-            json!({ "kind": "user", "username": name, "name": name, "id": id.to_string() })
-        })
-        .collect();
-    shared_server().import_lines(&lines).assert_success();
-    let people: Vec<String> = people.iter().map(ToString::to_string).collect();
-    let page = [("count", "101")];
-    let interests = send(&ads.person, "GET", "/12/targeting_criteria/interests", &page).assert_status(200);
-    let interests: Vec<String> = interests["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["targeting_value"].as_str().unwrap().to_owned())
-        .collect();
-    let keywords: Vec<String> = (0..1_001).map(|number| format!("word {number}")).collect();
-    let places: Vec<String> = (0..2_001).map(|number| format!("{number:016x}")).collect();
-    let kinds = ["BROAD_KEYWORD", "PHRASE_KEYWORD", "EXACT_KEYWORD", "UNORDERED_KEYWORD"];
-    for (kinds, values, operator) in [
-        (&kinds[..], &keywords[..], "EQ"),
-        (&["LOCATION"], &places, "EQ"),
-        (&["INTEREST"], &interests, "EQ"),
-        (&["SIMILAR_TO_FOLLOWERS_OF_USER"], &people[..101], "EQ"),
-        (&["CONTENT_PUBLISHER_USER"], &people[..51], "NE"),
-    ] {
-        let most = values.len() - 1;
-        let all: Vec<(&str, &str, &str)> = values
-            .iter()
-            .enumerate()
-            .map(|(number, value)| (kinds[number % kinds.len()], value.as_str(), operator))
-            .collect();
-        // All but one; then two, of which one is too many; then the one.
-        for some in all[..most - 1].chunks(500) {
-            ads.targets_all(&item, some).assert_status(200);
-        }
-        let refused = wrong(&ads.targets_all(&item, &all[most - 1..]));
-        assert_eq!(refused, [vec![], vec![too_many()]], "{kinds:?}");
-        ads.targets_all(&item, &all[most - 1..most]).assert_status(200);
-        if kinds[0] == "CONTENT_PUBLISHER_USER" {
-            assert_eq!(wrong(&ads.targets_all(&item, &all[most..])), [[too_many()]]);
-        } else {
-            is(&ads.targets(&item, all[most]), 400, "INVALID", "targeting_type");
-        }
-        // What is there already takes no room.
-        ads.targets_all(&item, &all[..1]).assert_status(200);
-    }
-    let event = |name: &str| {
-        let name = format!("{name}{}", unique_number());
-        let add = ["ads", "option", "add", "EVENT", &name, "--about", "SPORTS"];
-        let added = shared_server().run_cli(&[&add[..], &["--keyword", "bike"]].concat()).json();
-        added["value"].as_str().unwrap().to_owned()
-    };
-    let (ride, race) = (event("ride"), event("race"));
-    let events = [("EVENT", ride.as_str(), "EQ"), ("EVENT", race.as_str(), "EQ")];
-    let ages = [("AGE", "AGE_OVER_21", "EQ"), ("AGE", "AGE_OVER_35", "EQ")];
-    for [one, other] in [events, ages] {
-        assert_eq!(wrong(&ads.targets_all(&item, &[one, other])), [vec![], vec![too_many()]]);
-        ads.targets(&item, one).assert_status(200);
-        is(&ads.targets(&item, other), 400, "INVALID", "targeting_type");
-    }
 }
 
 #[test]
@@ -607,309 +458,4 @@ fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
     // What is asked without the total is not counted with it, nor is another list.
     list("campaigns", &[]).assert_status(200);
     list("line_items", &total).assert_status(200);
-}
-
-/// How a limit or rule is tested.
-enum How {
-    /// By the bounds that are declared of a parameter: `operation or resource`, its name, its kind.
-    Bound(&'static str, &'static str, &'static str),
-    /// By a test: `file`, its name.
-    Test(&'static str, &'static str),
-}
-use How::{Bound, Test};
-
-/// The limits of the advertising interface (contract ads §6) and the rules of its resources
-/// (contract ads §1.5, §4), each with what tests it.
-const LINES: &[(&str, &[How])] = &[
-    (
-        "contract ads §6: active campaigns of an account",
-        &[
-            Test("limits", "an_account_has_so_many_active_campaigns_and_line_items"),
-            Test("limits", "the_limit_of_active_campaigns_holds_for_all_who_ask_at_once"),
-            Test("campaigns", "active_campaigns_are_limited"),
-        ],
-    ),
-    ("contract ads §6: batch campaign operations", &[Test("limits", "batches_are_done_whole_or_not_at_all")]),
-    (
-        "contract ads §6: batch custom-audience user operations",
-        &[Test("audiences", "members_are_changed_all_together_or_not_at_all")],
-    ),
-    (
-        "contract ads §6: requests with with_total_count",
-        &[Test("limits", "totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour")],
-    ),
-    (
-        "contract ads §6: filter lists",
-        &[
-            Test("limits", "every_parameter_keeps_its_declared_bounds"),
-            Bound("getAdsCampaigns", "campaign_ids", "200"),
-            Bound("getAdsCardsByUri", "card_uris", "200"),
-            Bound("getAdsCuratedCategories", "country_codes", "200"),
-            Bound("getAdsAudiencePermissions", "granted_account_ids", "200"),
-        ],
-    ),
-    (
-        "contract ads §6: post identifiers of one promotion",
-        &[Bound("createAdsPromotedPosts", "post_ids", "50"), Test("limits", "fifty_posts_are_promoted_together")],
-    ),
-    (
-        "contract ads §6: media of a scheduled post",
-        &[Test("limits", "a_scheduled_post_has_so_many_media_and_is_due_within_a_year")],
-    ),
-    (
-        "contract ads §6: scheduling horizon",
-        &[Test("limits", "a_scheduled_post_has_so_many_media_and_is_due_within_a_year")],
-    ),
-    ("contract ads §6: keyword insight range", &[Test("insights", "keywords_have_limits")]),
-    (
-        "contract ads §6: card name",
-        &[
-            Bound("card", "name", "1..80"),
-            Bound("poll_card", "name", "1..80"),
-            Bound("video_conversation_card", "name", "1..80"),
-        ],
-    ),
-    ("contract ads §6: campaign name", &[Bound("campaign", "name", "1..255"), Bound("line_item", "name", "1..255")]),
-    ("contract ads §6: purchase order", &[Bound("campaign", "purchase_order_number", "1..50")]),
-    (
-        "contract ads §6: poll choice",
-        &[
-            Bound("poll_card", "first_choice", "1..25"),
-            Bound("poll_card", "second_choice", "1..25"),
-            Bound("poll_card", "third_choice", "1..25"),
-            Bound("poll_card", "fourth_choice", "1..25"),
-        ],
-    ),
-    (
-        "contract ads §6: media title, description, file name and name",
-        &[
-            Bound("library_media", "title", "1..70"),
-            Bound("library_media", "description", "1..200"),
-            Bound("library_media", "file_name", "1..255"),
-            Bound("library_media", "name", "1..100"),
-        ],
-    ),
-    (
-        "contract ads §6: option of a conversation card",
-        &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")],
-    ),
-    (
-        "contract ads §6: thank-you text and title",
-        &[
-            Bound("video_conversation_card", "thank_you_text", "1..23"),
-            Bound("video_conversation_card", "title", "1..23"),
-            Bound("image_conversation_card", "thank_you_text", "1..23"),
-            Bound("image_conversation_card", "title", "1..23"),
-        ],
-    ),
-    (
-        "contract ads §6: scheduled post name",
-        &[Bound("scheduled_post", "name", "1..80"), Bound("draft_post", "name", "1..80")],
-    ),
-    ("contract ads §6: poll duration", &[Bound("poll_card", "duration_in_minutes", "5..10080")]),
-    ("contract ads §6: swipeable media", &[Test("limits", "texts_and_lists_of_cards_have_bounds_of_their_own")]),
-    ("contract ads §6: line items", &[Test("limits", "an_account_has_so_many_active_campaigns_and_line_items")]),
-    ("contract ads §6: batches", &[Test("limits", "batches_are_done_whole_or_not_at_all")]),
-    (
-        "contract ads §6: criteria of a line item, publisher exclusions",
-        &[
-            Test("limits", "a_line_item_has_so_many_criteria_of_a_kind"),
-            Test("curated_categories", "a_line_item_takes_a_curated_category_of_a_country_that_it_targets"),
-        ],
-    ),
-    (
-        "contract ads §6: scheduled posts in 15 minutes",
-        &[Test("scheduled_posts", "a_scheduled_post_is_refused_for_what_is_wrong_with_it")],
-    ),
-    (
-        "contract ads §6: figures",
-        &[
-            Test("stats", "figures_are_given_for_what_the_contract_allows"),
-            Test("jobs", "jobs_wait_are_called_off_and_are_counted"),
-        ],
-    ),
-    ("contract ads §6: members of an audience", &[Test("audiences", "nobody_learns_whether_somebody_is_here")]),
-    (
-        "contract ads §1.5: count, q and sort of lists",
-        &[
-            Test("conform", "every_resource_does_what_its_declaration_says"),
-            Bound("getAdsAccounts", "count", "1..1000"),
-            Bound("getAdsAccounts", "q", "1..255"),
-            Bound("getAdsCampaigns", "q", "1..255"),
-            Bound("getAdsCards", "count", "1..200"),
-            Bound("getAdsCards", "q", "1..80"),
-            Bound("getAdsPollCards", "q", "1..80"),
-            Bound("getAdsDraftPosts", "count", "1..200"),
-            Bound("getAdsScheduledPosts", "count", "1..200"),
-        ],
-    ),
-    (
-        "contract ads §4.1: accounts are made and deleted in the sandbox",
-        &[Test("mod", "the_sandbox_is_a_world_of_its_own")],
-    ),
-    ("contract ads §4.1: account history", &[Test("settings", "the_history_of_an_account_says_who_changed_what")]),
-    (
-        "contract ads §9.3: business and content categories",
-        &[Test("criteria", "categories_of_content_are_targeted_as_whole_sets")],
-    ),
-    ("contract ads §4.2: curated categories", &[Test("curated_categories", "curated_categories_are_found_by_country")]),
-    (
-        "contract ads §4.1: features",
-        &[
-            Test("gates", "what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs"),
-            Test("gates", "an_account_of_the_sandbox_opens_its_gates_itself"),
-        ],
-    ),
-    ("contract ads §4.13: audience estimate", &[Test("insights", "an_estimate_says_what_is_wrong_with_it")]),
-    ("contract ads §4.13: keyword insights", &[Test("insights", "keywords_have_limits")]),
-    (
-        "contract ads §4.13: recommendations",
-        &[Test("recommendations", "a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down")],
-    ),
-    (
-        "contract ads §4.4: campaigns",
-        &[
-            Test("campaigns", "a_campaign_keeps_its_limits"),
-            Test("campaigns", "a_batch_is_done_whole_or_not_at_all"),
-            Test("campaigns", "budgets_are_set_at_one_level"),
-        ],
-    ),
-    ("contract ads §4.7: component rules", &[Test("cards", "a_card_is_refused_with_what_is_wrong_with_it")]),
-    (
-        "contract ads §4.8: poll cards",
-        &[
-            Test("cards", "a_poll_card_is_voted_in_where_posts_carry_it"),
-            Test("cards", "a_poll_card_shows_media_where_the_account_may"),
-        ],
-    ),
-    ("contract ads §4.9: conversation cards", &[Test("cards", "a_conversation_card_asks_for_a_post")]),
-    (
-        "contract ads §4.10, §4.11: drafts, scheduled posts and the library",
-        &[
-            Test("scheduled_posts", "a_scheduled_post_is_refused_for_what_is_wrong_with_it"),
-            Test("scheduled_posts", "drafts_are_kept_and_not_published"),
-            Test("scheduled_posts", "the_library_says_of_media_what_the_account_says"),
-        ],
-    ),
-    (
-        "contract ads §4.12: calls to action and media creatives",
-        &[Test("settings", "media_go_into_the_line_items_that_take_them")],
-    ),
-    (
-        "contract ads §4.12: what is promoted",
-        &[
-            Test("campaigns", "a_campaign_runs_once_it_is_whole"),
-            Test("campaigns", "accounts_are_promoted_by_line_items_that_hold_them"),
-        ],
-    ),
-    (
-        "contract ads §4.12: curated categories of line items",
-        &[Test("curated_categories", "a_line_item_takes_a_curated_category_of_a_country_that_it_targets")],
-    ),
-    ("contract ads §4.12: tracking tags", &[Test("campaigns", "a_tag_belongs_to_its_line_item")]),
-    (
-        "contract ads §4.14: audiences and their permissions",
-        &[
-            Test("audiences", "an_audience_is_made_found_changed_and_deleted"),
-            Test("audiences", "an_audience_is_shared_within_a_business_and_never_passed_on"),
-        ],
-    ),
-    (
-        "contract ads §4.1: user settings",
-        &[Test("settings", "a_user_is_reached_as_they_say_and_nobody_says_it_for_them")],
-    ),
-    ("contract ads §4.1: tax settings", &[Test("settings", "an_account_says_how_it_is_taxed")]),
-    (
-        "contract ads §4.5: line items",
-        &[
-            Test("campaigns", "a_line_item_suits_its_objective"),
-            Test("campaigns", "budgets_are_set_at_one_level"),
-            Test("criteria", "an_app_is_for_those_whose_devices_it_runs_on"),
-        ],
-    ),
-    (
-        "contract ads §4.6: criteria",
-        &[
-            Test("criteria", "every_type_takes_the_operators_that_it_is_for"),
-            Test("criteria", "a_criterion_is_refused_alone_as_it_is_in_a_batch"),
-            Test("criteria", "a_show_is_targeted_where_it_can_be_seen"),
-            Test("criteria", "engagement_is_targeted_by_its_type"),
-            Test("criteria", "a_platform_and_its_devices_are_not_targeted_together"),
-            Test("audiences", "what_targets_an_audience_is_served_while_that_comes_to_somebody"),
-        ],
-    ),
-];
-
-const SOURCES: &[(&str, &str)] = &[
-    (
-        "audiences",
-        concat!(
-            include_str!("audiences/discretion.rs"),
-            include_str!("audiences/flexible.rs"),
-            include_str!("audiences/lists.rs"),
-            include_str!("audiences/members.rs"),
-            include_str!("audiences/sharing.rs"),
-            include_str!("audiences/targeted.rs"),
-        ),
-    ),
-    ("campaigns", include_str!("campaigns.rs")),
-    ("cards", include_str!("cards.rs")),
-    ("conform", include_str!("conform.rs")),
-    ("criteria", include_str!("criteria.rs")),
-    ("curated_categories", include_str!("curated_categories.rs")),
-    ("gates", include_str!("gates.rs")),
-    ("insights", include_str!("insights.rs")),
-    ("jobs", include_str!("ledger/jobs.rs")),
-    ("limits", include_str!("limits.rs")),
-    ("mod", include_str!("mod.rs")),
-    ("recommendations", include_str!("recommendations.rs")),
-    ("scheduled_posts", include_str!("scheduled_posts.rs")),
-    ("settings", include_str!("settings.rs")),
-    ("stats", include_str!("ledger/stats.rs")),
-];
-
-/// The bounds that are declared, as the list of lines writes them.
-fn declared(whose: &str, name: &str) -> Option<String> {
-    let resource = RESOURCES.iter().find(|of| of.name == whose);
-    let kind = if let Some(of) = resource {
-        of.field(name)?.kind
-    } else {
-        let operation = ads_delivery::operations().iter().find(|one| one.id == whose)?;
-        let mut params = operation.params.iter();
-        params.find(|param| param.name.post == name)?.kind
-    };
-    Some(match kind {
-        FieldKind::Text(least, most) => format!("{least}..{most}"),
-        FieldKind::Int(least, most) => format!("{least}..{most}"),
-        FieldKind::Ids(_, most) | FieldKind::Longs(most) | FieldKind::Texts(most, _) | FieldKind::CardUris(most) => {
-            most.to_string()
-        }
-        _ => return None,
-    })
-}
-
-#[test]
-fn every_limit_and_rule_of_the_specification_is_tested() {
-    let mut wrong = Vec::new();
-    for (line, all) in LINES {
-        assert!(!all.is_empty(), "{line}");
-        for how in *all {
-            match how {
-                Bound(whose, name, bounds) => {
-                    let found = declared(whose, name);
-                    if found.as_deref() != Some(*bounds) {
-                        wrong.push(format!("{line}: {whose} {name} is {found:?}, not {bounds}"));
-                    }
-                }
-                Test(file, name) => {
-                    let source = SOURCES.iter().find(|(known, _)| known == file);
-                    let test = format!("#[test]\nfn {name}()");
-                    if !source.is_some_and(|(_, text)| text.contains(&test)) {
-                        wrong.push(format!("{line}: there is no test {file}::{name}"));
-                    }
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

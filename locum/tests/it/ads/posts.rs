@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send};
+use super::{Advertiser, is, send, with_overrides};
 use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server};
 use crate::media::{at_once, samples};
 use crate::pages::browser::Browser;
@@ -14,9 +14,7 @@ fn ids(page: &Value) -> Vec<&str> {
 
 fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
-    let kept = usual.iter().filter(|(name, _)| params.iter().all(|(other, _)| other != name));
-    let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
-    ads.send("POST", "/post", &all)
+    ads.send("POST", "/post", &with_overrides(&usual, params))
 }
 
 fn id(made: &Value) -> String {
@@ -27,8 +25,32 @@ fn minute(ahead: i64) -> String {
     super::scheduled_posts::minute(ahead)
 }
 
+/// An account with two nullcast posts, of which the first has a name.
+struct PublishedPosts {
+    ads: Advertiser,
+    follower: TestUser<'static>,
+    post: String,
+    second: String,
+}
+
+impl PublishedPosts {
+    fn new() -> Self {
+        let ads = Advertiser::new();
+        let follower = shared_server().new_user("follower");
+        follower.import_follows(&[&ads.person]);
+        let post =
+            id(&publish(&ads, &[("text", "Spring & ride opens"), ("name", "Spring opening")]).assert_status(200));
+        let second = id(&publish(&ads, &[("text", "Second")]).assert_status(200));
+        Self { ads, follower, post, second }
+    }
+
+    fn list(&self, params: &[(&str, &str)]) -> Value {
+        self.ads.get("/posts", &[&[("post_type", "PUBLISHED")], params].concat())
+    }
+}
+
 #[test]
-fn a_post_is_published_at_once_and_listed_with_its_name() {
+fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
     let ads = Advertiser::new();
     let me = ads.person.id.as_str();
     let follower = shared_server().new_user("follower");
@@ -68,10 +90,16 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     }
     let whole = [("text", "Second"), ("post_mode", "extended"), ("trim_user", "true")];
     let made = publish(&ads, &whole).assert_status(200);
-    let second = id(&made);
+
     assert_eq!(made["data"]["full_text"], "Second");
     assert_eq!(made["data"]["user"], json!({ "id": me.parse::<i64>().unwrap(), "id_str": me }));
-    let organic = publish(&ads, &[("text", "For all"), ("nullcast", "false")]).assert_status(200);
+}
+
+#[test]
+fn published_posts_are_filtered_and_paged() {
+    let published = PublishedPosts::new();
+    let PublishedPosts { ads, follower, post, second } = &published;
+    let organic = publish(ads, &[("text", "For all"), ("nullcast", "false")]).assert_status(200);
     let organic = id(&organic);
     let home = format!("/2/users/{}/timelines/reverse_chronological", follower.id);
     assert_eq!(follower.get(home).assert_status(200)["data"][0]["id"], organic.as_str());
@@ -80,12 +108,9 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     let reply = ads.person.create_post(&reply).assert_status(201)["data"]["id"].clone();
     let reply = reply.as_str().unwrap();
 
-    let list = |params: &[(&str, &str)]| {
-        let all = [&[("post_type", "PUBLISHED")], params].concat();
-        ads.get("/posts", &all)
-    };
+    let list = |params: &[(&str, &str)]| published.list(params);
     let page = list(&[]);
-    assert_eq!(ids(&page), [second.as_str(), &post]);
+    assert_eq!(ids(&page), [second.as_str(), post]);
     assert_eq!(page["next_cursor"], Value::Null);
     let first = &page["data"][1];
     assert_eq!(first["name"], "Spring opening");
@@ -93,7 +118,7 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     assert_eq!(first["truncated"], false);
     assert_eq!(ids(&list(&[("timeline_type", "ORGANIC")])), [own.as_str(), &organic]);
     let all = [("timeline_type", "ALL"), ("include_mentions_and_replies", "true")];
-    let everything = [reply, &own, &organic, &second, &post];
+    let everything = [reply, &own, &organic, second, post];
     assert_eq!(ids(&list(&all)), everything);
     // Page by page.
     let (mut walked, mut cursor) = (Vec::new(), String::new());
@@ -119,12 +144,17 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     assert_eq!(older["data"][0]["tweet_id"], second.as_str());
     assert_eq!(older["data"][0]["tweet_type"], "PUBLISHED");
     assert!(older["next_cursor"].is_string());
+}
 
-    // Names come, change and go.
+#[test]
+fn name_of_a_published_post_is_changed_and_removed() {
+    let published = PublishedPosts::new();
+    let PublishedPosts { ads, post, second, .. } = &published;
+    let list = |params: &[(&str, &str)]| published.list(params);
     let path = format!("/posts/{second}/name");
     let named = ads.send("PUT", &path, &[("name", "Spring, again")]).assert_status(200);
     assert_eq!(named["data"]["name"], "Spring, again");
-    assert_eq!(ids(&list(&[("name", "SPRING")])), [second.as_str(), &post]);
+    assert_eq!(ids(&list(&[("name", "SPRING")])), [second.as_str(), post]);
     let unnamed = ads.send("PUT", &path, &[("name", "")]).assert_status(200);
     assert_eq!(unnamed["data"]["name"], Value::Null);
     assert_eq!(ids(&list(&[("name", "SPRING")])), [post.as_str()]);
@@ -140,12 +170,12 @@ fn a_post_is_published_at_once_and_listed_with_its_name() {
     assert_eq!(ids(&list(&[])), [post.as_str()]);
     // What is published with a name later keeps it, and can be promoted.
     let item = ads.line_item(&ads.campaign());
-    let params = [("line_item_id", item.as_str()), ("post_ids", &post)];
+    let params = [("line_item_id", item.as_str()), ("post_ids", post)];
     ads.send("POST", "/promoted_posts", &params).assert_status(200);
 }
 
 #[test]
-fn what_is_wrong_with_a_post_is_refused() {
+fn invalid_filter_of_a_list_of_posts_is_refused() {
     let ads = Advertiser::new();
     let list = |params: &[(&str, &str)]| ads.send("GET", "/posts", params);
     is(&list(&[]), 400, "MISSING_PARAMETER", "post_type");
@@ -174,7 +204,11 @@ fn what_is_wrong_with_a_post_is_refused() {
     }
     is(&list(&[("post_type", "GONE")]), 400, "INVALID_PARAMETER", "post_type");
     with(&[("post_ids", &many(200)), ("count", "1000")]).assert_status(200);
+}
 
+#[test]
+fn invalid_post_is_refused_and_not_published() {
+    let (ads, long) = (Advertiser::new(), "n".repeat(81));
     let text = |length: usize| "a".repeat(length);
     is(&publish(&ads, &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     is(&publish(&ads, &[("text", " ")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
@@ -206,8 +240,11 @@ fn what_is_wrong_with_a_post_is_refused() {
     is(&half, 400, "INCLUSIVE_PARAMETERS", "video_cta_value");
     let page = ads.get("/posts", &[("post_type", "PUBLISHED"), ("timeline_type", "ALL")]);
     assert_eq!(ids(&page).len(), 1, "nothing else was published");
+}
 
-    // Who may.
+#[test]
+fn post_is_published_by_composers_and_read_by_roles_that_see_campaigns() {
+    let ads = Advertiser::new();
     let role = |person: &TestUser<'_>, more: &[&str]| {
         let role = ["ads", "account", "role", &ads.account, &person.username];
         shared_server().run_cli(&[&role[..], more].concat()).assert_success();
@@ -240,17 +277,42 @@ fn what_is_wrong_with_a_post_is_refused() {
     is(&open, 403, "ACTION_NOT_ALLOWED", "nullcast");
 }
 
-#[test]
-fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
-    let ads = Advertiser::new();
+/// A draft with a picture.
+fn create_draft(ads: &Advertiser) -> String {
     let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).assert_status(200);
     let key = key["data"]["media_key"].as_str().unwrap().to_owned();
-    let draft = [("text", "A <b>draft</b>"), ("name", "Idea"), ("media_keys", &key)];
-    let draft = ads.make("/draft_posts", &draft);
+    ads.make("/draft_posts", &[("text", "A <b>draft</b>"), ("name", "Idea"), ("media_keys", &key)])
+}
+
+fn create_scheduled_post(ads: &Advertiser, at: &str) -> String {
+    ads.make("/scheduled_posts", &[("as_user_id", &ads.person.id), ("text", "Later"), ("scheduled_at", at)])
+}
+
+fn previews(ads: &Advertiser, kind: &str, ids: &str) -> Vec<Value> {
+    let all = ads.get("/tweet_previews", &[("tweet_type", kind), ("tweet_ids", ids)]);
+    all["data"].as_array().unwrap().clone()
+}
+
+/// The path that a preview frames.
+fn framed_path(preview: &Value) -> String {
+    let frame = preview["preview"].as_str().unwrap();
+    assert!(frame.starts_with("<iframe class='tweet-preview' src='http"), "{frame}");
+    let url = frame.split("src='").nth(1).unwrap().split('\'').next().unwrap();
+    format!("/preview/{}", url.split("/preview/").nth(1).unwrap())
+}
+
+/// Opens a page without credentials.
+fn open(path: &str) -> TestResponse {
+    shared_server().send(TestRequest::get(path))
+}
+
+#[test]
+fn drafts_and_scheduled_posts_are_listed_in_the_form_of_posts() {
+    let ads = Advertiser::new();
+    let draft = create_draft(&ads);
     let at = minute(60);
     let me = ads.person.id.as_str();
-    let later = [("as_user_id", me), ("text", "Later"), ("scheduled_at", &at)];
-    let later = ads.make("/scheduled_posts", &later);
+    let later = create_scheduled_post(&ads, &at);
     let list = |kind: &str, more: &[(&str, &str)]| ads.get("/posts", &[&[("post_type", kind)], more].concat());
     let drafts = list("DRAFT", &[]);
     assert_eq!(ids(&drafts), [draft.as_str()]);
@@ -270,24 +332,18 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     // Nothing of it is anywhere else.
     let seen = ads.person.get(format!("/2/posts/{draft}")).json();
     assert!(seen.get("data").is_none());
+}
 
-    // Pages: of those that are there, for whoever has the address.
-    let post = publish(&ads, &[("text", "Out")]).assert_status(200);
-    let post = id(&post);
-    let previews = |kind: &str, ids: &str| {
-        let params = [("tweet_type", kind), ("tweet_ids", ids)];
-        let all = ads.get("/tweet_previews", &params);
-        all["data"].as_array().unwrap().clone()
-    };
+#[test]
+fn preview_page_shows_the_draft_without_scripts_or_cookies() {
+    let ads = Advertiser::new();
+    let (draft, later) = (create_draft(&ads), create_scheduled_post(&ads, &minute(60)));
+    let post = id(&publish(&ads, &[("text", "Out")]).assert_status(200));
+    let previews = |kind: &str, ids: &str| previews(&ads, kind, ids);
     let all = format!("{later},1,{draft},{post}");
     assert_eq!(previews("DRAFT", &all).len(), 1);
     assert_eq!(previews("SCHEDULED", &all)[0]["tweet_id"], later.as_str());
-    let shown = previews("DRAFT", &all)[0]["preview"].as_str().unwrap().to_owned();
-    assert!(shown.starts_with("<iframe class='tweet-preview' src='http"), "{shown}");
-    let url = shown.split("src='").nth(1).unwrap().split('\'').next().unwrap();
-    let path = format!("/preview/{}", url.split("/preview/").nth(1).unwrap());
-    let look = |path: &str| shared_server().send(TestRequest::get(path));
-    let page = look(&path);
+    let page = open(&framed_path(&previews("DRAFT", &all)[0]));
     let html = page.assert_page(200);
     assert!(html.contains("A &#60;b&#62;draft") || html.contains("A &lt;b&gt;draft"), "{html}");
     assert!(html.contains("<img "), "{html}");
@@ -298,12 +354,17 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     assert!(policy.contains("default-src 'none'"));
     assert_eq!(page.header("x-frame-options"), "SAMEORIGIN");
     assert_eq!(page.header("set-cookie"), "");
-    // The addresses that the app says are its own may frame it, and no others.
+}
+
+#[test]
+fn preview_is_framed_only_by_the_addresses_of_the_app() {
+    let ads = Advertiser::new();
+    let post = id(&publish(&ads, &[("text", "Out")]).assert_status(200));
     let addresses = ["--callback", "https://tool.example:8443/done", "--website"];
     let addresses = [&addresses[..], &["https://bikes.example/about"]].concat();
     let made = crate::pages::browser::app(shared_server(), &addresses);
     let app = TestApp::from_command_output(&shared_server().default_app().owner, &made);
-    let person = TestUser::with_new_token(shared_server(), &app, me, &ads.person.username);
+    let person = TestUser::with_new_token(shared_server(), &app, &ads.person.id, &ads.person.username);
     let own = send(
         &person,
         "GET",
@@ -311,15 +372,19 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
         &[("post_type", "PUBLISHED"), ("post_ids", &post)],
     )
     .assert_status(200);
-    let own = own["data"][0]["preview"].as_str().unwrap().to_owned();
-    let own = own.split("src='").nth(1).unwrap().split('\'').next().unwrap();
-    let own = format!("/preview/{}", own.split("/preview/").nth(1).unwrap());
-    let framed = look(&own);
+    let framed = open(&framed_path(&own["data"][0]));
     assert!(framed.assert_page(200).contains("Out"));
     let policy = framed.header("content-security-policy");
     let those = "frame-ancestors 'self' https://bikes.example https://tool.example:8443;";
     assert!(policy.contains(those), "{policy}");
-    // Nothing else opens it.
+}
+
+#[test]
+fn preview_needs_its_token_and_ends_with_the_draft() {
+    let ads = Advertiser::new();
+    let draft = create_draft(&ads);
+    let path = framed_path(&previews(&ads, "DRAFT", &draft)[0]);
+    let post = id(&publish(&ads, &[("text", "Out")]).assert_status(200));
     let (bare, token) = path.split_once("?t=").unwrap();
     for wrong in [
         bare.to_owned(),
@@ -329,9 +394,16 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
         format!("/preview/{post}?t={token}"),
         format!("/preview/x?t={token}"),
     ] {
-        assert_eq!(look(&wrong).status, 404, "{wrong}");
+        assert_eq!(open(&wrong).status, 404, "{wrong}");
     }
-    // The caller is told where to see a draft.
+    ads.send("DELETE", &format!("/draft_posts/{draft}"), &[]).assert_status(200);
+    assert_eq!(open(&path).status, 404);
+}
+
+#[test]
+fn preview_of_a_draft_is_announced_in_the_notifications_of_the_caller_only() {
+    let ads = Advertiser::new();
+    let draft = create_draft(&ads);
     let told = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
     let told = told.assert_status(200)["data"]["message"].as_str().unwrap().to_owned();
     assert!(told.starts_with(&format!("See @{}'s notifications", ads.person.username)));
@@ -347,13 +419,15 @@ fn drafts_and_scheduled_posts_have_the_same_form_and_pages_that_show_them() {
     let list = browser.send(TestRequest::get("/notifications")).assert_page(200);
     let link = list.split("href=\"/preview/").nth(1).expect(&list);
     let link = format!("/preview/{}", link.split('"').next().unwrap().replace("&amp;", "&"));
-    assert!(look(&link).assert_page(200).contains("draft"));
+    assert!(open(&link).assert_page(200).contains("draft"));
     let (mut other, _) = Browser::of_someone(shared_server());
     let theirs = other.send(TestRequest::get("/notifications")).assert_page(200);
     assert!(!theirs.contains("/preview/"), "{theirs}");
-    // What is gone is gone from its page too.
-    ads.send("DELETE", &format!("/draft_posts/{draft}"), &[]).assert_status(200);
-    assert_eq!(look(&path).status, 404);
+}
+
+#[test]
+fn previews_are_limited_to_two_hundred_posts() {
+    let ads = Advertiser::new();
     let few = |count: usize| {
         let all: Vec<String> = (1..=count).map(|n| n.to_string()).collect();
         let ids = all.join(",");

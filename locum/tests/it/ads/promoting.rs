@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Advertiser, is, refused, send};
-use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, wait_until};
+use crate::harness::{TestApp, TestRequest, TestServer, TestUser, keep_for_test, wait_until};
 use crate::pages::browser::Browser;
 
 /// A server of these tests' own: what others promote would be served beside it.
@@ -50,7 +50,7 @@ fn count(reader: &TestUser<'_>, post: &str) -> Value {
 }
 
 /// What a network is told to show to somebody.
-fn shown(app: &crate::harness::TestApp, viewer: &TestUser<'_>) -> Value {
+fn shown(app: &TestApp, viewer: &TestUser<'_>) -> Value {
     let body = json!({
         "viewer": { "user_id": viewer.id }, "placement": "TWITTER_TIMELINE", "slots": 1
     });
@@ -80,11 +80,26 @@ fn likes(ads: &Advertiser, promoted: &str) -> i64 {
     all.as_array().map_or(0, |all| all[0].as_i64().unwrap())
 }
 
-#[test]
-fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
+/// An account, an author who agreed that it promotes their posts, and a line item.
+fn consenting_author() -> (Advertiser, TestUser<'static>, String) {
     let ads = Advertiser::on(market());
-    let [author, stranger, follower] = ["author", "stranger", "follower"].map(person);
-    follower.import_follows(&[&ads.person]);
+    let author = person("author");
+    agrees(&ads, &author);
+    let item = ads.line_item(&ads.campaign());
+    (ads, author, item)
+}
+
+fn serving_app() -> TestApp {
+    let app = market().new_app("self-serve");
+    let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
+    market().run_cli(&allow).assert_success();
+    app
+}
+
+#[test]
+fn consent_to_promotion_is_announced_once_to_the_author() {
+    let ads = Advertiser::on(market());
+    let author = person("author");
     let item = ads.line_item(&ads.campaign());
     let post = author.publish_text("I ride here every day");
     is(&promote(&ads, &item, &post), 400, "INVALID_TWEET", "post_ids");
@@ -98,7 +113,14 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     let told = browser.send(TestRequest::get("/notifications")).assert_page(200);
     let about = format!("promote posts of your account @{}", author.username);
     assert_eq!(told.matches(&about).count(), 1, "{told}");
-    // Both lists of reposts know the one that everyone sees, and that one only.
+}
+
+#[test]
+fn post_of_a_consenting_author_is_promoted_by_one_hidden_repost() {
+    let (ads, author, item) = consenting_author();
+    let follower = person("follower");
+    follower.import_follows(&[&ads.person]);
+    let post = author.publish_text("I ride here every day");
     let me = &ads.person;
     let reposts = format!("/2/users/{}/reposts", me.id);
     me.post(reposts.clone(), &json!({ "tweet_id": post })).assert_status(200);
@@ -131,8 +153,13 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     // Another line item shows the same repost.
     let other = ads.line_item(&ads.campaign());
     assert_eq!(promoted(&ads, &other, &post).1, repost);
+}
 
-    // All of them or none: a post that is refused leaves no repost behind.
+#[test]
+fn post_that_may_not_be_promoted_is_refused_and_leaves_no_repost() {
+    let (ads, author, item) = consenting_author();
+    let (me, stranger) = (&ads.person, person("stranger"));
+    let reposts = format!("/2/users/{}/reposts", me.id);
     let second = author.publish_text("And there");
     let foreign = stranger.publish_text("Not for you");
     let both = format!("{second},{foreign}");
@@ -144,7 +171,7 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     is(&promote(&ads, &item, &both), 400, "INVALID_TWEET", "post_ids");
     assert_eq!(posts(me), before);
     // A repost of somebody who did not agree is nothing to promote.
-    me.post(reposts.clone(), &json!({ "tweet_id": foreign })).assert_status(200);
+    me.post(reposts, &json!({ "tweet_id": foreign })).assert_status(200);
     let page = me.get(format!("/2/users/{}/posts", me.id)).assert_status(200);
     let own = ids(&page).first().unwrap().clone();
     is(&promote(&ads, &item, &own), 400, "INVALID_TWEET", "post_ids");
@@ -156,11 +183,14 @@ fn a_post_of_somebody_who_agreed_is_promoted_by_a_repost() {
     author.delete(format!("/2/tweets/{second}")).assert_status(200);
     let gone = refused(&promote(&ads, &item, &second), 404);
     assert_eq!(gone, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
+}
 
-    // What is shown is the post; what is done with it counts for what promotes it.
-    let app = market().new_app("self-serve");
-    let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-    market().run_cli(&allow).assert_success();
+#[test]
+fn engagement_with_the_repost_counts_for_the_post_and_its_promotion() {
+    let (ads, author, item) = consenting_author();
+    let post = author.publish_text("I ride here every day");
+    let (_, repost) = promoted(&ads, &item, &post);
+    let app = serving_app();
     let fan = person("fan");
     let won = shown(&app, &fan);
     assert_eq!(won[0]["post_id"], post.as_str(), "{won}");
@@ -187,9 +217,9 @@ fn reasons(ads: &Advertiser, by: &TestUser<'_>, campaign: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
+fn line_item_is_incomplete_while_none_of_its_posts_can_be_seen() {
     let ads = Advertiser::on(market());
-    let [author, viewer] = ["author", "viewer"].map(person);
+    let author = person("author");
     let admin = person("admin");
     let role = ["ads", "account", "role", &ads.account, &admin.username];
     market().run_cli(&[&role[..], &["ACCOUNT_ADMIN"]].concat()).assert_success();
@@ -217,7 +247,7 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     // A second line item, and a campaign is complete again.
     let other = ads.line_item(&campaign);
     let theirs = author.publish_text("By somebody who agreed");
-    let (_, repost) = promoted(&ads, &other, &theirs);
+    promoted(&ads, &other, &theirs);
     assert!(state().is_empty());
     for who in [&author, &ads.person] {
         for (act, undo) in [("suspend", "restore"), ("protect", "unprotect")] {
@@ -227,9 +257,19 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
             assert!(state().is_empty(), "{undo} {}", who.username);
         }
     }
-    let app = market().new_app("self-serve");
-    let allow = ["app", "access", &app.id, "--allow", "ads_serving"];
-    market().run_cli(&allow).assert_success();
+}
+
+#[test]
+fn campaign_serves_a_post_until_its_author_is_suspended_or_deletes_it() {
+    let (ads, author, item) = consenting_author();
+    let (admin, viewer) = (person("admin"), person("viewer"));
+    let role = ["ads", "account", "role", &ads.account, &admin.username, "ACCOUNT_ADMIN"];
+    market().run_cli(&role).assert_success();
+    let campaign = ads.get(&format!("/line_items/{item}"), &[])["data"]["campaign_id"].as_str().unwrap().to_owned();
+    let state = || reasons(&ads, &admin, &campaign);
+    let theirs = author.publish_text("By somebody who agreed");
+    let (_, repost) = promoted(&ads, &item, &theirs);
+    let app = serving_app();
     let serves = |post: &str| {
         let won = shown(&app, &viewer);
         let won = won.as_array().unwrap();
@@ -240,21 +280,26 @@ fn a_line_item_is_incomplete_as_long_as_nothing_of_it_can_be_seen() {
     assert!(!serves(&theirs));
     market().run_cli(&["user", "restore", &author.id]).assert_success();
     // With the post its reposts go, those for promotion too.
-    delete(&author, &theirs);
+    author.delete(format!("/2/tweets/{theirs}")).assert_status(200);
     assert_eq!(state(), ["INCOMPLETE"]);
     viewer.get(format!("/2/tweets/{repost}")).assert_status(200)["errors"].as_array().unwrap();
     assert!(!serves(&theirs));
-    // Several campaigns on one page, each by its own.
-    let whole = ads.campaign();
+}
+
+#[test]
+fn campaigns_of_a_page_are_servable_each_by_its_own_posts() {
+    let ads = Advertiser::on(market());
+    let (campaign, whole) = (ads.campaign(), ads.campaign());
+    ads.line_item(&campaign);
     let shows = ads.line_item(&whole);
-    promote(&ads, &shows, &say("Still there")).assert_status(200);
+    promote(&ads, &shows, &ads.person.publish_text("Still there")).assert_status(200);
     let page = ads.get("/campaigns", &[]);
     let servable: Vec<(&str, &Value)> =
         page["data"].as_array().unwrap().iter().map(|one| (one["id"].as_str().unwrap(), &one["servable"])).collect();
     assert!(servable.contains(&(whole.as_str(), &json!(true))), "{page}");
     assert!(servable.contains(&(campaign.as_str(), &json!(false))));
     let pages = format!("/12/accounts/{}/campaigns?count=1", ads.account);
-    admin.send_signed(TestRequest::get(pages)).assert_status(200);
+    ads.person.send_signed(TestRequest::get(pages)).assert_status(200);
 }
 
 #[test]

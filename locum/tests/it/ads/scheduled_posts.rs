@@ -4,8 +4,8 @@ use base::Time;
 use base::clock::wall_time;
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send};
-use crate::harness::{TestServer, TestUser, shared_server, wait_until};
+use super::{Advertiser, is, send, with_overrides};
+use crate::harness::{TestResponse, TestServer, TestUser, shared_server, wait_until};
 use crate::media::{at_once, samples};
 
 /// The start of a minute that is so many minutes ahead.
@@ -20,11 +20,9 @@ fn soon() -> String {
     minute(if wall_time().ms().rem_euclid(60_000) > 50_000 { 2 } else { 1 })
 }
 
-fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> crate::harness::TestResponse {
+fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
     let usual = [("as_user_id", ads.person.id.as_str())];
-    let kept = usual.iter().filter(|(name, _)| params.iter().all(|(other, _)| other != name));
-    let all: Vec<(&str, &str)> = kept.copied().chain(params.iter().copied()).collect();
-    ads.send("POST", "/scheduled_tweets", &all)
+    ads.send("POST", "/scheduled_tweets", &with_overrides(&usual, params))
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -32,38 +30,53 @@ fn ids(page: &Value) -> Vec<&str> {
     data.map(|one| one["id"].as_str().unwrap()).collect()
 }
 
+/// Schedules a post; its id.
+fn schedule_post(ads: &Advertiser, text: &str, at: &str, more: &[(&str, &str)]) -> String {
+    let params = [&[("text", text), ("scheduled_at", at)], more].concat();
+    let made = schedule(ads, &params).assert_status(200);
+    assert_eq!(made["data"]["scheduled_status"], "SCHEDULED");
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Has a line item promote a scheduled post once it is published.
+fn link(ads: &Advertiser, item: &str, post: &str) -> TestResponse {
+    let params = [("line_item_id", item), ("scheduled_tweet_id", post)];
+    ads.send("POST", "/scheduled_promoted_tweets", &params)
+}
+
 #[test]
-fn scheduled_posts_are_published_when_their_time_has_come() {
+fn deleted_scheduled_post_is_not_found_and_promoted_by_nothing() {
     let ads = Advertiser::new();
-    let me = ads.person.id.as_str();
-    let at = soon();
-    let make = |text: &str, more: &[(&str, &str)]| {
-        let params = [&[("text", text), ("scheduled_at", at.as_str())], more].concat();
-        let made = schedule(&ads, &params).assert_status(200);
-        assert_eq!(made["data"]["scheduled_status"], "SCHEDULED");
-        made["data"]["id"].as_str().unwrap().to_owned()
-    };
-    let organic = make("Seen by everyone", &[("nullcast", "false")]);
-    let promoted = make("Seen where it is promoted", &[]);
-    let twice = make("Seen where it is promoted", &[]);
-    let gone = make("Seen by nobody", &[]);
+    let at = minute(60);
+    let (promoted, gone) = (schedule_post(&ads, "Seen", &at, &[]), schedule_post(&ads, "Not seen", &at, &[]));
     let item = ads.line_item(&ads.campaign());
-    let link = |post: &str| {
-        let params = [("line_item_id", item.as_str()), ("scheduled_tweet_id", post)];
-        ads.send("POST", "/scheduled_promoted_tweets", &params)
-    };
-    let linked = link(&promoted).assert_status(200);
-    assert_eq!(linked["data"]["tweet_id"], Value::Null);
-    assert_eq!(linked["data"]["scheduled_tweet_id"], promoted.as_str());
-    assert_eq!(linked["request"]["params"]["scheduled_tweet_id"], promoted.parse::<i64>().unwrap());
-    let linked = linked["data"]["id"].as_str().unwrap().to_owned();
-    link(&gone).assert_status(200);
+    let linked = link(&ads, &item, &promoted).assert_status(200);
+    let linked = linked["data"]["id"].as_str().unwrap();
+    link(&ads, &item, &gone).assert_status(200);
     let dropped = ads.send("DELETE", &format!("/scheduled_posts/{gone}"), &[]).assert_status(200);
     assert_eq!(dropped["data"]["scheduled_status"], "DELETED");
     assert_eq!(dropped["data"]["deleted"], Value::Null);
     is(&ads.send("GET", &format!("/scheduled_posts/{gone}"), &[]), 404, "NOT_FOUND", "scheduled_post_id");
     let all = ads.get("/scheduled_promoted_posts", &[("line_item_ids", &item)]);
-    assert_eq!(ids(&all), [linked.as_str()]);
+    assert_eq!(ids(&all), [linked]);
+}
+
+#[test]
+fn scheduled_posts_are_published_at_their_time_and_promoted() {
+    let ads = Advertiser::new();
+    let me = ads.person.id.as_str();
+    let at = soon();
+    let make = |text: &str, more: &[(&str, &str)]| schedule_post(&ads, text, &at, more);
+    let organic = make("Seen by everyone", &[("nullcast", "false")]);
+    let promoted = make("Seen where it is promoted", &[]);
+    let twice = make("Seen where it is promoted", &[]);
+    let item = ads.line_item(&ads.campaign());
+    let link = |post: &str| link(&ads, &item, post);
+    let linked = link(&promoted).assert_status(200);
+    assert_eq!(linked["data"]["tweet_id"], Value::Null);
+    assert_eq!(linked["data"]["scheduled_tweet_id"], promoted.as_str());
+    assert_eq!(linked["request"]["params"]["scheduled_tweet_id"], promoted.parse::<i64>().unwrap());
+    let linked = linked["data"]["id"].as_str().unwrap().to_owned();
 
     let state = |id: &str| ads.get(&format!("/scheduled_posts/{id}"), &[])["data"].clone();
     let start = base::clock::monotonic_now();
@@ -233,14 +246,27 @@ fn drafts_are_kept_and_not_published() {
     is(&ads.send("POST", "/draft_posts", &two), 403, "USER_NOT_FOUND", "as_user_id");
 }
 
+fn upload(ads: &Advertiser, width: u32, height: u32) -> String {
+    let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
+    made["data"]["media_key"].as_str().unwrap().to_owned()
+}
+
+/// Adds a medium to the library.
+fn add_media(ads: &Advertiser, key: &str, more: &[(&str, &str)]) -> TestResponse {
+    ads.send("POST", "/media_library", &[&[("media_key", key)], more].concat())
+}
+
+/// The keys of the media in the library.
+fn media_keys(ads: &Advertiser, params: &[(&str, &str)]) -> Vec<String> {
+    let page = ads.get("/media_library", params);
+    let data = page["data"].as_array().unwrap().iter();
+    data.map(|one| one["media_key"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
-fn the_library_says_of_media_what_the_account_says() {
+fn media_of_the_library_are_named_and_used_in_scheduled_posts() {
     let ads = Advertiser::new();
-    let upload = |width, height| {
-        let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
-        made["data"]["media_key"].as_str().unwrap().to_owned()
-    };
-    let key = upload(320, 50);
+    let key = upload(&ads, 320, 50);
     let path = format!("/media_library/{key}");
     let named = ads.send("PUT", &path, &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
     let data = &named["data"];
@@ -258,15 +284,16 @@ fn the_library_says_of_media_what_the_account_says() {
     let with = [("text", ""), ("scheduled_at", at.as_str()), ("media_keys", key.as_str())];
     let made = schedule(&ads, &with).assert_status(200);
     assert_eq!((&made["data"]["text"], &made["data"]["media_keys"]), (&json!(""), &json!([key])));
-    let keys = |params: &[(&str, &str)]| -> Vec<String> {
-        let page = ads.get("/media_library", params);
-        let data = page["data"].as_array().unwrap().iter();
-        data.map(|one| one["media_key"].as_str().unwrap().to_owned()).collect()
-    };
     assert_eq!(ads.get(&path, &[])["data"]["file_name"], "b.png");
-    let (second, third) = (upload(20, 20), upload(30, 30));
-    let take =
-        |key: &str, more: &[(&str, &str)]| ads.send("POST", "/media_library", &[&[("media_key", key)], more].concat());
+}
+
+#[test]
+fn media_library_is_filtered_and_paged() {
+    let ads = Advertiser::new();
+    let [key, second, third] = [320, 20, 30].map(|width| upload(&ads, width, 50));
+    let keys = |params: &[(&str, &str)]| media_keys(&ads, params);
+    let take = |key: &str, more: &[(&str, &str)]| add_media(&ads, key, more);
+    ads.send("PUT", &format!("/media_library/{key}"), &[("name", "Banner"), ("file_name", "b.png")]).assert_status(200);
     let added = take(&second, &[("name", "River ride")]).assert_status(200);
     assert_eq!(added["data"]["name"], "River ride");
     assert_eq!(take(&second, &[]).assert_status(200)["data"], added["data"]);
@@ -296,9 +323,19 @@ fn the_library_says_of_media_what_the_account_says() {
         assert_eq!(walked, keys(&[]), "{asked:?}");
     }
     is(&ads.send("GET", "/media_library", &[("count", "51")]), 400, "INVALID_PARAMETER", "count");
+}
+
+#[test]
+fn media_of_the_library_are_the_accounts_own_until_they_are_deleted() {
+    let ads = Advertiser::new();
+    let (key, at) = (upload(&ads, 320, 50), minute(30));
+    let path = format!("/media_library/{key}");
+    add_media(&ads, &key, &[]).assert_status(200);
+    let with = [("text", ""), ("scheduled_at", at.as_str()), ("media_keys", key.as_str())];
+    let take = |key: &str, more: &[(&str, &str)]| add_media(&ads, key, more);
     let gone = ads.send("DELETE", &path, &[]).assert_status(200);
     assert_eq!(gone["data"]["deleted"], true);
-    assert_eq!(keys(&[]), [third.clone(), second.clone()]);
+    assert!(media_keys(&ads, &[]).is_empty());
     for method in ["DELETE", "GET"] {
         is(&ads.send(method, &path, &[]), 404, "MEDIA_NOT_FOUND", "media_key");
     }

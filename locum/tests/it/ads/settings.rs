@@ -4,8 +4,8 @@ use base::Time;
 use base::clock::wall_time;
 use serde_json::{Value, json};
 
-use super::{Advertiser, is, send};
-use crate::harness::shared_server;
+use super::{Advertiser, is, send, with_overrides};
+use crate::harness::{TestResponse, shared_server};
 
 /// A whole hour, so many away.
 pub(super) fn hour(away: i64) -> String {
@@ -102,27 +102,33 @@ fn an_account_says_how_it_is_taxed() {
     is(&put(&[("tax_id", "")]), 400, "INCLUSIVE_PARAMETERS", "tax_id");
 }
 
-#[test]
-fn the_history_of_an_account_says_who_changed_what() {
+/// A campaign that was changed once and deleted, and a line item of it.
+fn changed_campaign() -> (Advertiser, String, String) {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
     let path = format!("/campaigns/{campaign}");
     let change = [("name", "Summer"), ("entity_status", "PAUSED")];
+    // The second request changes nothing.
     ads.send("PUT", &path, &change).assert_status(200);
-    // What changes nothing is none.
     ads.send("PUT", &path, &change).assert_status(200);
     ads.send("DELETE", &path, &[]).assert_status(200);
+    (ads, campaign, item)
+}
+
+/// The history of a record around now.
+fn history(ads: &Advertiser, entity: &str, id: &str, more: &[(&str, &str)]) -> TestResponse {
+    let (from, to) = (hour(-1), hour(1));
+    let usual = [("entity_type", entity), ("entity_id", id), ("start_time", from.as_str()), ("end_time", to.as_str())];
+    ads.send("GET", "/account_history", &with_overrides(&usual, more))
+}
+
+#[test]
+fn history_of_a_record_lists_its_changes_and_who_made_them() {
+    let (ads, campaign, item) = changed_campaign();
     let criterion = [("line_item_id", item.as_str()), ("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
     ads.send("POST", "/targeting_criteria", &criterion);
-    let (from, to) = (hour(-1), hour(1));
-    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| {
-        let params =
-            [("entity_type", entity), ("entity_id", id), ("start_time", from.as_str()), ("end_time", to.as_str())];
-        let kept = params.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
-        let all: Vec<(&str, &str)> = kept.chain(more).copied().collect();
-        ads.send("GET", "/account_history", &all)
-    };
+    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
     let all = ask("CAMPAIGN", &campaign, &[]).assert_status(200);
     let rows = all["data"].as_array().unwrap();
     let kinds: Vec<&str> = rows.iter().map(|row| row["change_type"].as_str().unwrap()).collect();
@@ -152,6 +158,12 @@ fn the_history_of_an_account_says_who_changed_what() {
         }
     }
     assert_eq!(&walked, rows);
+}
+
+#[test]
+fn history_is_filtered_by_user_and_time() {
+    let (ads, campaign, item) = changed_campaign();
+    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
     let items = ask("LINE_ITEM", &item, &[]).assert_status(200);
     assert_eq!(items["data"].as_array().unwrap().len(), 1);
     let other = shared_server().new_user("other");
@@ -160,6 +172,13 @@ fn the_history_of_an_account_says_who_changed_what() {
     let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
     let earlier = earlier.each_ref().map(|(name, time)| (*name, time.as_str()));
     assert_eq!(ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"], json!([]));
+}
+
+#[test]
+fn invalid_or_disabled_history_is_refused() {
+    let ads = Advertiser::new();
+    let campaign = ads.campaign();
+    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
     for (name, value, code) in [
         ("start_time", "2026-01-01T00:30:00Z", "INVALID_TIME_WINDOW"),
         ("start_time", "2099-01-01T00:00:00Z", "INVALID_TIME_WINDOW"),

@@ -1,0 +1,173 @@
+//! Line items: what suits their objective, placement, advertiser and campaign.
+
+use super::create_line_item;
+use crate::ads::{Advertiser, is};
+use crate::harness::{TestResponse, shared_server};
+
+type Params = &'static [(&'static str, &'static str)];
+
+/// The name, the required parameters, the default goal, payment and bid strategy, and valid and invalid
+/// parameters.
+type Objective = (&'static str, Params, [&'static str; 3], Params, Params);
+
+const GOAL: &str = "goal";
+const PAY: &str = "pay_by";
+const STRATEGY: &str = "bid_strategy";
+
+const OBJECTIVES: [Objective; 8] = [
+    (
+        "ENGAGEMENTS",
+        &[],
+        ["ENGAGEMENT", "ENGAGEMENT", "MAX"],
+        &[(STRATEGY, "AUTO"), (STRATEGY, "TARGET")],
+        &[(GOAL, "LINK_CLICKS"), (PAY, "IMPRESSION")],
+    ),
+    (
+        "FOLLOWERS",
+        &[("product_type", "PROMOTED_ACCOUNT")],
+        ["FOLLOWERS", "FOLLOW", "AUTO"],
+        &[(STRATEGY, "TARGET")],
+        &[(STRATEGY, "MAX"), (PAY, "ENGAGEMENT")],
+    ),
+    (
+        "REACH",
+        &[],
+        ["MAX_REACH", "IMPRESSION", "AUTO"],
+        &[(GOAL, "REACH_WITH_ENGAGEMENT"), (STRATEGY, "TARGET")],
+        &[(STRATEGY, "MAX"), (GOAL, "ENGAGEMENT")],
+    ),
+    (
+        "WEBSITE_CLICKS",
+        &[],
+        ["LINK_CLICKS", "IMPRESSION", "AUTO"],
+        &[(GOAL, "SITE_VISITS"), (PAY, "LINK_CLICK"), (STRATEGY, "MAX")],
+        &[(PAY, "VIEW"), (STRATEGY, "TARGET"), (GOAL, "WEBSITE_CONVERSIONS")],
+    ),
+    (
+        "VIDEO_VIEWS",
+        &[],
+        ["VIDEO_VIEW", "VIEW", "AUTO"],
+        &[(GOAL, "VIEW_3S_100PCT"), (GOAL, "VIEW_6S"), (GOAL, "VIEW_15S"), (STRATEGY, "MAX")],
+        &[(STRATEGY, "TARGET"), (PAY, "IMPRESSION")],
+    ),
+    (
+        "PREROLL_VIEWS",
+        &[("product_type", "MEDIA"), ("categories", "IAB7")],
+        ["PREROLL", "VIEW", "MAX"],
+        &[(GOAL, "PREROLL_STARTS"), (STRATEGY, "AUTO")],
+        &[("product_type", "PROMOTED_TWEETS"), ("categories", ""), ("categories", "IAB99")],
+    ),
+    (
+        "APP_INSTALLS",
+        &[("ios_app_store_identifier", "1")],
+        ["APP_INSTALLS", "IMPRESSION", "AUTO"],
+        &[(GOAL, "APP_CLICKS"), (GOAL, "APP_PURCHASES"), (PAY, "APP_CLICK")],
+        &[("ios_app_store_identifier", ""), (PAY, "LINK_CLICK")],
+    ),
+    (
+        "APP_ENGAGEMENTS",
+        &[("android_app_store_identifier", "a.b")],
+        ["APP_CLICKS", "APP_CLICK", "AUTO"],
+        &[(GOAL, "APP_INSTALLS"), (STRATEGY, "TARGET")],
+        &[("android_app_store_identifier", ""), (PAY, "IMPRESSION")],
+    ),
+];
+
+/// Creates a line item in a campaign of its own, unless the parameters name one.
+fn create(ads: &Advertiser, more: &[(&str, &str)]) -> TestResponse {
+    create_line_item(ads, &ads.campaign(), more)
+}
+
+#[test]
+fn line_item_takes_the_goals_payments_and_bid_strategies_of_its_objective() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| create(&ads, more);
+    for (objective, more, defaults, may, may_not) in OBJECTIVES {
+        let usual = [&[("objective", objective)][..], more].concat();
+        let made = line(&usual).assert_status(200);
+        let data = &made["data"];
+        assert_eq!([&data[GOAL], &data[PAY], &data[STRATEGY]], defaults, "{objective}");
+        for one in may {
+            line(&crate::ads::with_overrides(&usual, &[*one])).assert_status(200);
+        }
+        for (name, value) in may_not {
+            let mut params = usual.clone();
+            params.retain(|(other, _)| other != name);
+            if !value.is_empty() {
+                params.push((name, value));
+            }
+            let answer = line(&params);
+            assert_eq!(answer.status, 400, "{objective} {name}={value}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn placements_times_and_frequency_caps_of_a_line_item_are_validated() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| create(&ads, more);
+    let placement = "INVALID_PLACEMENT_TYPE";
+    for (more, code, at) in [
+        (&[("placements", "TWITTER_PROFILE")][..], placement, "placements"),
+        (&[("placements", "TWITTER_SEARCH"), ("objective", "REACH")], placement, "placements"),
+        (&[("placements", "MOON")], "INVALID_PARAMETER", "placements"),
+        (&[("placements", "PUBLISHER_NETWORK")], "INCLUSIVE_PARAMETERS", "advertiser_domain"),
+        (
+            &[("placements", "PUBLISHER_NETWORK"), ("advertiser_domain", "bikes.example")],
+            "INCLUSIVE_PARAMETERS",
+            "categories",
+        ),
+        (&[("start_time", "2026-02-01"), ("end_time", "2026-02-01")], "INVALID", "end_time"),
+        (&[("frequency_cap", "1")], "INCLUSIVE_PARAMETERS", "duration_in_days"),
+        (&[("frequency_cap", "1"), ("duration_in_days", "8")], "INVALID_PARAMETER", "duration_in_days"),
+        (
+            &[("objective", "WEBSITE_CLICKS"), ("frequency_cap", "1"), ("duration_in_days", "7")],
+            "INVALID",
+            "frequency_cap",
+        ),
+    ] {
+        is(&line(more), 400, code, at);
+    }
+    for more in [
+        &[("placements", "TWITTER_PROFILE,TWITTER_TIMELINE")][..],
+        &[("placements", "TWITTER_TIMELINE"), ("objective", "REACH")],
+        &[("start_time", "2026-02-01"), ("end_time", "2026-02-01T00:00:01Z")],
+        &[("frequency_cap", "1"), ("duration_in_days", "1")],
+        &[("frequency_cap", "1"), ("duration_in_days", "30")],
+    ] {
+        line(more).assert_status(200);
+    }
+}
+
+#[test]
+fn line_item_advertises_only_users_whom_the_account_may_promote() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| create(&ads, more);
+    let stranger = shared_server().new_user("stranger");
+    for user in [stranger.id.as_str(), "1"] {
+        let answer = line(&[("advertiser_user_id", user)]);
+        is(&answer, 400, "INVALID_USER_ID", "advertiser_user_id");
+    }
+    let own = line(&[("advertiser_user_id", &ads.person.id)]).assert_status(200);
+    assert_eq!(own["data"]["advertiser_user_id"], ads.person.id.as_str());
+}
+
+#[test]
+fn line_items_of_a_campaign_share_objective_product_and_payment() {
+    let ads = Advertiser::new();
+    let line = |more: &[(&str, &str)]| create(&ads, more);
+    let campaign = ads.campaign();
+    let first = ads.line_item(&campaign);
+    let other = [("campaign_id", campaign.as_str()), ("objective", "REACH")];
+    is(&line(&other), 400, "INVALID", "objective");
+    let other = [("campaign_id", campaign.as_str()), ("product_type", "PROMOTED_ACCOUNT")];
+    is(&line(&other), 400, "INVALID", "product_type");
+    let change = |id: &str, value| ads.send("PUT", &format!("/line_items/{id}"), &[(PAY, value)]);
+    is(&change(&first, "IMPRESSION"), 400, "INVALID", PAY);
+    let installs = [("objective", "APP_INSTALLS"), ("ios_app_store_identifier", "1")];
+    let installs = line(&installs).assert_status(200)["data"]["id"].clone();
+    change(installs.as_str().unwrap(), "APP_CLICK").assert_status(200);
+    let path = format!("/line_items/{first}");
+    ads.send("DELETE", &path, &[]).assert_status(200);
+    is(&ads.send("DELETE", &path, &[]), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
+}
