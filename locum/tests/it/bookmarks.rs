@@ -31,7 +31,7 @@ fn counts(reader: &TestUser<'_>, post: &str, wanted: u64) {
 }
 
 #[test]
-fn a_bookmark_is_listed_for_its_owner_and_counted_for_all() {
+fn bookmarks_are_paged_for_their_owner_and_counted_for_all() {
     let (author, owner) = (person("author"), person("owner"));
     let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
     marks(&owner, &json!({ "tweet_id": first }));
@@ -45,20 +45,31 @@ fn a_bookmark_is_listed_for_its_owner_and_counted_for_all() {
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{path}?max_results=1&pagination_token={token}"));
     assert_eq!(ids(&page.assert_status(200)), [&first]);
-
-    // The path that names posts instead of users, and the one without its slash.
-    let own = owner.get(format!("/2/posts/{}/bookmarks", owner.id)).assert_status(200);
-    assert_eq!(ids(&own), [&second, &first]);
-    let one = owner.get(format!("/2/posts/{first}/bookmarks")).assert_status(200);
-    assert_eq!(ids(&one), [&first]);
-    let none = author.get(format!("/2/posts/{second}/bookmarks")).assert_status(200);
-    assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
     let undone = owner.delete(format!("{path}{first}")).assert_status(200);
     assert_eq!(undone, json!({ "data": { "bookmarked": false } }));
     owner.delete(format!("{path}/{first}")).assert_status(200);
     owner.delete(format!("{path}/{second}")).assert_status(200);
     counts(&author, &first, 1);
     assert!(ids(&owner.get(&path).assert_status(200)).is_empty());
+}
+
+#[test]
+fn bookmarks_are_read_and_changed_by_the_paths_of_posts() {
+    let (author, owner) = (person("author"), person("owner"));
+    let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
+    let path = bookmarks(&owner);
+    for id in [&first, &second] {
+        marks(&owner, &json!({ "tweet_id": id }));
+    }
+    let own = owner.get(format!("/2/posts/{}/bookmarks", owner.id)).assert_status(200);
+    assert_eq!(ids(&own), [&second, &first]);
+    let one = owner.get(format!("/2/posts/{first}/bookmarks")).assert_status(200);
+    assert_eq!(ids(&one), [&first]);
+    let none = author.get(format!("/2/posts/{second}/bookmarks")).assert_status(200);
+    assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
+    for id in [&first, &second] {
+        owner.delete(format!("{path}/{id}")).assert_status(200);
+    }
     let by_post = format!("/2/posts/{second}/bookmarks");
     owner.send(TestRequest::post(&by_post)).assert_status(200);
     let by_own = format!("/2/posts/{}/bookmarks", owner.id);
@@ -110,18 +121,19 @@ fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
     }
 }
 
+fn new_folder(owner: &TestUser<'_>, name: &str) -> String {
+    let made = owner.post(format!("{}/folders", bookmarks(owner)), &json!({ "name": name })).assert_status(201);
+    assert_eq!(made["data"]["name"], name, "{made}");
+    made["data"]["id"].as_str().unwrap().to_owned()
+}
+
 #[test]
-fn folders_hold_bookmarks_of_their_owner() {
-    let (author, owner) = (person("author"), person("owner"));
+fn bookmark_folders_are_named_and_paged() {
+    let owner = person("owner");
     let folders = format!("{}/folders", bookmarks(&owner));
     let none = owner.get(&folders).assert_status(200);
     assert_eq!(none, json!({ "meta": { "result_count": 0 } }));
-    let make = |name: &str| {
-        let made = owner.post(&folders, &json!({ "name": name })).assert_status(201);
-        assert_eq!(made["data"]["name"], name, "{made}");
-        made["data"]["id"].as_str().unwrap().to_owned()
-    };
-    let (reading, recipes) = (make("Reading"), make("Rezepte für später"));
+    let (reading, recipes) = (new_folder(&owner, "Reading"), new_folder(&owner, "Rezepte für später"));
     for name in ["", "   ", &"x".repeat(26)] {
         let refused = owner.post(&folders, &json!({ "name": name }));
         refused.assert_problem(400, "invalid-request");
@@ -131,7 +143,13 @@ fn folders_hold_bookmarks_of_their_owner() {
     let token = page["meta"]["next_token"].as_str().unwrap();
     let page = owner.get(format!("{folders}?max_results=1&pagination_token={token}"));
     assert_eq!(ids(&page.assert_status(200)), [&reading]);
+}
 
+#[test]
+fn bookmark_folder_contains_bookmarks_of_its_owner_only() {
+    let (author, owner) = (person("author"), person("owner"));
+    let folders = format!("{}/folders", bookmarks(&owner));
+    let (reading, recipes) = (new_folder(&owner, "Reading"), new_folder(&owner, "Recipes"));
     let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
     marks(&owner, &json!({ "tweet_id": first, "folder_id": reading }));
     marks(&owner, &json!({ "tweet_id": second, "folder_id": reading }));

@@ -81,7 +81,7 @@ fn a_follow_changes_counts_lists_and_what_both_are_to_each_other() {
 }
 
 #[test]
-fn a_protected_user_is_asked_and_answers_by_the_platform() {
+fn follow_request_of_a_protected_user_is_approved_or_denied_by_command() {
     let (author, one, two) = (shy("shy"), person("one"), person("two"));
     let post = author.publish_text("Only for some");
     let pending = json!({ "following": false, "pending_follow": true });
@@ -103,7 +103,14 @@ fn a_protected_user_is_asked_and_answers_by_the_platform() {
     assert!(status(&two, &author).is_empty());
     assert!(requests(&author).is_empty());
     assert_eq!(counts(&author), (1, 0));
-    // What waits is withdrawn by who asked, and dropped when nobody needs to ask any more.
+}
+
+#[test]
+fn follow_request_is_withdrawn_or_dropped_when_the_user_becomes_public() {
+    let (author, two) = (shy("shy"), person("two"));
+    let post = author.publish_text("Only for some");
+    let pending = json!({ "following": false, "pending_follow": true });
+    let server = shared_server();
     assert_eq!(follow(&two, &author), pending);
     untie(&two, "following", &author);
     assert!(status(&two, &author).is_empty());

@@ -30,14 +30,30 @@ fn counts(reader: &TestUser<'_>, post: &str, user: &TestUser<'_>, wanted: [u64; 
     assert_eq!(found.map(|count| count.as_u64().unwrap()), wanted);
 }
 
+/// An author whose first post two users like, themselves one of them, and the second one.
+struct LikedPosts {
+    author: TestUser<'static>,
+    fan: TestUser<'static>,
+    other: TestUser<'static>,
+    first: String,
+    second: String,
+}
+
+impl LikedPosts {
+    fn new() -> Self {
+        let [author, fan, other] = ["author", "fan", "other"].map(person);
+        let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
+        likes(&fan, &first);
+        likes(&fan, &first);
+        likes(&fan, &second);
+        likes(&author, &first);
+        Self { author, fan, other, first, second }
+    }
+}
+
 #[test]
-fn a_like_counts_and_is_listed_for_those_it_concerns() {
-    let (author, fan, other) = (person("author"), person("fan"), person("other"));
-    let (first, second) = (author.publish_text("First"), author.publish_text("Second"));
-    likes(&fan, &first);
-    likes(&fan, &first);
-    likes(&fan, &second);
-    likes(&author, &first);
+fn liked_posts_are_listed_for_the_user_who_likes_them_only() {
+    let LikedPosts { fan, other, first, second, .. } = LikedPosts::new();
     counts(&other, &first, &fan, [2, 2]);
 
     let liked = format!("/2/users/{}/liked_posts", fan.id);
@@ -51,7 +67,11 @@ fn a_like_counts_and_is_listed_for_those_it_concerns() {
     assert!(refused.get("data").is_none());
     let nobody = other.get("/2/users/1/liked_tweets").assert_status(200);
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
+}
 
+#[test]
+fn users_who_like_a_post_are_paged_for_its_author_only() {
+    let LikedPosts { author, fan, first, .. } = LikedPosts::new();
     let likers = format!("/2/posts/{first}/liking_users");
     let page = author.get(format!("{likers}?max_results=1")).assert_status(200);
     assert_eq!(ids(&page), [&author.id]);
@@ -67,7 +87,13 @@ fn a_like_counts_and_is_listed_for_those_it_concerns() {
     assert_eq!(refused["errors"][0]["title"], "Authorization Error");
     let bearer = shared_server().send(TestRequest::get(&likers).bearer(&fan.app.bearer));
     bearer.assert_problem(403, "unsupported-authentication");
+}
 
+#[test]
+fn counts_and_lists_follow_unlikes_and_deletions() {
+    let LikedPosts { author, fan, other, first, second } = LikedPosts::new();
+    let liked = format!("/2/users/{}/liked_posts", fan.id);
+    let likers = format!("/2/posts/{first}/liking_users");
     let path = format!("/2/users/{}/likes/{first}", fan.id);
     for _ in 0..2 {
         let undone = fan.delete(&path).assert_status(200);

@@ -80,11 +80,15 @@ fn is_missing(answer: &TestResponse, id: &str) {
     assert_eq!(error["resource_type"], "list");
 }
 
-#[test]
-fn a_list_is_made_read_changed_and_deleted() {
-    let (owner, member) = (person("owner"), person("member"));
+fn described_list(owner: &TestUser<'_>) -> Value {
     let new = json!({ "name": "Cats & <dogs>", "description": "All of them", "private": false });
-    let made = owner.post("/2/lists", &new).assert_status(201);
+    owner.post("/2/lists", &new).assert_status(201)
+}
+
+#[test]
+fn list_is_returned_with_its_fields() {
+    let (owner, member) = (person("owner"), person("member"));
+    let made = described_list(&owner);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
     assert_eq!(made, json!({ "data": { "id": id, "name": "Cats & <dogs>" } }));
     assert_eq!(owner.get(format!("/2/lists/{id}")).assert_status(200), made);
@@ -102,12 +106,27 @@ fn a_list_is_made_read_changed_and_deleted() {
     // An expansion shows what it goes through.
     let expanded = owner.get(format!("/2/lists/{id}?expansions=owner_id"));
     assert_eq!(expanded.assert_status(200)["data"]["owner_id"], owner.id);
+}
+
+#[test]
+fn list_is_changed_field_by_field() {
+    let owner = person("owner");
+    let id = described_list(&owner)["data"]["id"].as_str().unwrap().to_owned();
+    let path = format!("/2/lists/{id}?list.fields=description,name");
     assert_eq!(put(&owner, &id, &json!({ "name": "Cats" })).assert_status(200), json!({ "data": { "updated": true } }));
     let seen = owner.get(path.as_str()).assert_status(200);
     assert_eq!((&seen["data"]["name"], &seen["data"]["description"]), (&json!("Cats"), &json!("All of them")));
     put(&owner, &id, &json!({ "description": "" })).assert_status(200);
     let seen = owner.get(path.as_str()).assert_status(200);
     assert!(seen["data"].get("description").is_none(), "{seen}");
+}
+
+#[test]
+fn deleted_list_disappears_from_its_members_and_followers() {
+    let (owner, member) = (person("owner"), person("member"));
+    let id = list_of(&owner, "Cats", false);
+    let path = format!("/2/lists/{id}");
+    add(&owner, &id, &member);
     follow(&member, &id).assert_status(200);
     pin(&member, &id).assert_status(200);
     assert_eq!(listed(&member), 1);
@@ -125,20 +144,20 @@ fn a_list_is_made_read_changed_and_deleted() {
     owner.delete(format!("/2/lists/{id}")).assert_problem(404, "resource-not-found");
 }
 
+fn count(reader: &TestUser<'_>, id: &str, name: &str) -> i64 {
+    let body = reader.get(format!("/2/lists/{id}?list.fields={name}")).assert_status(200);
+    body["data"][name].as_i64().unwrap()
+}
+
 #[test]
-fn members_and_followers_are_listed_and_counted() {
-    let server = TestServer::start(&["--world", "empty"]);
-    let [owner, one, two, three] = ["owner", "one", "two", "three"].map(|name| server.new_user(name));
+fn members_of_a_list_are_paged_while_others_are_added() {
+    let [owner, one, two, three] = ["owner", "one", "two", "three"].map(person);
     let id = list_of(&owner, "People", false);
     for member in [&one, &two, &three] {
         add(&owner, &id, member);
     }
     add(&owner, &id, &one);
-    let count = |name: &str| {
-        let body = one.get(format!("/2/lists/{id}?list.fields={name}")).assert_status(200);
-        body["data"][name].as_i64().unwrap()
-    };
-    assert_eq!((count("member_count"), listed(&one)), (3, 1));
+    assert_eq!((count(&one, &id, "member_count"), listed(&one)), (3, 1));
     let path = format!("/2/lists/{id}/members?max_results=2");
     let newest_first = [three.id.as_str(), &two.id, &one.id];
     assert_eq!(walk(&one, &path, "id"), newest_first);
@@ -155,7 +174,16 @@ fn members_and_followers_are_listed_and_counted() {
     let other = list_of(&owner, "Others", false);
     one.get(format!("/2/lists/{other}/members?max_results=2&pagination_token={next}"))
         .assert_problem(400, "invalid-request");
+}
 
+#[test]
+fn memberships_and_followers_of_lists_are_listed_and_counted() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let [owner, one, two, three] = ["owner", "one", "two", "three"].map(|name| server.new_user(name));
+    let (id, other) = (list_of(&owner, "People", false), list_of(&owner, "Others", false));
+    for member in [&owner, &one, &two, &three] {
+        add(&owner, &id, member);
+    }
     let memberships = format!("/2/users/{}/list_memberships", one.id);
     add(&owner, &other, &one);
     assert_eq!(ids(&two, memberships.as_str()), [other.as_str(), &id]);
@@ -165,14 +193,14 @@ fn members_and_followers_are_listed_and_counted() {
     assert_eq!(removed.assert_status(200), json!({ "data": { "is_member": false } }));
     owner.delete(format!("/2/lists/{id}/members/{}", one.id)).assert_status(200);
     assert_eq!(ids(&two, memberships), [other.as_str()]);
-    assert_eq!((count("member_count"), listed(&one)), (3, 1));
+    assert_eq!((count(&one, &id, "member_count"), listed(&one)), (3, 1));
 
     for reader in [&one, &two, &two] {
         let followed = follow(reader, &id).assert_status(200);
         assert_eq!(followed, json!({ "data": { "following": true } }));
     }
     follow(&one, &other).assert_status(200);
-    assert_eq!(count("follower_count"), 2);
+    assert_eq!(count(&one, &id, "follower_count"), 2);
     let followers = format!("/2/lists/{id}/followers?max_results=1");
     assert_eq!(walk(&one, &followers, "id"), [two.id.as_str(), &one.id]);
     let followed = format!("/2/users/{}/followed_lists", one.id);
@@ -182,13 +210,13 @@ fn members_and_followers_are_listed_and_counted() {
         assert_eq!(ended, json!({ "data": { "following": false } }));
     }
     assert_eq!(ids(&three, followed), [other.as_str()]);
-    assert_eq!(count("follower_count"), 1);
+    assert_eq!(count(&one, &id, "follower_count"), 1);
     let sound = server.run_cli(&["fsck"]).json();
     assert_eq!(sound["differences"], json!([]));
 }
 
 #[test]
-fn a_private_list_is_there_for_its_owner_only() {
+fn private_list_is_visible_to_its_owner_only() {
     let [owner, member, reader] = ["owner", "member", "reader"].map(person);
     let id = list_of(&owner, "Secret", true);
     let open = list_of(&owner, "Open", false);
@@ -228,8 +256,14 @@ fn a_private_list_is_there_for_its_owner_only() {
     }
     assert_eq!(follow(&owner, &id).assert_problem(403, "about:blank")["title"], "Forbidden");
     pin(&owner, &id).assert_status(200);
+}
 
-    // What was open goes out of sight with all that points to it.
+#[test]
+fn list_made_private_is_hidden_until_it_is_public_again() {
+    let [owner, member, reader] = ["owner", "member", "reader"].map(person);
+    let open = list_of(&owner, "Open", false);
+    add(&owner, &open, &member);
+    let memberships = format!("/2/users/{}/list_memberships", member.id);
     follow(&reader, &open).assert_status(200);
     pin(&reader, &open).assert_status(200);
     put(&owner, &open, &json!({ "private": true })).assert_status(200);

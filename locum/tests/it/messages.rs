@@ -76,11 +76,10 @@ fn group_of(ids: &[&str], text: &str) -> Value {
 const ALL: &str = "/2/dm_events";
 
 #[test]
-fn two_write_to_each_other_and_see_the_same() {
+fn both_participants_list_the_same_messages() {
     let [ada, bob] = people(["ada", "bob"]);
-    let post = bob.publish_text("Worth a link");
-    let text = format!("Look & <see> @{} #tag https://example.org/b/status/{post}", bob.username);
-    let (conversation, first) = write(&ada, &to(&bob), &text);
+    let text = "Hello";
+    let (conversation, first) = write(&ada, &to(&bob), text);
     assert_eq!(conversation, pair(&ada, &bob));
     let (again, second) = write(&bob, &in_(&conversation), "Thanks");
     assert_eq!(again, conversation);
@@ -95,6 +94,14 @@ fn two_write_to_each_other_and_see_the_same() {
     }
     let plain = bob.get(format!("/2/dm_events/{second}")).assert_status(200);
     assert_eq!(plain, json!({ "data": { "id": second, "event_type": "MessageCreate", "text": "Thanks" } }));
+}
+
+#[test]
+fn message_is_returned_with_its_fields_and_expansions() {
+    let [ada, bob] = people(["ada", "bob"]);
+    let post = bob.publish_text("Worth a link");
+    let text = format!("Look & <see> @{} #tag https://example.org/b/status/{post}", bob.username);
+    let (conversation, first) = write(&ada, &to(&bob), &text);
     let fields = "attachments,created_at,dm_conversation_id,entities,event_type,id,\
                   participant_ids,referenced_tweets,sender_id,text";
     let expansions = "sender_id,referenced_tweets.id,participant_ids,attachments.media_keys";
@@ -169,8 +176,8 @@ fn nobody_else_learns_that_there_is_a_conversation() {
 }
 
 #[test]
-fn a_group_is_begun_joined_and_left() {
-    let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
+fn group_conversation_starts_with_its_first_message_and_participants() {
+    let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");
     assert!((15..=19).contains(&group.len()) && !group.contains('-'), "{group}");
     let list = format!("/2/dm_conversations/{group}/dm_events");
@@ -184,6 +191,13 @@ fn a_group_is_begun_joined_and_left() {
     let mut inside = vec![ada.id.clone(), bob.id.clone(), cid.id.clone()];
     inside.sort_by_key(|id| (*id != ada.id, id.parse::<i64>().unwrap()));
     assert_eq!(events[1]["participant_ids"], json!(inside));
+}
+
+#[test]
+fn participant_who_joins_a_group_reads_what_follows() {
+    let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
+    let (group, first) = begin(&ada, &[&bob, &cid], "Hello all");
+    let list = format!("/2/dm_conversations/{group}/dm_events");
     refused(&["join", &group, &dan.id, "--by", &dan.id], "no dm_");
     assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], true);
     assert_eq!(message(&["join", &group, &dan.id, "--by", &bob.id])["changed"], false);
@@ -198,6 +212,16 @@ fn a_group_is_begun_joined_and_left() {
     for viewer in [&ada, &bob, &cid, &dan] {
         assert_eq!(listed(viewer, ALL)[0], second);
     }
+}
+
+#[test]
+fn participant_who_leaves_a_group_reads_nothing_of_it() {
+    let [ada, bob, cid, dan] = people(["ada", "bob", "cid", "dan"]);
+    let (group, _) = begin(&ada, &[&bob, &cid], "Hello all");
+    let list = format!("/2/dm_conversations/{group}/dm_events");
+    let seen = |viewer: &TestUser<'_>| viewer.get(&list).assert_status(200)["data"].clone();
+    message(&["join", &group, &dan.id, "--by", &bob.id]);
+    write(&dan, &in_(&group), "Hello");
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], true);
     assert_eq!(message(&["leave", &group, &bob.id])["changed"], false);
     bob.post(in_(&group), &json!({ "text": "x" })).assert_problem(404, "resource-not-found");
@@ -331,7 +355,7 @@ fn pages_go_both_ways_and_kinds_are_told_apart() {
 }
 
 #[test]
-fn a_media_goes_to_the_readers_of_its_message_only() {
+fn media_of_a_message_is_served_to_its_participants_only() {
     let [ada, bob, eve] = people(["ada", "bob", "eve"]);
     let file = samples::png(40, 30);
     let made = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
@@ -366,15 +390,24 @@ fn a_media_goes_to_the_readers_of_its_message_only() {
     ada.delete(format!("/2/dm_events/{event}")).assert_status(200);
     ada.get(&*path).assert_problem(404, "resource-not-found");
     assert_eq!(bob.get(&*path).status, 200, "the other keeps it");
-    // Once it is posted as well, it is everyone's.
+}
+
+#[test]
+fn media_of_a_message_is_public_once_it_is_posted() {
+    let [ada, bob] = people(["ada", "bob"]);
+    let made = at_once(&ada, "dm_image", &samples::png(40, 30)).assert_status(200)["data"].clone();
+    let (id, key) = (made["id"].as_str().unwrap(), made["media_key"].as_str().unwrap());
+    let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
+    let public = path_of(&own["data"]["url"]);
+    sent(&ada.post(to(&bob), &json!({ "attachments": [{ "media_id": id }] })));
+    assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 404);
     let post = json!({ "text": "Now for all", "media": { "media_ids": [id] } });
     ada.create_post(&post).assert_status(201);
     assert_eq!(shared_server().send(TestRequest::get(&*public)).status, 200);
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn a_message_that_cannot_be_sent_leaves_nothing() {
+fn invalid_message_is_refused_and_not_stored() {
     let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let long = "ä".repeat(10_000);
     let (conversation, event) = write(&ada, &to(&bob), &long);
@@ -407,6 +440,11 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
                             "participant_ids": [bob.id, cid.id], "message": body });
         ada.post("/2/dm_conversations", &group).assert_problem(400, "invalid-request");
     }
+}
+
+#[test]
+fn invalid_participants_of_a_group_are_refused() {
+    let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let many: Vec<String> = (1..=50).map(|id: i64| id.to_string()).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (bob_id, cid_id) = (bob.id.as_str(), cid.id.as_str());
@@ -420,6 +458,12 @@ fn a_message_that_cannot_be_sent_leaves_nothing() {
                            "message": { "text": "Hi" } });
         ada.post("/2/dm_conversations", &body).assert_problem(400, "invalid-request");
     }
+}
+
+#[test]
+fn invalid_request_for_messages_is_refused() {
+    let [ada, bob, cid] = people(["ada", "bob", "cid"]);
+    let (_, event) = write(&ada, &to(&bob), "Hi");
     for path in [
         "/2/dm_events/x".to_owned(),
         "/2/dm_events/9223372036854775808".to_owned(),

@@ -141,16 +141,18 @@ fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
     assert_eq!(nobody["errors"][0]["title"], "Not Found Error");
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn an_operator_edits_marks_and_takes_back() {
-    let (who, reader) = (person("who"), person("reader"));
+/// A profile as a viewer sees it.
+fn profile(viewer: &TestUser<'_>, who: &TestUser<'_>) -> Value {
     let fields = "description,location,url,name,username,verified_type,verified,protected,\
                   profile_image_url,entities,subscription_type";
-    let seen = |viewer: &TestUser<'_>| {
-        let path = format!("/2/users/{}?user.fields={fields}", who.id);
-        viewer.get(path).assert_status(200)["data"].clone()
-    };
+    let path = format!("/2/users/{}?user.fields={fields}", who.id);
+    viewer.get(path).assert_status(200)["data"].clone()
+}
+
+#[test]
+fn operator_edits_a_profile_and_invalid_values_change_nothing() {
+    let (who, reader) = (person("who"), person("reader"));
+    let seen = |viewer: &TestUser<'_>| profile(viewer, &who);
     let handle = format!("n{}", unique_number());
     let texts = [
         "--username",
@@ -185,7 +187,12 @@ fn an_operator_edits_marks_and_takes_back() {
         shared_server().run_cli(&["user", "edit", &who.id, flag, value]).assert_exit_code(1);
     }
     assert_eq!(seen(&reader), now, "what is refused changes nothing");
-    let server = shared_server();
+}
+
+#[test]
+fn operator_verifies_protects_and_upgrades_a_user_and_revokes_it() {
+    let (who, reader, server) = (person("who"), person("reader"), shared_server());
+    let seen = |viewer: &TestUser<'_>| profile(viewer, &who);
     server.run_cli(&["user", "verify", &who.id, "business"]).assert_success();
     server.run_cli(&["user", "premium", &who.id, "PremiumPlus"]).assert_success();
     server.run_cli(&["user", "protect", &who.id]).assert_success();

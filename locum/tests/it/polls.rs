@@ -26,9 +26,8 @@ fn vote(server: &TestServer, post: &str, option: &str, user: &str) -> crate::har
 const ALL: &str = "expansions=attachments.poll_ids&poll.fields=voting_status,end_datetime,duration_minutes";
 
 #[test]
-fn a_poll_is_read_and_voted_in() {
-    let server = shared_server();
-    let [author, voter, other] = ["asker", "voter", "other"].map(person);
+fn poll_is_returned_with_its_options_and_fields() {
+    let [author, voter] = ["asker", "voter"].map(person);
     let id = asks(&author, &["Tea", "Coffee", "<Water>"], 1440);
     let read = voter.get(format!("/2/posts/{id}?{ALL}")).assert_status(200);
     let poll = &read["includes"]["polls"][0];
@@ -45,7 +44,13 @@ fn a_poll_is_read_and_voted_in() {
     let plain = voter.get(format!("/2/tweets/{id}?expansions=attachments.poll_ids")).assert_status(200);
     let plain = plain["includes"]["polls"][0].as_object().unwrap();
     assert_eq!(plain.keys().collect::<Vec<_>>(), ["id", "options"]);
+}
 
+#[test]
+fn user_votes_once_for_an_option_of_a_poll_that_they_can_see() {
+    let server = shared_server();
+    let [author, voter, other] = ["asker", "voter", "other"].map(person);
+    let id = asks(&author, &["Tea", "Coffee", "<Water>"], 1440);
     let voted = vote(server, &id, "2", &voter.username).json();
     assert_eq!(voted["voted"], 2);
     vote(server, &id, "2", &other.id).assert_success();

@@ -63,19 +63,40 @@ fn undoes(fan: &TestUser<'_>, id: &str) {
     }
 }
 
-#[test]
-fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
-    let (author, fan, reader) = (person("author"), person("fan"), person("reader"));
-    reader.import_follows(&[&fan]);
-    let text = format!("hi @{} & #tag {}", reader.username, "x".repeat(150));
-    let id = author.publish_text(&text);
-    let home = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
-    reader.get(&home).assert_status(200);
-    let made = reposts(&fan, &id);
-    assert_eq!(made["rest_id"], id, "{made}");
-    assert_eq!(reposts(&fan, &id), made, "a repeat is no other");
-    counts(&reader, &id, "repost_count", 1);
+/// A post that somebody reposted whom the reader follows.
+struct RepostedPost {
+    author: TestUser<'static>,
+    fan: TestUser<'static>,
+    reader: TestUser<'static>,
+    id: String,
+    home: String,
+}
 
+impl RepostedPost {
+    fn new() -> Self {
+        let (author, fan, reader) = (person("author"), person("fan"), person("reader"));
+        reader.import_follows(&[&fan]);
+        let text = format!("hi @{} & #tag {}", reader.username, "x".repeat(150));
+        let id = author.publish_text(&text);
+        let home = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
+        reader.get(&home).assert_status(200);
+        let made = reposts(&fan, &id);
+        assert_eq!(made["rest_id"], id, "{made}");
+        assert_eq!(reposts(&fan, &id), made, "a repeat is no other");
+        counts(&reader, &id, "repost_count", 1);
+        Self { author, fan, reader, id, home }
+    }
+
+    /// The id of the repost.
+    fn repost(&self) -> String {
+        let page = self.reader.get(format!("/2/users/{}/posts", self.fan.id)).assert_status(200);
+        ids(&page)[0].to_owned()
+    }
+}
+
+#[test]
+fn repost_in_the_home_timeline_has_the_cut_text_and_entities_of_the_post() {
+    let RepostedPost { author, fan, reader, id, home } = RepostedPost::new();
     let shown = reader
         .get(format!(
             "{home}&post.fields=referenced_posts,entities,author_id,conversation_id\
@@ -91,9 +112,15 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     assert_eq!(shown["includes"]["posts"][0]["id"], id);
     assert_eq!(shown["includes"]["users"].as_array().unwrap().len(), 2);
     assert!(shown.get("errors").is_none(), "{shown}");
+}
 
+#[test]
+fn repost_is_listed_in_timelines_unless_excluded_and_with_its_post() {
+    let reposted = RepostedPost::new();
+    let own = reposted.repost();
+    let RepostedPost { author, fan, reader, id, home } = reposted;
     let timeline = format!("/2/users/{}/posts", fan.id);
-    assert_eq!(ids(&reader.get(&timeline).assert_status(200)), [own]);
+    assert_eq!(ids(&reader.get(&timeline).assert_status(200)), [own.as_str()]);
     for (path, left_out) in [(&timeline, "?exclude=retweets"), (&home, "&exclude=retweets")] {
         let page = reader.get(format!("{path}{left_out}")).assert_status(200);
         assert!(ids(&page).is_empty(), "{page}");
@@ -101,10 +128,17 @@ fn a_repost_is_a_post_in_timelines_and_home_until_it_is_undone() {
     let by = reader.get(format!("/2/posts/{id}/reposted_by")).assert_status(200);
     assert_eq!(ids(&by), [&fan.id]);
     let all = reader.get(format!("/2/tweets/{id}/retweets")).assert_status(200);
-    assert_eq!(ids(&all), [own]);
+    assert_eq!(ids(&all), [own.as_str()]);
     let mine = author.get("/2/users/reposts_of_me").assert_status(200);
     assert_eq!(ids(&mine), [id.as_str()]);
+}
 
+#[test]
+fn undone_repost_disappears_from_every_list() {
+    let reposted = RepostedPost::new();
+    let own = reposted.repost();
+    let RepostedPost { author, fan, reader, id, home } = reposted;
+    let timeline = format!("/2/users/{}/posts", fan.id);
     undoes(&fan, &id);
     counts(&reader, &id, "repost_count", 0);
     for path in [home.as_str(), &timeline, &format!("/2/posts/{id}/reposted_by"), &format!("/2/posts/{id}/reposts")] {
