@@ -28,16 +28,19 @@ fn kind(error: &Value) -> &str {
     error["type"].as_str().unwrap().rsplit('/').next().unwrap()
 }
 
-#[test]
-fn rules_are_added_listed_and_removed() {
-    let (app, other) = (app(), app());
-    assert_eq!(list(&app), json!([]));
-    let body = json!({ "rules": [
+fn three_rules() -> Value {
+    json!({ "rules": [
         { "value": "cat has:images", "tag": "cats" },
         { "value": "from:someone OR contains:dog" },
         { "value": "\"two words\"", "tag": "cats" },
-    ] });
-    let added = post(&app, &body).assert_status(201);
+    ] })
+}
+
+#[test]
+fn powerstream_rules_are_listed_oldest_first_for_their_app_only() {
+    let (app, other) = (app(), app());
+    assert_eq!(list(&app), json!([]));
+    let added = post(&app, &three_rules()).assert_status(201);
     assert!(added.get("errors").is_none(), "{added}");
     let rules = added["data"]["rules"].clone();
     assert_eq!(rules.as_array().unwrap().len(), 3);
@@ -46,8 +49,13 @@ fn rules_are_added_listed_and_removed() {
     assert_eq!(rules[1].as_object().unwrap().len(), 2, "id, value");
     assert_eq!(list(&app), rules, "oldest first");
     assert_eq!(list(&other), json!([]), "an app's own only");
+}
 
-    // Of another app's, nothing is removed, by id or by value.
+#[test]
+fn powerstream_rules_are_deleted_by_id_or_by_meaning() {
+    let (app, other) = (app(), app());
+    let rules = post(&app, &three_rules()).assert_status(201)["data"]["rules"].clone();
+    // Another app deletes nothing.
     let ids = json!({ "ids": [rules[0]["id"], rules[1]["id"], rules[0]["id"], "17"] });
     let none = json!({ "data": { "deleted": 0, "not_deleted": 4 } });
     assert_eq!(delete(&other, &ids).assert_status(200), none);
@@ -67,12 +75,12 @@ fn rules_are_added_listed_and_removed() {
     ] });
     assert_eq!(delete(&app, &values).assert_status(200), one);
     assert_eq!(list(&app), json!([]));
-    post(&app, &body).assert_status(201);
+    post(&app, &three_rules()).assert_status(201);
     assert_eq!(list(&app).as_array().unwrap().len(), 3);
 }
 
 #[test]
-fn what_is_there_already_or_cannot_be_read_is_not_added() {
+fn unreadable_or_duplicate_powerstream_rule_is_not_added() {
     let app = app();
     let one = json!({ "rules": [{ "value": "cat dog", "tag": "pets" }] });
     let id = post(&app, &one).assert_status(201)["data"]["rules"][0]["id"].clone();
@@ -112,14 +120,19 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
     assert_eq!(errors[5]["id"], rules[0]["id"]);
     assert_eq!(list(&app).as_array().unwrap().len(), 2);
     assert_eq!(list(&app)[0]["tag"], "pets", "as it was");
+}
 
-    // Nothing new, though it could be read; nothing that could be read; the longest that can.
+#[test]
+fn request_that_adds_no_powerstream_rule_returns_errors_only() {
+    let app = app();
+    let one = json!({ "rules": [{ "value": "cat dog", "tag": "pets" }] });
+    post(&app, &one).assert_status(201);
     let body = post(&app, &one).assert_status(201);
     assert!(body.get("data").is_none(), "{body}");
-    assert_eq!(kind(&body["errors"][0]), twice);
+    assert_eq!(kind(&body["errors"][0]), "duplicate-rules");
     let body = post(&app, &json!({ "rules": [{ "value": "(cat" }] })).assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
-    assert_eq!(kind(&body["errors"][0]), bad);
+    assert_eq!(kind(&body["errors"][0]), "invalid-rules");
     let longest = format!("\"{}\"", "é b".repeat(682));
     assert_eq!(longest.chars().count(), 2_048);
     let body = post(&app, &json!({ "rules": [{ "value": longest }] })).assert_status(201);
@@ -192,17 +205,26 @@ fn word() -> String {
     format!("power{}x{}", std::process::id(), unique_number())
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn posts_come_in_the_older_form_with_what_was_missed() {
+/// An app with a rule for a word of its own, and the word.
+fn watcher() -> (TestApp, String) {
     let (app, word) = (shared_server().new_app("enterprise"), word());
-    let open = |query: &str| StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer);
-    let none = shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer));
-    none.assert_problem(409, "streaming-connection");
     let part = word.get(2..).unwrap();
     post(&app, &json!({ "rules": [{ "value": format!("contains:{part}") }] })).assert_status(201);
+    (app, word)
+}
+
+fn open(app: &TestApp, query: &str) -> StreamClient {
+    StreamClient::open(shared_server(), &format!("{STREAM}{query}"), &app.bearer)
+}
+
+#[test]
+fn powerstream_sends_posts_in_the_older_format() {
+    let without_rules = shared_server().new_app("enterprise");
+    let none = shared_server().send(TestRequest::get(STREAM).bearer(&without_rules.bearer));
+    none.assert_problem(409, "streaming-connection");
+    let (app, word) = watcher();
     let author = shared_server().new_user("author");
-    let mut stream = open("?localDcOnly=true");
+    let mut stream = open(&app, "?localDcOnly=true");
     let head = stream.head.to_lowercase();
     assert!(head.contains("x-powerstream-datacenter: local"), "{head}");
     assert!(head.contains("x-powerstream-localdconly: true"), "{head}");
@@ -221,7 +243,13 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
     assert_eq!(shown["text"], format!("here is {word}!"));
     assert_eq!(shown["user"]["screen_name"], author.username.as_str());
     assert!(shown.get("matching_rules").is_none());
-    // Rules come and go while it is open; those of the filtered stream are others.
+}
+
+#[test]
+fn open_powerstream_follows_its_own_rules_until_it_is_disconnected() {
+    let (app, word) = watcher();
+    let author = shared_server().new_user("author");
+    let mut stream = open(&app, "");
     let other = format!("other{word}");
     let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
     post(&app, &rules).assert_status(201);
@@ -235,13 +263,32 @@ fn posts_come_in_the_older_form_with_what_was_missed() {
     let kill = TestRequest::delete("/2/connections/powerstream").bearer(&app.bearer);
     assert_eq!(shared_server().send(kill).assert_status(200)["data"]["successful_kills"], 1);
     assert_eq!(stream.disconnect_type(), "ForceDisconnect");
+}
+
+#[test]
+fn powerstream_with_backfill_sends_missed_posts_first() {
+    let (app, word) = watcher();
+    let author = shared_server().new_user("author");
+    let mut stream = open(&app, "");
+    let id = author.publish_text(&format!("here is {word}!"));
+    assert_eq!(stream.next_message()[0]["id_str"], id.as_str());
+    let kill = TestRequest::delete("/2/connections/powerstream").bearer(&app.bearer);
+    shared_server().send(kill).assert_status(200);
     let missed = author.publish_text(&format!("missed {word}"));
-    let mut stream = open("?backfillMinutes=5");
-    let came: Vec<Value> = (0..3).map(|_| stream.next_message()[0]["id_str"].clone()).collect();
+    let mut stream = open(&app, "?backfillMinutes=5");
+    let came: Vec<Value> = (0..2).map(|_| stream.next_message()[0]["id_str"].clone()).collect();
     assert_eq!(came[0], id.as_str());
-    assert_eq!(came[2], missed.as_str());
+    assert_eq!(came[1], missed.as_str());
     let live = author.publish_text(&format!("live {word}"));
     assert_eq!(stream.next_message()[0]["id_str"], live.as_str());
+}
+
+#[test]
+fn backfill_of_the_powerstream_needs_a_contract_and_valid_parameters() {
+    let (app, word) = watcher();
+    let author = shared_server().new_user("author");
+    let other = format!("other{word}");
+    let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
     let refused = |app: &TestApp, query: &str| {
         let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
         shared_server().send(ask).assert_problem(400, "invalid-request");

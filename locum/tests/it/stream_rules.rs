@@ -31,20 +31,29 @@ fn kind(error: &Value) -> &str {
     error["type"].as_str().unwrap().rsplit('/').next().unwrap()
 }
 
+fn three_rules() -> Value {
+    json!({ "add": [
+        { "value": "cat has:images", "tag": "cats" },
+        { "value": "from:someone OR url_contains:dog bird" },
+        { "value": "\"two words\"", "tag": "cats" },
+    ] })
+}
+
+/// An app with three rules, and their ids.
+fn app_with_rules() -> (TestApp, Vec<String>) {
+    let app = app();
+    let known = ids(&post(&app, "", &three_rules()).assert_status(201));
+    (app, known)
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn rules_are_added_listed_page_by_page_counted_and_deleted() {
+fn stream_rules_are_listed_oldest_first_for_their_app_only() {
     let (app, other) = (app(), app());
     let none = list(&app, "");
     assert!(none.get("data").is_none(), "{none}");
     assert_eq!(none["meta"]["result_count"], 0);
     assert!(none["meta"]["sent"].as_str().unwrap().ends_with('Z'));
-    let body = json!({ "add": [
-        { "value": "cat has:images", "tag": "cats" },
-        { "value": "from:someone OR url_contains:dog bird" },
-        { "value": "\"two words\"", "tag": "cats" },
-    ] });
-    let added = post(&app, "", &body).assert_status(201);
+    let added = post(&app, "", &three_rules()).assert_status(201);
     let summary = json!({ "created": 3, "not_created": 0, "valid": 3, "invalid": 0 });
     assert_eq!(added["meta"]["summary"], summary, "{added}");
     assert!(added.get("errors").is_none());
@@ -56,8 +65,11 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     assert_eq!(all["data"], *rules, "oldest first");
     assert_eq!(all["meta"]["result_count"], 3);
     assert!(list(&other, "").get("data").is_none(), "an app's own only");
-    let known = ids(&all);
+}
 
+#[test]
+fn stream_rules_are_paged_and_selected_by_id() {
+    let (app, known) = app_with_rules();
     let first = list(&app, "?max_results=2");
     assert_eq!(ids(&first), known[..2]);
     let token = first["meta"]["next_token"].as_str().unwrap();
@@ -66,7 +78,11 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     assert!(second["meta"].get("next_token").is_none());
     let named = list(&app, &format!("?ids={},17,{}", known[2], known[0]));
     assert_eq!(ids(&named), [known[2].clone(), known[0].clone()]);
+}
 
+#[test]
+fn stream_rules_are_counted_for_the_app_and_its_project() {
+    let (app, _) = app_with_rules();
     let counts = |query: &str| {
         let target = format!("/2/posts/search/stream/rules/counts{query}");
         shared_server().send(TestRequest::get(target).bearer(&app.bearer)).assert_status(200)["data"].clone()
@@ -79,8 +95,12 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
         .send(TestRequest::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
         .assert_status(200);
     assert_eq!(older["data"]["project_rules_count"], "3");
+}
 
-    // Of another app's nothing is deleted.
+#[test]
+fn stream_rule_of_another_app_is_not_deleted() {
+    let (_, known) = app_with_rules();
+    let other = app();
     let unknown = json!({ "delete": { "ids": [known[0], "17"] } });
     let answer = post(&other, "", &unknown).assert_status(200);
     let nothing = json!({ "deleted": 0, "not_deleted": 2 });
@@ -89,7 +109,11 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
     let each = &answer["errors"][0]["errors"];
     assert_eq!(each[1]["message"], "Rule does not exist");
     assert_eq!(each.as_array().unwrap().len(), 2);
+}
 
+#[test]
+fn stream_rules_are_deleted_by_id_by_meaning_or_all() {
+    let (app, known) = app_with_rules();
     let one = json!({ "delete": { "ids": [known[0]] } });
     let dry = post(&app, "?dry_run=true", &one).assert_status(200);
     assert_eq!(dry["meta"]["summary"]["deleted"], 1);
@@ -111,7 +135,7 @@ fn rules_are_added_listed_page_by_page_counted_and_deleted() {
 }
 
 #[test]
-fn what_is_there_already_or_cannot_be_read_is_not_added() {
+fn unreadable_or_duplicate_stream_rule_is_not_added() {
     let app = app();
     let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
     let dry = post(&app, "?dry_run=true", &one).assert_status(201);
@@ -151,6 +175,13 @@ fn what_is_there_already_or_cannot_be_read_is_not_added() {
         assert_eq!(errors[5]["id"], id.as_str());
         assert_eq!(errors[6]["id"], body["data"][0]["id"]);
     }
+}
+
+#[test]
+fn request_that_adds_no_stream_rule_returns_errors_only() {
+    let app = app();
+    let one = json!({ "add": [{ "value": "cat dog", "tag": "pets" }] });
+    post(&app, "", &one).assert_status(201);
     let bad = json!({ "add": [{ "value": "(cat" }] });
     let body = post(&app, "", &bad).assert_status(200);
     assert_eq!(body["meta"]["summary"]["invalid"], 1);

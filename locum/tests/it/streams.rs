@@ -10,7 +10,7 @@ use base::clock::monotonic_now;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    StreamClient, TestApp, TestRequest, TestServer, TestUser, shared_server, unique_number, wait_until,
+    StreamClient, TestApp, TestRequest, TestResponse, TestServer, TestUser, shared_server, unique_number, wait_until,
 };
 
 const STREAM: &str = "/2/posts/search/stream";
@@ -256,18 +256,19 @@ fn slots_are_counted_and_free_at_once() {
     assert_eq!(connections(&app, "").len(), 0, "an app's own only");
 }
 
+fn delete_connections(app: &TestApp, path: &str, body: Option<Value>) -> TestResponse {
+    let request = TestRequest::delete(format!("/2/connections{path}")).bearer(&app.bearer);
+    shared_server().send(match body {
+        Some(body) => request.json(&body),
+        None => request,
+    })
+}
+
 #[test]
-fn connections_are_ended_by_name_by_stream_and_all() {
+fn connections_are_closed_by_id_by_stream_or_all() {
     let (app, _) = watcher("enterprise");
     let (other, _) = watcher("enterprise");
-    let delete = |app: &TestApp, path: &str, body: Option<Value>| {
-        let ask = TestRequest::delete(format!("/2/connections{path}")).bearer(&app.bearer);
-        let ask = match body {
-            Some(body) => ask.json(&body),
-            None => ask,
-        };
-        shared_server().send(ask)
-    };
+
     let mut one = connect(&app, "");
     let mut two = connect(&app, "");
     let mut sample = StreamClient::open(shared_server(), "/2/posts/sample/stream", &app.bearer);
@@ -275,21 +276,20 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     let id = connections(&app, "?endpoints=filtered_stream")[1]["id"].clone();
     let named = json!({ "uuids": [id, "no-such-connection"] });
     // Another app ends nothing of it.
-    let answer = delete(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
+    let answer = delete_connections(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
     assert_eq!((&answer["successful_kills"], &answer["failed_kills"]), (&json!(0), &json!(2)));
-    let answer = delete(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
-    assert_eq!(answer["successful_kills"], 1);
-    assert_eq!(answer["failed_kills"], 1);
+    let answer = delete_connections(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
+    assert_eq!((&answer["successful_kills"], &answer["failed_kills"]), (&json!(1), &json!(1)));
     let results = answer["results"].as_array().unwrap();
     let killed = results.iter().find(|one| one["uuid"] == id).unwrap();
     assert_eq!(*killed, json!({ "uuid": id, "success": true }));
     assert_eq!(one.disconnect_type(), "ForceDisconnect", "the older of the two");
-    let again = delete(&app, "", Some(named)).assert_status(200)["data"].clone();
+    let again = delete_connections(&app, "", Some(named)).assert_status(200)["data"].clone();
     assert_eq!(again["successful_kills"], 0, "it is over");
-    let answer = delete(&app, "/sample_stream", None).assert_status(200)["data"].clone();
+    let answer = delete_connections(&app, "/sample_stream", None).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
     assert_eq!(sample.disconnect_type(), "ForceDisconnect");
-    let answer = delete(&app, "/all", None).assert_status(200)["data"].clone();
+    let answer = delete_connections(&app, "/all", None).assert_status(200)["data"].clone();
     assert_eq!(answer["successful_kills"], 1);
     assert_eq!(two.disconnect_type(), "ForceDisconnect");
     assert!(connections(&app, "").is_empty());
@@ -299,6 +299,12 @@ fn connections_are_ended_by_name_by_stream_and_all() {
     others.assert_silent();
     assert_eq!(connections(&other, "").len(), 1);
     assert_eq!(connections(&app, "?status=all&max_results=2").len(), 2);
+}
+
+#[test]
+fn invalid_request_for_connections_is_refused() {
+    let (app, _) = watcher("enterprise");
+    let delete = delete_connections;
     delete(&app, "/no_stream", None).assert_problem(400, "invalid-request");
     delete(&app, "", Some(json!({}))).assert_problem(400, "invalid-request");
     delete(&app, "", Some(json!({ "uuids": [] }))).assert_problem(400, "invalid-request");

@@ -7,15 +7,39 @@ use serde_json::{Value, json};
 use super::{connections, word};
 use crate::harness::{StreamClient, TestApp, TestRequest, TestUser, shared_server, wait_until};
 
+fn open(app: &TestApp, kind: &str, part: usize, more: &str) -> StreamClient {
+    let target = format!("/2/likes/{kind}/stream?partition={part}{more}");
+    StreamClient::open(shared_server(), &target, &app.bearer)
+}
+
+/// Each message is about a like of a post of the author and does not name who likes it.
+fn assert_likes(found: &[(usize, Value)], posts: &[String], author: &TestUser<'_>, reader: &TestUser<'_>) {
+    let mut liked: Vec<&str> = Vec::new();
+    for (_, message) in found {
+        let data = &message["data"];
+        let names: Vec<&String> = data.as_object().unwrap().keys().collect();
+        let expected =
+            ["created_at", "id", "liked_tweet_author_id", "liked_tweet_id", "timestamp_ms", "tweet_author_id"];
+        assert_eq!(names, expected, "{message}");
+        assert!(!message.to_string().contains(&reader.id), "{message}");
+        assert!(data["timestamp_ms"].as_i64().unwrap() > 1_000_000_000_000);
+        let post = &message["includes"]["tweets"][0];
+        assert_eq!(post["id"], data["liked_tweet_id"]);
+        assert!(post["public_metrics"]["like_count"].as_i64().unwrap() > 0);
+        assert_eq!(message["includes"]["users"][0]["id"], author.id.as_str());
+        liked.push(data["liked_tweet_id"].as_str().unwrap());
+    }
+    liked.sort_unstable();
+    let mut expected = posts.to_vec();
+    expected.sort();
+    assert_eq!(liked, expected, "each once, in one part");
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
+fn each_like_is_streamed_once_in_one_partition_without_its_user() {
     let app = shared_server().new_app("enterprise");
     let query = "&expansions=liked_tweet_id,liked_tweet_author_id&tweet.fields=public_metrics";
-    let of = |kind: &str, part: usize, more: &str| {
-        let target = format!("/2/likes/{kind}/stream?partition={part}{more}");
-        StreamClient::open(shared_server(), &target, &app.bearer)
-    };
+    let of = |kind: &str, part: usize, more: &str| open(&app, kind, part, more);
     let mut all: Vec<StreamClient> = (1..=20).map(|part| of("firehose", part, query)).collect();
     let mut tenths = [1, 2].map(|part| of("sample10", part, ""));
     let author = shared_server().new_user("author");
@@ -43,25 +67,7 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
         let more = stream.next_within(Duration::from_millis(20)).filter(&ours);
         assert!(more.is_none(), "one of the protected user: {more:?}");
     }
-    let mut liked: Vec<&str> = Vec::new();
-    for (_, message) in &found {
-        let data = &message["data"];
-        let names: Vec<&String> = data.as_object().unwrap().keys().collect();
-        let expected =
-            ["created_at", "id", "liked_tweet_author_id", "liked_tweet_id", "timestamp_ms", "tweet_author_id"];
-        assert_eq!(names, expected, "{message}");
-        assert!(!message.to_string().contains(&reader.id), "{message}");
-        assert!(data["timestamp_ms"].as_i64().unwrap() > 1_000_000_000_000);
-        let post = &message["includes"]["tweets"][0];
-        assert_eq!(post["id"], data["liked_tweet_id"]);
-        assert!(post["public_metrics"]["like_count"].as_i64().unwrap() > 0);
-        assert_eq!(message["includes"]["users"][0]["id"], author.id.as_str());
-        liked.push(data["liked_tweet_id"].as_str().unwrap());
-    }
-    liked.sort_unstable();
-    let mut expected = ids.clone();
-    expected.sort();
-    assert_eq!(liked, expected, "each once, in one part");
+    assert_likes(&found, &ids, &author, &reader);
     for stream in &mut tenths {
         while let Some(message) = stream.next_within(Duration::from_millis(20)).filter(&ours) {
             let id = &message["data"]["id"];
@@ -81,6 +87,11 @@ fn likes_come_in_their_parts_and_nobody_learns_whose_they_are() {
         let next = again.next_within(Duration::from_millis(100));
         next.is_some_and(|next| next["data"]["id"] == message["data"]["id"])
     });
+}
+
+#[test]
+fn invalid_or_unentitled_stream_of_likes_is_refused() {
+    let app = shared_server().new_app("enterprise");
     let refused = |app: &TestApp, query: &str| {
         let ask = TestRequest::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
         shared_server().send(ask)

@@ -9,7 +9,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{DeliveryResponse, TestRequest, TestServer, WebhookReceiver, hmac_sha256, wait_until};
+use crate::harness::{
+    DeliveryResponse, TestApp, TestRequest, TestResponse, TestServer, WebhookReceiver, hmac_sha256, wait_until,
+};
 
 #[test]
 fn deliveries_are_signed_and_come_in_order() {
@@ -142,40 +144,62 @@ fn a_receiver_that_hangs_delays_no_other() {
     assert!(hanging.received_requests().len() <= 16, "one that does not answer is not flooded");
 }
 
+/// A webhook that received twelve events an hour ago and three now.
+struct PastEvents {
+    server: TestServer,
+    app: TestApp,
+    receiver: WebhookReceiver,
+    id: String,
+    /// The events of an hour ago.
+    ids: Vec<String>,
+}
+
+impl PastEvents {
+    fn new() -> Self {
+        let mut server = server(&[]);
+        let app = server.new_app("self-serve");
+        let receiver = WebhookReceiver::open(&app.secret);
+        let id = hook(&server, &app, &receiver);
+        let mut ids = Vec::new();
+        for key in [3, 1, 2] {
+            ids.extend(send(&server, &id, 4, key));
+        }
+        wait_for(&receiver, 12);
+        wait_until("all is noted", || {
+            let all = log(&server, &id);
+            let all = all["deliveries"].as_array().unwrap().clone();
+            all.iter().all(|one| one["state"] == "delivered")
+        });
+        // An hour goes by; then more happens.
+        server.stop();
+        server.run_sql("UPDATE delivery SET at = at - 3600000");
+        server.restart();
+        send(&server, &id, 3, 1);
+        wait_for(&receiver, 15);
+        receiver.clear_received();
+        Self { server, app, receiver, id, ids }
+    }
+
+    fn replay(&self, from: &str, to: &str) -> TestResponse {
+        let body = json!({ "webhook_id": self.id, "from_date": from, "to_date": to });
+        self.server.send(TestRequest::post("/2/webhooks/replay").json(&body).bearer(&self.app.bearer))
+    }
+}
+
+/// A minute of the past as requests name it.
+fn minute(ago: i64) -> String {
+    let text = base::clock::wall_time().plus_ms(-ago * 60_000).to_string();
+    let digits = text.chars().filter(char::is_ascii_digit);
+    digits.take(12).collect()
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
-    let mut server = server(&[]);
+fn invalid_time_span_of_a_replay_is_refused() {
+    let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
-    let mut ids = Vec::new();
-    for key in [3, 1, 2] {
-        ids.extend(send(&server, &id, 4, key));
-    }
-    wait_for(&receiver, 12);
-    wait_until("all is noted", || {
-        let all = log(&server, &id);
-        let all = all["deliveries"].as_array().unwrap().clone();
-        all.iter().all(|one| one["state"] == "delivered")
-    });
-    // An hour goes by; then more happens.
-    server.stop();
-    server.run_sql("UPDATE delivery SET at = at - 3600000");
-    server.restart();
-    send(&server, &id, 3, 1);
-    wait_for(&receiver, 15);
-    receiver.clear_received();
-    let now = base::clock::wall_time();
-    let minute = |ago: i64| {
-        let text = now.plus_ms(-ago * 60_000).to_string();
-        let digits = text.chars().filter(char::is_ascii_digit);
-        digits.take(12).collect::<String>()
-    };
-    let replay = |from: &str, to: &str| {
-        let body = json!({ "webhook_id": id, "from_date": from, "to_date": to });
-        server.send(TestRequest::post("/2/webhooks/replay").json(&body).bearer(&app.bearer))
-    };
+    let past = PastEvents { server, app, receiver, id, ids: Vec::new() };
     for (from, to) in [
         (minute(1500), minute(30)),
         (minute(20), minute(11)),
@@ -187,20 +211,25 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
         (minute(60)[..8].to_owned(), minute(30)),
         (minute(-100), minute(-50)),
     ] {
-        replay(&from, &to).assert_refused(400, "QueryParamInvalid");
+        past.replay(&from, &to).assert_refused(400, "QueryParamInvalid");
     }
     let unknown = json!({ "webhook_id": "7", "from_date": minute(70), "to_date": minute(50) });
-    let ask = TestRequest::post("/2/webhooks/replay").json(&unknown).bearer(&app.bearer);
-    server.send(ask).assert_refused(404, "WebhookIdInvalid");
+    let ask = TestRequest::post("/2/webhooks/replay").json(&unknown).bearer(&past.app.bearer);
+    past.server.send(ask).assert_refused(404, "WebhookIdInvalid");
+}
 
+#[test]
+fn replay_sends_past_events_in_order_and_reports_its_completion() {
+    let past = PastEvents::new();
+    let PastEvents { app, receiver, id, ids, .. } = &past;
     receiver.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_millis(30), 200));
-    let begun = replay(&minute(70), &minute(50)).assert_status(200);
+    let begun = past.replay(&minute(70), &minute(50)).assert_status(200);
     let job = begun["data"]["job_id"].as_str().unwrap().to_owned();
-    replay(&minute(70), &minute(50)).assert_refused(409, "ReplayConflictError");
-    wait_for(&receiver, 13);
+    past.replay(&minute(70), &minute(50)).assert_refused(409, "ReplayConflictError");
+    wait_for(receiver, 13);
     std::thread::sleep(Duration::from_millis(700));
     let heard = receiver.received_requests();
-    assert_eq!(came(&receiver)[..12], ids);
+    assert_eq!(came(receiver)[..12], *ids);
     assert_eq!(heard.len(), 13);
     for delivery in &heard {
         assert_eq!(delivery.header("webhook-replay-id"), job);
@@ -215,17 +244,20 @@ fn a_span_of_the_past_is_sent_again_in_order_and_its_end_is_told() {
         "job_id": job,
     });
     assert_eq!(told["replay_job_status"], expected);
+}
 
-    // The older path does the same, with its dates in the query.
-    receiver.clear_received();
+#[test]
+fn older_replay_path_takes_its_dates_in_the_query() {
+    let past = PastEvents::new();
+    let PastEvents { server, app, receiver, id, ids } = &past;
     let (from, to) = (minute(70), minute(50));
     let older = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all?from_date={from}&to_date={to}");
     let begun = server.send(TestRequest::post(older).bearer(&app.bearer));
     assert_eq!(begun.header("deprecation"), "true");
     let begun = begun.assert_status(200);
     assert!(begun["data"]["job_id"].is_string() && begun["data"]["created_at"].is_string());
-    wait_for(&receiver, 13);
-    assert_eq!(came(&receiver)[..12], ids);
+    wait_for(receiver, 13);
+    assert_eq!(came(receiver)[..12], *ids);
     let path = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all");
     let ask = TestRequest::post(path).json(&json!({})).bearer(&app.bearer);
     server.send(ask).assert_status(400);
