@@ -17,7 +17,6 @@ fn id(made: &Value) -> String {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_post_is_tagged_with_a_place() {
     let server = shared_server();
     let author = person("traveller");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestApp, TestRequest, TestResponse, shared_server};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server};
 
 const JOBS: &str = "/2/compliance/jobs";
 
@@ -39,17 +39,35 @@ fn finished(app: &TestApp, id: &Value) -> Value {
     panic!("the job does not end");
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
-fn an_app_learns_which_of_its_posts_it_must_let_go() {
-    let app = shared_server().new_app("self-serve");
-    let (keeper, shy) = (shared_server().new_user("kept"), shared_server().new_user("shy"));
-    let stays = keeper.publish_text("This stays");
-    let goes = keeper.publish_text("This goes");
-    let hides = shy.publish_text("This hides");
-    keeper.delete(format!("/2/posts/{goes}")).assert_status(200);
-    shared_server().run_cli(&["user", "protect", &shy.username]).assert_success();
+/// Two users, of whom one protects their account, and their posts: one that stays, a deleted and a protected one.
+struct RedactedPosts {
+    keeper: TestUser<'static>,
+    shy: TestUser<'static>,
+    stays: String,
+    goes: String,
+    hides: String,
+}
 
+impl RedactedPosts {
+    fn new() -> Self {
+        let (keeper, shy) = (shared_server().new_user("keeper"), shared_server().new_user("shy"));
+        let stays = keeper.publish_text("This stays");
+        let goes = keeper.publish_text("This goes");
+        let hides = shy.publish_text("This hides");
+        keeper.delete(format!("/2/posts/{goes}")).assert_status(200);
+        shared_server().run_cli(&["user", "protect", &shy.username]).assert_success();
+        Self { keeper, shy, stays, goes, hides }
+    }
+}
+
+/// Creates a job of an app.
+fn new_job(app: &TestApp, kind: &str) -> Value {
+    begin(app, &json!({ "type": kind })).assert_status(200)["data"].clone()
+}
+
+#[test]
+fn compliance_job_is_created_with_its_times_and_one_of_a_type_is_open() {
+    let app = shared_server().new_app("self-serve");
     let body = json!({ "type": "tweets", "name": "all I have", "resumable": true });
     let job = begin(&app, &body).assert_status(200)["data"].clone();
     assert_eq!(job["status"], "created");
@@ -63,8 +81,12 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     begin(&app, &body).assert_problem(409, "conflict");
     let users = begin(&app, &json!({ "type": "users" })).assert_status(200)["data"].clone();
     assert!(users.get("name").is_none());
+}
 
-    // What is no list of ids is not taken, and another may come.
+#[test]
+fn upload_that_is_no_list_of_ids_is_refused_and_may_be_repeated() {
+    let app = shared_server().new_app("self-serve");
+    let job = new_job(&app, "tweets");
     for (text, sentence) in [
         ("", "one id a line"),
         ("12\nabc\n", "Line 2 is not an id: [abc]"),
@@ -84,7 +106,14 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
         assert_eq!(refused.status, 413);
     }
     assert_eq!(get(&app, &format!("/{}", job["id"].as_str().unwrap())).assert_status(200)["data"]["status"], "created");
+    assert_eq!(put(&job["upload_url"], "1").status, 200);
+}
 
+#[test]
+fn result_lists_deleted_and_protected_posts_with_their_reasons() {
+    let app = shared_server().new_app("self-serve");
+    let RedactedPosts { stays, goes, hides, .. } = RedactedPosts::new();
+    let job = new_job(&app, "tweets");
     let list = format!("{stays}\r\n{goes}\n\n{hides}\n1\n");
     assert_eq!(put(&job["upload_url"], &list).status, 200);
     put(&job["upload_url"], &list).assert_problem(409, "conflict");
@@ -98,15 +127,26 @@ fn an_app_learns_which_of_its_posts_it_must_let_go() {
     assert_eq!(told, [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]);
     assert!(lines[0]["redacted_at"].is_string() && lines[0]["created_at"].is_string());
     assert_eq!(lines[0]["action"], "delete");
+}
 
-    // Of users.
+#[test]
+fn result_lists_protected_users() {
+    let app = shared_server().new_app("self-serve");
+    let RedactedPosts { keeper, shy, .. } = RedactedPosts::new();
+    let users = new_job(&app, "users");
     assert_eq!(put(&users["upload_url"], &format!("{}\n{}", keeper.id, shy.id)).status, 200);
     let done = finished(&app, &users["id"]);
     let result = shared_server().send(TestRequest::get(path(&done["download_url"]))).text();
     assert_eq!(result.lines().count(), 1);
     assert!(result.contains(&shy.id), "{result}");
+}
 
-    // Another one of the type may follow; both are listed, newest first.
+#[test]
+fn compliance_jobs_are_filtered_newest_first_and_hidden_from_other_apps() {
+    let app = shared_server().new_app("self-serve");
+    let job = new_job(&app, "tweets");
+    assert_eq!(put(&job["upload_url"], "1").status, 200);
+    finished(&app, &job["id"]);
     let next = begin(&app, &json!({ "type": "tweets" })).assert_status(200)["data"].clone();
     let listed = get(&app, "?type=tweets").assert_status(200);
     assert_eq!(listed["meta"]["result_count"], 2);

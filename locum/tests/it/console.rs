@@ -100,7 +100,7 @@ fn rule(browser: &mut Browser<'_>, path: &str, value: &str, what: &str) -> TestR
 }
 
 #[test]
-fn a_rule_is_tried_added_and_deleted() {
+fn rule_is_tried_against_posts_and_added_once() {
     let server = shared_server();
     let author = server.new_user("ferry");
     let word = format!("harbour{}", unique_number());
@@ -122,7 +122,14 @@ fn a_rule_is_tried_added_and_deleted() {
     assert!(text.contains("The app already has this rule."));
     let text = rule(&mut browser, &path, "has:links", "add").assert_page(400);
     assert!(text.contains("at least one positive, non-stopword clause (at position 1)"));
+}
 
+#[test]
+fn live_page_is_for_the_owner_of_the_app_whose_rule_can_be_deleted() {
+    let server = shared_server();
+    let (mut browser, path) = streamer(server);
+    let value = format!("harbour{}", unique_number());
+    assert_eq!(rule(&mut browser, &path, &value, "add").status, 303);
     let live = browser.get(format!("{path}/live"));
     let text = live.assert_page(200);
     assert!(live.header("content-security-policy").contains("script-src 'self'"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestUser, percent_encode, shared_server, unique_number};
+use crate::harness::{TestRequest, TestServer, TestUser, keep_for_test, percent_encode, shared_server, unique_number};
 
 fn person(name: &str) -> TestUser<'static> {
     shared_server().new_user(name)
@@ -13,8 +13,8 @@ fn word(start: &str) -> String {
     format!("{start}{}", unique_number())
 }
 
-fn refresh() {
-    shared_server().run_cli(&["news", "refresh"]).assert_success();
+fn refresh(server: &TestServer) {
+    server.run_cli(&["news", "refresh"]).assert_success();
 }
 
 const FIELDS: &str = "news.fields=category,cluster_posts_results,contexts,disclaimer,hook,id,\
@@ -32,26 +32,47 @@ fn ids(page: &Value) -> Vec<&str> {
     found.map(|one| one["id"].as_str().unwrap()).collect()
 }
 
+/// A story about a river, of which three authors write and a protected one.
+struct RiverStory {
+    server: &'static TestServer,
+    tag: String,
+    authors: [TestUser<'static>; 3],
+    reader: TestUser<'static>,
+    /// One of each author, and that of the protected one.
+    posts: [String; 4],
+    story: Value,
+}
+
+impl RiverStory {
+    fn new() -> Self {
+        // Other tests write of rivers too.
+        let server: &'static TestServer = keep_for_test(TestServer::start(&["--world", "empty"]));
+        let tag = word("Flood");
+        let [one, two, three, reader] = ["one", "two", "three", "reader"].map(|name| server.new_user(name));
+        let hidden = server.new_user_with("hidden", &["--protected"]);
+        let second_author = two.username.as_str();
+        let central =
+            one.publish_text(&format!("The river has left its bed near the old bridge. #{tag} @{second_author}"));
+        refresh(server);
+        assert_eq!(ids(&search(&reader, &tag, "")), [""; 0], "one is not many");
+        let second = two.publish_text(&format!(
+            "The old bridge is closed, the river is too high #{tag} $RAIN https://example.com/river"
+        ));
+        two.publish_text(&format!("Nothing to add #{tag}"));
+        let third = three.publish_text(&format!("Our street by the river is under water #{tag}"));
+        let secret = hidden.publish_text(&format!("Secret words about the river #{tag}"));
+        refresh(server);
+        let page = search(&reader, &tag.to_lowercase(), "");
+        assert_eq!(page["meta"], json!({ "result_count": 1 }));
+        let story = page["data"][0].clone();
+        Self { server, tag, authors: [one, two, three], reader, posts: [central, second, third, secret], story }
+    }
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn a_story_is_made_from_what_several_write_about() {
-    let tag = word("Flood");
-    let [one, two, three, reader] = ["one", "two", "three", "reader"].map(person);
-    let hidden = shared_server().new_user_with("hidden", &["--protected"]);
-    let central =
-        one.publish_text(&format!("The river has left its bed near the old bridge. #{tag} @{}", two.username));
-    refresh();
-    assert_eq!(ids(&search(&reader, &tag, "")), [""; 0], "one is not many");
-    let second = two.publish_text(&format!(
-        "The old bridge is closed, the river is too high #{tag} $RAIN https://example.com/river"
-    ));
-    two.publish_text(&format!("Nothing to add #{tag}"));
-    let third = three.publish_text(&format!("Our street by the river is under water #{tag}"));
-    let secret = hidden.publish_text(&format!("Secret words about the river #{tag}"));
-    refresh();
-    let page = search(&reader, &tag.to_lowercase(), "");
-    assert_eq!(page["meta"], json!({ "result_count": 1 }));
-    let story = page["data"][0].clone();
+fn story_summarizes_the_public_posts_of_several_authors() {
+    let RiverStory { tag, authors: [_, two, _], posts: [central, second, third, secret], story, .. } =
+        RiverStory::new();
     let posts: Vec<&str> = story["cluster_posts_results"]
         .as_array()
         .unwrap()
@@ -80,7 +101,11 @@ fn a_story_is_made_from_what_several_write_about() {
     assert!(said.contains("under water"));
     assert!(!said.contains("Secret") && !said.contains("https"), "{said}");
     assert!(story["disclaimer"].as_str().unwrap().contains("posts"));
-    // The same story in the older words.
+}
+
+#[test]
+fn story_is_read_by_id_in_the_older_vocabulary() {
+    let RiverStory { reader, story, .. } = RiverStory::new();
     let id = story["id"].as_str().unwrap();
     let older = reader
         .get(format!("/2/news/{id}?news.fields=name,summary,contexts,cluster_posts_results,last_updated_at_ms"))
@@ -89,12 +114,17 @@ fn a_story_is_made_from_what_several_write_about() {
     assert_eq!(older["data"]["last_updated_at_ms"], story["updated_at"]);
     let signed = reader.send_signed(TestRequest::get(format!("/2/news/{id}")));
     assert_eq!(signed.assert_status(200)["data"].as_object().unwrap().len(), 2);
-    // Nothing changes while nothing is written; a new voice takes part.
-    refresh();
+}
+
+#[test]
+fn story_takes_in_later_posts_and_ends_with_its_posts() {
+    let RiverStory { server, tag, authors: [_, _, three], reader, posts: [_, _, third, _], story } = RiverStory::new();
+    let id = story["id"].as_str().unwrap();
+    refresh(server);
     assert_eq!(search(&reader, &tag, "")["data"][0], story);
-    let four = person("four");
+    let four = server.new_user("four");
     let fourth = four.publish_text(&format!("Also the bridge in the north #{tag}"));
-    refresh();
+    refresh(server);
     let page = search(&reader, &tag, "");
     assert_eq!(ids(&page), [id], "still one story");
     let cluster = page["data"][0]["cluster_posts_results"].clone();
@@ -103,14 +133,13 @@ fn a_story_is_made_from_what_several_write_about() {
     three.delete(format!("/2/posts/{third}")).assert_status(200);
     let said = search(&reader, &tag, "")["data"][0].to_string();
     assert!(!said.contains("under water") && !said.contains(&third), "{said}");
-    shared_server().run_cli(&["user", "suspend", &four.id]).assert_success();
+    server.run_cli(&["user", "suspend", &four.id]).assert_success();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
     let gone = reader.get(format!("/2/news/{id}")).assert_status(200);
     assert_eq!(gone["errors"][0]["detail"], format!("Could not find news with id: [{id}]."));
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn operators_write_publish_and_delete_stories() {
     let (author, reader) = (person("author"), person("reader"));
     let word = word("Comet");

@@ -51,10 +51,9 @@ fn is_missing(answer: &TestResponse, parameter: &str, id: &str) {
     assert_eq!(error["resource_type"], "space");
 }
 
-#[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
-fn a_space_is_scheduled_opened_and_closed() {
-    let [host, second, guest, reader] = ["host", "second", "guest", "reader"].map(person);
+/// A scheduled space: its host, the second host, a guest who is invited, and its id.
+fn scheduled_space() -> ([TestUser<'static>; 3], String) {
+    let [host, second, guest] = ["host", "second", "guest"].map(person);
     let options = [
         "--title",
         "About the weather",
@@ -72,6 +71,13 @@ fn a_space_is_scheduled_opened_and_closed() {
         "Science",
     ];
     let id = made(&host, &options);
+    ([host, second, guest], id)
+}
+
+#[test]
+fn scheduled_space_is_returned_with_its_fields() {
+    let ([host, second, guest], id) = scheduled_space();
+    let reader = person("reader");
     assert!((1..=13).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let body = reader.get(format!("/2/spaces/{id}")).assert_status(200);
     assert_eq!(body, json!({ "data": { "id": id, "state": "scheduled" } }));
@@ -90,7 +96,12 @@ fn a_space_is_scheduled_opened_and_closed() {
     assert_eq!(seen(&reader, &id)["subscriber_count"], 1);
     refused(&["join", &id, &reader.id], "is scheduled");
     refused(&["close", &id], "is scheduled");
+}
 
+#[test]
+fn open_space_lists_its_speakers_and_counts_its_participants() {
+    let ([host, _, guest], id) = scheduled_space();
+    let reader = person("reader");
     space(&["open", &id]);
     refused(&["open", &id], "is live");
     refused(&["cancel", &id], "is live");
@@ -114,7 +125,14 @@ fn a_space_is_scheduled_opened_and_closed() {
     let users = expanded["includes"]["users"].as_array().unwrap();
     assert_eq!(users.len(), 3, "each once");
     assert_eq!(expanded["includes"]["topics"][0]["name"], "Weather");
+}
 
+#[test]
+fn closed_space_keeps_its_participants_and_admits_no_more() {
+    let ([_, _, guest], id) = scheduled_space();
+    let reader = person("reader");
+    space(&["open", &id]);
+    space(&["speak", &id, &guest.id]);
     space(&["close", &id]);
     let data = seen(&reader, &id);
     assert_eq!(data["state"], "ended");

@@ -10,11 +10,12 @@ fn usage(server: &TestServer, app: &TestApp, more: &str) -> Value {
 }
 
 #[test]
-fn posts_count_once_a_day_for_an_app() {
+fn post_read_several_times_counts_once_a_day_for_an_app() {
     let server = TestServer::start(&["--world", "empty"]);
     let author = server.new_user("author");
     let app = author.app.clone();
-    let (one, two) = (author.publish_text("One"), author.publish_text("Two"));
+    let one = author.publish_text("One");
+    author.publish_text("Two");
     let before = usage(&server, &app, "");
     assert_eq!(before["project_usage"], "0", "writing is not reading");
     assert_eq!(before["project_cap"], "3000000");
@@ -40,9 +41,19 @@ fn posts_count_once_a_day_for_an_app() {
     assert_eq!(apps[0]["usage_result_count"], 3);
     assert_eq!(apps[0]["usage"], json!(days));
     assert_eq!(usage(&server, &app, "")["daily_project_usage"]["usage"].as_array().unwrap().len(), 7);
-    // The same under the older path, and after a restart; another app has its own count.
-    let mut server = server;
-    let url = format!("/2/posts/{two}");
+}
+
+#[test]
+fn usage_is_kept_over_a_restart_and_under_the_older_path() {
+    let mut server = TestServer::start(&["--world", "empty"]);
+    let (app, url) = {
+        let author = server.new_user("author");
+        let two = author.publish_text("Two");
+        author.publish_text("One");
+        author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+        (author.app.clone(), format!("/2/posts/{two}"))
+    };
+    assert_eq!(usage(&server, &app, "")["project_usage"], "2");
     server.kill();
     server.restart();
     let ask = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);

@@ -95,7 +95,6 @@ fn a_photo_does_not_tell_where_it_was_taken() {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story")]
 fn a_video_must_be_one_and_keep_to_the_limits() {
     let author = person("author");
     let usual = Film::default();

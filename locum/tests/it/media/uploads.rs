@@ -9,7 +9,7 @@ use super::{append, at_once, in_segments, multipart, person, picture, processed,
 use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 
 #[test]
-fn a_photo_comes_in_one_step_and_is_posted() {
+fn photo_is_uploaded_in_one_step_and_described() {
     let author = person("author");
     let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
     let data = &made["data"];
@@ -21,7 +21,15 @@ fn a_photo_comes_in_one_step_and_is_posted() {
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
     let answer = author.post("/2/media/metadata", &described).assert_status(200);
     assert_eq!(answer["data"]["associated_metadata"]["alt_text"]["text"], "a <plain> square");
+}
 
+#[test]
+fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
+    let author = person("author");
+    let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
+    let (id, key) = (made["data"]["id"].as_str().unwrap(), made["data"]["media_key"].as_str().unwrap());
+    let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
+    author.post("/2/media/metadata", &described).assert_status(200);
     let body = json!({ "text": "look", "media": { "media_ids": [id] } });
     let made = author.create_post(&body).assert_status(201)["data"].clone();
     let post = made["id"].as_str().unwrap();
@@ -207,7 +215,7 @@ fn nobody_uses_what_is_not_theirs() {
 }
 
 #[test]
-fn wrong_steps_are_refused() {
+fn invalid_upload_step_is_refused() {
     let author = person("author");
     let begin = |body: Value| author.post("/2/media/upload/initialize", &body);
     begin(json!({ "media_category": "tweet_image", "total_bytes": 5_242_881 })).assert_status(400);
@@ -235,6 +243,14 @@ fn wrong_steps_are_refused() {
     end().assert_status(400);
     add("1", b"x").assert_status(400);
     author.send(TestRequest::post("/2/media/upload/1/finalize")).assert_status(404);
+}
+
+#[test]
+fn invalid_media_metadata_body_or_tag_is_refused() {
+    let author = person("author");
+    let body = json!({ "media_type": "image/png", "total_bytes": 100 });
+    let begun = author.post("/2/media/upload/initialize", &body).assert_status(200);
+    let id = begun["data"]["id"].as_str().unwrap();
     author.get("/2/media/upload").assert_status(400);
     let text = "x".repeat(1_001);
     let long = json!({ "id": id, "metadata": { "alt_text": { "text": text } } });
