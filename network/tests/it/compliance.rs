@@ -1,6 +1,6 @@
 //! Compliance jobs: their times, and what is said of whom.
 
-use base::{AppId, Error};
+use base::{AppId, Error, PostId, UserId};
 use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::compliance::{self, NewComplianceJob};
@@ -57,37 +57,42 @@ async fn app(world: &World) -> AppId {
     world.write(move |tx| Ok(network::apps::create(tx, &new)?.0.id)).await
 }
 
+/// A user and the ids of two posts.
+type UserWithPosts = (UserId, Vec<PostId>);
+
+fn create_users(tx: &mut Tx<'_>) -> Result<Vec<UserWithPosts>, Error> {
+    let mut all = Vec::new();
+    for name in ["plain", "gone", "hung", "shy"] {
+        let new = NewUser { username: name.to_owned(), ..NewUser::default() };
+        let user = users::create(tx, &new)?.id;
+        let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
+        let mut posts = Vec::new();
+        for text in ["one", "two"] {
+            let new = NewPost { text: text.to_owned(), ..NewPost::default() };
+            posts.push(network::posts::create(tx, &author, &new)?.id);
+        }
+        all.push((user, posts));
+    }
+    Ok(all)
+}
+
+/// Deletes, suspends and protects users or posts of theirs; nothing happens to the first user.
+fn redact(tx: &mut Tx<'_>, [plain, gone, hung, shy]: &[UserWithPosts; 4]) -> Result<(), Error> {
+    network::posts::delete(tx, plain.0, plain.1[1])?;
+    network::posts::delete(tx, hung.0, hung.1[1])?;
+    users::delete(tx, gone.0)?;
+    users::suspend(tx, hung.0)?;
+    network::profiles::set_protected(tx, &AuditActor::operator(), shy.0, true).map(|_| ())
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
-fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
+fn result_lists_each_redacted_post_and_user_with_its_reason() {
     on_each_engine(async |world| {
         let app = app(&world).await;
-        let make = |tx: &mut Tx<'_>| {
-            let mut all = Vec::new();
-            for name in ["plain", "gone", "hung", "shy"] {
-                let new = NewUser { username: name.to_owned(), ..NewUser::default() };
-                let user = users::create(tx, &new)?.id;
-                let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
-                let mut posts = Vec::new();
-                for text in ["one", "two"] {
-                    let new = NewPost { text: text.to_owned(), ..NewPost::default() };
-                    posts.push(network::posts::create(tx, &author, &new)?.id);
-                }
-                all.push((user, posts));
-            }
-            Ok(all)
-        };
-        let people = world.write(make).await;
+        let people = world.write(create_users).await;
         world.pass(MINUTE);
-        let [plain, gone, hung, shy] = [0, 1, 2, 3].map(|place| people[place].clone());
-        let change = move |tx: &mut Tx<'_>| {
-            network::posts::delete(tx, plain.0, plain.1[1])?;
-            network::posts::delete(tx, hung.0, hung.1[1])?;
-            users::delete(tx, gone.0)?;
-            users::suspend(tx, hung.0)?;
-            network::profiles::set_protected(tx, &AuditActor::operator(), shy.0, true).map(|_| ())
-        };
-        world.write(change).await;
+        let all: [UserWithPosts; 4] = people.clone().try_into().unwrap();
+        world.write(move |tx| redact(tx, &all)).await;
         world.pass(MINUTE);
         let ids: Vec<i64> = people.iter().flat_map(|(_, posts)| posts.iter().map(|id| id.get())).collect();
         let mut asked = vec![17];
@@ -129,23 +134,24 @@ fn what_must_be_let_go_is_told_with_its_reason_and_nothing_else() {
     });
 }
 
+async fn status(world: &World, app: AppId, job: &ComplianceJob) -> &'static str {
+    let id = job.id;
+    let read = move |tx: &mut Tx<'_>| {
+        let found = compliance::find(tx, app, id)?.unwrap();
+        Ok(compliance::status(&found, tx.now()))
+    };
+    world.store.read(read).await.unwrap()
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
-fn a_job_has_its_times_and_one_of_a_type_is_open() {
+fn job_of_a_type_is_open_alone_until_it_expires() {
     on_each_engine(async |world| {
         let app = app(&world).await;
         let (one, other) = tokio::join!(begin(&world, app, "tweets"), begin(&world, app, "tweets"));
         assert_ne!(one.is_ok(), other.is_ok(), "one of two at once");
         let first = one.or(other).unwrap();
         begin(&world, app, "users").await.unwrap();
-        let status = async |job: &ComplianceJob| {
-            let id = job.id;
-            let read = move |tx: &mut Tx<'_>| {
-                let found = compliance::find(tx, app, id)?.unwrap();
-                Ok(compliance::status(&found, tx.now()))
-            };
-            world.store.read(read).await.unwrap()
-        };
+        let status = async |job: &ComplianceJob| status(&world, app, job).await;
         assert_eq!(status(&first).await, "created");
         world.pass(15 * MINUTE - 1);
         assert_eq!(status(&first).await, "created");
@@ -154,8 +160,15 @@ fn a_job_has_its_times_and_one_of_a_type_is_open() {
         let token = first.upload_token.clone();
         let late = world.store.write(move |tx| compliance::store_uploaded_ids(tx, &token, &[1]));
         assert!(late.await.is_err());
+    });
+}
 
-        // Two at once: one of them is taken. Many ids are looked at in parts, and each once.
+#[test]
+fn uploaded_ids_are_processed_in_parts_and_pruned_after_the_job_expired() {
+    on_each_engine(async |world| {
+        let app = app(&world).await;
+        let status = async |job: &ComplianceJob| status(&world, app, job).await;
+        // Of two uploads at once one is taken.
         let second = begin(&world, app, "tweets").await.unwrap();
         let take = || {
             let token = second.upload_token.clone();

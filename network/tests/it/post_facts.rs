@@ -122,7 +122,6 @@ async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
     ids
 }
 
-#[expect(clippy::too_many_lines, reason = "a list")]
 async fn posts(world: &World) -> (Named, i64) {
     let (ada, bob, acme) = people(world).await;
     let app = app(world, ada).await;

@@ -1,4 +1,4 @@
-use base::AppId;
+use base::{AppId, Error};
 use network::apps::{self, AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::rules::{self, NewStreamRule};
 use store::Tx;
@@ -52,17 +52,24 @@ async fn fill(world: &World, app: AppId, many: usize) {
     world.write(work).await;
 }
 
+/// Adds rules of these values.
+fn add(
+    app: AppId,
+    product: StreamProduct,
+    values: &'static [&'static str],
+) -> impl Fn(&mut Tx<'_>) -> Result<rules::AddedRules, Error> + Send + 'static {
+    move |tx| {
+        let all: Vec<NewStreamRule> = values.iter().map(|value| new(value)).collect();
+        rules::add(tx, app, product, MOST, &all, false)
+    }
+}
+
 #[test]
-fn an_app_has_a_thousand_rules_and_they_die_with_it() {
+fn app_has_at_most_a_thousand_rules_of_a_stream() {
     on_each_engine(async |world| {
         let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
         fill(&world, app, 998).await;
-        let add = move |app: AppId, product: StreamProduct, values: &'static [&'static str]| {
-            move |tx: &mut Tx<'_>| {
-                let all: Vec<NewStreamRule> = values.iter().map(|value| new(value)).collect();
-                rules::add(tx, app, product, MOST, &all, false)
-            }
-        };
+
         // Two fit, three do not, and then none of the three is there.
         let three = add(app, StreamProduct::Powerstream, &["a", "b", "c"]);
         assert!(world.refused(three).await.contains("RuleLimitReached"));
@@ -80,6 +87,14 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
             let one = add(app, product, &["a"]);
             assert_eq!(world.write(one).await.rules.len(), 1);
         }
+    });
+}
+
+#[test]
+fn stream_rule_is_removed_only_from_its_own_app_and_stream() {
+    on_each_engine(async |world| {
+        let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
+        let added = world.write(add(app, StreamProduct::Powerstream, &["a"])).await;
         let first = added.rules[0].id;
         let removed = world
             .write(move |tx| {
@@ -98,7 +113,17 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
             .collect();
         let body = format!(r#"{{"app_id":"{app}","product":"powerstream"}}"#);
         assert_eq!(told, [("rule.added", &*body), ("rule.removed", &*body)]);
+    });
+}
 
+#[test]
+fn deleted_app_loses_all_its_rules_of_both_streams() {
+    on_each_engine(async |world| {
+        let (app, other) = (app(&world, "ada").await, app(&world, "bob").await);
+        fill(&world, app, 999).await;
+        for (app, product) in [(app, StreamProduct::Stream), (other, StreamProduct::Powerstream)] {
+            world.write(add(app, product, &["a"])).await;
+        }
         let removed = async || {
             let told = world.log().await;
             let removed = told.iter().filter(|event| event.kind == "rule.removed");
@@ -107,10 +132,10 @@ fn an_app_has_a_thousand_rules_and_they_die_with_it() {
             rules.dedup();
             rules.len()
         };
-        assert_eq!(removed().await, 1);
+        assert_eq!(removed().await, 0);
         world.write(move |tx| apps::delete(tx, app)).await;
         // All that it had, of both streams: whoever matches posts learns of each.
-        assert_eq!(removed().await, 1 + 999 + 1);
+        assert_eq!(removed().await, 999 + 1);
         for product in [StreamProduct::Powerstream, StreamProduct::Stream] {
             assert_eq!(count(&world, app, product).await, 0);
         }
