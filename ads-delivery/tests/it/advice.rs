@@ -1,7 +1,5 @@
 //! Recommendations as time passes: one is open at a time, followed, over, turned down or overtaken.
 
-#![expect(clippy::too_many_lines, reason = "a story is told in one piece")]
-
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AccountContext, IdFormat};
 use base::UserId;
@@ -47,14 +45,28 @@ fn item_of(recommendation: &Value) -> &str {
     below["params"]["line_item_id"].as_str().unwrap()
 }
 
+/// A shop that gets emails, and two line items of one campaign.
+async fn shop_with_items(world: &World) -> (Shop, [String; 2]) {
+    let shop = Shop::open(world, "ana").await;
+    shop.subscribe(world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
+    let campaign = shop.campaign(world).await;
+    let items = [shop.item(world, &campaign, "150000").await, shop.item(world, &campaign, "150000").await];
+    (shop, items)
+}
+
+/// Lets a line item lose most auctions; the recommendation for it.
+async fn recommend(world: &World, shop: &Shop, item: &str) -> Value {
+    auctions(world, item, 300_000, (900, 0)).await;
+    world.advise().await;
+    let recommendation = open(world, shop).await.unwrap();
+    assert_eq!(item_of(&recommendation), item);
+    recommendation
+}
+
 #[test]
-fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
+fn recommendation_opens_once_most_auctions_are_lost_and_stays() {
     on_each_engine(async |world| {
-        let shop = Shop::open(&world, "ana").await;
-        shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;
-        let campaign = shop.campaign(&world).await;
-        let item = shop.item(&world, &campaign, "150000").await;
-        let other = shop.item(&world, &campaign, "150000").await;
+        let (shop, [item, other]) = shop_with_items(&world).await;
         let told = async || world.letters(MAIL).await.len();
         // Too few auctions say nothing, and a fifth won is enough.
         auctions(&world, &item, 200_000, (19, 0)).await;
@@ -84,14 +96,33 @@ fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
         world.advise().await;
         assert_eq!(open(&world, &shop).await.unwrap()["id"], first["id"]);
         assert_eq!(told().await, 1);
+    });
+}
+
+#[test]
+fn recommendation_is_overtaken_by_a_more_valuable_one() {
+    on_each_engine(async |world| {
+        let (shop, [item, other]) = shop_with_items(&world).await;
+        auctions(&world, &item, 200_000, (21, 0)).await;
+        world.advise().await;
+        let first = open(&world, &shop).await.unwrap();
+        assert_eq!(item_of(&first), item);
         auctions(&world, &other, 300_000, (900, 0)).await;
         world.pass(DAY);
         world.advise().await;
         let second = open(&world, &shop).await.unwrap();
         assert_eq!(item_of(&second), other);
         assert_eq!(status(&world, &shop, &first).await, "DISMISSED");
-        assert_eq!(told().await, 2);
-        // What was turned down is not said again for fourteen days; the next best is.
+        assert_eq!(world.letters(MAIL).await.len(), 2);
+    });
+}
+
+#[test]
+fn dismissed_recommendation_is_not_repeated_for_fourteen_days() {
+    on_each_engine(async |world| {
+        let (shop, [item, other]) = shop_with_items(&world).await;
+        auctions(&world, &item, 200_000, (21, 0)).await;
+        let second = recommend(&world, &shop, &other).await;
         dismiss(&world, &shop, &second).await;
         assert_eq!(status(&world, &shop, &second).await, "DISMISSED");
         world.advise_on(shop.instrument, false).await;
@@ -109,7 +140,14 @@ fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
         world.advise().await;
         let fourth = open(&world, &shop).await.unwrap();
         assert_eq!(item_of(&fourth), other);
-        // What nobody takes up is over after fourteen days, though it still holds.
+    });
+}
+
+#[test]
+fn recommendation_expires_after_fourteen_days_and_is_made_again() {
+    on_each_engine(async |world| {
+        let (shop, [_, other]) = shop_with_items(&world).await;
+        let fourth = recommend(&world, &shop, &other).await;
         for day in 0..14 {
             assert_eq!(status(&world, &shop, &fourth).await, "PENDING", "{day}");
             world.pass(DAY);
@@ -121,7 +159,14 @@ fn one_is_open_and_ends_when_it_is_followed_over_turned_down_or_overtaken() {
         world.advise().await;
         let fifth = open(&world, &shop).await.unwrap();
         assert_eq!(item_of(&fifth), other);
-        // What is done by the tree as it stands is found to be done.
+    });
+}
+
+#[test]
+fn recommendation_that_was_carried_out_is_applied() {
+    on_each_engine(async |world| {
+        let (shop, [_, other]) = shop_with_items(&world).await;
+        let fifth = recommend(&world, &shop, &other).await;
         let update = fifth["changes"]["dependent_entities"][0].clone();
         let done = shop.batch(&world, "line_items", json!([update])).await;
         assert_eq!(done["data"][0]["bid_amount_local_micro"], 300_000, "{done}");

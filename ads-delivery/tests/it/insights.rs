@@ -124,29 +124,34 @@ fn a_country_is_that_of_the_place_or_of_who_writes() {
     });
 }
 
+/// Twelve users, of whom half write of coffee and the others of trains; the first of them repeats a term.
+async fn coffee_drinkers(world: &World) -> Vec<UserId> {
+    let mut users = Vec::new();
+    for number in 0..12 {
+        users.push(world.user(format!("u{number}")).await);
+    }
+    for (number, user) in users.iter().enumerate() {
+        let text = match number % 4 {
+            0 => format!("espresso machine and grinder, morning coffee {number}"),
+            1 => format!("coffee with an espresso machine #latte {number}"),
+            2 => format!("weather is rainy, train is late {number}"),
+            _ => format!("train and weather news again {number}"),
+        };
+        world.say(*user, &text).await;
+    }
+    for number in 0..8 {
+        let text = format!("coffee spamword spamword buy {number}");
+        world.say(users[0], &text).await;
+    }
+    world.pass(60_000);
+    users
+}
+
 #[test]
-fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
+fn related_keywords_are_those_that_most_users_write_with_it() {
     on_each_engine(async |world| {
         let begin = world.clock.now();
-        let mut users = Vec::new();
-        for number in 0..12 {
-            users.push(world.user(format!("u{number}")).await);
-        }
-        for (number, user) in users.iter().enumerate() {
-            let text = match number % 4 {
-                0 => format!("espresso machine and grinder, morning coffee {number}"),
-                1 => format!("coffee with an espresso machine #latte {number}"),
-                2 => format!("weather is rainy, train is late {number}"),
-                _ => format!("train and weather news again {number}"),
-            };
-            world.say(*user, &text).await;
-        }
-        // One who repeats a term is one.
-        for number in 0..8 {
-            let text = format!("coffee spamword spamword buy {number}");
-            world.say(users[0], &text).await;
-        }
-        world.pass(60_000);
+        coffee_drinkers(&world).await;
         let asked = wanted(&["coffee"], begin, world.clock.now());
         let (_, related) = world.insights(&asked, DAY_MS).await;
         let place = |term: &str| related.iter().position(|other| other == term);
@@ -169,8 +174,16 @@ fn what_comes_with_keywords_is_told_and_kept_for_five_minutes() {
         other.blocked = vec!["grinder".to_owned()];
         let (_, fewer) = world.insights(&other, DAY_MS).await;
         assert!(fewer.iter().all(|term| !term.contains("latte") && !term.contains("grinder")));
+    });
+}
 
-        // The same within five minutes; the figures are never kept.
+#[test]
+fn related_keywords_are_cached_for_five_minutes_and_counts_are_not() {
+    on_each_engine(async |world| {
+        let begin = world.clock.now();
+        let users = coffee_drinkers(&world).await;
+        let asked = wanted(&["coffee"], begin, world.clock.now());
+        let (_, related) = world.insights(&asked, DAY_MS).await;
         for (number, user) in users.iter().enumerate() {
             world.say(*user, &format!("coffee and croissants {number}")).await;
         }

@@ -1,12 +1,12 @@
 //! Whom criteria reach: exact numbers on made worlds, and the same for all as for each.
 
-#![expect(clippy::too_many_lines, clippy::many_single_char_names, reason = "a story is told in one piece")]
+#![expect(clippy::many_single_char_names, reason = "users are told apart by letters")]
 
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::CriterionOperator::{Eq, Ne};
 use ads_delivery::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
 use base::Secret;
-use base::UserId;
+use base::{PostId, UserId};
 use store::ads::options::TargetingOption;
 
 use crate::world::{World, audience, criterion, on_each_engine};
@@ -44,65 +44,134 @@ async fn follow(world: &World, source: UserId, target: UserId) {
     world.write(move |tx| network::follows::follow(tx, source, target)).await;
 }
 
+const TEXTS: [&str; 6] = [
+    "my new cargo bike",
+    "cargo bike",
+    "bikes and cargo ships",
+    "helmet #bicycling today",
+    "o comboio chegou tarde outra vez hoje",
+    "bicycling in the rain",
+];
+
+/// Lets users live somewhere and write; their posts.
+async fn random_posts(world: &World, dice: &mut Dice, users: &[UserId]) -> Vec<PostId> {
+    let mut posts = Vec::new();
+    for user in users {
+        let places = ["Lisbon, Portugal", "Porto", "Paris", "nowhere at all", ""];
+        world.live_at(*user, places[dice.roll(5)]).await;
+        for round in 0..dice.roll(3) {
+            // No two posts are the same.
+            let text = format!("{} {}", TEXTS[dice.roll(6)], "🚲".repeat(posts.len() + 1));
+            let text = if round == 0 && dice.roll(3) == 0 { TEXTS[dice.roll(6)].to_owned() } else { text };
+            let said = world.say(*user, &text).await;
+            posts.push(said);
+        }
+    }
+    posts
+}
+
+/// Lets users like, follow and unfollow.
+async fn random_actions(world: &World, dice: &mut Dice, users: &[UserId], posts: &[PostId]) {
+    for _ in 0..120 {
+        let (user, other, post) = (*dice.pick(users), *dice.pick(users), *dice.pick(posts));
+        match dice.roll(4) {
+            0 => {
+                world.write(move |tx| network::likes::like(tx, user, post)).await;
+            }
+            1 if user != other => {
+                world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
+            }
+            _ if user != other => follow(world, user, other).await,
+            _ => {}
+        }
+    }
+}
+
+fn random_criterion(dice: &mut Dice, users: &[UserId]) -> TargetingCriterion {
+    let operator = if dice.roll(5) == 0 { Ne } else { Eq };
+    let (kind, value) = match dice.roll(12) {
+        0 | 1 => ("FOLLOWERS_OF_USER", dice.pick(users).to_string()),
+        2 => ("SIMILAR_TO_FOLLOWERS_OF_USER", dice.pick(users).to_string()),
+        3 => ("BROAD_KEYWORD", "bike".to_owned()),
+        4 => ("PHRASE_KEYWORD", "cargo bike".to_owned()),
+        5 => ("EXACT_KEYWORD", "cargo bike".to_owned()),
+        6 => ("UNORDERED_KEYWORD", "bikes cargo".to_owned()),
+        7 => ("INTEREST", "17003".to_owned()),
+        8 | 9 => ("LOCATION", country(["PT", "FR"][dice.roll(2)])),
+        10 => ("LANGUAGE", ["en", "pt"][dice.roll(2)].to_owned()),
+        _ => ("GENDER", "1".to_owned()),
+    };
+    criterion(kind, value, operator)
+}
+
+/// Changes something that estimates must follow.
+async fn random_change(
+    world: &World,
+    dice: &mut Dice,
+    users: &[UserId],
+    round: usize,
+    (user, other): (UserId, UserId),
+) {
+    match round % 6 {
+        0 if user != other => follow(world, user, other).await,
+        1 if user != other => {
+            world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
+        }
+        2 => {
+            world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
+        }
+        3 => world.pass(601_000),
+        4 if user != users[0] => {
+            let first = users[0];
+            world.write(move |tx| network::blocks::block(tx, user, first)).await;
+        }
+        _ => {}
+    }
+}
+
+/// An evaluator without a cache has the same estimate.
+async fn assert_same_without_cache(world: &World, audience: TargetedAudience) {
+    let fresh = Evaluator::new(None);
+    let cached = world.estimate(&audience).await;
+    let asked = audience.clone();
+    let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &asked);
+    assert_eq!(world.store.read(again).await.unwrap(), cached, "{audience:?}");
+}
+
+async fn assert_reached(world: &World, users: &[UserId], expected: &[UserId], criteria: Vec<TargetingCriterion>) {
+    let all = audience(criteria);
+    let found = world.admitted(&all, users).await;
+    assert_eq!(found, expected, "{all:?}");
+    let count = world.estimate(&all).await.count;
+    assert_eq!(count, u64::try_from(expected.len()).unwrap(), "{all:?}");
+}
+
+fn one(kind: &str, value: &str) -> Vec<TargetingCriterion> {
+    vec![criterion(kind, value, Eq)]
+}
+
+/// Ten users, of whom the second to the fourth follow the first.
+async fn followers(world: &World) -> (Vec<UserId>, TargetingCriterion) {
+    let users = people(world, 10).await;
+    for source in &users[1..4] {
+        follow(world, *source, users[0]).await;
+    }
+    let followers = criterion("FOLLOWERS_OF_USER", users[0], Eq);
+    (users, followers)
+}
+
 #[test]
-fn each_is_admitted_whom_the_estimate_counts() {
-    const TEXTS: [&str; 6] = [
-        "my new cargo bike",
-        "cargo bike",
-        "bikes and cargo ships",
-        "helmet #bicycling today",
-        "o comboio chegou tarde outra vez hoje",
-        "bicycling in the rain",
-    ];
+fn estimate_counts_the_users_whom_the_evaluator_admits() {
     on_each_engine(async |world| {
         let mut dice = Dice(7);
         let users = people(&world, 30).await;
-        let mut posts = Vec::new();
-        for user in &users {
-            let places = ["Lisbon, Portugal", "Porto", "Paris", "nowhere at all", ""];
-            world.live_at(*user, places[dice.roll(5)]).await;
-            for round in 0..dice.roll(3) {
-                // No two posts are the same.
-                let text = format!("{} {}", TEXTS[dice.roll(6)], "🚲".repeat(posts.len() + 1));
-                let text = if round == 0 && dice.roll(3) == 0 { TEXTS[dice.roll(6)].to_owned() } else { text };
-                let said = world.say(*user, &text).await;
-                posts.push(said);
-            }
-        }
-        for _ in 0..120 {
-            let (user, other, post) = (*dice.pick(&users), *dice.pick(&users), *dice.pick(&posts));
-            match dice.roll(4) {
-                0 => {
-                    world.write(move |tx| network::likes::like(tx, user, post)).await;
-                }
-                1 if user != other => {
-                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
-                }
-                _ if user != other => follow(&world, user, other).await,
-                _ => {}
-            }
-        }
-        let one_of = |dice: &mut Dice, users: &[UserId]| -> TargetingCriterion {
-            let operator = if dice.roll(5) == 0 { Ne } else { Eq };
-            let (kind, value) = match dice.roll(12) {
-                0 | 1 => ("FOLLOWERS_OF_USER", dice.pick(users).to_string()),
-                2 => ("SIMILAR_TO_FOLLOWERS_OF_USER", dice.pick(users).to_string()),
-                3 => ("BROAD_KEYWORD", "bike".to_owned()),
-                4 => ("PHRASE_KEYWORD", "cargo bike".to_owned()),
-                5 => ("EXACT_KEYWORD", "cargo bike".to_owned()),
-                6 => ("UNORDERED_KEYWORD", "bikes cargo".to_owned()),
-                7 => ("INTEREST", "17003".to_owned()),
-                8 | 9 => ("LOCATION", country(["PT", "FR"][dice.roll(2)])),
-                10 => ("LANGUAGE", ["en", "pt"][dice.roll(2)].to_owned()),
-                _ => ("GENDER", "1".to_owned()),
-            };
-            criterion(kind, value, operator)
-        };
+        let posts = random_posts(&world, &mut dice, &users).await;
+        random_actions(&world, &mut dice, &users, &posts).await;
         let (mut reached, mut some) = (0, 0);
         for round in 0..60 {
             let mut all = TargetedAudience { advertiser: Some(users[0]), ..TargetedAudience::default() };
             for _ in 0..=dice.roll(4) {
-                all.criteria.push(one_of(&mut dice, &users));
+                all.criteria.push(random_criterion(&mut dice, &users));
             }
             let estimate = world.estimate(&all).await;
             let admitted = world.admitted(&all, &users).await;
@@ -112,52 +181,23 @@ fn each_is_admitted_whom_the_estimate_counts() {
             some += u64::from(estimate.count > 0 && count < 30);
             // The world goes on between the questions; what is kept must follow.
             let (user, other) = (*dice.pick(&users), *dice.pick(&users));
-            match round % 6 {
-                0 if user != other => follow(&world, user, other).await,
-                1 if user != other => {
-                    world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
-                }
-                2 => {
-                    world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
-                }
-                3 => world.pass(601_000),
-                4 if user != users[0] => {
-                    let first = users[0];
-                    world.write(move |tx| network::blocks::block(tx, user, first)).await;
-                }
-                _ => {}
-            }
-            // One that has kept nothing says the same.
-            let fresh = Evaluator::new(None);
+            random_change(&world, &mut dice, &users, round, (user, other)).await;
             let plain = TargetedAudience { criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)], ..all };
-            let kept = world.estimate(&plain).await;
-            let asked = plain.clone();
-            let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &asked);
-            assert_eq!(world.store.read(again).await.unwrap(), kept, "{plain:?}");
+            assert_same_without_cache(&world, plain).await;
         }
         assert!(some > 15 && reached > 100, "{some} {reached}");
     });
 }
 
 #[test]
-fn every_type_reaches_whom_the_world_says() {
+fn criteria_of_followers_and_places_are_combined_and_excluded() {
     on_each_engine(async |world| {
-        let users = people(&world, 10).await;
-        let last = users[9];
-        let [a, b, c, d, e, f, ..] = users[..] else { panic!() };
-        let is = async |wanted: &[UserId], criteria: Vec<TargetingCriterion>| {
-            let all = audience(criteria);
-            let found = world.admitted(&all, &users).await;
-            assert_eq!(found, wanted, "{all:?}");
-            let count = world.estimate(&all).await.count;
-            assert_eq!(count, u64::try_from(wanted.len()).unwrap(), "{all:?}");
+        let (users, followers) = followers(&world).await;
+        let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
+            assert_reached(&world, &users, expected, all).await
         };
-        let one = |kind: &str, value: &str| vec![criterion(kind, value, Eq)];
+        let [_, b, c, d, e, ..] = users[..] else { panic!() };
         is(&users, Vec::new()).await;
-        for source in [b, c, d] {
-            follow(&world, source, a).await;
-        }
-        let followers = criterion("FOLLOWERS_OF_USER", a, Eq);
         is(&[b, c, d], vec![followers.clone()]).await;
         // Primary criteria join; others narrow; what is denied is taken away.
         world.live_at(b, "Lisbon, Portugal").await;
@@ -172,7 +212,17 @@ fn every_type_reaches_whom_the_world_says() {
         is(&[b], one("LOCATION", &lisbon.unwrap().id)).await;
         world.live_at(b, "Faro").await;
         is(&[], one("LOCATION", &lisbon.unwrap().id)).await;
+    });
+}
 
+#[test]
+fn keywords_reach_users_who_write_or_like_them() {
+    on_each_engine(async |world| {
+        let (users, followers) = followers(&world).await;
+        let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
+            assert_reached(&world, &users, expected, all).await
+        };
+        let [_, b, c, d, e, f, ..] = users[..] else { panic!() };
         let post = world.say(e, "Two cargo bikes, one helmet").await;
         world.say(f, "cargo bike").await;
         world.write(move |tx| network::likes::like(tx, d, post)).await;
@@ -187,7 +237,18 @@ fn every_type_reaches_whom_the_world_says() {
         is(&[b, c, d, e], both).await;
         let without = vec![followers.clone(), criterion("PHRASE_KEYWORD", "helmet", Ne)];
         is(&[b, c], without).await;
+    });
+}
 
+#[test]
+fn interest_and_language_reach_users_by_their_posts_and_follows() {
+    on_each_engine(async |world| {
+        let (users, _) = followers(&world).await;
+        let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
+            assert_reached(&world, &users, expected, all).await
+        };
+        let [_, _, c, _, e, f, ..] = users[..] else { panic!() };
+        world.say(e, "Two cargo bikes, one helmet").await;
         // An interest needs two posts, or one follow of an account that stands for it.
         world.say(e, "More about cargo, and cargo again").await;
         is(&[], one("INTEREST", "17003")).await;
@@ -206,14 +267,28 @@ fn every_type_reaches_whom_the_world_says() {
         world.say(f, "O comboio da manhã chegou outra vez muito atrasado").await;
         world.say(f, "Não há pão fresco na padaria da esquina hoje").await;
         is(&[f], one("LANGUAGE", "pt")).await;
+    });
+}
 
-        // What nothing is known of is not asked for.
+#[test]
+fn criterion_without_data_is_ignored_and_named() {
+    on_each_engine(async |world| {
+        let (_, followers) = followers(&world).await;
         let unknown = audience(vec![followers.clone(), criterion("GENDER", "1", Eq)]);
         let estimate = world.estimate(&unknown).await;
         assert_eq!(estimate.count, 3);
         assert_eq!(estimate.ignored_types.into_iter().collect::<Vec<_>>(), ["GENDER"]);
+    });
+}
 
-        // Whoever blocks the advertiser, is suspended, or has not been there for long is not reached.
+#[test]
+fn blocking_suspended_and_inactive_users_are_not_reached() {
+    on_each_engine(async |world| {
+        let (users, followers) = followers(&world).await;
+        let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
+            assert_reached(&world, &users, expected, all).await
+        };
+        let [_, b, c, d, .., last] = users[..] else { panic!() };
         world.write(move |tx| network::blocks::block(tx, b, last)).await;
         let blocked = TargetedAudience {
             advertiser: Some(last),
@@ -229,8 +304,13 @@ fn every_type_reaches_whom_the_world_says() {
         is(&[], vec![followers.clone()]).await;
         world.say(d, "Back again").await;
         is(&[d], vec![followers]).await;
-        // One who is unknown is reached by what asks for nothing.
-        let (open, closed) = (audience(Vec::new()), audience(vec![place("PT", Eq)]));
+    });
+}
+
+#[test]
+fn anonymous_viewer_is_reached_only_without_criteria() {
+    on_each_engine(async |world| {
+        let (open, closed) = (audience(Vec::new()), audience(vec![criterion("LOCATION", country("PT"), Eq)]));
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {
             Ok((evaluator.reaches_viewer(tx, &open, None)?, evaluator.reaches_viewer(tx, &closed, None)?))

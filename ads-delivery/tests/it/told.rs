@@ -66,6 +66,25 @@ fn ages_and_genders_are_those_that_people_told_on_that_day() {
     });
 }
 
+async fn sign_in(world: &World, user: UserId, agent: &'static str) {
+    world
+        .write(move |tx| {
+            let digest = base::secret::digest(&user.to_string());
+            let new = store::sessions::NewSession {
+                digest: &digest,
+                user_id: user,
+                form_key: &Secret::new("key".to_owned()),
+                ttl_ms: DAY_MS,
+                address: "",
+                user_agent: agent,
+            };
+            let now = tx.now();
+            store::sessions::insert(tx, &new, now)?;
+            Ok(())
+        })
+        .await;
+}
+
 #[test]
 fn devices_and_versions_are_those_of_the_last_session() {
     on_each_engine(async |world| {
@@ -79,22 +98,7 @@ fn devices_and_versions_are_those_of_the_last_session() {
             (users[2], "Mozilla/5.0 (Linux; Android 15; Pixel 9) Mobile"),
             (users[3], "Mozilla/5.0 (X11; Linux x86_64)"),
         ] {
-            world
-                .write(move |tx| {
-                    let digest = base::secret::digest(&user.to_string());
-                    let new = store::sessions::NewSession {
-                        digest: &digest,
-                        user_id: user,
-                        form_key: &Secret::new("key".to_owned()),
-                        ttl_ms: DAY_MS,
-                        address: "",
-                        user_agent: agent,
-                    };
-                    let now = tx.now();
-                    store::sessions::insert(tx, &new, now)?;
-                    Ok(())
-                })
-                .await;
+            sign_in(&world, user, agent).await;
         }
         for (kind, value, name, details) in [
             ("DEVICE", "d1", "iPhone", "{}"),
