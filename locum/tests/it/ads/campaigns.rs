@@ -70,7 +70,7 @@ fn record_below_a_deleted_one_is_listed_with_deleted_records_only() {
 }
 
 #[test]
-fn a_campaign_keeps_its_limits() {
+fn invalid_campaign_is_refused_with_all_its_errors() {
     let ads = Advertiser::new();
     let with = |params: &[(&str, &str)]| {
         let usual = [
@@ -106,7 +106,7 @@ fn a_campaign_keeps_its_limits() {
 }
 
 #[test]
-fn a_batch_is_done_whole_or_not_at_all() {
+fn campaign_batch_is_applied_completely_or_not_at_all() {
     let ads = Advertiser::new();
     let create = |name: &str| {
         json!({ "operation_type": "Create", "params": {
@@ -140,7 +140,7 @@ fn a_batch_is_done_whole_or_not_at_all() {
 
 /// What is found by an index of its own is what a walk along the whole list leaves.
 #[test]
-fn active_campaigns_are_limited() {
+fn active_campaign_beyond_the_account_limit_is_refused() {
     let ads = Advertiser::new();
     shared_server().run_cli(&["ads", "account", "set", &ads.account, "--campaigns", "2"]).assert_success();
     let one = json!({ "operation_type": "Create", "params": {
@@ -180,7 +180,7 @@ fn active_campaigns_are_limited() {
 }
 
 #[test]
-fn roles_say_what_may_be_done() {
+fn role_decides_who_reads_and_writes_campaigns() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let other = shared_server().new_user("colleague");
@@ -216,7 +216,7 @@ fn roles_say_what_may_be_done() {
 }
 
 #[test]
-fn a_tag_belongs_to_its_line_item() {
+fn tracking_tag_belongs_to_its_line_item_and_account() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let item = ads.line_item(&ads.campaign());
     let url = "https://partner.example/seen?a=1";
@@ -252,7 +252,7 @@ fn create_line_item(ads: &Advertiser, campaign: &str, more: &[(&str, &str)]) -> 
 }
 
 #[test]
-fn accounts_are_promoted_by_line_items_that_hold_them() {
+fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
     let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     let posts = ads.line_item(&ads.campaign());
     let campaign = ads.campaign();
@@ -285,7 +285,7 @@ fn accounts_are_promoted_by_line_items_that_hold_them() {
 
 /// The world `ads` has campaigns in every state, down to what is shown.
 #[test]
-fn a_world_with_campaigns_begins_with_a_whole_tree() {
+fn ads_world_has_campaigns_in_every_state() {
     let server = TestServer::start(&["--world", "ads"]);
     let ask = |path: &str| {
         let path = format!("/12/accounts{path}");

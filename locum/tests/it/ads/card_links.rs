@@ -243,7 +243,7 @@ fn links_of_a_deleted_card_are_not_found_and_its_posts_show_none() {
 }
 
 #[test]
-fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
+fn card_click_counts_once_for_its_impression() {
     let carded = Carded::new();
     let post = carded.post(false, true);
     let (_, link) = link_of(&carded.ads.person, &post);
@@ -286,7 +286,7 @@ fn a_click_on_a_card_counts_where_it_is_promoted_and_once() {
 }
 
 #[test]
-fn a_click_on_what_is_there_for_its_promotion_always_counts() {
+fn click_on_a_nullcast_post_counts_for_its_promotion() {
     let carded = Carded::new();
     let post = carded.post(true, true);
     let (_, link) = link_of(&carded.ads.person, &post);
@@ -431,7 +431,7 @@ fn reward_is_shown_only_to_the_author_of_the_choice_at_the_card_of_its_post() {
 }
 
 #[test]
-fn a_post_is_written_from_a_link() {
+fn post_is_written_from_an_intent_link() {
     let server = crate::harness::shared_server();
     let fan = server.new_user("writer");
     let mut browser = signed_in(&fan);

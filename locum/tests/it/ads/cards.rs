@@ -136,7 +136,7 @@ fn cards_are_filtered_sorted_paged_and_deleted() {
 }
 
 #[test]
-fn a_card_is_refused_with_what_is_wrong_with_it() {
+fn invalid_card_is_refused_with_its_errors() {
     let ads = Advertiser::new();
     let image = ads.image();
     let link = |more: &Value| json!([medium(&image), button(more)]);
@@ -277,7 +277,7 @@ fn poll_card_is_immutable_and_takes_its_poll_along_when_deleted() {
 }
 
 #[test]
-fn a_poll_card_shows_media_where_the_account_may() {
+fn poll_card_with_media_needs_the_feature() {
     let ads = Advertiser::new();
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();

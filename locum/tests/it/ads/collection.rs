@@ -446,7 +446,7 @@ const USUAL: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_requests_of_the_public_collection_are_answered() {
+fn requests_of_the_public_collection_succeed() {
     let mut world = World::new();
     let all = collection();
     assert_eq!(all.len(), 190);

@@ -507,7 +507,7 @@ fn bad(kind: FieldKind) -> Vec<String> {
 }
 
 #[test]
-fn every_resource_does_what_its_declaration_says() {
+fn every_resource_conforms_to_its_declaration() {
     let world = World::new();
     let mut wrong = Vec::new();
     let mut seen = 0;

@@ -95,7 +95,7 @@ fn pair(code: &str, at: &str) -> (String, String) {
 }
 
 #[test]
-fn every_type_takes_the_operators_that_it_is_for() {
+fn targeting_type_accepts_only_its_operators() {
     let ads = Advertiser::new();
     let item = ads.item();
     let mut wrong = Vec::new();
@@ -125,7 +125,7 @@ fn every_type_takes_the_operators_that_it_is_for() {
 }
 
 #[test]
-fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
+fn invalid_criterion_is_refused_alike_alone_and_in_a_batch() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let item = ads.item();
     let (own, foreign) = (ads.campaign(), other.campaign());
@@ -187,7 +187,7 @@ fn a_criterion_is_refused_alone_as_it_is_in_a_batch() {
 }
 
 #[test]
-fn a_show_is_targeted_where_it_can_be_seen() {
+fn tv_show_is_targeted_in_its_markets_only() {
     let ads = Advertiser::new();
     let (item, other) = (ads.item(), ads.item());
     let value = option(&["TV_SHOW", "--keyword", "bike", "--locale", "en-US", "--locale", "pt-BR"]);
@@ -215,7 +215,7 @@ fn a_show_is_targeted_where_it_can_be_seen() {
 }
 
 #[test]
-fn engagement_is_targeted_by_its_type() {
+fn engagement_criteria_need_an_engagement_type() {
     let ads = Advertiser::new();
     let (item, other) = (ads.item(), ads.item());
     let campaign = ads.campaign();
@@ -242,7 +242,7 @@ fn engagement_is_targeted_by_its_type() {
 }
 
 #[test]
-fn a_platform_and_its_devices_are_not_targeted_together() {
+fn platform_and_device_are_not_targeted_together() {
     let ads = Advertiser::new();
     let item = ads.item();
     let (phone, tablet) = (
@@ -265,7 +265,7 @@ fn a_platform_and_its_devices_are_not_targeted_together() {
 }
 
 #[test]
-fn an_app_is_for_those_whose_devices_it_runs_on() {
+fn app_line_item_targets_the_platforms_of_its_app() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let params = [
@@ -299,7 +299,7 @@ fn an_app_is_for_those_whose_devices_it_runs_on() {
 }
 
 #[test]
-fn categories_of_content_are_targeted_as_whole_sets() {
+fn content_categories_are_targeted_in_complete_groups() {
     let ads = Advertiser::new();
     let item = ads.item();
     let business = ["IAB3", "IAB13", "IAB21"];
@@ -327,7 +327,7 @@ fn categories_of_content_are_targeted_as_whole_sets() {
 }
 
 #[test]
-fn what_is_targeted_leads_to_more() {
+fn targeting_suggestions_follow_from_targeted_values() {
     let ads = Advertiser::new();
     let (word, beside) = (format!("gravel{}", unique_number()), format!("pannier{}", unique_number()));
     for _ in 0..3 {
@@ -367,7 +367,7 @@ fn what_is_targeted_leads_to_more() {
 }
 
 #[test]
-fn what_waits_is_made_active() {
+fn paused_or_draft_record_is_activated() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let draft = [
         ("funding_instrument_id", ads.instrument.as_str()),

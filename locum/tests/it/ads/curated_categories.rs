@@ -119,7 +119,7 @@ fn unknown_publisher_category_or_country_is_refused() {
 }
 
 #[test]
-fn curated_categories_are_found_by_country() {
+fn curated_categories_are_filtered_by_country() {
     let ads = Advertiser::new();
     let member = shared_server().new_user("member");
     publisher(&member, &[]);

@@ -213,7 +213,7 @@ fn list_gates() -> Vec<(&'static str, &'static str, FeatureGate)> {
 }
 
 #[test]
-fn what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs() {
+fn gated_field_is_refused_without_the_feature() {
     let yard = Yard::new();
     let mut wrong = Vec::new();
     let mut features = Vec::new();
@@ -251,7 +251,7 @@ fn what_needs_a_feature_is_closed_to_accounts_that_are_held_to_theirs() {
 }
 
 #[test]
-fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
+fn default_and_existing_values_pass_feature_gates() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let set = |gates: &str| {
@@ -296,7 +296,7 @@ fn what_is_filled_in_or_was_there_before_passes_the_same_gates() {
 }
 
 #[test]
-fn an_account_of_the_sandbox_opens_its_gates_itself() {
+fn sandbox_account_adds_its_own_features() {
     let ads = Advertiser::new();
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap().to_owned();

@@ -116,7 +116,7 @@ fn estimate_excludes_suspended_users_and_those_who_block_the_advertiser() {
 }
 
 #[test]
-fn an_estimate_says_what_is_wrong_with_it() {
+fn invalid_estimate_is_refused_with_its_errors() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let followers = one("FOLLOWERS_OF_USER", &ads.person.id);
     for (body, code, at) in [
@@ -167,7 +167,7 @@ fn keywords(person: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {
 }
 
 #[test]
-fn keywords_are_counted_by_the_hour_and_by_the_day() {
+fn keyword_insights_count_by_hour_and_day() {
     let (ana, ben) = (shared_server().new_user("ana"), shared_server().new_user("ben"));
     let (term, other) = (word("fixie"), word("tandem"));
     ana.publish_text(&format!("my {term} and my {other}"));
@@ -217,7 +217,7 @@ fn keywords_are_counted_by_the_hour_and_by_the_day() {
 }
 
 #[test]
-fn keywords_have_limits() {
+fn keyword_insights_limit_keywords_and_time_span() {
     let ana = shared_server().new_user("ana");
     let now = base::clock::wall_time();
     let before = |hours| before(now, hours);

@@ -53,7 +53,7 @@ fn wrong(
 const NO_ACCOUNT: &str = "403 ACCOUNT_NOT_FOUND";
 
 #[test]
-fn an_account_is_nothing_to_those_without_a_role_on_it() {
+fn account_without_a_role_is_not_found() {
     let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     let nothing = Vec::<String>::new();
     let here = |operation: &ads_engine::AdsOperation| !operation.sandbox_only;
@@ -78,7 +78,7 @@ fn an_account_is_nothing_to_those_without_a_role_on_it() {
 }
 
 #[test]
-fn a_role_allows_what_it_is_for_and_nothing_else() {
+fn role_permits_exactly_its_operations() {
     let (ads, colleague) = (Advertiser::new(), shared_server().new_user("colleague"));
     for role in AdsRole::ALL {
         let grant = ["ads", "account", "role", &ads.account, &colleague.username];
@@ -118,7 +118,7 @@ fn tree(ads: &Advertiser) -> BTreeMap<&'static str, String> {
 }
 
 #[test]
-fn what_belongs_to_one_account_is_not_in_another() {
+fn record_of_one_account_is_not_found_in_another() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let ids = tree(&ads);
     for (kind, id) in &ids {
@@ -160,7 +160,7 @@ fn told(answer: &TestResponse, account: &str) -> String {
 }
 
 #[test]
-fn an_account_of_others_is_told_from_none_by_nobody() {
+fn account_of_others_is_indistinguishable_from_an_unknown_one() {
     let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     ads.line_item(&ads.campaign());
     let mut wrong = Vec::new();
@@ -272,7 +272,7 @@ fn operation_is_refused_without_a_token_that_permits_it() {
 }
 
 #[test]
-fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
+fn removed_role_ends_with_the_next_request() {
     let (ads, colleague) = (Advertiser::new(), shared_server().new_user("colleague"));
     let path = format!("/12/accounts/{}/campaigns", ads.account);
     let role = |role: &[&str]| {
@@ -292,7 +292,7 @@ fn a_role_that_is_taken_away_is_gone_with_the_next_request() {
 }
 
 #[test]
-fn campaigns_wait_for_the_review_of_the_account() {
+fn account_under_review_cannot_write_campaigns() {
     let ads = Advertiser::new();
     let campaign = format!("/campaigns/{}", ads.campaign());
     for approval in ["UNDER_REVIEW", "REJECTED"] {

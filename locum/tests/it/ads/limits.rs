@@ -150,7 +150,7 @@ fn exceeds(answer: &TestResponse, name: &str, told: &str) -> bool {
 }
 
 #[test]
-fn every_parameter_keeps_its_declared_bounds() {
+fn every_parameter_enforces_its_declared_bounds() {
     let field = Field::new();
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for operation in ads_delivery::operations() {
@@ -320,7 +320,7 @@ fn line_item() -> &'static Resource {
 }
 
 #[test]
-fn the_limit_of_active_campaigns_holds_for_all_who_ask_at_once() {
+fn campaign_limit_holds_for_concurrent_requests() {
     let ads = Advertiser::new();
     let set = ["ads", "account", "set", &ads.account, "--campaigns", "5"];
     shared_server().run_cli(&set).assert_success();
@@ -342,7 +342,7 @@ fn the_limit_of_active_campaigns_holds_for_all_who_ask_at_once() {
 }
 
 #[test]
-fn fifty_posts_are_promoted_together() {
+fn fifty_posts_are_promoted_by_one_request() {
     let ads = Advertiser::new();
     let posts: Vec<String> = (0..51).map(|number| ads.person.publish_text(&format!("Post {number}"))).collect();
     let promote = |item: &str, count: usize| {
@@ -359,7 +359,7 @@ fn fifty_posts_are_promoted_together() {
 }
 
 #[test]
-fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
+fn scheduled_post_is_limited_in_media_and_time() {
     let ads = Advertiser::new();
     let year = 365 * 24 * 60;
     let schedule = |at: i64, media: &[&str]| {
@@ -394,7 +394,7 @@ fn a_scheduled_post_has_so_many_media_and_is_due_within_a_year() {
 }
 
 #[test]
-fn texts_and_lists_of_cards_have_bounds_of_their_own() {
+fn card_texts_and_lists_are_bounded() {
     let ads = Advertiser::new();
     let image = ads.image();
     // Of swipeable media there are two to six.
@@ -439,7 +439,7 @@ fn texts_and_lists_of_cards_have_bounds_of_their_own() {
 }
 
 #[test]
-fn totals_are_asked_for_two_hundred_times_in_a_quarter_of_an_hour() {
+fn total_counts_are_rate_limited_to_two_hundred_per_window() {
     let server = TestServer::start(&["--rate-limits", "table"]);
     let owner = server.new_user("owner");
     let create = ["ads", "account", "create", "Own", "--user", &owner.username];

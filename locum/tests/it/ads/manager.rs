@@ -156,7 +156,7 @@ fn record_changed_through_the_api_is_shown_resumed_and_deleted_on_pages() {
 }
 
 #[test]
-fn what_is_refused_is_said_beside_its_field_and_nothing_is_stored() {
+fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
     let mut manager = Manager::new();
     let instrument = manager.ads.instrument.clone();
     let create = |manager: &mut Manager, more: &[(&str, &str)]| {

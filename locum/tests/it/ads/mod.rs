@@ -141,7 +141,7 @@ fn is(answer: &TestResponse, status: u16, code: &str, at: &str) {
 }
 
 #[test]
-fn an_account_is_found_by_those_who_have_a_role_on_it() {
+fn account_is_read_and_changed_by_users_with_a_role() {
     let ads = Advertiser::new();
     let list = send(&ads.person, "GET", "/12/accounts", &[]).assert_status(200);
     assert_eq!(list["data"][0]["id"], ads.account.as_str());
@@ -165,7 +165,7 @@ fn an_account_is_found_by_those_who_have_a_role_on_it() {
 }
 
 #[test]
-fn version_eleven_is_the_same_and_others_are_not_there() {
+fn version_eleven_is_served_and_other_versions_are_not_found() {
     let ads = Advertiser::new();
     let path = |version: &str| format!("/{version}/accounts/{}", ads.account);
     let answer = send(&ads.person, "GET", &path("11"), &[]);
@@ -182,7 +182,7 @@ fn version_eleven_is_the_same_and_others_are_not_there() {
 }
 
 #[test]
-fn an_app_needs_the_entitlement_and_the_level_to_write() {
+fn ads_api_needs_the_entitlement_and_takes_repeated_parameters_as_a_list() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let person = TestUser::app_owner(server, &app);
@@ -198,7 +198,7 @@ fn an_app_needs_the_entitlement_and_the_level_to_write() {
 }
 
 #[test]
-fn the_sandbox_is_a_world_of_its_own() {
+fn sandbox_accounts_are_separate_from_live_ones() {
     let ads = Advertiser::new();
     is(&send(&ads.person, "POST", "/12/accounts", &[]), 405, "METHOD_NOT_ALLOWED", "");
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);

@@ -11,7 +11,7 @@ fn left(answer: &TestResponse) -> (i64, i64) {
 }
 
 #[test]
-fn calls_are_counted_for_the_account_and_for_the_user() {
+fn ads_rate_limit_counts_for_account_and_user() {
     let server = TestServer::start(&["--rate-limits", "table"]);
     let (owner, colleague) = (server.new_user("owner"), server.new_user("colleague"));
     let stranger = server.new_user("stranger");
@@ -62,7 +62,7 @@ fn calls_are_counted_for_the_account_and_for_the_user() {
 }
 
 #[test]
-fn a_token_does_what_its_scopes_are_for() {
+fn ads_scopes_permit_reading_or_writing() {
     let ads = Advertiser::new();
     let path = format!("/12/accounts/{}", ads.account);
     let with = |scopes: &str, method: &'static str| {

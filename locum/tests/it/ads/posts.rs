@@ -442,7 +442,7 @@ fn previews_are_limited_to_two_hundred_posts() {
 }
 
 #[test]
-fn what_is_published_in_the_sandbox_is_seen_there_only() {
+fn sandbox_post_is_visible_in_the_sandbox_only() {
     let ads = Advertiser::new();
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
     let account = made["data"][0]["id"].as_str().unwrap();

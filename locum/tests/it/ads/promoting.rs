@@ -303,7 +303,7 @@ fn campaigns_of_a_page_are_servable_each_by_its_own_posts() {
 }
 
 #[test]
-fn in_the_sandbox_a_repost_is_tried_out_and_none_is_made() {
+fn sandbox_promotion_creates_no_repost() {
     let ads = Advertiser::on(market());
     let author = person("author");
     let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);

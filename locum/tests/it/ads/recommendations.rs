@@ -115,7 +115,7 @@ impl Advertiser {
 }
 
 #[test]
-fn a_budget_that_is_used_up_early_should_be_larger() {
+fn larger_budget_is_recommended_when_it_is_used_up_early() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
@@ -158,7 +158,7 @@ fn a_budget_that_is_used_up_early_should_be_larger() {
 }
 
 #[test]
-fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
+fn best_post_is_recommended_for_a_line_item_without_posts() {
     let (ads, fan) = (Advertiser::new(), shared_server().new_user("fan"));
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);
@@ -197,7 +197,7 @@ fn a_line_item_with_nothing_to_show_should_show_the_best_post() {
 }
 
 #[test]
-fn a_post_that_nobody_looks_at_any_more_should_give_way() {
+fn replacing_a_worn_out_post_is_recommended() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let (item, other) = (ads.line_item(&campaign), ads.line_item(&campaign));
@@ -226,7 +226,7 @@ fn a_post_that_nobody_looks_at_any_more_should_give_way() {
 }
 
 #[test]
-fn a_bid_that_loses_most_auctions_should_be_higher() {
+fn higher_bid_is_recommended_after_lost_auctions() {
     let (server, network) = (market(), Network::new());
     let (ads, rival) = (Advertiser::on(server), Advertiser::on(server));
     let campaign = ads.quick_campaign("20000000");
@@ -271,7 +271,7 @@ fn a_bid_that_loses_most_auctions_should_be_higher() {
 }
 
 #[test]
-fn a_recommendation_ends_when_it_is_not_so_any_more_or_is_turned_down() {
+fn recommendation_ends_when_outdated_or_dismissed() {
     let (ads, other) = (Advertiser::new(), Advertiser::new());
     let campaign = ads.campaign();
     let item = ads.line_item(&campaign);

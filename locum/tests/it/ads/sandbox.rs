@@ -32,7 +32,7 @@ fn ids(answer: &TestResponse) -> Vec<String> {
 }
 
 #[test]
-fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
+fn sandbox_is_served_on_its_own_port() {
     let server = TestServer::start(&["--ads-sandbox-port", "0"]);
     let person = server.new_user("advertiser");
     let create = ["ads", "account", "create", "Real", "--user", &person.username];
@@ -79,7 +79,7 @@ fn the_sandbox_has_a_port_of_its_own_and_a_world_of_its_own() {
 }
 
 #[test]
-fn the_interface_describes_itself() {
+fn ads_api_serves_its_openapi_document() {
     let document = shared_server().send(TestRequest::get("/12/openapi.json")).assert_status(200);
     for path in ["/11/openapi.json", "/ads-sandbox/12/openapi.json"] {
         assert_eq!(shared_server().send(TestRequest::get(path)).assert_status(200), document, "{path}");

@@ -109,7 +109,7 @@ fn scheduled_posts_are_published_at_their_time_and_promoted() {
 }
 
 #[test]
-fn a_process_that_is_killed_publishes_what_was_due_once() {
+fn killed_server_publishes_each_due_post_once() {
     let mut server = TestServer::start(&[]);
     let (id, username) = {
         let person = server.new_user("advertiser");
@@ -152,7 +152,7 @@ fn a_process_that_is_killed_publishes_what_was_due_once() {
 }
 
 #[test]
-fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
+fn invalid_scheduled_post_is_refused() {
     let ads = Advertiser::new();
     let at = minute(30);
     let at = at.as_str();
@@ -214,7 +214,7 @@ fn a_scheduled_post_is_refused_for_what_is_wrong_with_it() {
 }
 
 #[test]
-fn drafts_are_kept_and_not_published() {
+fn draft_is_stored_and_not_published() {
     let ads = Advertiser::new();
     let made = ads.send("POST", "/draft_tweets", &[("text", "Perhaps")]).assert_status(200);
     let id = made["data"]["id"].as_str().unwrap();

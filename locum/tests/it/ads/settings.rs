@@ -15,7 +15,7 @@ pub(super) fn hour(away: i64) -> String {
 }
 
 #[test]
-fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
+fn user_settings_are_changed_by_the_user_only() {
     let ads = Advertiser::new();
     let colleague = shared_server().new_user("colleague");
     let role = ["ads", "account", "role", &ads.account, &colleague.username, "ANALYST"];
@@ -70,7 +70,7 @@ fn a_user_is_reached_as_they_say_and_nobody_says_it_for_them() {
 }
 
 #[test]
-fn an_account_says_how_it_is_taxed() {
+fn tax_settings_of_an_account_are_read_and_changed() {
     let ads = Advertiser::new();
     let fresh = ads.get("/tax_settings", &[]);
     assert_eq!(fresh["data"]["bill_to"], "NOT_SET");
@@ -195,7 +195,7 @@ fn invalid_or_disabled_history_is_refused() {
 }
 
 #[test]
-fn the_apps_of_an_account_are_those_that_it_advertised() {
+fn account_apps_are_those_the_account_advertised() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
     let params = [
@@ -223,7 +223,7 @@ fn the_apps_of_an_account_are_those_that_it_advertised() {
 }
 
 #[test]
-fn media_go_into_the_line_items_that_take_them() {
+fn media_creative_needs_a_line_item_that_takes_it() {
     let ads = Advertiser::new();
     let (clip, banner) = (ads.clip(), ads.media("tweet_image", &crate::media::samples::png(320, 50)));
     for key in [&clip, &banner] {

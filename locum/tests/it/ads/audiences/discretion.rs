@@ -15,7 +15,7 @@ fn careful() -> &'static TestServer {
 }
 
 #[test]
-fn nobody_learns_whether_somebody_is_here() {
+fn membership_of_one_user_is_not_disclosed_by_audience_sizes() {
     let ads = Advertiser::on(careful());
     let email = format!("secret{}@bikes.example", unique_number());
     careful().new_user_with("secret", &["--email", &email]);
@@ -68,7 +68,7 @@ fn estimated(ads: &Advertiser, criteria: &[(&str, &str, &str)]) -> (i64, i64) {
 }
 
 #[test]
-fn sizes_are_told_in_steps_that_hide_each_single_person() {
+fn audience_size_is_rounded_to_hide_single_users() {
     // Eight people on a network that tells of six and more, in steps of three.
     let set = ["--set", "ads.min_audience=6", "--set", "ads.audience_delay=1s"];
     let server: &'static TestServer = keep_for_test(TestServer::start(&set));

@@ -195,7 +195,7 @@ fn deleted_do_not_reach_list_can_be_replaced() {
 }
 
 #[test]
-fn uploads_are_counted_for_the_account_whoever_makes_them() {
+fn do_not_reach_uploads_share_the_rate_limit_of_the_account() {
     let server: &'static TestServer = keep_for_test(TestServer::start(&["--rate-limits", "table"]));
     let (ads, other) = (Advertiser::on(server), Advertiser::on(server));
     let colleague = server.new_user("colleague");

@@ -96,7 +96,7 @@ fn deleted_audience_is_not_found_and_frees_its_name() {
 }
 
 #[test]
-fn a_partner_sees_the_audiences_that_it_brought() {
+fn audience_partner_sees_only_the_audiences_it_created() {
     let (ads, partner) = (Advertiser::new(), shared_server().new_user("partner"));
     let own = ads.audience();
     let role = ["ads", "account", "role", &ads.account, &partner.username];

@@ -83,7 +83,7 @@ fn audience_size_follows_users_who_join_rename_or_are_suspended() {
 }
 
 #[test]
-fn members_are_in_an_audience_from_one_moment_until_another() {
+fn members_count_between_effective_and_expiry_time() {
     let ads = Advertiser::new();
     let (now, soon) = (shared_server().new_user("now"), shared_server().new_user("soon"));
     let audience = ads.audience();

@@ -407,7 +407,7 @@ impl History {
 
 /// Whatever is shown, done, repeated, paused and cut off: what is told is what happened.
 #[test]
-fn figures_agree_through_any_history() {
+fn figures_agree_after_random_events() {
     let now = u64::try_from(wall_time().ms()).unwrap();
     let seed = suite_setting("LOCUM_RANDOM_SEED", now);
     eprintln!("LOCUM_RANDOM_SEED={seed}");

@@ -155,7 +155,7 @@ fn served_campaign_is_segmented_by_metro_and_listed_as_active() {
 }
 
 #[test]
-fn what_is_there_for_its_promotion_only_is_counted_without_an_impression() {
+fn engagement_with_a_nullcast_post_counts_without_an_impression() {
     let ads = Advertiser::on(market());
     let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
     let (post, _) = ads.promoted(&item, true);

@@ -6,7 +6,7 @@ use super::{Network, market, metric};
 use crate::ads::{Advertiser, is};
 
 #[test]
-fn a_budget_that_is_used_up_ends_the_serving() {
+fn exhausted_budget_ends_serving() {
     let ads = Advertiser::on(market());
     let network = Network::new();
     let campaign = ads.quick_campaign("100000");
@@ -39,7 +39,7 @@ fn a_budget_that_is_used_up_ends_the_serving() {
 }
 
 #[test]
-fn what_pays_is_exhausted_by_all_its_campaigns() {
+fn funding_instrument_is_exhausted_by_all_its_campaigns() {
     let ads = Advertiser::on(market());
     let network = Network::new();
     let fund = ["ads", "account", "funding", &ads.account, "--type", "CREDIT_LINE"];

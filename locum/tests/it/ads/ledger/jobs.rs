@@ -7,7 +7,7 @@ use crate::ads::{Advertiser, is};
 use crate::harness::TestRequest;
 
 #[test]
-fn jobs_wait_are_called_off_and_are_counted() {
+fn stats_jobs_are_queued_cancelled_and_limited() {
     let ads = Advertiser::on(market());
     let item = ads.line_item(&ads.campaign());
     let usual = vec![

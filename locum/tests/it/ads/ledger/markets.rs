@@ -32,7 +32,7 @@ fn clicked(network: &Network, ads: &Advertiser, item: &str, shown: &Value) -> i6
 }
 
 #[test]
-fn currencies_without_rates_are_not_compared() {
+fn currencies_without_exchange_rates_do_not_compete() {
     let server: &'static TestServer = keep_for_test(TestServer::start(&[]));
     let network = Network::on(server);
     let (dollars, cheap) = bidder(server, "USD", "20000");
@@ -57,7 +57,7 @@ fn currencies_without_rates_are_not_compared() {
 }
 
 #[test]
-fn currencies_with_rates_bid_against_each_other_and_pay_in_their_own() {
+fn currencies_with_exchange_rates_compete_and_pay_in_their_own() {
     let rates = "ads.exchange_rates=USD=1000000,EUR=2000000";
     let server: &'static TestServer = keep_for_test(TestServer::start(&["--set", rates]));
     let network = Network::on(server);

@@ -7,7 +7,7 @@ use crate::ads::{Advertiser, is};
 use crate::harness::TestRequest;
 
 #[test]
-fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
+fn serving_needs_its_entitlement_and_a_valid_request() {
     let ads = Advertiser::on(market());
     let network = Network::new();
     let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
@@ -60,7 +60,7 @@ fn serving_is_for_those_who_may_and_takes_nothing_that_is_wrong() {
 }
 
 #[test]
-fn nobody_is_shown_more_than_the_cap() {
+fn frequency_cap_limits_impressions_per_viewer() {
     let ads = Advertiser::on(market());
     let network = Network::new();
     let campaign = ads.quick_campaign("20000000");

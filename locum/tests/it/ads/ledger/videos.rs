@@ -79,7 +79,7 @@ impl Network {
 }
 
 #[test]
-fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
+fn preroll_is_served_before_videos_of_targeted_publishers() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let person = |name: &str| market().new_user(name);
     let (club, lab) = (person("club"), person("lab"));
@@ -140,7 +140,7 @@ fn a_film_goes_before_videos_of_those_whom_its_line_item_is_about() {
 }
 
 #[test]
-fn videos_count_as_monetized_once_something_was_shown_before_them() {
+fn video_counts_as_monetized_after_a_preroll_impression() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let (club, rider) = (market().new_user("club"), market().new_user("rider"));
     publisher(&club, "se", &[]);
@@ -182,7 +182,7 @@ fn videos_count_as_monetized_once_something_was_shown_before_them() {
 }
 
 #[test]
-fn who_took_part_in_a_campaign_is_estimated_and_served_alike() {
+fn engagement_audience_is_estimated_and_served_alike() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
     let grant = ["ads", "account", "feature", &ads.account, "--add"];
     market().run_cli(&[&grant[..], &["ENGAGER_RETARGETING"]].concat()).assert_success();

@@ -455,7 +455,7 @@ fn last_administrator_stays_until_there_is_another() {
 }
 
 #[test]
-fn a_recommendation_is_read_followed_and_dismissed() {
+fn recommendation_is_shown_applied_and_dismissed_on_pages() {
     let mut manager = Manager::new();
     assert!(manager.shown("/recommendations").contains("No recommendations"));
     let campaign = manager.campaign();
@@ -501,7 +501,7 @@ fn a_recommendation_is_read_followed_and_dismissed() {
 }
 
 #[test]
-fn figures_are_taken_apart_and_come_as_a_file_without_formulas() {
+fn figures_are_segmented_and_exported_as_csv_without_formulas() {
     let mut manager = Manager::new();
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
