@@ -297,7 +297,7 @@ fn is_fatal(operation: &Operation) -> bool {
 }
 
 #[test]
-fn the_binary_describes_all_that_is_built() {
+fn openapi_document_lists_every_built_operation() {
     let document = shared_server().run_cli(&["openapi"]).json();
     let routes = shared_server().run_cli(&["routes"]).json();
     let routes = routes.as_array().unwrap();
@@ -316,7 +316,7 @@ fn the_binary_describes_all_that_is_built() {
 }
 
 #[test]
-fn every_operation_asks_every_caller_for_what_it_should() {
+fn every_operation_accepts_only_its_declared_credentials() {
     let server = shared_server();
     let cast = Cast::of(server);
     let all = operations();
@@ -328,7 +328,7 @@ fn every_operation_asks_every_caller_for_what_it_should() {
 }
 
 #[test]
-fn each_scope_of_a_built_operation_is_needed() {
+fn operation_needs_each_of_its_scopes() {
     let server = shared_server();
     let person = server.new_user("scoped");
     let all = person.mint_token(&[]);
@@ -373,7 +373,7 @@ fn token_of(person: &TestUser<'_>, scopes: &str) -> String {
 }
 
 #[test]
-fn a_planned_operation_says_that_it_is_not_built() {
+fn planned_operation_answers_not_implemented() {
     let server = shared_server();
     let person = server.new_user("planner");
     let operations = operations();
@@ -387,7 +387,7 @@ fn a_planned_operation_says_that_it_is_not_built() {
 }
 
 #[test]
-fn a_suspended_person_comes_back_with_their_tokens() {
+fn restored_user_keeps_their_tokens() {
     let server = shared_server();
     let person = server.new_user("returning");
     let signed = || person.send_signed(TestRequest::get("/2/users/me"));
@@ -401,7 +401,7 @@ fn a_suspended_person_comes_back_with_their_tokens() {
 }
 
 #[test]
-fn a_deleted_person_leaves_dead_tokens() {
+fn deleted_user_invalidates_their_tokens() {
     let server = shared_server();
     let person = server.new_user("leaving");
     person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
@@ -411,7 +411,7 @@ fn a_deleted_person_leaves_dead_tokens() {
 }
 
 #[test]
-fn an_expired_token_is_told_from_a_live_one_at_once() {
+fn expired_token_is_refused_at_once() {
     let server = shared_server();
     let person = server.new_user("expiring");
     let short = person.new_token(&["--ttl", "1s"]);
@@ -421,7 +421,7 @@ fn an_expired_token_is_told_from_a_live_one_at_once() {
 }
 
 #[test]
-fn the_account_in_a_path_must_be_the_callers_own() {
+fn path_of_another_user_is_refused() {
     let server = shared_server();
     let (person, other) = (server.new_user("own"), server.new_user("other"));
     let path = format!("/2/users/{}/timelines/reverse_chronological", other.id);
@@ -433,7 +433,7 @@ fn the_account_in_a_path_must_be_the_callers_own() {
 }
 
 #[test]
-fn a_signature_of_an_app_alone_is_no_user() {
+fn consumer_signature_without_token_is_no_user() {
     let server = shared_server();
     let app = server.default_app();
     let key = OAuth1Credentials { consumer: app.consumer_credentials(), ..OAuth1Credentials::default() };

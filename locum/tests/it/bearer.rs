@@ -38,7 +38,7 @@ fn refused(answer: &TestResponse) {
 }
 
 #[test]
-fn an_app_has_one_bearer_token_until_it_is_invalidated() {
+fn app_gets_the_same_bearer_token_until_it_is_invalidated() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let first = token(server, &app);
@@ -50,7 +50,7 @@ fn an_app_has_one_bearer_token_until_it_is_invalidated() {
 }
 
 #[test]
-fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
+fn bearer_token_is_accepted_encoded_and_decoded() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let encoded = token(server, &app);
@@ -63,7 +63,7 @@ fn a_token_is_taken_in_its_encoded_and_in_its_decoded_form() {
 }
 
 #[test]
-fn only_the_right_grant_key_and_secret_are_served() {
+fn wrong_grant_type_key_or_secret_is_refused() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let ask = || TestRequest::post("/oauth2/token").basic(&app.key, &app.secret);
@@ -90,7 +90,7 @@ fn only_the_right_grant_key_and_secret_are_served() {
 }
 
 #[test]
-fn the_token_answer_is_not_stored_by_anyone() {
+fn token_response_forbids_caching() {
     let server = shared_server();
     let answer = issue(server, &server.new_app("self-serve"));
     assert!(answer.header("cache-control").contains("no-store"), "{:?}", answer.headers);
@@ -110,7 +110,7 @@ fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3
 }
 
 #[test]
-fn the_owner_ends_a_token_and_the_next_one_is_another() {
+fn invalidated_bearer_token_is_replaced_by_a_new_one() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let owner = TestUser::app_owner(server, &app);
@@ -135,7 +135,7 @@ fn the_owner_ends_a_token_and_the_next_one_is_another() {
 }
 
 #[test]
-fn nobody_but_the_owner_ends_a_token() {
+fn bearer_token_is_invalidated_by_its_owner_only() {
     let server = shared_server();
     let (app, foreign) = (server.new_app("self-serve"), server.new_app("self-serve"));
     let live = token(server, &app);
@@ -158,7 +158,7 @@ fn nobody_but_the_owner_ends_a_token() {
 }
 
 #[test]
-fn an_invalidation_survives_a_crash() {
+fn bearer_token_invalidation_survives_a_crash() {
     let mut server = TestServer::start(&[]);
     let app = server.new_app("self-serve");
     let live = token(&server, &app);
@@ -172,7 +172,7 @@ fn an_invalidation_survives_a_crash() {
 }
 
 #[test]
-fn a_token_asked_for_too_often_is_refused() {
+fn bearer_token_requests_are_rate_limited() {
     let server = TestServer::start(&["--rate-limits", "table"]);
     let app = server.new_app("self-serve");
     for _ in 0..50 {
@@ -183,7 +183,7 @@ fn a_token_asked_for_too_often_is_refused() {
 }
 
 #[test]
-fn an_app_alone_has_no_user() {
+fn bearer_token_acts_for_no_user() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let problem = server.send(TestRequest::get("/2/users/me").bearer(&app.bearer));
@@ -196,7 +196,7 @@ fn an_app_alone_has_no_user() {
 }
 
 #[test]
-fn a_token_in_the_query_is_no_credential() {
+fn token_in_the_query_is_no_credential() {
     let server = shared_server();
     let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
     let token = server.env_value("USER_TOKEN");
@@ -205,7 +205,7 @@ fn a_token_in_the_query_is_no_credential() {
 }
 
 #[test]
-fn a_deleted_app_takes_its_tokens_with_it() {
+fn deleted_app_invalidates_its_tokens() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let owner = TestUser::app_owner(server, &app);

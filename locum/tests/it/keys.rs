@@ -26,7 +26,7 @@ fn calls(person: &TestUser<'_>) {
 }
 
 #[test]
-fn a_new_master_key_is_taken_while_the_server_is_in_use() {
+fn master_key_is_rotated_while_the_server_runs() {
     let mut server = TestServer::start(&[]);
     {
         let person = server.new_user("before");
@@ -84,7 +84,7 @@ fn a_new_master_key_is_taken_while_the_server_is_in_use() {
 /// What was sealed before is read with the old key until all of it is sealed anew, however often
 /// that is broken off.
 #[test]
-fn sealing_anew_goes_on_after_a_crash() {
+fn re_encryption_resumes_after_a_crash() {
     let mut server = TestServer::start(&[]);
     let app = server.default_app().clone();
     let (token, secret) = {
@@ -136,7 +136,7 @@ fn sealing_anew_goes_on_after_a_crash() {
 }
 
 #[test]
-fn a_key_that_is_still_needed_is_missed_and_nothing_is_touched() {
+fn missing_old_key_stops_startup_and_changes_nothing() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.new_user("someone");
     server.run_cli(&["keys", "rotate"]).assert_success();

@@ -26,7 +26,7 @@ fn link(server: &TestServer, text: &str) -> (String, String) {
 }
 
 #[test]
-fn whoever_is_invited_joins_confirms_and_gets_back_in() {
+fn invited_user_registers_confirms_and_resets_the_password() {
     let office = MailServer::open("hush-hush");
     let server = network(&office, "hush-hush", &[]);
     let mut browser = Browser::new(&server);
@@ -92,7 +92,7 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
 }
 
 #[test]
-fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
+fn refused_mail_password_is_reported_without_being_shown() {
     let office = MailServer::open("hush-hush");
     let server = network(&office, "wrong-secret", &["--set", "auth.pkce_plain=warn"]);
     let address = format!("a{}@mail.example", unique_number());
@@ -115,7 +115,7 @@ fn a_password_that_the_mail_server_refuses_is_told_and_not_shown() {
 }
 
 #[test]
-fn nobody_joins_a_network_that_is_closed() {
+fn closed_registration_refuses_new_users() {
     let server = TestServer::start_network(&[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/").text();

@@ -18,7 +18,7 @@ fn me() -> TestRequest {
 }
 
 #[test]
-fn a_signature_holds_whatever_the_query_looks_like() {
+fn signature_is_accepted_for_any_query_encoding() {
     let person = shared_server().new_user("signer");
     let queries = [
         "user.fields=created_at",
@@ -63,7 +63,7 @@ fn a_signature_holds_whatever_the_query_looks_like() {
 }
 
 #[test]
-fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
+fn repeated_parameter_is_refused_after_its_signature_is_verified() {
     let person = shared_server().new_user("signer");
     let ask = TestRequest::get("/2/users/me?user.fields=name&user.fields=username");
     let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
@@ -74,7 +74,7 @@ fn a_name_that_comes_twice_is_refused_after_its_signature_held() {
 }
 
 #[test]
-fn a_signature_for_a_public_address_holds() {
+fn signature_for_the_public_address_is_accepted() {
     let server = TestServer::start(&["--set", PUBLIC]);
     let person = server.new_user("signer");
     let url = &person.server.url;
@@ -102,7 +102,7 @@ fn port_host(url: &str) -> String {
 }
 
 #[test]
-fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
+fn host_is_normalized_before_it_is_signed() {
     let server = TestServer::start(&["--set", PUBLIC]);
     let person = server.new_user("signer");
     for (host, origin) in
@@ -115,7 +115,7 @@ fn a_host_in_capitals_or_under_an_alias_is_signed_in_its_normal_form() {
 }
 
 #[test]
-fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
+fn forwarding_headers_are_trusted_only_from_a_trusted_proxy() {
     let origin = "https://social.example";
     let through =
         |ask: TestRequest| ask.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example");
@@ -132,7 +132,7 @@ fn forwarding_headers_are_believed_only_from_a_trusted_proxy() {
 }
 
 #[test]
-fn a_form_is_signed_and_a_json_body_is_not() {
+fn signature_covers_a_form_and_no_json_body() {
     let person = shared_server().new_user("signer");
     let url = &person.server.url;
     let text = json!({ "text": "Signed, but not the body" });
@@ -149,7 +149,7 @@ fn a_form_is_signed_and_a_json_body_is_not() {
 }
 
 #[test]
-fn a_signature_stands_in_the_header_the_query_or_the_form() {
+fn signature_is_accepted_in_header_query_or_form() {
     let person = shared_server().new_user("signer");
     let as_pairs = |header: &str| {
         let pairs = header.trim_start_matches("OAuth ").split(", ");
@@ -165,7 +165,7 @@ fn a_signature_stands_in_the_header_the_query_or_the_form() {
 }
 
 #[test]
-fn one_changed_part_of_a_signed_request_is_enough() {
+fn any_changed_part_of_a_signed_request_is_refused() {
     let person = shared_server().new_user("signer");
     let ask = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
     let changed = [
@@ -193,7 +193,7 @@ fn one_changed_part_of_a_signed_request_is_enough() {
 }
 
 #[test]
-fn one_flipped_letter_of_the_header_is_enough() {
+fn any_changed_character_of_the_header_is_refused() {
     let person = shared_server().new_user("signer");
     let names = ["oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token"];
     for name in names {
@@ -229,7 +229,7 @@ fn one_flipped_letter_of_the_header_is_enough() {
 }
 
 #[test]
-fn a_request_counts_once_even_across_a_crash() {
+fn nonce_is_accepted_once_even_across_a_crash() {
     // The port is another after the restart: the requests are signed for a public address.
     let mut server = TestServer::start(&["--set", "core.public_origins=https://api.x.com"]);
     let (first, second) = {
@@ -251,7 +251,7 @@ fn a_request_counts_once_even_across_a_crash() {
 }
 
 #[test]
-fn one_of_many_replays_at_once_gets_through() {
+fn concurrent_replays_pass_exactly_once() {
     let person = shared_server().new_user("signer");
     let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     let answers: Vec<u16> = std::thread::scope(|scope| {
@@ -264,7 +264,7 @@ fn one_of_many_replays_at_once_gets_through() {
 }
 
 #[test]
-fn the_same_nonce_serves_another_second_and_another_token() {
+fn nonce_may_repeat_for_another_timestamp_or_token() {
     let (person, other) = (shared_server().new_user("signer"), shared_server().new_user("signer"));
     let nonce = Some(format!("nonce{}", person.id));
     let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &person.server.url);
@@ -281,7 +281,7 @@ fn the_same_nonce_serves_another_second_and_another_token() {
 }
 
 #[test]
-fn a_timestamp_too_far_off_is_refused() {
+fn timestamp_too_far_off_is_refused() {
     let person = shared_server().new_user("signer");
     let at = |skew| me().oauth1_header(&OAuth1Credentials { skew, ..person.oauth1_credentials() }, &person.server.url);
     for skew in [-290, 290] {
@@ -293,7 +293,7 @@ fn a_timestamp_too_far_off_is_refused() {
 }
 
 #[test]
-fn nothing_but_hmac_sha1_of_version_1_is_taken() {
+fn other_signature_method_or_version_is_refused() {
     let person = shared_server().new_user("signer");
     let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     for method in ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"] {
@@ -311,7 +311,7 @@ fn nothing_but_hmac_sha1_of_version_1_is_taken() {
 }
 
 #[test]
-fn a_protocol_parameter_comes_once() {
+fn repeated_protocol_parameter_is_refused() {
     let person = shared_server().new_user("signer");
     for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
         let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
@@ -322,7 +322,7 @@ fn a_protocol_parameter_comes_once() {
 }
 
 #[test]
-fn strange_headers_are_refused_and_harm_nothing() {
+fn malformed_authorization_header_is_refused() {
     let person = shared_server().new_user("signer");
     let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
     let nonce = |value: &str| {
@@ -370,7 +370,7 @@ fn raw(server: &TestServer, authorization: &[u8]) -> String {
 }
 
 #[test]
-fn an_empty_token_is_no_token() {
+fn empty_oauth_token_is_no_token() {
     let person = shared_server().new_user("signer");
     let key = OAuth1Credentials { token: ("", ""), ..person.oauth1_credentials() };
     let header = me().oauth1_header(&key, &person.server.url);

@@ -9,7 +9,7 @@ fn me() -> TestRequest {
 }
 
 #[test]
-fn a_token_serves_only_the_app_that_it_was_made_for() {
+fn oauth1_token_is_accepted_for_its_own_app_only() {
     let server = shared_server();
     let person = server.new_user("signer");
     let other = server.new_app("enterprise");
@@ -19,7 +19,7 @@ fn a_token_serves_only_the_app_that_it_was_made_for() {
 }
 
 #[test]
-fn a_token_that_may_only_read_does_not_write() {
+fn read_only_token_does_not_write() {
     let person = shared_server().new_user("signer");
     let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
     let text = |name: &str| reading[name].as_str().unwrap();
@@ -42,7 +42,7 @@ fn a_token_that_may_only_read_does_not_write() {
 }
 
 #[test]
-fn an_invalidated_token_is_dead_at_once() {
+fn invalidated_oauth1_token_is_refused_at_once() {
     for path in ["/1.1/oauth/invalidate_token", "/1.1/oauth/invalidate_token.json"] {
         let person = shared_server().new_user("signer");
         let (token, _) = person.oauth1_token();
@@ -61,14 +61,14 @@ fn an_invalidated_token_is_dead_at_once() {
 }
 
 #[test]
-fn the_same_token_is_given_until_it_is_invalidated() {
+fn oauth1_token_stays_the_same_until_it_is_invalidated() {
     let person = shared_server().new_user("signer");
     let again = TestUser::with_new_token(person.server, &person.app, &person.id, &person.username);
     assert_eq!(person.oauth1_token(), again.oauth1_token());
 }
 
 #[test]
-fn paths_of_the_older_interface_speak_its_own_dialect() {
+fn older_paths_return_legacy_errors() {
     let server = shared_server();
     let path = "/1.1/oauth/invalidate_token.json";
     let answer = server.send(TestRequest::post(path));

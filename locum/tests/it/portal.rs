@@ -88,7 +88,7 @@ fn bearer(server: &TestServer, key: &str, secret: &str) -> TestResponse {
 }
 
 #[test]
-fn an_app_is_made_and_its_keys_work_until_they_are_made_anew() {
+fn app_is_created_and_its_keys_work_until_regenerated() {
     let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "grace");
     assert!(browser.get("/developer/apps").text().contains("No apps yet"));
@@ -171,7 +171,7 @@ fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
 }
 
 #[test]
-fn settings_are_kept_within_their_limits() {
+fn app_settings_are_bounded() {
     let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "alan");
     let (app, _) = make(&mut browser, "Limits");
@@ -213,7 +213,7 @@ fn settings_are_kept_within_their_limits() {
 }
 
 #[test]
-fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
+fn app_pages_are_for_their_developer_and_need_form_tokens() {
     let server = TestServer::start(&["--world", "empty"]);
     let mut browser = developer(&server, "mine");
     let mut other = developer(&server, "theirs");
@@ -250,7 +250,7 @@ fn apps_are_their_developers_own_and_forms_come_from_our_pages() {
 }
 
 #[test]
-fn a_test_platform_explains_signatures_and_shows_its_letters() {
+fn development_portal_explains_signatures_and_shows_emails() {
     let server = shared_server();
     let person = server.new_user("exp");
     let mut browser = Browser::new(server);
@@ -283,7 +283,7 @@ fn a_test_platform_explains_signatures_and_shows_its_letters() {
 }
 
 #[test]
-fn letters_stand_in_the_mailbox_of_a_test_platform() {
+fn mailbox_of_a_development_server_shows_sent_emails() {
     let server = shared_server();
     let name = format!("reader{}", unique_number());
     let address = format!("{name}@mail.example");
@@ -302,7 +302,7 @@ fn letters_stand_in_the_mailbox_of_a_test_platform() {
 }
 
 #[test]
-fn usage_stands_beside_its_limits() {
+fn usage_is_shown_with_its_limits() {
     let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let mut browser = developer(&server, "busy");
     let (app, keys) = make(&mut browser, "Busy");

@@ -15,7 +15,7 @@ fn checks(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_signature_is_explained() {
+fn oauth1_signature_is_explained() {
     let person = shared_server().new_user("sig");
     let (url, key) = (format!("{}/2/users/me?a=b", shared_server().url), person.oauth1_credentials());
     let sign =

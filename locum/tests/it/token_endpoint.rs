@@ -18,7 +18,7 @@ fn ask(form: &str) -> TestResponse {
 }
 
 #[test]
-fn only_codes_and_refresh_tokens_are_exchanged() {
+fn other_grant_type_is_refused() {
     for grant in [
         "password&username=ada&password=dev",
         "client_credentials",
@@ -35,7 +35,7 @@ fn only_codes_and_refresh_tokens_are_exchanged() {
 }
 
 #[test]
-fn nobody_on_the_way_keeps_or_reads_a_token() {
+fn oauth2_token_response_forbids_caching_and_cross_origin_reads() {
     let server = shared_server();
     let (id, secret) = client();
     for (path, form) in [

@@ -4,7 +4,7 @@ use super::browser::Browser;
 use crate::harness::shared_server;
 
 #[test]
-fn a_session_is_ended_from_another() {
+fn session_is_ended_from_another_one() {
     let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
@@ -24,7 +24,7 @@ fn a_session_is_ended_from_another() {
 }
 
 #[test]
-fn a_password_is_changed_by_whoever_knows_it() {
+fn password_change_needs_the_current_password() {
     let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
@@ -45,7 +45,7 @@ fn a_password_is_changed_by_whoever_knows_it() {
 }
 
 #[test]
-fn a_forgotten_password_tells_nobody_who_is_here() {
+fn forgotten_password_form_does_not_disclose_accounts() {
     let server = shared_server();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");

@@ -8,7 +8,7 @@ use super::browser::{Browser, hidden, posted, someone};
 use crate::harness::{TestRequest, TestServer};
 
 #[test]
-fn a_crash_forgets_no_attempt() {
+fn crash_keeps_failed_sign_in_attempts() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let name = someone(&server);
     let cookies = {
@@ -60,7 +60,7 @@ fn reads(server: &TestServer, count: usize, ask: &TestRequest) -> Vec<Duration> 
 
 /// While passwords are hashed, reads go on: none waits for the queue of those who sign in.
 #[test]
-fn reads_do_not_wait_for_those_who_sign_in() {
+fn reads_are_not_delayed_by_sign_ins() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     let person = server.new_user("reader");
     let id = person.publish_text("Still here");
@@ -83,7 +83,7 @@ fn reads_do_not_wait_for_those_who_sign_in() {
 /// Run alone, on a quiet machine: `cargo test -p locum --test it -- --ignored two_hundred`.
 #[test]
 #[ignore = "measures"]
-fn two_hundred_who_sign_in_slow_reads_down_by_less_than_three_times() {
+fn two_hundred_sign_ins_slow_reads_by_less_than_three_times() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     let person = server.new_user("reader");
     let id = person.publish_text("Still here");

@@ -22,7 +22,7 @@ pub(super) fn is_guarded(answer: &TestResponse, what: &str) {
 }
 
 #[test]
-fn every_page_is_guarded() {
+fn every_page_has_security_headers() {
     let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
@@ -47,7 +47,7 @@ fn every_page_is_guarded() {
 }
 
 #[test]
-fn the_style_is_kept_for_ever() {
+fn stylesheet_is_cached_forever() {
     let server = shared_server();
     let page = server.send(TestRequest::get("/login")).text();
     let path = page.split("href=\"/assets/").nth(1).unwrap();
@@ -59,7 +59,7 @@ fn the_style_is_kept_for_ever() {
 }
 
 #[test]
-fn over_tls_the_cookie_is_bound_to_the_host() {
+fn session_cookie_is_host_bound_over_tls() {
     let mut server = TestServer::prepare(&["--base-url", "https://own.example"]);
     server.spawn();
     let mut addr = String::new();

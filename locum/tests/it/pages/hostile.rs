@@ -45,7 +45,7 @@ fn begin(server: &TestServer, app: &Value, callback: &str) -> String {
 }
 
 #[test]
-fn names_of_people_and_apps_are_text_on_every_page() {
+fn names_of_users_and_apps_are_escaped_on_every_page() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     for (at, (payload, _)) in CORPUS.iter().enumerate() {
         let name = format!("hostile{}", unique_number());
@@ -163,7 +163,7 @@ fn consent(server: &TestServer, browser: &mut Browser<'_>, app: &Value, callback
 }
 
 #[test]
-fn what_comes_in_an_address_or_a_form_is_text_where_it_is_shown_again() {
+fn submitted_values_are_escaped_when_shown_again() {
     // Its own: so many wrong sign-ins would keep the other tests' people out.
     let server = &TestServer::start(&[]);
     let known = app(server, &["--callback", "https://client.example/cb"]);

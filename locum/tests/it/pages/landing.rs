@@ -6,7 +6,7 @@ use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 const CALLBACK: &str = "https://client.example/cb";
 
 #[test]
-fn the_first_page_says_where_to_go() {
+fn landing_page_links_to_the_pages() {
     let server = shared_server();
     let page = Browser::new(server).get("/").assert_page(200);
     for words in ["Sign in", "Create account", "/mailbox", "dev.env", &server.url] {
@@ -18,7 +18,7 @@ fn the_first_page_says_where_to_go() {
 }
 
 #[test]
-fn what_a_person_looks_for_in_vain_is_told_on_a_page() {
+fn browser_gets_error_pages_and_programs_get_json() {
     let server = shared_server();
     let look = |ask: TestRequest| server.send(ask.header("accept", "text/html,*/*;q=0.8"));
     let answer = look(TestRequest::get("/nothing/here").header("x-request-id", "my-request-7"));
@@ -46,7 +46,7 @@ fn what_a_person_looks_for_in_vain_is_told_on_a_page() {
 }
 
 #[test]
-fn whoever_does_not_want_to_sign_in_says_no() {
+fn authorization_is_denied_without_signing_in() {
     let server = shared_server();
     let app = app(server, &["--callback", CALLBACK]);
     let mut browser = Browser::new(server);
@@ -74,7 +74,7 @@ fn whoever_does_not_want_to_sign_in_says_no() {
 }
 
 #[test]
-fn the_weaker_method_of_pkce_is_warned_of() {
+fn plain_pkce_method_shows_a_warning() {
     let server = TestServer::start(&["--set", "auth.pkce_plain=warn"]);
     let owner = someone(&server);
     let made = ["app", "create", "Plain", "--owner", &owner, "--callback", CALLBACK];
@@ -97,7 +97,7 @@ fn the_weaker_method_of_pkce_is_warned_of() {
 }
 
 #[test]
-fn a_new_password_disconnects_apps_where_that_is_asked_for() {
+fn password_change_disconnects_apps_on_request() {
     let server = shared_server();
     let person = server.new_user("leak");
     let mut browser = Browser::new(server);
@@ -116,7 +116,7 @@ fn a_new_password_disconnects_apps_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_new_address_waits_and_is_taken_back() {
+fn new_email_address_is_pending_until_cancelled() {
     let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
     let page = browser.get("/settings/account");

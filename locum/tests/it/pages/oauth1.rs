@@ -42,7 +42,7 @@ fn web_app(server: &TestServer) -> Value {
 }
 
 #[test]
-fn a_person_lets_an_app_in_and_out() {
+fn user_authorizes_and_revokes_an_oauth1_app() {
     let server = shared_server();
     let app = web_app(server);
     let pair = begin(server, &app, &format!("{CALLBACK}?kept=1"));
@@ -84,7 +84,7 @@ fn a_person_lets_an_app_in_and_out() {
 }
 
 #[test]
-fn an_app_without_a_browser_is_told_a_pin() {
+fn out_of_band_app_gets_a_pin() {
     let server = shared_server();
     let app = app(server, &[]);
     let pair = begin(server, &app, "oob");
@@ -120,7 +120,7 @@ pub(super) fn pin(html: &str) -> String {
 }
 
 #[test]
-fn nobody_has_to_sign_in_to_say_no() {
+fn oauth1_app_is_denied_without_signing_in() {
     let server = shared_server();
     let app = web_app(server);
     let mut browser = Browser::new(server);
@@ -141,7 +141,7 @@ fn nobody_has_to_sign_in_to_say_no() {
 }
 
 #[test]
-fn a_person_says_no() {
+fn user_denies_an_oauth1_app() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = web_app(server);
@@ -160,7 +160,7 @@ fn a_person_says_no() {
 }
 
 #[test]
-fn nobody_is_asked_twice_by_authenticate() {
+fn authenticate_skips_consent_for_an_authorized_app() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = web_app(server);
@@ -199,7 +199,7 @@ fn nobody_is_asked_twice_by_authenticate() {
 }
 
 #[test]
-fn what_cannot_be_answered_leads_nowhere() {
+fn invalid_oauth1_request_redirects_nowhere() {
     let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let app = web_app(server);

@@ -90,17 +90,17 @@ fn whole_flow(kind: &str) {
 }
 
 #[test]
-fn a_confidential_client_is_let_in() {
+fn confidential_client_is_authorized() {
     whole_flow("web");
 }
 
 #[test]
-fn a_public_client_is_let_in() {
+fn public_client_is_authorized() {
     whole_flow("native");
 }
 
 #[test]
-fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
+fn denial_and_invalid_request_redirect_with_an_error() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = app(server, &["--callback", CALLBACK]);
@@ -124,7 +124,7 @@ fn a_person_says_no_and_an_app_is_told_what_is_wrong() {
 }
 
 #[test]
-fn an_address_that_is_not_the_apps_is_never_gone_to() {
+fn unregistered_redirect_uri_is_never_followed() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let app = app(server, &["--callback", CALLBACK]);

@@ -64,7 +64,7 @@ fn stays_here(answer: &TestResponse, what: &str) {
 }
 
 #[test]
-fn no_page_leads_elsewhere_whatever_it_is_asked() {
+fn no_page_redirects_to_another_site() {
     let server = shared_server();
     let (mut person, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
@@ -81,7 +81,7 @@ fn no_page_leads_elsewhere_whatever_it_is_asked() {
 }
 
 #[test]
-fn no_form_leads_elsewhere_whatever_stands_in_it() {
+fn no_form_redirects_to_another_site() {
     let server = shared_server();
     let mut signed_in: Option<Browser<'_>> = None;
     // Signing in has a test of its own, and counts attempts.
@@ -107,7 +107,7 @@ fn no_form_leads_elsewhere_whatever_stands_in_it() {
 }
 
 #[test]
-fn no_form_is_taken_without_its_token_or_from_another_site() {
+fn every_form_needs_its_token_and_same_origin() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
     let shown = browser.get("/settings/account");
@@ -137,7 +137,7 @@ fn no_form_is_taken_without_its_token_or_from_another_site() {
 }
 
 #[test]
-fn pages_of_an_app_are_guarded_as_all_others() {
+fn pages_of_an_app_have_security_headers_and_form_tokens() {
     let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
     let made = ["app", "create", "Guarded", "--owner", &name];
@@ -157,7 +157,7 @@ fn pages_of_an_app_are_guarded_as_all_others() {
 
 /// A letter's link leads to the address of the configuration, not to the one that was asked.
 #[test]
-fn a_letter_leads_to_our_own_address_whatever_host_was_asked() {
+fn email_links_use_the_configured_address_for_any_host_header() {
     // Its own: one address gets few letters in an hour.
     let server = &TestServer::start(&["--world", "empty"]);
     for name in ["host", "x-forwarded-host", "forwarded", "x-host", "x-original-host"] {

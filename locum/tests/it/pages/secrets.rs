@@ -188,7 +188,7 @@ fn each_file(folder: &Path, look: &mut impl FnMut(&str, &[u8])) {
 }
 
 #[test]
-fn no_secret_is_written_anywhere_in_the_clear() {
+fn no_secret_is_stored_or_logged_in_plain_text() {
     let server = TestServer::start(&["--log-level", "trace", "--log-format", "json"]);
     let mut canaries = Canaries::default();
     let name = sign_in(&mut canaries, &server);

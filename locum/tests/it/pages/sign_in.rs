@@ -4,7 +4,7 @@ use super::browser::{Browser, hidden, posted, someone};
 use crate::harness::{TestRequest, TestServer, shared_server, unique_number};
 
 #[test]
-fn a_person_signs_in_and_out() {
+fn user_signs_in_and_out() {
     let (mut browser, name) = Browser::of_someone(shared_server());
     let page = browser.get("/settings/account");
     assert_eq!(page.status, 200);
@@ -21,7 +21,7 @@ fn a_person_signs_in_and_out() {
 }
 
 #[test]
-fn the_people_of_the_demo_world_sign_in() {
+fn users_of_the_demo_world_sign_in() {
     let mut browser = Browser::new(shared_server());
     let answer = browser.sign_in("ada", "dev", "/settings/sessions");
     assert_eq!((answer.status, answer.header("location")), (303, "/settings/sessions"));
@@ -33,7 +33,7 @@ fn the_people_of_the_demo_world_sign_in() {
 }
 
 #[test]
-fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
+fn wrong_password_and_unknown_name_look_alike_and_are_rate_limited() {
     let server = TestServer::start(&[]);
     let name = someone(&server);
     let mut browser = Browser::new(&server);
@@ -52,7 +52,7 @@ fn a_wrong_password_reads_like_an_unknown_name_and_too_many_end() {
 }
 
 #[test]
-fn a_session_that_somebody_put_there_is_not_kept() {
+fn session_is_renewed_when_the_user_signs_in() {
     let server = shared_server();
     let name = someone(server);
     let mut browser = Browser::new(server);
@@ -71,7 +71,7 @@ fn a_session_that_somebody_put_there_is_not_kept() {
 }
 
 #[test]
-fn a_form_from_elsewhere_is_refused() {
+fn cross_site_form_is_refused() {
     let server = shared_server();
     let name = someone(server);
     let mut browser = Browser::new(server);
@@ -105,7 +105,7 @@ fn a_form_from_elsewhere_is_refused() {
 }
 
 #[test]
-fn every_form_wants_its_token() {
+fn sign_in_form_needs_its_token() {
     let (mut browser, _) = Browser::of_someone(shared_server());
     for path in [
         "/login",
@@ -133,7 +133,7 @@ fn every_form_wants_its_token() {
 }
 
 #[test]
-fn nobody_is_sent_elsewhere_after_signing_in() {
+fn sign_in_redirects_to_own_pages_only() {
     let server = shared_server();
     let name = someone(server);
     for next in [
@@ -164,7 +164,7 @@ fn nobody_is_sent_elsewhere_after_signing_in() {
 }
 
 #[test]
-fn a_person_creates_an_account() {
+fn user_registers_an_account() {
     let server = TestServer::start(&[]);
     let mut browser = Browser::new(&server);
     let page = browser.get("/join?next=%2Fsettings%2Fsessions");
