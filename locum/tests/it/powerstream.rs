@@ -140,7 +140,7 @@ fn request_that_adds_no_powerstream_rule_returns_errors_only() {
 }
 
 #[test]
-fn bad_bodies_and_other_credentials_are_refused() {
+fn invalid_body_or_credential_for_powerstream_rules_is_refused() {
     let app = app();
     let rule = json!({ "value": "cat" });
     let many = vec![rule.clone(); 101];
@@ -179,7 +179,7 @@ fn bad_bodies_and_other_credentials_are_refused() {
 }
 
 #[test]
-fn rules_are_asked_for_fifty_times_a_day_and_outlive_a_restart() {
+fn powerstream_rules_survive_a_restart_and_are_rate_limited() {
     let mut server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let app = server.new_app("enterprise");
     let body = json!({ "rules": [{ "value": "cat" }] });

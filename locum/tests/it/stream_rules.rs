@@ -191,7 +191,7 @@ fn request_that_adds_no_stream_rule_returns_errors_only() {
 }
 
 #[test]
-fn an_app_has_so_many_rules_and_no_more() {
+fn stream_rules_of_an_app_are_limited() {
     let app = app();
     let rules = |range: std::ops::Range<usize>| {
         let rules = range.map(|number| json!({ "value": format!("word{number}") }));
@@ -211,7 +211,7 @@ fn an_app_has_so_many_rules_and_no_more() {
 }
 
 #[test]
-fn bad_requests_and_other_credentials_are_refused() {
+fn invalid_request_or_credential_for_stream_rules_is_refused() {
     let app = app();
     let rule = json!({ "value": "cat" });
     for body in [

@@ -50,7 +50,7 @@ fn connections(app: &TestApp, query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
+fn matching_post_is_streamed_with_its_rules_fields_and_expansions() {
     let (app, word) = (shared_server().new_app("self-serve"), word());
     let author = shared_server().new_user("author");
     let from = format!("from:{} {word}", author.username);
@@ -91,7 +91,7 @@ fn matching_posts_come_at_once_with_their_rules_fields_and_expansions() {
 }
 
 #[test]
-fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
+fn stream_sends_replies_quotes_reposts_and_edits_but_no_hidden_posts() {
     let (app, word) = watcher("self-serve");
     let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
     let other = shared_server().new_user("other");
@@ -126,7 +126,7 @@ fn replies_quotes_reposts_and_edits_come_and_hidden_posts_do_not() {
 }
 
 #[test]
-fn rules_take_effect_while_posts_flow() {
+fn rule_changes_take_effect_on_an_open_stream() {
     let (app, word) = (shared_server().new_app("self-serve"), word());
     let [one, two] = [format!("{word}one"), format!("{word}two")];
     let first = add_rules(shared_server(), &app, &[(&one, "")]);
@@ -146,7 +146,7 @@ fn rules_take_effect_while_posts_flow() {
 }
 
 #[test]
-fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
+fn backfill_sends_each_missed_post_once() {
     let (app, word) = watcher("enterprise");
     let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
@@ -179,7 +179,7 @@ fn a_gap_is_filled_without_a_post_missed_or_sent_twice() {
 }
 
 #[test]
-fn the_past_is_for_those_with_a_contract_and_within_bounds() {
+fn backfill_needs_a_contract_and_valid_bounds() {
     let (app, _) = watcher("self-serve");
     let (enterprise, _) = watcher("enterprise");
     let refused = |app: &TestApp, query: &str| {
@@ -216,7 +216,7 @@ fn the_past_is_for_those_with_a_contract_and_within_bounds() {
 }
 
 #[test]
-fn slots_are_counted_and_free_at_once() {
+fn connection_limit_is_enforced_and_freed_at_once() {
     let (app, _) = watcher("self-serve");
     let without = shared_server().new_app("self-serve");
     let body = shared_server()
@@ -315,7 +315,7 @@ fn invalid_request_for_connections_is_refused() {
 }
 
 #[test]
-fn a_stream_ends_with_its_token_and_its_app() {
+fn stream_ends_with_its_token_and_app() {
     let (app, word) = watcher("self-serve");
     let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
@@ -343,7 +343,7 @@ fn a_stream_ends_with_its_token_and_its_app() {
 }
 
 #[test]
-fn what_became_of_posts_users_and_likes_is_told_in_parts() {
+fn compliance_streams_send_events_by_partition() {
     let app = shared_server().new_app("enterprise");
     let open = |target: &str| StreamClient::open(shared_server(), target, &app.bearer);
     let (mut of_posts, mut of_users) = (compliance_partitions(&app, "posts"), compliance_partitions(&app, "users"));
@@ -435,7 +435,7 @@ fn collected(streams: &mut [StreamClient], count: usize, of: &[&String]) -> Vec<
 }
 
 #[test]
-fn the_sample_is_a_stable_hundredth_and_partitions_part_all() {
+fn sample_is_a_stable_hundredth_and_partitions_are_disjoint() {
     let app = shared_server().new_app("enterprise");
     let open = |target: &str| StreamClient::open(shared_server(), target, &app.bearer);
     let mut sample = open("/2/posts/sample/stream");
@@ -474,7 +474,7 @@ fn long(word: &str, number: usize) -> String {
 }
 
 #[test]
-fn who_does_not_read_is_let_go_and_others_miss_nothing() {
+fn slow_client_is_disconnected_without_affecting_others() {
     let (app, word) = watcher("enterprise");
     let author = shared_server().new_user_with("author", &["--subscription-type", "Premium"]);
     let target = format!("{STREAM}?post.fields=note_post");
@@ -501,7 +501,7 @@ fn who_does_not_read_is_let_go_and_others_miss_nothing() {
 }
 
 #[test]
-fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
+fn stream_sends_keep_alives_backfill_and_its_disconnect_reason() {
     let mut server = TestServer::start(&["--set", "limits.stream_keep_alive=200ms"]);
     let (app, word) = (server.new_app("enterprise"), word());
     add_rules(&server, &app, &[(&word, "kept")]);
@@ -549,7 +549,7 @@ fn silences_are_broken_the_past_is_replayed_and_the_end_is_said() {
 }
 
 #[test]
-fn packed_streams_can_be_read_as_they_come() {
+fn compressed_stream_is_readable_as_it_arrives() {
     let (app, word) = watcher("self-serve");
     let author = shared_server().new_user("author");
     let address = shared_server().url.strip_prefix("http://").unwrap();

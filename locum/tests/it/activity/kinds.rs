@@ -318,7 +318,7 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 #[test]
-fn every_kind_is_seen_on_the_stream_as_it_happens() {
+fn activity_stream_sends_every_event_type() {
     let scene = Scene::new();
     let listener = scene.stage.listen();
     let known: Vec<&str> = network::activity::EVENT_KINDS
@@ -358,7 +358,7 @@ fn tells(case: &Case, scene: &Scene, event: &Value) -> bool {
 }
 
 #[test]
-fn stories_are_told_to_those_whose_keyword_they_meet() {
+fn news_event_is_sent_to_subscriptions_whose_keyword_matches() {
     let stage = Stage::new();
     let word = format!("zeppelin{}", unique_number());
     let other = format!("submarine{}", unique_number());
@@ -400,7 +400,7 @@ pub(crate) fn revoke(person: &TestUser<'static>) {
 }
 
 #[test]
-fn an_app_is_told_who_takes_back_its_access_and_hears_nothing_private_of_them_again() {
+fn app_gets_a_revocation_event_and_no_private_event_afterwards() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let receiver = WebhookReceiver::open(&stage.app.secret);

@@ -20,7 +20,7 @@ fn mark(listener: &Listener, person: &TestUser<'_>) -> usize {
 }
 
 #[test]
-fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
+fn direction_filter_selects_events_by_or_to_the_user() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let (hers, his) = (ada.publish_text("Hers"), bob.publish_text("His"));
@@ -49,7 +49,7 @@ fn a_direction_chooses_what_is_done_by_a_user_and_what_to_them() {
 }
 
 #[test]
-fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
+fn keyword_filter_selects_events_by_text_once_per_subscription() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let filter = |keyword: &str| json!({ "user_id": ada.id, "keyword": keyword });
@@ -75,7 +75,7 @@ fn a_keyword_chooses_by_what_is_said_and_each_subscription_is_told_once() {
 }
 
 #[test]
-fn what_not_everyone_may_see_is_told_to_nobody() {
+fn event_about_an_invisible_post_is_sent_to_nobody() {
     let stage = Stage::new();
     let (ada, bob, eve) = (stage.person("ada"), stage.person("bob"), stage.person("eve"));
     let his = bob.publish_text("Open");
@@ -107,7 +107,7 @@ fn what_not_everyone_may_see_is_told_to_nobody() {
 }
 
 #[test]
-fn each_app_hears_its_own() {
+fn app_receives_events_of_its_own_subscriptions_only() {
     let (one, other) = (Stage::new(), Stage::new());
     let ada = one.person("ada");
     let bob = one.person("bob");
@@ -130,7 +130,7 @@ fn each_app_hears_its_own() {
 }
 
 #[test]
-fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
+fn third_connection_is_refused_and_backfill_sends_missed_events() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     stage.subscribe("post.create", &json!({ "user_id": ada.id }));
@@ -153,7 +153,7 @@ fn a_third_connection_is_refused_and_the_past_is_told_to_those_who_ask() {
 }
 
 #[test]
-fn a_span_of_the_past_is_checked() {
+fn invalid_replay_time_span_is_refused() {
     let (stage, small) = (Stage::new(), Stage::of("self-serve"));
     small.get(&format!("{STREAM}?backfill_minutes=1")).assert_problem(400, "invalid-request");
     let wrong = |query: &str| {

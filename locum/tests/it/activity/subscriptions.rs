@@ -94,7 +94,7 @@ fn bulk_deletion_reports_each_subscription() {
 }
 
 #[test]
-fn older_names_lead_to_present_ones() {
+fn older_event_type_creates_a_subscription_of_the_current_one() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     for (said, answered) in [
@@ -118,7 +118,7 @@ fn older_names_lead_to_present_ones() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_leaves_nothing() {
+fn invalid_subscription_is_refused_and_not_stored() {
     let stage = Stage::new();
     let ada = stage.person("ada");
     let wrong = |body: Value| {
@@ -175,7 +175,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn private_events_need_what_the_user_has_granted() {
+fn private_event_type_needs_the_scope_granted_by_the_user() {
     let stage = Stage::new();
     let stranger = stage.server.new_user("stranger");
     let private = ["dm.received", "like.create", "mute.mute", "block.block", "post.mention.create"];
@@ -214,7 +214,7 @@ fn private_events_need_what_the_user_has_granted() {
 }
 
 #[test]
-fn the_level_of_the_older_flow_overrides_scopes() {
+fn oauth1_permission_level_overrides_scopes() {
     let stage = Stage::new();
     let mint = |user: &TestUser<'_>, level: &str| {
         let mint = ["token", "mint", "--app", &stage.app.id, "--user", &user.id];
@@ -238,7 +238,7 @@ fn the_level_of_the_older_flow_overrides_scopes() {
 }
 
 #[test]
-fn apps_do_not_see_each_others_subscriptions() {
+fn subscription_is_invisible_to_other_apps() {
     let (one_stage, other) = (Stage::new(), Stage::new());
     let ada = one_stage.person("ada");
     let id = one_stage.subscribe("post.create", &json!({ "user_id": ada.id }));
@@ -253,7 +253,7 @@ fn apps_do_not_see_each_others_subscriptions() {
 }
 
 #[test]
-fn subscriptions_end_with_what_they_stand_on() {
+fn subscription_ends_with_the_token_or_user_it_depends_on() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let total = || stage.get(SUBSCRIPTIONS).assert_status(200)["meta"]["total_subscriptions"].clone();

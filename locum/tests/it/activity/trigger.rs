@@ -6,7 +6,7 @@ use super::{Stage, is};
 use crate::harness::{TestServer, unique_number};
 
 #[test]
-fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
+fn triggered_event_of_every_type_is_sent_to_the_stream() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let trigger = |kind: &str, more: &[&str]| -> Value {
@@ -60,7 +60,7 @@ fn every_kind_can_be_triggered_and_is_seen_on_the_stream() {
 }
 
 #[test]
-fn what_cannot_happen_is_refused_and_says_why() {
+fn impossible_event_is_not_triggered_and_explained() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let refused = |args: &[&str]| {
@@ -84,7 +84,7 @@ fn what_cannot_happen_is_refused_and_says_why() {
 }
 
 #[test]
-fn those_who_came_first_take_part_unless_others_are_named_and_only_in_a_test_world() {
+fn trigger_uses_the_oldest_users_unless_named_and_needs_a_development_server() {
     let demo = TestServer::start(&[]);
     let told = demo.run_cli(&["trigger", "follow.follow"]).json();
     let name = |user: &str| demo.run_cli(&["user", "show", user]).json()["username"].clone();

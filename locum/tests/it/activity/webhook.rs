@@ -42,7 +42,7 @@ pub(super) fn wait(receiver: &WebhookReceiver, what: &str, holds: impl Fn(&Value
 }
 
 #[test]
-fn every_kind_reaches_a_webhook_signed_and_with_the_id_of_the_stream() {
+fn webhook_receives_every_event_type_signed_with_the_id_of_the_stream() {
     let scene = Scene::new();
     let stage = &scene.stage;
     let receiver = WebhookReceiver::open(&stage.app.secret);
@@ -216,7 +216,7 @@ const ACTIVITIES: &[Activity] = &[
 ];
 
 #[test]
-fn all_that_happens_to_an_account_is_told_in_the_older_form() {
+fn account_activity_webhook_receives_events_in_the_older_format() {
     let scene = Scene::new();
     let receiver = WebhookReceiver::open(&scene.stage.app.secret);
     let hook = hook(&scene.stage, &receiver);
@@ -357,7 +357,7 @@ fn removed_webhook_loses_its_subscriptions() {
 }
 
 #[test]
-fn each_app_and_each_account_has_its_own_deliveries() {
+fn account_activity_deliveries_are_separate_for_each_app_and_account() {
     let (one, other) = (Stage::new(), Stage::new());
     let receivers = [&one, &other].map(|stage| WebhookReceiver::open(&stage.app.secret));
     let hooks = [hook(&one, &receivers[0]), hook(&other, &receivers[1])];
@@ -405,7 +405,7 @@ fn first_copies(receiver: &WebhookReceiver) -> Vec<Value> {
 }
 
 #[test]
-fn every_event_arrives_in_order_although_the_server_is_killed() {
+fn events_arrive_in_order_despite_a_killed_server() {
     let seed = suite_setting("LOCUM_KILL_SEED", 7);
     let retry = "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s";
     let mut server = TestServer::start(&["--world", "empty", "--set", retry]);
@@ -457,7 +457,7 @@ fn every_event_arrives_in_order_although_the_server_is_killed() {
 }
 
 #[test]
-fn what_waits_for_a_receiver_is_withdrawn_with_the_users_consent() {
+fn pending_deliveries_are_withdrawn_when_the_user_revokes_access() {
     let stage = Stage::new();
     let (ada, bob) = (stage.person("ada"), stage.person("bob"));
     let receiver = WebhookReceiver::open(&stage.app.secret);

@@ -8,7 +8,7 @@ use crate::harness::{TestRequest, TestResponse, percent_encode, shared_server};
 const START: &str = "There were errors processing your request: ";
 
 #[test]
-fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
+fn invalid_query_is_refused_with_the_contracts_message() {
     let reader = shared_server().new_user("reader");
     let long = "x".repeat(4_097);
     let operators = "Operator is not available in current product or product packaging. Please refer \
@@ -44,7 +44,7 @@ fn a_query_that_cannot_be_read_is_refused_in_the_contracts_words() {
 }
 
 #[test]
-fn how_long_a_query_may_be_depends_on_the_app() {
+fn query_length_limit_depends_on_the_access_level() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let length = |which: &str, bearer: &str, length: usize| -> TestResponse {

@@ -14,7 +14,7 @@ fn person(name: &str) -> TestUser<'static> {
 }
 
 #[test]
-fn own_writes_are_found_by_the_next_search() {
+fn own_post_is_found_by_the_next_search() {
     let (writer, word) = (person("writer"), word());
     for number in 0..20 {
         let id = writer.publish_text(&format!("{word} number {number}"));
@@ -29,7 +29,7 @@ fn own_writes_are_found_by_the_next_search() {
 }
 
 #[test]
-fn the_latest_version_of_a_post_is_found() {
+fn latest_version_of_a_post_is_found() {
     let writer = shared_server().new_user_with("editor", &["--subscription-type", "Premium"]);
     let (before, after) = (word(), word());
     let first = writer.publish_text(&format!("{before} as it was"));
@@ -44,7 +44,7 @@ fn the_latest_version_of_a_post_is_found() {
 }
 
 #[test]
-fn posts_of_hidden_authors_are_not_found_by_anyone() {
+fn posts_of_suspended_or_protected_authors_are_not_found() {
     let server = shared_server();
     let (author, reader, word) = (person("author"), person("reader"), word());
     reader.import_follows(&[&author]);
@@ -80,7 +80,7 @@ fn posts_of_hidden_authors_are_not_found_by_anyone() {
 }
 
 #[test]
-fn names_and_blocks_count_as_they_are_now() {
+fn search_uses_current_usernames_and_blocks() {
     let server = shared_server();
     let (author, reader, word) = (person("author"), person("reader"), word());
     let first = author.publish_text(&word);
@@ -101,7 +101,7 @@ fn names_and_blocks_count_as_they_are_now() {
 }
 
 #[test]
-fn reposts_and_posts_for_some_are_not_found() {
+fn reposts_and_restricted_posts_are_not_found() {
     let server = shared_server();
     let (author, other, word) = (person("author"), person("other"), word());
     let post = author.publish_text(&word);
@@ -147,7 +147,7 @@ fn imported_posts_are_found() {
 }
 
 #[test]
-fn a_post_comes_with_what_it_leads_to_in_both_vocabularies() {
+fn search_result_has_expansions_in_both_vocabularies() {
     let (author, word) = (person("author"), word());
     let id = author.publish_text(&word);
     let query = format!("&query={word}&expansions=author_id");

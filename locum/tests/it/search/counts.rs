@@ -44,7 +44,7 @@ fn written(word: &str, moments: &[i64]) {
 }
 
 #[test]
-fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
+fn recent_counts_have_buckets_aligned_to_the_clock() {
     let word = format!("zc{}", unique_number());
     let now = base::clock::wall_time().ms();
     let hour = now - now.rem_euclid(HOUR);
@@ -82,7 +82,7 @@ fn a_week_is_counted_in_spans_that_stand_on_the_clock() {
 }
 
 #[test]
-fn the_archive_is_counted_in_pages_of_a_month() {
+fn archive_counts_are_paged_by_month() {
     let word = format!("zc{}", unique_number());
     let now = base::clock::wall_time().ms();
     let day = now - now.rem_euclid(24 * HOUR);

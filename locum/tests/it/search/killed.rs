@@ -54,7 +54,7 @@ fn every(reader: &TestUser<'_>) -> HashSet<String> {
 }
 
 #[test]
-fn nothing_acknowledged_is_missing_from_the_index() {
+fn acknowledged_posts_are_indexed_after_a_crash() {
     let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
     let mut dice = TestRng(suite_setting("LOCUM_KILL_SEED", 7));
     let mut server = TestServer::start(&["--world", "empty"]);

@@ -23,7 +23,7 @@ fn walk(reader: &TestUser<'_>, writer: &TestUser<'_>, query: &str, more: &str) -
 }
 
 #[test]
-fn a_walk_meets_each_post_once_whatever_comes() {
+fn search_pages_return_each_post_once_during_writes() {
     let [writer, liker, reader] = ["writer", "liker", "reader"].map(|name| shared_server().new_user(name));
     let word = format!("zp{}", unique_number());
     let mut all: Vec<String> = (0..35).map(|number| writer.publish_text(&format!("{word} {number}"))).collect();
@@ -46,7 +46,7 @@ fn a_walk_meets_each_post_once_whatever_comes() {
 }
 
 #[test]
-fn a_token_belongs_to_its_query() {
+fn search_page_token_is_bound_to_its_query() {
     let (writer, word) = (shared_server().new_user("writer"), format!("zp{}", unique_number()));
     for number in 0..11 {
         writer.publish_text(&format!("{word} {number}"));
@@ -62,7 +62,7 @@ fn a_token_belongs_to_its_query() {
 }
 
 #[test]
-fn ids_and_times_bound_a_search() {
+fn search_is_bounded_by_ids_and_times() {
     let (writer, word) = (shared_server().new_user("writer"), format!("zp{}", unique_number()));
     let all: Vec<String> = (0..6).map(|number| writer.publish_text(&format!("{word} {number}"))).collect();
     let page = |more: &str| ids(&ask(&writer, &word, more).assert_status(200));

@@ -160,7 +160,7 @@ fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
 }
 
 #[test]
-fn queries_find_what_they_say_and_find_it_after_everything() {
+fn queries_find_matching_posts_also_after_restart_and_reindexing() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let world = {
         let a = server.new_user_with("ann", &["--verified-type", "blue"]);

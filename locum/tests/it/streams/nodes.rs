@@ -12,7 +12,7 @@ fn listed(node: &TestServer, app: &TestApp) -> Vec<Value> {
 }
 
 #[test]
-fn posts_rules_slots_and_ends_reach_every_node() {
+fn streams_share_posts_rules_and_limits_across_nodes() {
     // A file has one node.
     if suite_engine() != DatabaseEngine::Postgres {
         return;

@@ -7,7 +7,7 @@ use crate::harness::{TestRequest, percent_encode, wait_until};
 use crate::pages::browser::Browser;
 
 #[test]
-fn the_console_shows_challenges_and_deliveries_and_sends_them_again() {
+fn webhook_page_shows_challenges_and_deliveries_and_resends_them() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let mut browser = Browser::new(&server);

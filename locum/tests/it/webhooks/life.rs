@@ -8,7 +8,7 @@ use super::{came, hook, log, register, send, server, wait_for};
 use crate::harness::{CrcBehavior, TestRequest, TestServer, WebhookReceiver, wait_until};
 
 #[test]
-fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
+fn webhook_is_registered_after_its_challenge_is_answered() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -50,7 +50,7 @@ fn a_webhook_is_registered_after_its_receiver_answered_the_challenge() {
 }
 
 #[test]
-fn what_is_no_receiver_is_refused() {
+fn invalid_receiver_url_or_answer_is_refused() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     for url in [
@@ -98,7 +98,7 @@ fn what_is_no_receiver_is_refused() {
 }
 
 #[test]
-fn an_app_has_as_many_webhooks_as_it_may() {
+fn webhooks_of_an_app_are_limited() {
     let server = TestServer::start(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -112,7 +112,7 @@ fn an_app_has_as_many_webhooks_as_it_may() {
 }
 
 #[test]
-fn a_real_network_sends_to_public_addresses_over_https_only() {
+fn production_server_sends_to_public_https_addresses_only() {
     let server = TestServer::start_network(&[]);
     let app = server.new_app("self-serve");
     for url in [
@@ -133,7 +133,7 @@ fn a_real_network_sends_to_public_addresses_over_https_only() {
 }
 
 #[test]
-fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
+fn invalid_webhook_receives_nothing_until_it_is_validated() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -166,7 +166,7 @@ fn one_that_stopped_answering_gets_nothing_until_it_is_validated() {
 }
 
 #[test]
-fn after_the_removal_nothing_is_sent() {
+fn deleted_webhook_receives_nothing() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);

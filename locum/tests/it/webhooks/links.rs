@@ -86,7 +86,7 @@ fn webhook_receives_nothing_after_its_link_is_deleted() {
 }
 
 #[test]
-fn links_are_for_apps_with_a_contract_and_for_their_own_webhooks() {
+fn webhook_link_needs_a_contract_and_an_own_webhook() {
     let server = server(&[]);
     let (app, large) = (server.new_app("self-serve"), server.new_app("enterprise"));
     let receiver = WebhookReceiver::open(&app.secret);

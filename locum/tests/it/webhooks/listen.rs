@@ -47,7 +47,7 @@ impl Drop for Listening {
 }
 
 #[test]
-fn the_receiver_of_the_command_line_answers_checks_and_prints() {
+fn listen_command_answers_challenges_and_prints_events() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let mut listening = Listening::start(&server, &app.secret, &["--count", "3"]);

@@ -14,7 +14,7 @@ use crate::harness::{
 };
 
 #[test]
-fn deliveries_are_signed_and_come_in_order() {
+fn deliveries_are_signed_and_arrive_in_order() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -48,7 +48,7 @@ fn deliveries_are_signed_and_come_in_order() {
 }
 
 #[test]
-fn what_does_not_arrive_is_sent_again_byte_for_byte() {
+fn failed_delivery_is_retried_byte_for_byte() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -96,7 +96,7 @@ fn what_does_not_arrive_is_sent_again_byte_for_byte() {
 }
 
 #[test]
-fn what_never_arrives_is_given_up_and_can_be_sent_again() {
+fn delivery_is_abandoned_after_its_last_attempt_and_can_be_resent() {
     let server = server(&["--set", "webhooks.retry=50ms,50ms"]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -118,7 +118,7 @@ fn what_never_arrives_is_given_up_and_can_be_sent_again() {
 }
 
 #[test]
-fn a_receiver_that_hangs_delays_no_other() {
+fn hanging_receiver_delays_no_other() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let hanging = WebhookReceiver::open(&app.secret);
@@ -264,7 +264,7 @@ fn older_replay_path_takes_its_dates_in_the_query() {
 }
 
 #[test]
-fn an_app_that_is_deleted_takes_its_webhooks_along() {
+fn deleted_app_loses_its_webhooks() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -280,7 +280,7 @@ fn an_app_that_is_deleted_takes_its_webhooks_along() {
 }
 
 #[test]
-fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
+fn suspended_app_receives_nothing_until_it_is_restored() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
@@ -308,7 +308,7 @@ fn an_app_that_is_suspended_gets_nothing_until_it_is_not() {
 }
 
 #[test]
-fn a_server_that_stops_leaves_nothing_half_sent() {
+fn stopping_server_finishes_its_deliveries() {
     let mut server = server(&[]);
     let app = server.new_app("self-serve");
     let receiver = WebhookReceiver::open(&app.secret);
