@@ -57,7 +57,7 @@ fn kinds(rows: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn what_an_operator_does_is_recorded_and_can_be_written_out() {
+fn operator_actions_are_recorded_and_exported() {
     let mut server = TestServer::start_network(&[]);
     let mut secrets = act(&server, "through");
     server.stop();

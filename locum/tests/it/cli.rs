@@ -16,7 +16,7 @@ fn said(ran: &CommandOutput) -> Value {
 }
 
 #[test]
-fn misuse_ends_with_2() {
+fn misuse_exits_with_2() {
     for args in [&["nonsense"][..], &[], &["dev", "--nonsense"], &["user", "create"], &["dev", "--port", "x"]] {
         locum(args).assert_exit_code(2);
     }
@@ -25,7 +25,7 @@ fn misuse_ends_with_2() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_by_3() {
+fn unreachable_server_exits_with_3() {
     let ran = locum(&["--json", "user", "list", "--data-dir", "./nothing"]);
     ran.assert_exit_code(3);
     assert_eq!(said(&ran)["error"]["exit"], 3);
@@ -35,7 +35,7 @@ fn a_server_that_is_not_there_is_told_by_3() {
 }
 
 #[test]
-fn what_the_mode_forbids_ends_with_4() {
+fn command_forbidden_by_the_mode_exits_with_4() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let data = server.data_dir().display().to_string();
@@ -44,7 +44,7 @@ fn what_the_mode_forbids_ends_with_4() {
 }
 
 #[test]
-fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
+fn unknown_configuration_key_is_named_with_position_and_suggestion() {
     let folder = tempfile::tempdir().unwrap();
     let file = |text: &str| {
         std::fs::write(folder.path().join("locum.toml"), text).unwrap();
@@ -65,7 +65,7 @@ fn a_key_that_is_not_known_is_named_with_its_place_and_a_neighbour() {
 }
 
 #[test]
-fn the_configuration_shows_where_each_value_came_from() {
+fn configuration_shows_the_source_of_each_value() {
     let ran = locum(&["--json", "conf", "show", "--origin", "--set", "core.vocabulary=tweets"]);
     let rows = ran.json();
     let row = rows.as_array().unwrap().iter().find(|row| row["key"] == "core.vocabulary").unwrap();
@@ -78,7 +78,7 @@ fn the_configuration_shows_where_each_value_came_from() {
 }
 
 #[test]
-fn people_apps_and_tokens_are_managed_with_and_without_a_server() {
+fn users_apps_and_tokens_are_managed_with_and_without_a_server() {
     let mut server = TestServer::start(&["--world", "empty"]);
     for name in ["with_server", "without_server"] {
         if name == "without_server" {
@@ -144,7 +144,7 @@ fn manage_tokens(server: &TestServer, name: &str, app: &str) {
 }
 
 #[test]
-fn the_database_is_looked_at_without_a_server() {
+fn database_is_inspected_without_a_server() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let migrations = server.run_cli(&["migrate", "status"]).json();
@@ -158,7 +158,7 @@ fn the_database_is_looked_at_without_a_server() {
 }
 
 #[test]
-fn a_count_that_is_wrong_is_found() {
+fn fsck_finds_a_wrong_counter() {
     let mut server = TestServer::start(&[]);
     let id = server.env_value("USER_ID").to_owned();
     server.stop();
@@ -169,7 +169,7 @@ fn a_count_that_is_wrong_is_found() {
 }
 
 #[test]
-fn the_version_and_the_completions_are_printed() {
+fn version_and_completions_are_printed() {
     assert_eq!(locum(&["--json", "version"]).json()["version"], env!("CARGO_PKG_VERSION"));
     assert!(locum(&["version"]).assert_success().stdout.contains(env!("CARGO_PKG_VERSION")));
     for shell in ["bash", "zsh", "fish"] {
@@ -178,7 +178,7 @@ fn the_version_and_the_completions_are_printed() {
 }
 
 #[test]
-fn init_prints_a_configuration_that_is_valid() {
+fn init_prints_a_valid_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("master.key");
     let args = ["init", "--base-url", "https://social.example", "--master-key", key.to_str().unwrap()];
@@ -192,7 +192,7 @@ fn init_prints_a_configuration_that_is_valid() {
 }
 
 #[test]
-fn a_person_reads_a_table_and_quiet_says_nothing() {
+fn output_is_a_table_and_quiet_prints_nothing() {
     let server = shared_server();
     let place = server.location_args();
     let mut args: Vec<&str> = vec!["user", "list", "--limit", "3"];

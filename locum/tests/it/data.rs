@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::harness::{DatabaseEngine, TestRequest, TestServer, suite_engine};
 
 #[test]
-fn a_copy_taken_while_others_write_is_restored_and_sound() {
+fn backup_taken_during_writes_is_restored_consistently() {
     let mut server = TestServer::start(&[]);
     let copy = server.sibling_path("copy");
     let (before, after) = {
@@ -48,7 +48,7 @@ fn a_copy_taken_while_others_write_is_restored_and_sound() {
 }
 
 #[test]
-fn a_file_that_is_no_copy_is_not_restored() {
+fn invalid_backup_file_is_not_restored() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
@@ -65,7 +65,7 @@ fn a_file_that_is_no_copy_is_not_restored() {
 }
 
 #[test]
-fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
+fn export_is_imported_elsewhere_and_importing_twice_changes_nothing() {
     let server = TestServer::start(&[]);
     let person = server.new_user("moving");
     let friend = server.new_user("friend");
@@ -102,7 +102,7 @@ fn what_is_exported_is_imported_elsewhere_and_twice_is_once() {
 }
 
 #[test]
-fn an_archive_is_imported_and_read_through_the_interface() {
+fn account_archive_is_imported_and_read_through_the_api() {
     let server = TestServer::start(&["--world", "empty"]);
     let folder = server.sibling_path("archive");
     write_archive(&folder);
@@ -170,7 +170,7 @@ fn write_archive(folder: &Path) {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
+fn unreadable_import_line_is_reported_and_skipped() {
     let server = TestServer::start(&["--world", "empty"]);
     let person = server.new_user("target");
     let lines = [
@@ -188,7 +188,7 @@ fn lines_that_cannot_be_read_are_reported_and_harm_nothing() {
 }
 
 #[test]
-fn real_posts_are_imported_and_read_page_by_page() {
+fn real_posts_are_imported_and_paged() {
     let Some(file) = std::env::var_os("LOCUM_VADER_FILE") else {
         eprintln!("skipped: LOCUM_VADER_FILE is not set (scripts/fetch-test-data prints it)");
         return;

@@ -23,7 +23,7 @@ fn places(root: &Path, name: &str, modules: &[&str]) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_test_that_the_security_table_names_is_there() {
+fn every_test_named_in_the_security_document_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let text = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
     let mut found = 0;

@@ -35,7 +35,7 @@ struct Ledger {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
+fn acknowledged_writes_survive_a_killed_process() {
     let rounds = suite_setting("LOCUM_KILL_ROUNDS", 5);
     let seed = suite_setting("LOCUM_KILL_SEED", u64::try_from(base::clock::wall_time().ms()).unwrap());
     let mut server = TestServer::start(&["--world", "empty"]);
@@ -190,7 +190,7 @@ fn is_sound(server: &TestServer) {
 }
 
 #[test]
-fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
+fn server_killed_during_initialization_starts_again() {
     for instant in [20, 60, 120, 200, 350] {
         let mut server = TestServer::prepare(&[]);
         server.spawn();
@@ -206,7 +206,7 @@ fn a_process_that_is_killed_while_it_makes_its_world_starts_all_the_same() {
 /// A database file and its log, cut or spoiled, is opened up to some moment or refused: it never
 /// shows what was not written.
 #[test]
-fn a_damaged_log_shows_a_moment_or_nothing() {
+fn damaged_wal_restores_a_consistent_state_or_none() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }

@@ -167,7 +167,7 @@ fn new_post(dice: &mut TestRng, post: &str) -> Value {
 }
 
 #[test]
-fn both_engines_answer_a_random_program_alike() {
+fn both_engines_answer_random_requests_alike() {
     if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }

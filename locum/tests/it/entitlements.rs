@@ -38,7 +38,7 @@ fn access(app: &TestApp, more: &[&str]) -> Value {
 }
 
 #[test]
-fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
+fn app_calls_only_operations_it_is_entitled_to() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let person = TestUser::app_owner(server, &app);
@@ -68,7 +68,7 @@ fn an_app_calls_what_it_is_entitled_to_and_nothing_else() {
 }
 
 #[test]
-fn a_tier_brings_its_entitlements() {
+fn access_level_grants_its_entitlements() {
     let app = shared_server().new_app("self-serve");
     let usual = json!(["blocks", "follows_and_likes", "ads"]);
     let all = json!(["full_archive", "blocks", "follows_and_likes", "ads"]);
@@ -89,7 +89,7 @@ fn a_tier_brings_its_entitlements() {
 }
 
 #[test]
-fn the_caller_is_shown_in_the_older_form() {
+fn verify_credentials_returns_the_caller_in_the_older_format() {
     let server = shared_server();
     let email = ["--email", "verified@example.org"];
     let person = server.new_user_with("verified", &email);
@@ -137,7 +137,7 @@ fn the_caller_is_shown_in_the_older_form() {
 }
 
 #[test]
-fn users_are_found_as_older_clients_look_for_them() {
+fn user_lookup_accepts_the_parameters_of_older_clients() {
     let server = shared_server();
     let (person, other) = (server.new_user("looker"), server.new_user("lookedup"));
     let show = |query: String| person.send_signed(TestRequest::get(format!("/1.1/users/show.json?{query}")));

@@ -37,7 +37,7 @@ const NAMES: &[&str] = &[
 const PLACES: &[&str] = &["BASE_URL", "ADS_URL", "ADS_SANDBOX_URL"];
 
 #[test]
-fn the_first_run_writes_down_all_that_a_client_needs() {
+fn first_run_prints_and_stores_all_keys() {
     let server = shared_server();
     for name in NAMES {
         assert!(!server.env_value(name).is_empty(), "{name} is empty");
@@ -51,7 +51,7 @@ fn the_first_run_writes_down_all_that_a_client_needs() {
 }
 
 #[test]
-fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
+fn data_directory_is_readable_by_its_owner_only() {
     let server = shared_server();
     for name in ["dev.env", "master.key"] {
         let mode = std::fs::metadata(server.data_dir().join(name)).unwrap().permissions().mode();
@@ -60,7 +60,7 @@ fn only_the_owner_may_read_the_secrets_of_a_data_folder() {
 }
 
 #[test]
-fn every_key_of_the_first_run_works() {
+fn every_key_of_the_first_run_is_accepted() {
     let server = shared_server();
     let bearers = [("BEARER_TOKEN", "USERNAME"), ("BEARER_TOKEN_2", "USERNAME_2")];
     for (bearer, username) in bearers {
@@ -88,7 +88,7 @@ fn every_key_of_the_first_run_works() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_world_and_another_seed_another() {
+fn seed_determines_the_world() {
     let [one, same] = [0, 1].map(|_| TestServer::start(&["--seed", "42"]));
     let other = TestServer::start(&["--seed", "43"]);
     assert_eq!(lasting(&one.env), lasting(&same.env));
@@ -109,7 +109,7 @@ fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
 }
 
 #[test]
-fn a_restart_keeps_everything() {
+fn restart_keeps_keys_and_data() {
     let mut server = TestServer::start(&[]);
     let before = server.env.clone();
     let id = server.new_user("keeper").publish_text("Still here after the restart");
@@ -129,7 +129,7 @@ fn a_restart_keeps_everything() {
 }
 
 #[test]
-fn the_demo_world_shows_every_kind_of_thing() {
+fn demo_world_returns_every_kind_of_post() {
     let server = shared_server();
     let get =
         |path: String| server.send(TestRequest::get(path).bearer(server.env_value("USER_TOKEN"))).assert_status(200);
@@ -222,7 +222,7 @@ fn recent_posts_of_the_demo_world_are_trends_and_news() {
 }
 
 #[test]
-fn an_empty_world_has_no_posts_but_its_keys_work() {
+fn empty_world_has_no_posts_and_working_keys() {
     let server = TestServer::start(&["--world", "empty"]);
     let id = server.new_user("first").id;
     let token = server.default_app().bearer.clone();
@@ -231,7 +231,7 @@ fn an_empty_world_has_no_posts_but_its_keys_work() {
 }
 
 #[test]
-fn the_vocabulary_is_chosen_where_no_request_decides_it() {
+fn configured_vocabulary_is_used_where_the_request_names_none() {
     let server = TestServer::start(&["--vocabulary", "tweets"]);
     let person = server.new_user("speaker");
     person.publish_text("Which words?");
@@ -249,7 +249,7 @@ fn the_vocabulary_is_chosen_where_no_request_decides_it() {
 }
 
 #[test]
-fn the_test_platform_stays_on_this_machine() {
+fn development_server_listens_on_loopback_only() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let args = ["dev", "--listen", "0.0.0.0:0", "--data-dir", data.to_str().unwrap()];
@@ -258,7 +258,7 @@ fn the_test_platform_stays_on_this_machine() {
 }
 
 #[test]
-fn the_variables_are_printed_for_a_shell() {
+fn env_command_prints_shell_variables() {
     let server = shared_server();
     let shell = server.run_cli(&["env", "--shell", "json"]).json();
     assert_eq!(shell["LOCUM_USER_TOKEN"], server.env_value("USER_TOKEN"));

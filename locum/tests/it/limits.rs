@@ -19,7 +19,7 @@ fn figures(answer: &TestResponse) -> (i64, i64, i64) {
 }
 
 #[test]
-fn exactly_the_calls_of_the_table_are_served() {
+fn limit_of_the_table_is_served_exactly() {
     let person = server().new_user("counter");
     let now = base::clock::wall_time().ms() / 1000;
     let mut resets = Vec::new();
@@ -46,7 +46,7 @@ fn exactly_the_calls_of_the_table_are_served() {
 }
 
 #[test]
-fn a_race_lets_exactly_the_limit_through() {
+fn concurrent_requests_pass_exactly_up_to_the_limit() {
     let person = server().new_user("racer");
     let path = "/2/users/me";
     let served: usize = std::thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn a_race_lets_exactly_the_limit_through() {
 }
 
 #[test]
-fn both_vocabularies_and_both_signatures_share_one_pool() {
+fn vocabularies_and_credential_types_share_one_limit() {
     let person = server().new_user("both");
     let id = person.publish_text("Count me");
     let left = |answer: &TestResponse| figures(answer).1;
@@ -71,7 +71,7 @@ fn both_vocabularies_and_both_signatures_share_one_pool() {
 }
 
 #[test]
-fn a_refused_request_counts_and_shows_where_it_stands() {
+fn refused_request_counts_and_shows_the_limit() {
     let person = server().new_user("failing");
     let wrong = person.get("/2/users/me?user.fields=nonsense");
     wrong.assert_problem(400, "invalid-request");
@@ -83,7 +83,7 @@ fn a_refused_request_counts_and_shows_where_it_stands() {
 }
 
 #[test]
-fn a_write_shows_its_quarter_of_an_hour_and_its_day() {
+fn write_shows_its_window_and_daily_limit() {
     let person = server().new_user("writer");
     let answer = person.create_post(&json!({ "text": "Counted" }));
     answer.assert_status(201);
@@ -92,7 +92,7 @@ fn a_write_shows_its_quarter_of_an_hour_and_its_day() {
 }
 
 #[test]
-fn limits_are_scaled_and_switched_off() {
+fn limits_can_be_scaled_and_disabled() {
     let scaled = TestServer::start(&["--rate-limits", "scale=2"]);
     let answer = scaled.new_user("counter").get("/2/users/me");
     assert_eq!((figures(&answer).0, figures(&answer).1), (150, 149));

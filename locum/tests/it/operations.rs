@@ -50,7 +50,7 @@ fn is_refused(server: &TestServer, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_second_process_on_the_same_folder_is_refused() {
+fn second_process_on_the_same_directory_is_refused() {
     let server = TestServer::start(&["--world", "empty"]);
     let person = server.new_user("first");
     let ran = try_start(&server);
@@ -61,7 +61,7 @@ fn a_second_process_on_the_same_folder_is_refused() {
 }
 
 #[test]
-fn a_wrong_master_key_is_refused_and_touches_nothing() {
+fn wrong_master_key_is_refused_and_nothing_changes() {
     let mut server = TestServer::start(&[]);
     server.stop();
     let key = server.data_dir().join("master.key");
@@ -76,7 +76,7 @@ fn a_wrong_master_key_is_refused_and_touches_nothing() {
 }
 
 #[test]
-fn a_newer_schema_is_refused_and_touches_nothing() {
+fn newer_schema_is_refused_and_nothing_changes() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let add = "INSERT INTO migration (version, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)";
@@ -88,7 +88,7 @@ fn a_newer_schema_is_refused_and_touches_nothing() {
 }
 
 #[test]
-fn a_half_written_database_is_refused_and_not_replaced() {
+fn half_written_database_is_refused_and_kept() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
@@ -108,7 +108,7 @@ fn a_half_written_database_is_refused_and_not_replaced() {
 }
 
 #[test]
-fn a_lost_master_key_is_not_replaced() {
+fn lost_master_key_is_not_replaced() {
     let mut server = TestServer::start(&["--world", "empty"]);
     server.stop();
     let key = server.data_dir().join("master.key");
@@ -121,7 +121,7 @@ fn a_lost_master_key_is_not_replaced() {
 }
 
 #[test]
-fn a_signal_drains_and_ends_well() {
+fn signal_drains_requests_and_exits_cleanly() {
     let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_grace=2s"]);
     let address = server.url.trim_start_matches("http://").to_owned();
     let (code, took) = server.stop();
@@ -141,7 +141,7 @@ fn a_signal_drains_and_ends_well() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
+fn second_signal_ends_the_server_at_once() {
     let mut server = TestServer::start(&["--world", "empty", "--set", "listen.shutdown_grace=60s"]);
     let mut slow = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
     let head = "POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n\
@@ -155,7 +155,7 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
-fn health_tells_life_from_readiness() {
+fn health_endpoints_separate_liveness_from_readiness() {
     let server = shared_server();
     for path in ["/livez", "/readyz"] {
         for answer in [server.send(TestRequest::get(path)), server.send_control(TestRequest::get(path))] {
@@ -167,7 +167,7 @@ fn health_tells_life_from_readiness() {
 }
 
 #[test]
-fn metrics_count_by_route_and_stand_on_the_control_address_only() {
+fn metrics_count_by_route_on_the_control_address_only() {
     let server = TestServer::start(&["--world", "empty"]);
     let person = server.new_user("counted");
     for number in 0..5 {
@@ -187,7 +187,7 @@ fn metrics_count_by_route_and_stand_on_the_control_address_only() {
 }
 
 #[test]
-fn background_task_that_panics_is_started_again_beside_the_others() {
+fn panicked_background_task_restarts_while_others_run() {
     let mut server = TestServer::prepare(&["--world", "empty"]);
     server.set_variable("LOCUM_TEST_PANIC_TASK", "search_index:3");
     server.restart();
@@ -207,7 +207,7 @@ fn background_task_that_panics_is_started_again_beside_the_others() {
 }
 
 #[test]
-fn the_control_interface_wants_its_token() {
+fn control_api_needs_its_token() {
     let server = shared_server();
     let command = TestRequest::post("/_control/command").json(&json!({ "user": { "list": { "limit": 1 } } }));
     assert_eq!(server.send_control(command.clone()).status, 401);
@@ -222,7 +222,7 @@ fn the_control_interface_wants_its_token() {
 }
 
 #[test]
-fn the_coverage_lists_every_published_operation() {
+fn coverage_page_lists_every_published_operation() {
     let list = include_str!("../../src/operations/endpoints.tsv");
     let listed = |line: &'static str| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -241,7 +241,7 @@ fn the_coverage_lists_every_published_operation() {
 }
 
 #[test]
-fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
+fn log_has_one_json_object_per_line_without_secrets() {
     let server = TestServer::start(&["--log-format", "json"]);
     let person = server.new_user("logged");
     person.publish_text("Not in the log, I hope");
@@ -270,7 +270,7 @@ fn the_log_is_one_object_a_line_and_names_requests_without_secrets() {
 }
 
 #[test]
-fn the_database_holds_no_secret_in_the_clear() {
+fn database_contains_no_secret_in_plain_text() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }

@@ -69,7 +69,7 @@ fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
 }
 
 #[test]
-fn a_full_disk_refuses_writes_and_serves_reads_until_there_is_room() {
+fn full_disk_refuses_writes_and_serves_reads() {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
@@ -124,7 +124,7 @@ fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
 }
 
 #[test]
-fn a_database_that_is_away_is_found_again() {
+fn server_recovers_when_the_database_is_reachable_again() {
     if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }

@@ -63,7 +63,7 @@ fn usage_is_kept_over_a_restart_and_under_the_older_path() {
 }
 
 #[test]
-fn what_is_not_asked_rightly_is_refused() {
+fn invalid_usage_request_is_refused() {
     let reader = shared_server().new_user("reader");
     let ask = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
     for path in [

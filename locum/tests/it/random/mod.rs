@@ -72,7 +72,7 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
 }
 
 #[test]
-fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() {
+fn random_operations_agree_with_the_model_in_counters_and_visibility() {
     let operations = usize::try_from(suite_setting("LOCUM_RANDOM_OPERATIONS", 3_000)).unwrap();
     let seed = seed();
     let server = TestServer::start(&["--world", "empty"]);
@@ -107,7 +107,7 @@ fn after_a_random_program_every_counter_edge_and_sight_is_what_the_model_says() 
 }
 
 #[test]
-fn both_engines_tell_the_same_of_a_random_program() {
+fn random_operations_have_the_same_result_on_both_engines() {
     if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }

@@ -131,7 +131,7 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
 }
 
 #[test]
-fn nobody_reads_or_changes_what_is_anothers() {
+fn no_operation_discloses_or_changes_private_data_of_others() {
     let server = shared_server();
     let deeds = deeds();
     let stranger = |kind, name| Stranger { kind, person: Some(server.new_user(name)) };
@@ -161,7 +161,7 @@ fn nobody_reads_or_changes_what_is_anothers() {
 }
 
 #[test]
-fn an_account_that_is_not_ones_own_is_refused_by_name_in_every_operation_that_wants_it() {
+fn every_operation_refuses_the_path_of_another_user() {
     let server = shared_server();
     let (person, other) = (server.new_user("own"), server.new_user("other"));
     let things = Owner::settle(server, "owner", "nothing secret", &other).things;

@@ -158,7 +158,7 @@ const ENDS: &[(&str, End)] = &[
 ];
 
 #[test]
-fn what_is_taken_away_is_gone_from_every_operation_at_once() {
+fn deleted_or_hidden_object_disappears_from_every_operation_at_once() {
     let mut deeds = deeds();
     deeds.retain(|deed| !deed.writes());
     for (end, act) in ENDS {

@@ -224,7 +224,7 @@ fn with(deed: &Deed, param: &Param, value: &str, things: &Things, body: Option<&
 }
 
 #[test]
-fn no_built_operation_takes_what_its_declaration_forbids_and_nothing_is_stored() {
+fn every_operation_refuses_undeclared_input_and_stores_nothing() {
     let server = shared_server();
     let friend = server.new_user("friend");
     let deeds = deeds();
