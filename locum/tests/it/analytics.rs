@@ -21,7 +21,7 @@ fn act(who: &TestUser<'_>, kind: &str, post: &str) {
 }
 
 #[test]
-fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
+fn analytics_count_post_actions_on_own_posts() {
     let (author, fan) = (person("author"), person("fan"));
     let (id, quiet, other) = (author.publish_text("Measured"), author.publish_text("Quiet"), fan.publish_text("Other"));
     let reply = json!({ "text": "reply", "reply": { "in_reply_to_tweet_id": id } });
@@ -51,7 +51,7 @@ fn figures_over_time_are_those_of_stored_acts_on_own_posts() {
 }
 
 #[test]
-fn spans_of_time_are_as_asked_for_and_bounded() {
+fn analytics_time_span_is_bounded() {
     let (author, fan) = (person("author"), person("fan"));
     let id = author.publish_text("Measured");
     act(&fan, "likes", &id);

@@ -54,7 +54,7 @@ const WRONG: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_wrong_parameter_is_named_in_the_contracts_words() {
+fn invalid_parameter_is_refused_with_the_contracts_message() {
     let person = person();
     for (path, sentence, parameter) in WRONG {
         refuses(&person, path, sentence, parameter);
@@ -62,7 +62,7 @@ fn every_wrong_parameter_is_named_in_the_contracts_words() {
 }
 
 #[test]
-fn a_number_out_of_its_range_is_told_the_range() {
+fn number_out_of_range_is_refused_with_its_bounds() {
     let person = person();
     let posts = format!("/2/users/{}/posts", person.id);
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
@@ -81,7 +81,7 @@ fn a_number_out_of_its_range_is_told_the_range() {
 }
 
 #[test]
-fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
+fn unknown_value_or_parameter_is_refused_with_the_known_ones() {
     let person = person();
     let said = |path: &str, start: &str| {
         let answer = person.get(path);
@@ -109,13 +109,13 @@ fn unknown_words_and_parameters_are_refused_with_the_known_ones() {
 }
 
 #[test]
-fn all_that_is_wrong_is_told_at_once() {
+fn all_invalid_parameters_are_reported_together() {
     let problem = person().get("/2/tweets/x?nonsense=1&expansions=y").assert_problem(400, "invalid-request");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 3, "{problem}");
 }
 
 #[test]
-fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
+fn every_public_field_and_expansion_exists_in_both_vocabularies() {
     let person = person();
     let id = person.publish_text("Everything about me");
     let tweets = "tweet.fields=article,attachments,author_id,card_uri,community_id,context_annotations,\
@@ -141,7 +141,7 @@ fn every_public_field_and_expansion_is_known_in_both_vocabularies() {
 }
 
 #[test]
-fn a_body_is_one_closed_object_of_the_right_shape() {
+fn body_must_be_an_object_with_known_members() {
     let person = person();
     let send = |body: &[u8]| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for body in ["[]", "1", "\"text\"", "null", "true"] {
@@ -185,7 +185,7 @@ fn a_body_is_one_closed_object_of_the_right_shape() {
 }
 
 #[test]
-fn a_text_with_a_nul_is_refused() {
+fn text_with_a_nul_is_refused() {
     let person = person();
     let answer = person.create_post(&json!({ "text": "a\u{0}b" }));
     answer.assert_problem(400, "invalid-request");
@@ -208,7 +208,7 @@ fn nested(depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_body_too_deep_or_too_large_is_refused() {
+fn too_deep_or_too_large_body_is_refused() {
     let person = person();
     let send = |body: Vec<u8>| person.send(TestRequest::post("/2/tweets").body("application/json", body));
     for depth in [62, 65, 200, 100_000] {
@@ -225,7 +225,7 @@ fn a_body_too_deep_or_too_large_is_refused() {
 }
 
 #[test]
-fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
+fn number_beyond_64_bits_is_refused_and_not_rounded() {
     let person = person();
     let poll = |minutes: &str| {
         let body = format!("{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}");
@@ -238,7 +238,7 @@ fn numbers_beyond_64_bits_are_refused_and_not_rounded() {
 }
 
 #[test]
-fn another_content_type_is_refused() {
+fn unsupported_content_type_is_refused() {
     let person = person();
     for kind in ["text/plain", "application/xml", "multipart/form-data; boundary=x"] {
         let answer = person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
@@ -250,7 +250,7 @@ fn another_content_type_is_refused() {
 }
 
 #[test]
-fn paths_that_are_not_there_are_told_apart_from_methods() {
+fn unknown_path_is_not_found_and_unknown_method_not_allowed() {
     let person = person();
     let problem = person.get("/2/nothing").assert_status(404);
     assert_eq!((&problem["title"], &problem["type"]), (&json!("Not Found"), &json!("about:blank")));
@@ -263,7 +263,7 @@ fn paths_that_are_not_there_are_told_apart_from_methods() {
 }
 
 #[test]
-fn what_is_echoed_is_cut_short_and_escaped() {
+fn echoed_value_is_truncated_and_escaped() {
     let person = person();
     let long = "9".repeat(6_000);
     let answer = person.get(format!("/2/tweets/{long}"));
@@ -276,7 +276,7 @@ fn what_is_echoed_is_cut_short_and_escaped() {
 }
 
 #[test]
-fn texts_that_look_like_sql_are_only_texts() {
+fn sql_in_a_text_is_stored_as_text() {
     let person = person();
     for text in ["'; DROP TABLE posts; --", "\" OR 1=1 --", "%_\\%", "$1 ?1 :a @b"] {
         let id = person.publish_text(text);
@@ -291,7 +291,7 @@ fn texts_that_look_like_sql_are_only_texts() {
 }
 
 #[test]
-fn a_request_without_a_host_or_with_two_lengths_is_refused() {
+fn request_without_host_or_with_two_lengths_is_refused() {
     let address = shared_server().url.trim_start_matches("http://").to_owned();
     let status = |request: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
@@ -359,7 +359,7 @@ const STRANGE: &[&str] = &[
 ];
 
 #[test]
-fn no_parameter_of_any_built_operation_breaks_it() {
+fn hostile_parameter_of_any_operation_causes_no_server_error() {
     let server = shared_server();
     let person = server.new_user("fuzzer");
     let document = server.run_cli(&["openapi"]).json();

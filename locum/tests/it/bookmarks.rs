@@ -83,7 +83,7 @@ fn bookmarks_are_read_and_changed_by_the_paths_of_posts() {
 }
 
 #[test]
-fn bookmarks_are_nobody_elses_and_need_the_newer_credential_to_change() {
+fn bookmarks_of_another_user_are_refused_and_changes_need_oauth2() {
     let (author, owner) = (person("author"), person("owner"));
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));

@@ -17,7 +17,7 @@ fn id(made: &Value) -> String {
 }
 
 #[test]
-fn a_post_is_tagged_with_a_place() {
+fn post_is_tagged_with_a_place() {
     let server = shared_server();
     let author = person("traveller");
     let country = ["place", "add", "Germany", "--type", "country", "--country-code", "DE"];
@@ -77,7 +77,7 @@ fn a_post_is_tagged_with_a_place() {
 }
 
 #[test]
-fn a_withheld_notice_is_shown_and_hides_nothing() {
+fn withheld_notice_is_shown_and_hides_nothing() {
     let server = shared_server();
     let (author, reader) = (person("author"), person("reader"));
     let post = author.publish_text("Not in some places");
@@ -103,7 +103,7 @@ fn a_withheld_notice_is_shown_and_hides_nothing() {
 }
 
 #[test]
-fn a_reply_addresses_by_itself_whom_it_answers() {
+fn reply_mentions_its_addressees_automatically() {
     let [author, named, other] = ["author", "named", "other"].map(person);
     let root = author.publish_text(&format!("I ask @{}", named.username));
     let reply = |more: Value| {
@@ -136,7 +136,7 @@ fn a_reply_addresses_by_itself_whom_it_answers() {
 }
 
 #[test]
-fn whom_the_root_blocks_replies_nowhere_in_the_conversation() {
+fn user_blocked_by_the_root_author_cannot_reply_in_the_conversation() {
     let [author, friend, blocked] = ["author", "friend", "blocked"].map(person);
     let root = author.publish_text("My thread");
     let answer = json!({ "text": "Yes", "reply": { "in_reply_to_post_id": root } });
@@ -150,7 +150,7 @@ fn whom_the_root_blocks_replies_nowhere_in_the_conversation() {
 }
 
 #[test]
-fn only_subscribers_read_and_answer_what_is_theirs() {
+fn subscribers_post_is_read_and_answered_by_subscribers_only() {
     let server = shared_server();
     let (author, reader) = (person("author"), person("reader"));
     let body = json!({ "text": "For you", "for_super_followers_only": true });
@@ -174,7 +174,7 @@ fn only_subscribers_read_and_answer_what_is_theirs() {
 }
 
 #[test]
-fn a_link_to_a_conversation_names_with_whom() {
+fn message_link_names_the_recipient() {
     let author = person("shop");
     let body = |link: &str| json!({ "text": format!("Write us {link}"), "direct_message_deep_link": link });
     let link = format!("https://x.example/messages/compose?recipient_id={}", author.id);
@@ -191,7 +191,7 @@ fn a_link_to_a_conversation_names_with_whom() {
 }
 
 #[test]
-fn readers_get_an_edited_post_once_and_new() {
+fn edited_post_is_returned_once_in_its_latest_version() {
     let (author, reader) = (premium("editor"), person("reader"));
     reader.import_follows(&[&author]);
     let other = author.publish_text("Something else");

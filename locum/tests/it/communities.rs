@@ -32,7 +32,7 @@ fn texts(page: &Value) -> Vec<&str> {
 const NOT_ALLOWED: &str = "You are not allowed to post to this community";
 
 #[test]
-fn members_post_and_followers_see_what_is_shared() {
+fn members_post_and_followers_see_shared_posts() {
     let server = shared_server();
     let [owner, member, follower] = ["owner", "member", "follower"].map(person);
     let id = community(&owner, "Gardeners", &[]);
@@ -64,7 +64,7 @@ fn members_post_and_followers_see_what_is_shared() {
 }
 
 #[test]
-fn a_community_is_read_with_its_fields() {
+fn community_is_returned_with_its_fields() {
     let (owner, reader) = (person("owner"), person("reader"));
     let more = ["--description", "All about soil", "--join-policy", "RestrictedJoinRequestsDisabled"];
     let id = community(&owner, "Soil", &more);
@@ -102,7 +102,7 @@ fn join_twice(id: &str, user: &TestUser<'_>) {
 }
 
 #[test]
-fn communities_are_searched_page_by_page() {
+fn community_search_is_paged() {
     let (owner, reader) = (person("owner"), person("reader"));
     // A word that no other test has.
     let word = format!("Zumba{}", unique_number());
@@ -136,7 +136,7 @@ fn communities_are_searched_page_by_page() {
 }
 
 #[test]
-fn what_is_said_in_a_closed_community_stays_there() {
+fn post_in_a_closed_community_is_visible_to_members_only() {
     let [owner, member, stranger] = ["owner", "member", "stranger"].map(person);
     let id = community(&owner, "Behind doors", &["--access", "Closed"]);
     join(&id, &member);

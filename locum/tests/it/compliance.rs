@@ -168,7 +168,7 @@ fn compliance_jobs_are_filtered_newest_first_and_hidden_from_other_apps() {
 }
 
 #[test]
-fn what_is_no_job_is_refused() {
+fn invalid_compliance_job_is_refused() {
     let app = shared_server().new_app("self-serve");
     for body in [
         json!({}),

@@ -10,7 +10,7 @@ fn look(browser: &mut Browser<'_>, query: &str, product: &str, post: &str) -> Te
 }
 
 #[test]
-fn a_query_is_taken_apart_and_posts_are_held_against_it() {
+fn query_is_explained_and_tested_against_posts() {
     let server = shared_server();
     let author = server.new_user("baker");
     let word = format!("sourdough{}", unique_number());
@@ -48,7 +48,7 @@ fn a_query_is_taken_apart_and_posts_are_held_against_it() {
 }
 
 #[test]
-fn a_query_that_cannot_be_read_is_shown_with_the_place() {
+fn invalid_query_is_shown_with_the_error_position() {
     let (mut browser, _) = Browser::of_someone(shared_server());
     let text = look(&mut browser, "coffee <tea", "recent", "").assert_page(400);
     assert!(text.contains("no viable alternative at character &#39;&#60;&#39; (at position 8)"));
@@ -65,7 +65,7 @@ fn a_query_that_cannot_be_read_is_shown_with_the_place() {
 }
 
 #[test]
-fn the_console_is_for_those_who_are_signed_in() {
+fn console_needs_a_session_and_a_form_token() {
     let server = shared_server();
     let answer = server.send(TestRequest::get("/developer/search"));
     assert_eq!((answer.status, answer.header("location")), (303, "/login?next=%2Fdeveloper%2Fsearch"));
@@ -75,7 +75,7 @@ fn the_console_is_for_those_who_are_signed_in() {
 }
 
 #[test]
-fn what_few_may_see_is_no_post_to_hold_against_a_query() {
+fn protected_post_cannot_be_tested_against_a_query() {
     let server = shared_server();
     let author = server.new_user_with("quiet", &["--protected"]);
     let id = author.publish_text("For those who follow me");
@@ -155,7 +155,7 @@ fn live_page_is_for_the_owner_of_the_app_whose_rule_can_be_deleted() {
 }
 
 #[test]
-fn what_comes_is_seen_in_a_browser() {
+fn live_page_receives_matching_posts() {
     let server = shared_server();
     let author = server.new_user("live");
     let word = format!("tide{}", unique_number());

@@ -60,7 +60,7 @@ fn requests(of: &TestUser<'_>) -> Vec<String> {
 }
 
 #[test]
-fn a_follow_changes_counts_lists_and_what_both_are_to_each_other() {
+fn follow_changes_counts_lists_and_connection_status() {
     let (fan, star) = (person("fan"), person("star"));
     let yes = json!({ "following": true, "pending_follow": false });
     assert_eq!(follow(&fan, &star), yes);
@@ -122,7 +122,7 @@ fn follow_request_is_withdrawn_or_dropped_when_the_user_becomes_public() {
 }
 
 #[test]
-fn who_cannot_be_followed_is_told_so() {
+fn follow_of_an_unavailable_user_is_refused() {
     let (me, other) = (person("me"), person("other"));
     let path = format!("/2/users/{}/following", me.id);
     let ask = |target: &str| me.post(&path, &json!({ "target_user_id": target }));
@@ -147,7 +147,7 @@ fn who_cannot_be_followed_is_told_so() {
 }
 
 #[test]
-fn the_path_names_oneself_and_the_body_names_a_user() {
+fn relation_needs_the_own_user_in_the_path_and_a_known_target() {
     let (me, other) = (person("me"), person("other"));
     let body = json!({ "target_user_id": other.id });
     for noun in ["following", "blocking", "muting"] {
@@ -184,7 +184,7 @@ fn the_path_names_oneself_and_the_body_names_a_user() {
 }
 
 #[test]
-fn a_block_ends_follows_both_ways_and_a_mute_ends_none() {
+fn block_ends_follows_both_ways_and_mute_ends_none() {
     let (one, other) = (person("one"), person("other"));
     follow(&one, &other);
     follow(&other, &one);
@@ -202,7 +202,7 @@ fn a_block_ends_follows_both_ways_and_a_mute_ends_none() {
 }
 
 #[test]
-fn blocks_and_mutes_are_listed_latest_first_and_walked() {
+fn blocks_and_mutes_are_paged_latest_first() {
     let me = person("me");
     let others: Vec<TestUser<'_>> = (0..5).map(|_| person("other")).collect();
     for noun in ["blocking", "muting"] {
@@ -231,7 +231,7 @@ fn blocks_and_mutes_are_listed_latest_first_and_walked() {
 }
 
 #[test]
-fn direct_messages_are_refused_and_taken_again() {
+fn direct_messages_are_blocked_and_allowed_again() {
     let (me, other) = (person("me"), person("other"));
     let takes = || {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", me.id);
@@ -460,7 +460,7 @@ const RELATIONS: &[Relation] = &[
 ];
 
 #[test]
-fn each_relation_has_its_effect_on_each_surface() {
+fn each_relation_has_its_effect_on_each_endpoint() {
     let mut wrong = Vec::new();
     for (relation, set_up, closed) in RELATIONS {
         let scene = Scene::new();
@@ -476,7 +476,7 @@ fn each_relation_has_its_effect_on_each_surface() {
 }
 
 #[test]
-fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
+fn relation_with_a_blocked_or_protected_user_is_refused_with_the_contracts_message() {
     let scene = Scene::new();
     let (viewer, author) = (&scene.viewer, &scene.author);
     tie(author, "blocking", viewer);
@@ -514,7 +514,7 @@ fn what_a_block_and_protection_hide_is_refused_in_the_contracts_words() {
 }
 
 #[test]
-fn everything_is_counted_right_and_no_row_is_forbidden() {
+fn counters_agree_after_contradicting_relations() {
     let server = shared_server();
     let (one, other, third) = (person("one"), shy("other"), person("third"));
     follow(&one, &other);

@@ -107,7 +107,7 @@ fn counts_and_lists_follow_unlikes_and_deletions() {
 }
 
 #[test]
-fn what_may_not_be_liked_is_refused_and_leaves_nothing() {
+fn like_of_an_unavailable_post_is_refused_and_not_stored() {
     let (author, fan) = (person("author"), person("fan"));
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
@@ -149,7 +149,7 @@ fn what_may_not_be_liked_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_like_of_a_repost_is_one_of_its_original_and_an_old_version_is_not_liked() {
+fn like_of_a_repost_counts_for_its_original_and_old_versions_refuse_likes() {
     let (author, fan) = (person("author"), person("fan"));
     let writer = shared_server().new_user_with("writer", &["--subscription-type", "Premium"]);
     let id = author.publish_text("Mine");
@@ -177,7 +177,7 @@ fn a_like_of_a_repost_is_one_of_its_original_and_an_old_version_is_not_liked() {
 }
 
 #[test]
-fn at_most_a_thousand_likes_are_given_in_a_day() {
+fn daily_likes_are_limited_to_a_thousand() {
     let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let (author, fan) = (server.new_user("author"), server.new_user("fan"));
     let id = author.publish_text("Popular");

@@ -282,7 +282,7 @@ fn list_made_private_is_hidden_until_it_is_public_again() {
 }
 
 #[test]
-fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
+fn list_is_changed_by_its_owner_and_unavailable_users_are_not_added() {
     let [owner, other, shy] = ["owner", "other", "shy"].map(person);
     let id = list_of(&owner, "Mine", false);
     let members = format!("/2/lists/{id}/members");
@@ -317,7 +317,7 @@ fn only_its_owner_changes_a_list_and_nobody_adds_whom_they_may_not() {
 }
 
 #[test]
-fn what_is_not_right_about_a_list_is_refused_whole() {
+fn invalid_list_is_refused_and_not_stored() {
     let owner = person("owner");
     let at_most = json!({ "name": "é".repeat(25), "description": "d".repeat(100) });
     owner.post("/2/lists", &at_most).assert_status(201);
@@ -354,7 +354,7 @@ fn what_is_not_right_about_a_list_is_refused_whole() {
 }
 
 #[test]
-fn one_follows_and_pins_for_oneself_only() {
+fn following_and_pinning_a_list_for_another_user_is_refused() {
     let (owner, other) = (person("owner"), person("other"));
     let list = &list_of(&owner, "Mine", false);
     for (path, key) in [("followed_lists", "following"), ("pinned_lists", "pinned")] {
@@ -377,7 +377,7 @@ fn one_follows_and_pins_for_oneself_only() {
 }
 
 #[test]
-fn at_most_five_lists_are_pinned() {
+fn pinned_lists_are_limited_to_five() {
     let (owner, reader) = (person("owner"), person("reader"));
     let lists: Vec<String> = (0..6).map(|number| list_of(&owner, &format!("List {number}"), false)).collect();
     for list in &lists[..5] {
@@ -398,7 +398,7 @@ fn at_most_five_lists_are_pinned() {
 }
 
 #[test]
-fn a_list_shows_what_its_members_post() {
+fn list_timeline_shows_posts_of_its_members() {
     let [owner, one, two, reader] = ["owner", "one", "two", "reader"].map(person);
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = list_of(&owner, "Timeline", false);
@@ -443,7 +443,7 @@ fn a_list_shows_what_its_members_post() {
 }
 
 #[test]
-fn a_lists_timeline_is_walked_without_repeat_or_gap_while_members_post() {
+fn list_timeline_is_paged_without_repeat_or_gap_during_writes() {
     let [owner, one, two] = ["owner", "one", "two"].map(person);
     let id = list_of(&owner, "Timeline", false);
     add(&owner, &id, &one);
@@ -470,7 +470,7 @@ fn a_lists_timeline_is_walked_without_repeat_or_gap_while_members_post() {
 }
 
 #[test]
-fn posts_that_an_import_brings_later_stand_in_their_place() {
+fn imported_posts_appear_at_their_time_in_list_timelines() {
     let (owner, one) = (person("owner"), person("one"));
     let id = list_of(&owner, "Timeline", false);
     add(&owner, &id, &one);

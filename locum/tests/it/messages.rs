@@ -130,7 +130,7 @@ fn message_is_returned_with_its_fields_and_expansions() {
 
 /// What is not a caller's answers as what was never there, to the letter.
 #[test]
-fn nobody_else_learns_that_there_is_a_conversation() {
+fn conversation_of_others_is_indistinguishable_from_an_unknown_one() {
     let [ada, bob, eve, fay] = people(["ada", "bob", "eve", "fay"]);
     let (two, event) = write(&ada, &to(&bob), "For you only");
     let (group, said) = begin(&ada, &[&bob, &fay], "For us only");
@@ -245,7 +245,7 @@ fn participant_who_leaves_a_group_reads_nothing_of_it() {
 }
 
 #[test]
-fn who_may_write_to_whom_is_what_their_profile_says() {
+fn profile_setting_decides_who_may_send_messages() {
     let [me, other] = people(["me", "other"]);
     let takes = |of: &TestUser<'_>, by: &TestUser<'_>| {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", of.id);
@@ -297,7 +297,7 @@ fn who_may_write_to_whom_is_what_their_profile_says() {
 }
 
 #[test]
-fn what_one_removes_the_others_keep() {
+fn message_removed_by_one_participant_stays_for_the_others() {
     let [ada, bob] = people(["ada", "bob"]);
     let (_, first) = write(&ada, &to(&bob), "One");
     let (_, second) = write(&ada, &to(&bob), "Two");
@@ -313,7 +313,7 @@ fn what_one_removes_the_others_keep() {
 }
 
 #[test]
-fn pages_go_both_ways_and_kinds_are_told_apart() {
+fn message_events_are_paged_both_ways_and_filtered_by_type() {
     let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let (group, mut first) = begin(&ada, &[&bob, &cid], "0");
     let mut wanted = vec![first];
@@ -486,7 +486,7 @@ fn invalid_request_for_messages_is_refused() {
 }
 
 #[test]
-fn a_group_is_full_with_fifty() {
+fn group_conversation_is_limited_to_fifty_participants() {
     let server = shared_server();
     let ada = person("ada");
     let lines: Vec<Value> = (0..50)
@@ -508,7 +508,7 @@ fn a_group_is_full_with_fifty() {
 }
 
 #[test]
-fn reading_and_typing_are_noted() {
+fn read_position_and_typing_are_recorded_for_participants() {
     let [ada, bob, eve] = people(["ada", "bob", "eve"]);
     let (conversation, first) = write(&ada, &to(&bob), "One");
     let (_, second) = write(&ada, &to(&bob), "Two");
@@ -535,7 +535,7 @@ fn reading_and_typing_are_noted() {
 }
 
 #[test]
-fn what_is_older_than_thirty_days_is_not_in_the_list_of_all() {
+fn message_events_older_than_thirty_days_are_not_listed() {
     let mut server = TestServer::start(&[]);
     let (old, conversation, recent, token);
     {

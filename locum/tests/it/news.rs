@@ -140,7 +140,7 @@ fn story_takes_in_later_posts_and_ends_with_its_posts() {
 }
 
 #[test]
-fn operators_write_publish_and_delete_stories() {
+fn operator_creates_publishes_and_deletes_a_story() {
     let (author, reader) = (person("author"), person("reader"));
     let word = word("Comet");
     let post = author.publish_text(&format!("Look up tonight #Sky{word}"));
@@ -199,7 +199,7 @@ fn operators_write_publish_and_delete_stories() {
 }
 
 #[test]
-fn what_is_not_asked_rightly_is_refused() {
+fn invalid_news_request_is_refused() {
     let reader = person("reader");
     for path in [
         "/2/news/search",

@@ -51,7 +51,7 @@ fn written(writer: &TestUser<'_>, test_mode: bool) -> Value {
 }
 
 #[test]
-fn a_note_is_written_once_in_each_pool_and_taken_back() {
+fn note_is_written_once_per_pool_and_deleted() {
     let (author, writer, other) = (person("author"), writer("writer"), person("other"));
     let post = author.publish_text("This happened yesterday");
     let refusal = "User must be an API Note Writer to access this endpoint.";
@@ -98,7 +98,7 @@ fn a_note_is_written_once_in_each_pool_and_taken_back() {
 }
 
 #[test]
-fn ratings_decide_the_status() {
+fn ratings_decide_the_status_of_a_note() {
     let (author, writer) = (person("author"), writer("writer"));
     let note = write(&writer, &draft(&author.publish_text("Rate this"), false));
     let raters: Vec<TestUser<'_>> = (0..10).map(|number| person(&format!("r{number}"))).collect();
@@ -137,7 +137,7 @@ fn ratings_decide_the_status() {
 }
 
 #[test]
-fn notes_are_read_page_by_page() {
+fn notes_are_paged() {
     let (author, writer) = (person("author"), writer("writer"));
     let mut notes: Vec<String> =
         (0..5).map(|number| write(&writer, &draft(&author.publish_text(&format!("Part {number}")), true))).collect();
@@ -158,7 +158,7 @@ fn notes_are_read_page_by_page() {
 }
 
 #[test]
-fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
+fn post_is_eligible_until_the_writer_has_a_note_on_it() {
     let (author, writer) = (person("author"), writer("writer"));
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     let english = author.publish_text("The weather in the city was very warm and dry this whole summer");
@@ -198,7 +198,7 @@ fn posts_are_eligible_until_the_writer_has_a_note_on_them() {
 }
 
 #[test]
-fn a_draft_is_scored() {
+fn draft_note_is_scored() {
     let (author, reader) = (person("author"), person("reader"));
     let post = author.publish_text("Judge this");
     for path in ["/2/notes/evaluate", "/2/evaluate_note"] {
@@ -227,7 +227,7 @@ fn a_draft_is_scored() {
 }
 
 #[test]
-fn what_is_not_written_rightly_is_refused() {
+fn invalid_note_is_refused() {
     let (author, writer) = (person("author"), writer("writer"));
     let post = author.publish_text("Write about this");
     let info = |name: &str, value: Value| {

@@ -31,7 +31,7 @@ fn found(reader: &TestUser<'_>, query: &str, page: usize) -> Vec<String> {
 }
 
 #[test]
-fn people_are_found_by_handle_name_and_biography_in_this_order() {
+fn user_search_ranks_username_name_and_description() {
     // A word that nobody else has.
     let word = format!("q{}x", unique_number());
     let [handle, name, bio, other] = ["a", "b", "c", "d"].map(person);
@@ -66,7 +66,7 @@ fn people_are_found_by_handle_name_and_biography_in_this_order() {
 }
 
 #[test]
-fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
+fn user_search_is_paged_both_ways_and_refuses_invalid_queries() {
     let word = format!("w{}y", unique_number());
     let reader = person("reader");
     let people: Vec<TestUser<'_>> = (0..5).map(|_| person("x")).collect();
@@ -107,7 +107,7 @@ fn a_search_for_people_is_walked_both_ways_and_refuses_what_is_no_query() {
 }
 
 #[test]
-fn affiliates_carry_a_badge_and_are_listed_by_their_organization() {
+fn affiliate_has_a_badge_and_is_listed_by_its_organization() {
     let [org, one, two, reader] = ["org", "one", "two", "reader"].map(person);
     let server = shared_server();
     for who in [&one, &two] {
@@ -210,7 +210,7 @@ fn operator_verifies_protects_and_upgrades_a_user_and_revokes_it() {
 }
 
 #[test]
-fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
+fn deleted_user_can_be_restored_without_their_tokens() {
     let (who, reader) = (person("who"), person("reader"));
     let post = who.publish_text("Here I am");
     let server = shared_server();
@@ -236,7 +236,7 @@ fn a_deleted_account_is_gone_until_it_is_restored_and_its_tokens_stay_dead() {
 }
 
 #[test]
-fn people_of_an_older_database_are_found_after_the_next_start() {
+fn users_of_an_older_database_are_indexed_at_startup() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let handle = server.new_user("elder").username;
     server.stop();

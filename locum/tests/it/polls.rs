@@ -77,7 +77,7 @@ fn user_votes_once_for_an_option_of_a_poll_that_they_can_see() {
 }
 
 #[test]
-fn a_poll_outside_its_bounds_is_refused() {
+fn poll_outside_its_bounds_is_refused() {
     let author = person("asker");
     let long = "x".repeat(26);
     let wrong = [
@@ -116,7 +116,7 @@ fn a_poll_outside_its_bounds_is_refused() {
 }
 
 #[test]
-fn a_poll_may_say_who_replies() {
+fn poll_can_restrict_replies() {
     let (author, stranger) = (person("asker"), person("stranger"));
     let mut body = asked(&["a", "b"], 5);
     body["poll"]["reply_settings"] = json!("following");
@@ -137,7 +137,7 @@ fn is_told(server: &TestServer, post: &str, times: u32) {
 }
 
 #[test]
-fn a_poll_ends_once_however_often_the_server_is_killed() {
+fn poll_ends_once_despite_killed_servers() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let (id, name, token) = {
         let author = server.new_user("asker");
@@ -163,7 +163,7 @@ fn a_poll_ends_once_however_often_the_server_is_killed() {
 }
 
 #[test]
-fn the_poll_of_a_card_ends_on_each_post_that_carries_it() {
+fn card_poll_ends_on_each_post_with_the_card() {
     let mut server = TestServer::start(&[]);
     let posts = {
         let author = server.new_user("asker");

@@ -16,7 +16,7 @@ fn premium(name: &str) -> TestUser<'static> {
 }
 
 #[test]
-fn a_post_is_answered_as_it_will_be_read() {
+fn created_post_is_returned_as_it_is_read() {
     let author = person("author");
     let answer = author.create_post(&json!({ "text": "First & <last>" }));
     let made = answer.assert_status(201)["data"].clone();
@@ -29,7 +29,7 @@ fn a_post_is_answered_as_it_will_be_read() {
 }
 
 #[test]
-fn both_vocabularies_read_the_same_post() {
+fn post_is_the_same_in_both_vocabularies() {
     let author = person("author");
     let made = author.post("/2/tweets", &json!({ "text": "Two words for one thing" })).assert_status(201);
     let id = made["data"]["id"].as_str().unwrap();
@@ -44,7 +44,7 @@ fn both_vocabularies_read_the_same_post() {
 }
 
 #[test]
-fn every_field_of_a_plain_post_is_there() {
+fn plain_post_has_every_field() {
     let author = person("author");
     let id = author.publish_text("All of it");
     let fields = "attachments,author_id,context_annotations,conversation_id,created_at,edit_controls,\
@@ -72,7 +72,7 @@ fn every_field_of_a_plain_post_is_there() {
 }
 
 #[test]
-fn entities_stand_where_the_text_has_them() {
+fn entities_have_the_positions_of_the_text() {
     let (author, friend) = (person("author"), person("friend"));
     let text = format!("é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH", friend.username);
     let id = author.publish_text(&text);
@@ -94,7 +94,7 @@ fn entities_stand_where_the_text_has_them() {
 }
 
 #[test]
-fn the_length_of_a_text_is_weighed() {
+fn text_length_is_weighted() {
     let author = person("author");
     let exact = [
         "a".repeat(280),
@@ -111,7 +111,7 @@ fn the_length_of_a_text_is_weighed() {
 }
 
 #[test]
-fn a_premium_author_writes_long_posts() {
+fn premium_author_writes_long_posts() {
     let author = premium("long");
     let whole = "A sentence of some length, #long. ".repeat(20).trim_end().to_owned();
     let id = author.publish_text(&whole);
@@ -129,7 +129,7 @@ fn a_premium_author_writes_long_posts() {
 }
 
 #[test]
-fn the_same_text_is_refused_the_second_time() {
+fn duplicate_text_is_refused() {
     let (author, other) = (person("author"), person("other"));
     let first = author.publish_text("Once is enough");
     let again = author.create_post(&json!({ "text": "Once is enough" }));
@@ -143,7 +143,7 @@ fn the_same_text_is_refused_the_second_time() {
 }
 
 #[test]
-fn of_many_same_posts_at_once_one_is_taken() {
+fn concurrent_duplicate_posts_are_created_once() {
     let author = person("racer");
     let answers: Vec<u16> = std::thread::scope(|scope| {
         let post = || author.create_post(&json!({ "text": "Me first" })).status;
@@ -155,7 +155,7 @@ fn of_many_same_posts_at_once_one_is_taken() {
 }
 
 #[test]
-fn a_reply_knows_its_conversation() {
+fn reply_belongs_to_the_conversation_of_its_parent() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.publish_text("A root");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_tweet_id": root } });
@@ -171,7 +171,7 @@ fn a_reply_knows_its_conversation() {
 }
 
 #[test]
-fn a_quote_begins_its_own_conversation() {
+fn quote_starts_its_own_conversation() {
     let (author, reader) = (person("author"), person("reader"));
     let root = author.publish_text("Worth quoting");
     let quote = reader.create_post(&json!({ "text": "Look", "quote_tweet_id": root })).assert_status(201);
@@ -196,7 +196,7 @@ fn a_quote_begins_its_own_conversation() {
 }
 
 #[test]
-fn the_root_says_who_may_reply() {
+fn reply_setting_of_the_root_decides_who_replies() {
     let [author, named, followed, stranger] = ["author", "named", "followed", "stranger"].map(person);
     let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);
     author.import_follows(&[&followed]);
@@ -223,7 +223,7 @@ fn the_root_says_who_may_reply() {
 }
 
 #[test]
-fn a_self_serve_app_replies_only_when_called_for() {
+fn self_serve_app_replies_only_when_mentioned() {
     let server = shared_server();
     let app = server.new_app("self-serve");
     let (author, other) = (person("author"), person("other"));
@@ -244,7 +244,7 @@ fn a_self_serve_app_replies_only_when_called_for() {
 }
 
 #[test]
-fn a_premium_author_edits_a_post_five_times() {
+fn premium_author_edits_a_post_five_times() {
     let author = premium("editor");
     let first = author.publish_text("Version 0");
     let mut versions = vec![first.clone()];
@@ -278,7 +278,7 @@ fn a_premium_author_edits_a_post_five_times() {
 }
 
 #[test]
-fn only_a_premium_author_edits_and_only_their_own() {
+fn post_is_edited_by_its_premium_author_only() {
     let (author, other) = (person("author"), premium("other"));
     let id = author.publish_text("Fixed");
     let edit = json!({ "text": "Changed", "edit_options": { "previous_post_id": id } });
@@ -293,7 +293,7 @@ fn only_a_premium_author_edits_and_only_their_own() {
 }
 
 #[test]
-fn a_nullcast_post_is_read_by_id_only() {
+fn nullcast_post_is_read_by_id_only() {
     let author = person("advertiser");
     author.publish_text("Seen");
     let hidden = author.create_post(&json!({ "text": "Not seen", "nullcast": true })).assert_status(201);
@@ -306,7 +306,7 @@ fn a_nullcast_post_is_read_by_id_only() {
 }
 
 #[test]
-fn further_switches_are_kept() {
+fn optional_settings_of_a_post_are_stored() {
     let author = person("author");
     let body = json!({ "text": "Marked", "made_with_ai": true, "paid_partnership": true });
     let id = author.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
@@ -314,7 +314,7 @@ fn further_switches_are_kept() {
 }
 
 #[test]
-fn what_a_post_points_at_must_be_there() {
+fn post_with_an_unknown_reference_is_refused() {
     let author = person("author");
     let gone = author.publish_text("Soon gone");
     author.delete(format!("/2/posts/{gone}")).assert_status(200);
@@ -343,7 +343,7 @@ fn what_a_post_points_at_must_be_there() {
 }
 
 #[test]
-fn only_the_author_deletes_a_post_and_only_once() {
+fn post_is_deleted_by_its_author_only_and_once() {
     let (author, other) = (person("author"), person("other"));
     let id = author.publish_text("Mine");
     let path = format!("/2/posts/{id}");
@@ -357,7 +357,7 @@ fn only_the_author_deletes_a_post_and_only_once() {
 }
 
 #[test]
-fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
+fn post_lookup_returns_found_posts_and_errors_for_missing_ones() {
     let (author, reader) = (person("author"), person("reader"));
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     let [one, two, gone] = ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
@@ -391,7 +391,7 @@ fn many_posts_are_read_at_once_and_what_is_missing_is_told() {
 }
 
 #[test]
-fn non_public_metrics_are_the_authors_own() {
+fn non_public_metrics_are_shown_to_the_author_only() {
     let (author, reader) = (person("author"), person("reader"));
     let id = author.publish_text("Counted");
     let body = reader.get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics")).assert_status(200);

@@ -19,7 +19,7 @@ fn replies(who: &TestUser<'_>, to: &str) -> String {
 }
 
 #[test]
-fn only_who_began_a_conversation_hides_replies_in_it() {
+fn replies_are_hidden_by_the_root_author_only() {
     let (root, guest, third) = (person("root"), person("guest"), person("third"));
     let id = root.publish_text("Let us talk");
     let (reply, deeper);

@@ -150,7 +150,7 @@ fn undone_repost_disappears_from_every_list() {
 }
 
 #[test]
-fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
+fn repost_of_a_repost_refers_to_the_original_and_is_deleted_with_it() {
     let (author, fan, other) = (person("author"), person("fan"), person("other"));
     let id = author.publish_text("Again and again");
     reposts(&fan, &id);
@@ -188,7 +188,7 @@ fn a_repost_of_a_repost_goes_to_the_original_and_goes_with_it() {
 }
 
 #[test]
-fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
+fn repost_of_an_unavailable_post_is_refused_and_not_stored() {
     let (author, fan) = (person("author"), person("fan"));
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
@@ -226,7 +226,7 @@ fn what_may_not_be_reposted_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn reposts_by_protected_accounts_are_for_their_followers_only() {
+fn repost_by_a_protected_user_is_visible_to_followers_only() {
     let (author, reader) = (person("author"), person("reader"));
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = author.publish_text("Seen by all");
@@ -250,7 +250,7 @@ fn reposts_by_protected_accounts_are_for_their_followers_only() {
 }
 
 #[test]
-fn quotes_are_listed_counted_and_left_out_by_kind() {
+fn quotes_are_listed_counted_and_excluded_by_type() {
     let (author, fan) = (person("author"), person("fan"));
     let id = author.publish_text("Quote me");
     let quote = |who: &TestUser<'_>, more: Value| {
@@ -289,7 +289,7 @@ fn quotes_are_listed_counted_and_left_out_by_kind() {
 }
 
 #[test]
-fn nobody_replies_to_or_quotes_a_repost_that_they_may_not_see() {
+fn reply_to_or_quote_of_an_invisible_repost_is_refused() {
     let [author, fan, stranger] = ["author", "fan", "stranger"].map(person);
     let post = author.publish_text("Open to all");
     let path = format!("/2/users/{}/retweets", fan.id);

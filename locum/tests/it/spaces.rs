@@ -143,7 +143,7 @@ fn closed_space_keeps_its_participants_and_admits_no_more() {
 }
 
 #[test]
-fn a_space_that_was_called_off_is_not_there() {
+fn cancelled_space_is_not_found() {
     let (host, reader) = (person("host"), person("reader"));
     let id = made(&host, &["--title", "Never mind", "--start", "1d"]);
     let other = made(&host, &["--start", "14d"]);
@@ -166,7 +166,7 @@ fn a_space_that_was_called_off_is_not_there() {
 }
 
 #[test]
-fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
+fn spaces_are_found_by_creator_and_title() {
     let [host, other, reader] = ["host", "other", "reader"].map(person);
     // Words that no other test's titles have.
     let word = format!("Zq{}", host.id);
@@ -203,7 +203,7 @@ fn spaces_are_found_by_creator_and_by_the_words_of_their_titles() {
 }
 
 #[test]
-fn tickets_are_told_to_the_creator_only() {
+fn buyers_of_tickets_are_shown_to_the_creator_only() {
     let [host, buyer, other] = ["host", "buyer", "other"].map(person);
     let id = made(&host, &["--ticketed", "--start", "1h"]);
     let free = made(&host, &["--start", "1h"]);
@@ -234,7 +234,7 @@ fn tickets_are_told_to_the_creator_only() {
 }
 
 #[test]
-fn posts_are_shared_in_a_space() {
+fn posts_shared_in_a_space_are_listed() {
     let [host, guest, reader] = ["host", "guest", "reader"].map(person);
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = made(&host, &["--title", "Sharing"]);
@@ -264,7 +264,7 @@ fn posts_are_shared_in_a_space() {
 }
 
 #[test]
-fn bounds_hold() {
+fn space_limits_are_enforced() {
     let host = person("host");
     for start in ["14d1h", "15d", "0s", "yesterday", "2001-01-01T00:00:00Z"] {
         let ran = shared_server().run_cli(&["space", "create", &host.id, "--start", start]);
@@ -294,7 +294,7 @@ fn bounds_hold() {
 }
 
 #[test]
-fn what_is_not_asked_rightly_is_refused() {
+fn invalid_space_request_is_refused() {
     let reader = person("reader");
     for path in [
         "/2/spaces/not-an-id",

@@ -80,7 +80,7 @@ fn says_many(author: &TestUser<'_>, count: usize, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
+fn user_timeline_is_paged_without_repeat_or_gap_during_writes() {
     let (author, reader) = (person("author"), person("reader"));
     let there = says_many(&author, 27, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
@@ -92,7 +92,7 @@ fn a_users_posts_are_walked_without_repeat_or_gap_while_they_write() {
 }
 
 #[test]
-fn mentions_are_walked_without_repeat_or_gap_while_others_write() {
+fn mentions_are_paged_without_repeat_or_gap_during_writes() {
     let (star, fan) = (person("star"), person("fan"));
     let there = says_many(&fan, 26, &format!("@{} hello", star.username));
     let path = format!("/2/users/{}/mentions?max_results=5", star.id);
@@ -102,7 +102,7 @@ fn mentions_are_walked_without_repeat_or_gap_while_others_write() {
 }
 
 #[test]
-fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
+fn home_timeline_is_paged_without_repeat_or_gap_during_writes() {
     let (reader, one, two) = (person("reader"), person("one"), person("two"));
     reader.import_follows(&[&one, &two]);
     let mut there = says_many(&reader, 3, "Mine");
@@ -119,7 +119,7 @@ fn a_home_timeline_is_walked_without_repeat_or_gap_while_others_write() {
 }
 
 #[test]
-fn a_walk_goes_back_the_way_it_came() {
+fn previous_page_tokens_return_the_same_pages() {
     let author = person("author");
     says_many(&author, 23, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
@@ -138,7 +138,7 @@ fn a_walk_goes_back_the_way_it_came() {
 }
 
 #[test]
-fn a_walk_goes_on_over_deleted_posts() {
+fn paging_continues_over_deleted_posts() {
     let author = person("author");
     let there = says_many(&author, 12, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
@@ -154,7 +154,7 @@ fn a_walk_goes_on_over_deleted_posts() {
 }
 
 #[test]
-fn a_timeline_is_bounded_by_ids_and_times() {
+fn timeline_is_bounded_by_ids_and_times() {
     let author = person("author");
     let mut times = Vec::new();
     let mut there = Vec::new();
@@ -193,7 +193,7 @@ fn a_timeline_is_bounded_by_ids_and_times() {
 }
 
 #[test]
-fn replies_are_left_out_where_asked() {
+fn timeline_excludes_replies_on_request() {
     let author = person("author");
     let root = author.publish_text("A root");
     let reply = json!({ "text": "My own reply", "reply": { "in_reply_to_post_id": root } });
@@ -209,7 +209,7 @@ fn replies_are_left_out_where_asked() {
 }
 
 #[test]
-fn a_home_timeline_follows_who_is_followed() {
+fn home_timeline_follows_changes_of_follows() {
     let (reader, author) = (person("reader"), person("author"));
     let early = author.publish_text("Before you came");
     let path = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
@@ -226,7 +226,7 @@ fn a_home_timeline_follows_who_is_followed() {
 }
 
 #[test]
-fn mentions_show_what_the_reader_may_see() {
+fn mentions_contain_visible_posts_only() {
     let (star, fan) = (person("star"), person("fan"));
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let open = fan.publish_text(&format!("Hello @{}", star.username.to_uppercase()));
@@ -242,7 +242,7 @@ fn mentions_show_what_the_reader_may_see() {
 }
 
 #[test]
-fn expansions_of_a_page_stand_in_it_once() {
+fn page_includes_each_expanded_object_once() {
     let (author, reader) = (person("author"), person("reader"));
     says_many(&author, 6, "Post");
     let fields = "expansions=author_id&user.fields=created_at&post.fields=created_at";
@@ -256,7 +256,7 @@ fn expansions_of_a_page_stand_in_it_once() {
 }
 
 #[test]
-fn a_token_that_was_tampered_with_is_refused() {
+fn tampered_page_token_is_refused() {
     let author = person("author");
     says_many(&author, 12, "Post");
     let path = format!("/2/users/{}/posts?max_results=5", author.id);
@@ -283,7 +283,7 @@ fn a_token_that_was_tampered_with_is_refused() {
 }
 
 #[test]
-fn a_token_serves_only_the_walk_that_gave_it() {
+fn page_token_is_bound_to_its_request() {
     let (author, other) = (person("author"), person("other"));
     says_many(&author, 12, "Post");
     says_many(&other, 12, &format!("@{} post", author.username));
@@ -311,7 +311,7 @@ fn a_token_serves_only_the_walk_that_gave_it() {
 }
 
 #[test]
-fn a_token_outlives_the_process() {
+fn page_token_survives_a_restart() {
     let mut server = crate::harness::TestServer::start(&[]);
     let (path, token, bearer, first) = {
         let author = server.new_user("author");

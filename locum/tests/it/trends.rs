@@ -25,7 +25,7 @@ fn count(page: &Value, name: &str) -> Option<i64> {
 }
 
 #[test]
-fn what_several_write_about_trends() {
+fn topic_of_several_authors_trends() {
     let tag = format!("#Trend{}", unique_number());
     let [one, two, three, four] = ["one", "two", "three", "four"].map(person);
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
@@ -53,7 +53,7 @@ fn what_several_write_about_trends() {
 }
 
 #[test]
-fn trends_come_by_themselves() {
+fn trends_are_refreshed_in_the_background() {
     let tag = format!("#Tick{}", unique_number());
     for name in ["one", "two", "three", "four"] {
         person(name).publish_text(&format!("It is here {tag}"));
@@ -63,7 +63,7 @@ fn trends_come_by_themselves() {
 }
 
 #[test]
-fn a_user_gets_trends_of_those_followed() {
+fn personalized_trends_come_from_followed_users() {
     let (ours, theirs) = (format!("#Ours{}", unique_number()), format!("#Theirs{}", unique_number()));
     let [friend, stranger, reader] = ["friend", "stranger", "reader"].map(person);
     friend.publish_text(&format!("We like this {ours}"));
@@ -95,7 +95,7 @@ fn a_user_gets_trends_of_those_followed() {
 }
 
 #[test]
-fn a_place_without_trends_is_not_found() {
+fn place_without_trends_is_not_found() {
     let reader = person("reader");
     let ask = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
     let unknown = ask("/2/trends/by/woeid/44418");

@@ -9,7 +9,7 @@ fn person(name: &str) -> TestUser<'static> {
 }
 
 #[test]
-fn a_protected_author_is_read_by_followers_only() {
+fn protected_posts_are_read_by_followers_only() {
     let author = shared_server().new_user_with("shy", &["--protected"]);
     let (friend, stranger) = (person("friend"), person("stranger"));
     friend.import_follows(&[&author]);
@@ -29,7 +29,7 @@ fn a_protected_author_is_read_by_followers_only() {
 }
 
 #[test]
-fn posts_of_a_suspended_author_are_not_shown() {
+fn posts_of_a_suspended_author_are_hidden() {
     let (author, reader) = (person("author"), person("reader"));
     let id = author.publish_text("Before it happened");
     shared_server().run_cli(&["user", "suspend", &author.id]).assert_success();
@@ -43,7 +43,7 @@ fn posts_of_a_suspended_author_are_not_shown() {
 }
 
 #[test]
-fn users_are_found_by_every_name() {
+fn users_are_looked_up_by_id_and_username() {
     let (one, two) = (person("One"), person("two"));
     let get = |path: String| one.get(path).assert_status(200);
     let me = get("/2/users/me".to_owned());

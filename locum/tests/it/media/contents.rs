@@ -7,7 +7,7 @@ use super::{at_once, in_segments, person, picture, processed, seen};
 use crate::harness::{TestRequest, TestServer};
 
 #[test]
-fn bytes_tell_what_a_picture_is() {
+fn image_type_is_detected_from_its_bytes() {
     let author = person("author");
     let cases = [
         (png(33, 44), "image/png", "photo"),
@@ -27,7 +27,7 @@ fn bytes_tell_what_a_picture_is() {
 }
 
 #[test]
-fn what_is_broken_or_something_else_as_well_is_not_taken() {
+fn broken_or_ambiguous_file_is_refused() {
     let author = person("author");
     let zip = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
     for whole in [png(50, 50), jpeg(50, 50), webp(50, 50), gif(3)] {
@@ -57,7 +57,7 @@ fn what_is_broken_or_something_else_as_well_is_not_taken() {
 }
 
 #[test]
-fn a_photo_does_not_tell_where_it_was_taken() {
+fn photo_is_served_without_its_location() {
     let author = person("author");
     let plain = jpeg(40, 20);
     // Lying on its side, at 51°28′ north, and with the phone's name.
@@ -95,7 +95,7 @@ fn a_photo_does_not_tell_where_it_was_taken() {
 }
 
 #[test]
-fn a_video_must_be_one_and_keep_to_the_limits() {
+fn invalid_or_too_long_video_is_refused() {
     let author = person("author");
     let usual = Film::default();
     let whole = mp4(usual);
@@ -130,7 +130,7 @@ fn a_video_must_be_one_and_keep_to_the_limits() {
 }
 
 #[test]
-fn a_post_carries_four_photos_or_one_of_the_others() {
+fn post_carries_four_photos_or_one_video_or_gif() {
     let author = person("author");
     let photos: Vec<String> = (0..4_u32).map(|number| picture(&author, &png(30 + number, 30))).collect();
     let moving = picture(&author, &gif(2));
@@ -146,7 +146,7 @@ fn a_post_carries_four_photos_or_one_of_the_others() {
 }
 
 #[test]
-fn pictures_that_say_they_are_enormous_cost_nothing() {
+fn image_with_enormous_declared_size_is_refused_cheaply() {
     let server = TestServer::start(&[]);
     let author = server.new_user("author");
     at_once(&author, "tweet_image", &png(64, 64)).assert_status(200);
@@ -169,7 +169,7 @@ fn memory(server: &TestServer) -> u64 {
 }
 
 #[test]
-fn figures_of_a_video_are_its_owners() {
+fn video_metrics_are_shown_to_the_owner_only() {
     let author = person("author");
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();

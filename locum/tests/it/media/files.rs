@@ -11,7 +11,7 @@ fn address(person: &TestUser<'_>, id: &str) -> String {
 }
 
 #[test]
-fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
+fn media_file_is_served_whole_and_by_range() {
     let author = person("author");
     let file = jpeg(200, 100);
     let path = address(&author, &picture(&author, &file));
@@ -61,7 +61,7 @@ fn a_file_is_served_as_what_it_is_in_whole_and_in_part() {
 }
 
 #[test]
-fn nobody_guesses_a_files_name() {
+fn media_file_names_are_unguessable() {
     let author = person("author");
     let id = picture(&author, &png(20, 20));
     let path = address(&author, &id);
@@ -81,7 +81,7 @@ fn nobody_guesses_a_files_name() {
 }
 
 #[test]
-fn a_large_photo_comes_in_smaller_sizes() {
+fn large_photo_is_served_in_smaller_sizes() {
     let author = person("author");
     let path = address(&author, &picture(&author, &png(1500, 300)));
     let small = shared_server().send(TestRequest::get(format!("{path}?format=png&name=small")));
@@ -95,7 +95,7 @@ fn a_large_photo_comes_in_smaller_sizes() {
 }
 
 #[test]
-fn imported_files_are_served() {
+fn imported_media_files_are_served() {
     let server = TestServer::start(&[]);
     let author = server.new_user("author");
     let folder = server.data_dir().join("media/99");
@@ -120,7 +120,7 @@ fn imported_files_are_served() {
 }
 
 #[test]
-fn what_nobody_posts_goes_with_its_bytes() {
+fn unused_upload_is_deleted_with_its_file() {
     let mut server = TestServer::start(&[]);
     let (ids, open, paths, token) = {
         let author = server.new_user("author");
@@ -163,7 +163,7 @@ fn what_nobody_posts_goes_with_its_bytes() {
 }
 
 #[test]
-fn the_media_of_a_protected_account_are_not_shown_to_strangers() {
+fn media_of_a_protected_account_is_hidden_from_strangers() {
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
     let id = at_once(&hidden, "tweet_image", &png(20, 20)).assert_status(200)["data"]["id"].clone();
     let id = id.as_str().unwrap();

@@ -61,7 +61,7 @@ fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
 }
 
 #[test]
-fn a_video_comes_in_segments_of_any_order() {
+fn video_segments_are_accepted_in_any_order() {
     let author = person("author");
     let film = Film { bytes: 40_000, ..Film::default() };
     let file = mp4(film);
@@ -94,7 +94,7 @@ fn a_video_comes_in_segments_of_any_order() {
 }
 
 #[test]
-fn json_carries_segments_in_base64() {
+fn json_segment_is_decoded_from_base64() {
     let author = person("author");
     let file = jpeg(120, 80);
     let begin = json!({ "media_type": "image/jpeg", "total_bytes": file.len() });
@@ -119,7 +119,7 @@ fn json_carries_segments_in_base64() {
 }
 
 #[test]
-fn the_older_form_steps_by_command() {
+fn older_upload_steps_are_selected_by_command() {
     let author = person("author");
     let file = gif(3);
     let size = file.len().to_string();
@@ -143,7 +143,7 @@ fn the_older_form_steps_by_command() {
 }
 
 #[test]
-fn the_interface_before_is_signed_without_its_parts() {
+fn older_upload_is_signed_without_its_multipart_body() {
     let author = person("author");
     let file = jpeg(50, 40);
     let target = "/1.1/media/upload.json";
@@ -185,7 +185,7 @@ fn the_interface_before_is_signed_without_its_parts() {
 }
 
 #[test]
-fn nobody_uses_what_is_not_theirs() {
+fn media_of_another_user_is_refused() {
     let (owner, other) = (person("owner"), person("other"));
     let id = picture(&owner, &png(20, 20));
     let post = |who: &crate::harness::TestUser<'_>, id: &str| {
@@ -273,7 +273,7 @@ fn invalid_media_metadata_body_or_tag_is_refused() {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_kill() {
+fn acknowledged_segments_survive_a_killed_process() {
     let mut server = TestServer::start(&[]);
     let file = mp4(Film { bytes: 90_000, ..Film::default() });
     let (token, id) = {
@@ -307,7 +307,7 @@ fn what_was_acknowledged_survives_a_kill() {
 }
 
 #[test]
-fn subtitles_belong_to_a_video() {
+fn subtitles_are_added_to_a_video_only() {
     let author = person("author");
     let film = at_once(&author, "tweet_video", &mp4(Film::default())).assert_status(200);
     let film = film["data"]["id"].as_str().unwrap();
