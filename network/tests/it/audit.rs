@@ -98,7 +98,7 @@ async fn exchange(world: &World, keys: &AppCredentials, code: &str, from: &str) 
 }
 
 #[test]
-fn what_users_grant_and_take_back_is_written_down_with_it() {
+fn grant_and_revocation_are_recorded_in_the_same_transaction() {
     on_each_engine(async |world| {
         let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
         let id = app.id;
@@ -146,7 +146,7 @@ fn what_users_grant_and_take_back_is_written_down_with_it() {
 
 /// The request is refused, the family ends, and the record says so: all in one commit.
 #[test]
-fn a_second_use_is_written_down_although_it_is_refused() {
+fn refused_reuse_of_a_token_is_recorded() {
     on_each_engine(async |world| {
         let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
         let code = approved(&world, &app, ada).await;
@@ -176,7 +176,7 @@ fn a_second_use_is_written_down_although_it_is_refused() {
 }
 
 #[test]
-fn every_revocation_is_written_down_once() {
+fn every_revocation_is_recorded_once() {
     on_each_engine(async |world| {
         let (ada, (app, keys)) = (world.user("ada").await, app(&world).await);
         let id = app.id;
@@ -218,7 +218,7 @@ fn every_revocation_is_written_down_once() {
 
 /// What a token was given, it keeps; what its app may ask for later, it does not get.
 #[test]
-fn an_apps_wider_permission_does_not_widen_its_tokens() {
+fn wider_app_permission_does_not_widen_existing_tokens() {
     on_each_engine(async |world| {
         let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
         let id = app.id;
@@ -238,7 +238,7 @@ fn an_apps_wider_permission_does_not_widen_its_tokens() {
 
 /// Beyond the user's id before an OAuth 1.0a token, and the ending of an OAuth 2.0 one.
 #[test]
-fn tokens_have_nothing_in_common_but_their_form() {
+fn tokens_share_only_their_format() {
     on_each_engine(async |world| {
         let (ada, (app, _)) = (world.user("ada").await, app(&world).await);
         let (id, scopes) = (app.id, tokens::all_scopes());

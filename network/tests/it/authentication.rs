@@ -67,7 +67,7 @@ fn refusal(stop: Error) -> String {
 }
 
 #[test]
-fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
+fn credential_authenticates_its_caller_until_revoked() {
     on_each_engine(async |world| {
         let (app, keys) = app(&world).await;
         let ada = world.user("ada").await;
@@ -100,7 +100,7 @@ fn each_kind_of_credential_names_its_caller_until_it_is_revoked() {
 }
 
 #[test]
-fn a_signature_holds_once_for_the_address_the_client_knows() {
+fn signature_is_accepted_once_for_the_public_address() {
     on_each_engine(async |world| {
         let (app, keys) = app(&world).await;
         let ada = world.user("ada").await;

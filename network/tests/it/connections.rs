@@ -53,7 +53,7 @@ fn connection(world: &World, app: AppId, node: i64) -> StreamConnection {
 }
 
 #[test]
-fn another_nodes_connections_count_while_it_lives() {
+fn connections_of_another_node_count_while_it_is_alive() {
     on_each_engine(|world| async move {
         let app = app(&world, true).await;
         let open = |row: StreamConnection| {
@@ -84,7 +84,7 @@ fn another_nodes_connections_count_while_it_lives() {
 }
 
 #[test]
-fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
+fn closed_connections_are_announced_to_their_nodes() {
     on_each_engine(|world| async move {
         let app = app(&world, true).await;
         let rows = [0, 1].map(|node| connection(&world, app, node));
@@ -108,7 +108,7 @@ fn those_that_are_ended_are_told_to_the_nodes_that_hold_them() {
 }
 
 #[test]
-fn a_token_that_ended_meanwhile_opens_nothing() {
+fn revoked_token_opens_no_connection() {
     on_each_engine(|world| async move {
         let app = app(&world, false).await;
         let row = connection(&world, app, 0);

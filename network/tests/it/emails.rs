@@ -61,7 +61,7 @@ fn letter() -> EmailMessage {
 }
 
 #[test]
-fn a_letter_is_tried_until_it_is_sent() {
+fn email_is_retried_until_it_is_sent() {
     on_each_engine(async |world| {
         let queue = |tx: &mut Tx<'_>| -> Result<(), Error> { Ok(emails::enqueue(tx, &letter())?) };
         let undone = move |tx: &mut Tx<'_>| -> Result<(), Error> {
@@ -93,7 +93,7 @@ fn a_letter_is_tried_until_it_is_sent() {
 }
 
 #[test]
-fn a_letter_that_can_not_be_sent_is_given_up() {
+fn undeliverable_email_is_abandoned() {
     on_each_engine(async |world| {
         world.write(|tx| Ok(emails::enqueue(tx, &letter())?)).await;
         let mut now = base::clock::wall_time().plus_ms(1000);
@@ -112,7 +112,7 @@ fn a_letter_that_can_not_be_sent_is_given_up() {
 }
 
 #[test]
-fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
+fn permanently_refused_or_expired_email_is_not_retried() {
     on_each_engine(async |world| {
         let misled = EmailMessage { to: "nobody@example.org".to_owned(), ..letter() };
         world.write(move |tx| Ok(emails::enqueue(tx, &misled)?)).await;
@@ -136,7 +136,7 @@ fn a_letter_that_nobody_can_get_or_whose_link_has_ended_is_not_tried_again() {
 }
 
 #[test]
-fn a_site_is_what_the_configuration_says() {
+fn site_of_an_email_comes_from_the_configuration() {
     for good in ["https://a.org", "http://127.0.0.1:8080/", "https://a.org/social"] {
         assert!(EmailSite::new("A", good).is_ok(), "{good}");
     }

@@ -63,7 +63,7 @@ async fn is_readable(world: &World, id: base::AppId, user: UserId) {
 }
 
 #[test]
-fn old_secrets_are_read_and_new_ones_have_the_new_key() {
+fn old_secrets_stay_readable_and_new_ones_use_the_new_key() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let mint = |id| move |tx: &mut Tx<'_>| tokens::mint_oauth1(tx, id, ada, Permission::Write);
@@ -119,7 +119,7 @@ async fn is_enough(world: &World, keyring: Keyring) -> bool {
 }
 
 #[test]
-fn secrets_are_sealed_anew_while_others_are_made_and_changed() {
+fn secrets_are_re_encrypted_during_concurrent_writes() {
     on_each_engine(async |world| {
         let ids = {
             let mut ids = Vec::new();

@@ -48,7 +48,7 @@ async fn told(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_protected_user_is_followed_by_approval() {
+fn protected_user_is_followed_after_approval() {
     on_each_engine(async |world| {
         let (shy, ada, bob) = (world.user("shy").await, world.user("ada").await, world.user("bob").await);
         protect(&world, shy, true).await;
@@ -96,7 +96,7 @@ fn a_protected_user_is_followed_by_approval() {
 }
 
 #[test]
-fn a_block_ends_what_two_people_had_with_each_other() {
+fn block_removes_relations_between_two_users() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         follow(&world, ada, bob).await;
@@ -131,7 +131,7 @@ fn a_block_ends_what_two_people_had_with_each_other() {
 }
 
 #[test]
-fn many_acts_at_once_leave_counters_that_agree_and_no_follow_beside_a_block() {
+fn concurrent_actions_keep_counters_consistent_and_no_follow_with_a_block() {
     on_each_engine(async |world| {
         let mut people = Vec::new();
         for name in ["u0", "u1", "u2", "u3", "u4"] {
@@ -173,7 +173,7 @@ fn repost(id: i64, author: UserId, of: &Post) -> Post {
 }
 
 #[test]
-fn a_home_timeline_is_silent_about_the_muted_and_the_blocked() {
+fn home_timeline_omits_muted_and_blocked_users() {
     on_each_engine(async |world| {
         let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         follow(&world, ada, bob).await;
@@ -225,7 +225,7 @@ fn word<T>(done: Result<T, Error>) -> &'static str {
 }
 
 #[test]
-fn who_may_act_on_whom_is_decided_in_one_place() {
+fn visibility_decides_alike_for_every_action() {
     on_each_engine(async |world| {
         let (author, actor) = (world.user("author").await, world.user("actor").await);
         let post = world.say(author, "act on me").await;
@@ -273,7 +273,7 @@ fn who_may_act_on_whom_is_decided_in_one_place() {
 }
 
 #[test]
-fn verified_followers_are_counted_whoever_comes_first() {
+fn verified_followers_are_counted_in_any_order_of_events() {
     on_each_engine(async |world| {
         let [ada, bob, cid] = [world.user("ada").await, world.user("bob").await, world.user("cid").await];
         let verified = async |user: UserId| {

@@ -20,7 +20,7 @@ async fn list(world: &World, owner: UserId) -> i64 {
 }
 
 #[test]
-fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
+fn lists_per_user_and_members_per_list_are_limited() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let newest = world.write(move |tx| {
@@ -63,7 +63,7 @@ fn a_user_has_a_thousand_lists_and_a_list_five_thousand_members() {
 }
 
 #[test]
-fn a_lists_timeline_reaches_back_eight_hundred_posts() {
+fn list_timeline_reaches_back_eight_hundred_posts() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let id = list(&world, ada).await;

@@ -21,7 +21,7 @@ fn by(user: UserId) -> MessageSender {
 }
 
 #[test]
-fn what_happens_is_told_to_whom_it_reaches_and_never_what_was_said() {
+fn message_events_name_their_recipients_and_omit_the_text() {
     on_each_engine(|world| async move {
         let ada = world.user("ada").await;
         let bob = world.user("bob").await;

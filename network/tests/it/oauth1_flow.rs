@@ -100,7 +100,7 @@ async fn level_of(world: &World, token: &Secret) -> String {
 }
 
 #[test]
-fn a_user_who_approves_comes_back_with_a_verifier_that_works_once() {
+fn verifier_of_an_approved_request_works_once() {
     on_each_engine(async |world| {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
@@ -185,7 +185,7 @@ async fn prepare(world: &World, app: &mut App, user: UserId, pair: &RequestToken
 }
 
 #[test]
-fn each_state_refuses_what_does_not_follow_from_it() {
+fn request_token_refuses_steps_out_of_order() {
     on_each_engine(async |world| {
         let app_over = "Unauthenticated(App)";
         let table = [
@@ -233,7 +233,7 @@ fn each_state_refuses_what_does_not_follow_from_it() {
 }
 
 #[test]
-fn only_the_app_that_asked_exchanges_and_nothing_is_missing() {
+fn verifier_is_exchanged_by_its_own_app_with_all_parameters() {
     on_each_engine(async |world| {
         let (mine, other) = (app(&world, "mine", &[CALLBACK]).await, app(&world, "other", &[CALLBACK]).await);
         let ada = world.user("ada").await;
@@ -250,7 +250,7 @@ fn only_the_app_that_asked_exchanges_and_nothing_is_missing() {
 }
 
 #[test]
-fn a_pin_has_seven_digits_and_five_tries() {
+fn pin_has_seven_digits_and_five_attempts() {
     on_each_engine(async |world| {
         let app = app(&world, "desktop", &[]).await;
         let ada = world.user("ada").await;
@@ -283,7 +283,7 @@ fn a_pin_has_seven_digits_and_five_tries() {
 }
 
 #[test]
-fn of_many_exchanges_at_once_one_wins() {
+fn concurrent_verifier_exchanges_succeed_once() {
     on_each_engine(async |world| {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;

@@ -186,7 +186,7 @@ pub(crate) async fn events(world: &World, kind: &str) -> usize {
 }
 
 #[test]
-fn a_code_becomes_tokens_once() {
+fn authorization_code_is_exchanged_once() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         for (name, kind) in [("web", OAuthClientKind::Web), ("native", OAuthClientKind::Native)] {
@@ -213,7 +213,7 @@ fn a_code_becomes_tokens_once() {
 }
 
 #[test]
-fn a_code_is_bound_to_all_that_it_was_asked_with() {
+fn authorization_code_is_bound_to_its_request() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (mine, other) =
@@ -250,7 +250,7 @@ fn a_code_is_bound_to_all_that_it_was_asked_with() {
 }
 
 #[test]
-fn a_code_lives_for_half_a_minute() {
+fn authorization_code_expires_after_thirty_seconds() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let mine = party(&world, "mine", OAuthClientKind::Web).await;
@@ -268,7 +268,7 @@ fn a_code_lives_for_half_a_minute() {
 }
 
 #[test]
-fn a_plain_challenge_wants_its_verifier() {
+fn plain_challenge_needs_its_verifier() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let party = party(&world, "plain", OAuthClientKind::Native).await;

@@ -30,7 +30,7 @@ async fn told(world: &World) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn a_poll_takes_one_vote_of_each_until_it_ends() {
+fn poll_accepts_one_vote_per_user_until_it_ends() {
     on_each_engine(async |world| {
         let [ada, bob, eve] = [world.user("ada").await, world.user("bob").await, world.user("eve").await];
         let post = world.post(ada, poll(&["red", "blue"], 5)).await;
@@ -71,7 +71,7 @@ fn a_poll_takes_one_vote_of_each_until_it_ends() {
 }
 
 #[test]
-fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
+fn card_poll_ends_once_for_each_post_with_the_card() {
     on_each_engine(async |world| {
         let [ada, bob] = [world.user("ada").await, world.user("bob").await];
         let made = world
@@ -122,7 +122,7 @@ fn the_poll_of_a_card_ends_once_for_each_post_that_carries_it() {
 }
 
 #[test]
-fn a_poll_keeps_its_bounds() {
+fn poll_outside_its_bounds_is_refused() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let long = "x".repeat(26);

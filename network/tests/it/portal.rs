@@ -30,7 +30,7 @@ async fn made(world: &World, owner: UserId) -> AppId {
 }
 
 #[test]
-fn an_app_has_no_name_that_deceives_the_eye() {
+fn app_name_with_deceptive_characters_is_refused() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
@@ -48,7 +48,7 @@ fn an_app_has_no_name_that_deceives_the_eye() {
 }
 
 #[test]
-fn developers_have_their_own_apps_only() {
+fn developer_sees_own_apps_only() {
     on_each_engine(async |world| {
         let (ada, eve) = (world.user("ada").await, world.user("eve").await);
         let id = made(&world, ada).await;
@@ -84,7 +84,7 @@ fn developers_have_their_own_apps_only() {
 }
 
 #[test]
-fn a_developer_changes_an_app() {
+fn developer_changes_an_app() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
@@ -121,7 +121,7 @@ fn a_developer_changes_an_app() {
 }
 
 #[test]
-fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
+fn developer_regenerates_credentials_and_deletes_an_app() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;
@@ -162,7 +162,7 @@ fn a_developer_renews_what_belongs_to_an_app_and_deletes_it() {
 }
 
 #[test]
-fn the_record_is_read_page_by_page() {
+fn audit_log_is_paged() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         for owner in [ada, bob, ada, ada] {
@@ -186,7 +186,7 @@ fn the_record_is_read_page_by_page() {
 }
 
 #[test]
-fn usage_is_counted_by_window_and_written_at_once() {
+fn usage_is_counted_by_window_and_stored_in_one_write() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let id = made(&world, ada).await;

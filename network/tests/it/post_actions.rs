@@ -16,7 +16,7 @@ async fn repost(world: &World, user: UserId, post: PostId) -> PostId {
 }
 
 #[test]
-fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
+fn counters_agree_with_rows_after_random_actions() {
     on_each_engine(async |world| {
         let users = [world.user("ada").await, world.user("bob").await, world.user("eve").await];
         let [ada, bob, eve] = users;
@@ -58,7 +58,7 @@ fn whatever_is_done_and_undone_the_counters_agree_with_the_rows() {
 }
 
 #[test]
-fn the_same_act_many_times_at_once_is_done_once() {
+fn concurrent_equal_actions_count_once() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let post = world.say(ada, "Popular").await.id;
@@ -82,7 +82,7 @@ fn the_same_act_many_times_at_once_is_done_once() {
 }
 
 #[test]
-fn what_is_deleted_while_it_is_acted_upon_keeps_nothing() {
+fn action_on_a_concurrently_deleted_post_leaves_nothing() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let mut fans = Vec::new();
@@ -113,7 +113,7 @@ fn what_is_deleted_while_it_is_acted_upon_keeps_nothing() {
 }
 
 #[test]
-fn eight_hundred_bookmarks_are_listed() {
+fn bookmarks_reach_back_eight_hundred() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let post = world.say(ada, "Marked").await.id;
@@ -139,7 +139,7 @@ fn eight_hundred_bookmarks_are_listed() {
 }
 
 #[test]
-fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
+fn edited_quote_counts_once_and_hidden_reply_is_marked() {
     on_each_engine(async |world| {
         let (ada, new) = (
             world.user("ada").await,
@@ -172,7 +172,7 @@ fn an_edited_quote_counts_once_and_a_hidden_reply_is_known() {
 }
 
 #[test]
-fn replies_and_quotes_of_a_repost_are_of_its_original() {
+fn reply_to_or_quote_of_a_repost_refers_to_the_original() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let root = world.say(ada, "Root").await.id;

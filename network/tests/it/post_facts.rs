@@ -246,7 +246,7 @@ fn found(all: &[StoredPostFacts], named: &Named, product: QueryProduct, query: &
 }
 
 #[test]
-fn stored_posts_are_what_queries_ask_about() {
+fn post_facts_match_stored_posts() {
     on_each_engine(async |world| {
         let (named, list) = posts(&world).await;
         let mut ids: Vec<PostId> = named.iter().map(|(_, id)| *id).collect();

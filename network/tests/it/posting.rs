@@ -9,7 +9,7 @@ fn text(text: &str) -> NewPost {
 }
 
 #[test]
-fn a_post_is_read_for_entities_and_counted() {
+fn created_post_has_entities_and_is_counted() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("Bob").await);
         let post = world.say(ada, "hello @bob and @nobody #rust $TWTR https://example.com/a").await;
@@ -26,7 +26,7 @@ fn a_post_is_read_for_entities_and_counted() {
 }
 
 #[test]
-fn the_same_text_is_refused_for_a_day() {
+fn duplicate_text_is_refused_for_a_day() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         world.say(ada, "hello").await;
@@ -39,7 +39,7 @@ fn the_same_text_is_refused_for_a_day() {
 }
 
 #[test]
-fn length_is_weighed_and_premium_authors_write_long() {
+fn text_length_is_weighted_and_longer_for_premium_authors() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         world.say(ada, &"a".repeat(280)).await;
@@ -60,7 +60,7 @@ fn length_is_weighed_and_premium_authors_write_long() {
 }
 
 #[test]
-fn replies_and_quotes_count_and_deleting_takes_back() {
+fn replies_and_quotes_are_counted_until_deleted() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let root = world.say(ada, "root").await;
@@ -93,7 +93,7 @@ fn replies_and_quotes_count_and_deleting_takes_back() {
 }
 
 #[test]
-fn reply_settings_hold_for_the_conversation() {
+fn reply_settings_apply_to_the_whole_conversation() {
     on_each_engine(async |world| {
         let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         world.write(move |tx| network::follows::follow(tx, ada, eve)).await;
@@ -111,7 +111,7 @@ fn reply_settings_hold_for_the_conversation() {
 }
 
 #[test]
-fn an_edit_is_a_new_version_within_the_hour() {
+fn edit_within_an_hour_creates_a_new_version() {
     on_each_engine(async |world| {
         let new = network::users::NewUser {
             username: "zed".to_owned(),
@@ -141,7 +141,7 @@ fn an_edit_is_a_new_version_within_the_hour() {
 }
 
 #[test]
-fn a_self_serve_app_replies_only_when_summoned() {
+fn self_serve_app_replies_only_when_mentioned() {
     on_each_engine(async |world| {
         let (ada, bot) = (world.user("ada").await, world.user("bot").await);
         let plain = world.say(ada, "nobody called").await.id;
@@ -169,7 +169,7 @@ fn edit(of: PostId, words: &str) -> NewPost {
 }
 
 #[test]
-fn an_edit_is_taken_up_to_the_last_moment() {
+fn edit_is_accepted_until_the_end_of_its_hour() {
     on_each_engine(async |world| {
         let zed = zed(&world).await;
         let first = world.say(zed, "one").await;
@@ -185,7 +185,7 @@ fn an_edit_is_taken_up_to_the_last_moment() {
 }
 
 #[test]
-fn an_edit_keeps_what_the_post_stands_to() {
+fn edit_keeps_quote_and_reply_settings() {
     on_each_engine(async |world| {
         let (zed, ada) = (zed(&world).await, world.user("ada").await);
         let (root, other) = (world.say(ada, "root").await, world.say(ada, "other").await);
@@ -227,7 +227,7 @@ fn an_edit_keeps_what_the_post_stands_to() {
 }
 
 #[test]
-fn subscribers_reply_and_read_where_only_they_may() {
+fn subscribers_post_is_read_and_answered_by_subscribers_only() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let root = NewPost { reply_settings: "subscribers".to_owned(), ..text("for subscribers") };

@@ -35,7 +35,7 @@ async fn user(world: &World, id: UserId) -> store::users::User {
 }
 
 #[test]
-fn whoever_joins_confirms_the_address_once() {
+fn email_confirmation_works_once() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());
         let eve = applicant("eve", "eve@example.org");
@@ -71,7 +71,7 @@ fn whoever_joins_confirms_the_address_once() {
 }
 
 #[test]
-fn an_invitation_lets_one_in() {
+fn invitation_admits_one_user() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());
         let by = network::audit::AuditActor::default();
@@ -98,7 +98,7 @@ fn an_invitation_lets_one_in() {
 }
 
 #[test]
-fn a_change_of_address_waits_is_sent_again_and_taken_back() {
+fn change_of_email_is_pending_resent_and_cancelled() {
     on_each_engine(async |world| {
         let site = site();
         let ada = account(&world, "ada", PASSWORD).await;
@@ -138,7 +138,7 @@ fn a_change_of_address_waits_is_sent_again_and_taken_back() {
 }
 
 #[test]
-fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
+fn password_reset_link_works_once_and_expires() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());
         let ada = account(&world, "ada", PASSWORD).await;
@@ -185,7 +185,7 @@ fn a_new_password_is_set_by_a_link_that_works_once_and_not_for_long() {
 }
 
 #[test]
-fn whoever_changes_a_password_or_an_address_knows_the_password() {
+fn change_of_password_or_email_needs_the_password() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());
         let ada = account(&world, "ada", PASSWORD).await;

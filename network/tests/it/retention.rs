@@ -75,7 +75,7 @@ async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn everything_that_ends_is_forgotten_in_its_time() {
+fn expired_data_is_deleted_after_its_retention_period() {
     on_each_engine(async |world| {
         let ada = fill(&world).await;
         let now = base::clock::wall_time();

@@ -30,7 +30,7 @@ pub(crate) async fn kinds(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn a_session_lives_until_it_ends_or_is_not_used() {
+fn session_lives_until_it_expires_or_is_idle() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (text, session) = begun(&world, ada, None).await;
@@ -71,7 +71,7 @@ fn a_session_lives_until_it_ends_or_is_not_used() {
 }
 
 #[test]
-fn a_session_is_another_after_signing_in_and_when_it_is_renewed() {
+fn session_token_changes_on_sign_in_and_renewal() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (planted, _) = begun(&world, ada, None).await;
@@ -121,7 +121,7 @@ fn sessions_are_ended_from_another_one() {
 }
 
 #[test]
-fn a_form_holds_for_its_session_and_its_name_only() {
+fn form_token_is_bound_to_its_session_and_form() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let (_, one) = begun(&world, ada, None).await;
@@ -146,7 +146,7 @@ fn a_form_holds_for_its_session_and_its_name_only() {
 }
 
 #[test]
-fn no_secret_of_a_session_stands_in_the_database() {
+fn session_secrets_are_not_stored_in_plain_text() {
     on_each_engine(async |world| {
         if world.store.is_shared() {
             return;

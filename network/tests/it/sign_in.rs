@@ -59,7 +59,7 @@ pub(crate) async fn told(gate: &SignInService, login: &str, password: &str, addr
 }
 
 #[test]
-fn a_name_or_an_address_and_the_password_open() {
+fn user_signs_in_with_username_or_email() {
     on_each_engine(async |world| {
         let ada = account(&world, "ada", PASSWORD).await;
         world.user("nobody").await;
@@ -90,7 +90,7 @@ fn a_name_or_an_address_and_the_password_open() {
 }
 
 #[test]
-fn guessing_is_slow_and_locks_nobody_out() {
+fn password_guessing_is_slowed_without_locking_out_the_user() {
     on_each_engine(async |world| {
         let ada = account(&world, "ada", PASSWORD).await;
         let gate = gate(&world);
@@ -134,7 +134,7 @@ fn guessing_is_slow_and_locks_nobody_out() {
 }
 
 #[test]
-fn attempts_at_the_same_moment_do_not_pass_together() {
+fn concurrent_attempts_are_rate_limited() {
     on_each_engine(async |world| {
         account(&world, "ada", PASSWORD).await;
         let gate = gate(&world);
@@ -153,7 +153,7 @@ fn attempts_at_the_same_moment_do_not_pass_together() {
 }
 
 #[test]
-fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
+fn late_attempt_does_not_reset_the_rate_limit() {
     on_each_engine(async |world| {
         let pace = SignInLimits::default().per_address;
         let start = base::Time::from_seconds(1_780_315_200);
@@ -177,7 +177,7 @@ fn an_attempt_of_a_moment_before_does_not_empty_the_bucket() {
 }
 
 #[test]
-fn a_restart_forgets_no_attempt() {
+fn failed_attempts_survive_a_restart() {
     on_each_engine(async |world| {
         if world.store.is_shared() {
             return;
@@ -199,7 +199,7 @@ fn a_restart_forgets_no_attempt() {
 }
 
 #[test]
-fn an_old_hash_is_renewed_when_its_owner_comes() {
+fn outdated_password_hash_is_renewed_on_sign_in() {
     on_each_engine(async |world| {
         let ada = account(&world, "ada", "another one").await;
         let params = argon2::Params::new(8 * 1024, 1, 1, None).unwrap();
@@ -241,7 +241,7 @@ pub(crate) async fn medians<F: Future<Output = ()>>(rounds: usize, attempt: impl
 /// Without the hash of nobody's password an unknown name would be told many times sooner; what a
 /// busy machine adds falls on both alike.
 #[test]
-fn an_unknown_name_takes_as_long_as_a_wrong_password() {
+fn unknown_name_takes_as_long_as_a_wrong_password() {
     on_each_engine(async |world| {
         account(&world, "ada", PASSWORD).await;
         world.user("nopassword").await;
@@ -262,7 +262,7 @@ fn an_unknown_name_takes_as_long_as_a_wrong_password() {
 /// `cargo test -p network --test it -- --ignored to_the_microsecond`.
 #[test]
 #[ignore = "measures"]
-fn an_unknown_name_takes_as_long_to_the_microsecond() {
+fn unknown_name_takes_as_long_to_the_microsecond() {
     on_each_engine(async |world| {
         account(&world, "ada", PASSWORD).await;
         let gate = &wide(&world);
@@ -278,7 +278,7 @@ fn an_unknown_name_takes_as_long_to_the_microsecond() {
 
 /// However many want in at once, only so many passwords are hashed at the same time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_pool_hashes_no_more_at_once_than_it_has_places() {
+async fn concurrent_password_hashes_are_limited() {
     let pool = PasswordPool::new(2);
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..40 {

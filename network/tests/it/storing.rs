@@ -9,7 +9,7 @@ use crate::world::{START, World, fresh_database, on_each_engine, options};
 use base::Clock;
 
 #[test]
-fn what_fails_leaves_nothing_and_its_neighbours_stay() {
+fn failed_write_is_rolled_back_without_affecting_its_group() {
     on_each_engine(async |world| {
         let mut all = tokio::task::JoinSet::new();
         for number in 0..50 {
@@ -35,7 +35,7 @@ fn what_fails_leaves_nothing_and_its_neighbours_stay() {
 }
 
 #[test]
-fn the_log_is_read_in_order_and_pruned_behind_its_readers() {
+fn event_log_is_read_in_order_and_pruned_behind_its_consumers() {
     on_each_engine(async |world| {
         world
             .write(|tx| {
@@ -69,7 +69,7 @@ fn the_log_is_read_in_order_and_pruned_behind_its_readers() {
 }
 
 #[test]
-fn an_entry_of_a_transaction_that_ends_late_is_not_missed() {
+fn log_entry_of_a_late_commit_is_not_missed() {
     on_each_engine(async |world| {
         if !world.store.is_shared() {
             return; // one writer: nothing overlaps
@@ -137,7 +137,7 @@ async fn write_on(store: Arc<Store>, writer: usize) -> Vec<(usize, usize, bool)>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_the_database_that_drops_everyone_is_found_again_and_nothing_is_half_done() {
+async fn store_reconnects_after_lost_connections_without_partial_writes() {
     let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
         return;
     };
@@ -195,7 +195,7 @@ fn actors(events: &[event_log::LogEvent]) -> Vec<i64> {
 }
 
 #[tokio::test]
-async fn a_second_process_a_newer_schema_and_a_wrong_key_are_refused() {
+async fn second_process_newer_schema_or_wrong_key_is_refused() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen_at(START);
@@ -223,7 +223,7 @@ fn rusqlite_exec(folder: &std::path::Path) -> bool {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_found_out_before_a_migration() {
+async fn wrong_key_is_detected_before_a_migration() {
     let folder = TempDir::new().unwrap();
     let file = DatabaseLocation::File(folder.path().join("locum.db"));
     let clock = Clock::frozen_at(START);

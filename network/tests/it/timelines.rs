@@ -19,7 +19,7 @@ async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: P
 }
 
 #[test]
-fn a_home_timeline_follows_posts_deletes_and_follows() {
+fn home_timeline_follows_posts_deletions_and_follows() {
     on_each_engine(async |world| {
         let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         let homes = Arc::new(HomeTimelines::default());
@@ -41,7 +41,7 @@ fn a_home_timeline_follows_posts_deletes_and_follows() {
 }
 
 #[test]
-fn pages_walk_both_ways_without_repeat_or_gap() {
+fn timeline_pages_go_both_ways_without_repeat_or_gap() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let homes = Arc::new(HomeTimelines::default());
@@ -73,7 +73,7 @@ fn pages_walk_both_ways_without_repeat_or_gap() {
 }
 
 #[test]
-fn a_deep_home_timeline_is_merged_further_as_it_is_read() {
+fn home_timeline_is_merged_further_as_it_is_read() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let homes = Arc::new(HomeTimelines::default());

@@ -32,7 +32,7 @@ const fn about(webhook_id: i64, event_id: &str) -> NewDelivery<'_> {
 }
 
 #[test]
-fn an_event_is_enqueued_once_together_with_the_cursor() {
+fn event_is_enqueued_once_together_with_the_cursor() {
     on_each_engine(async |world| {
         let hook = webhook(&world, "https://example.org/a").await;
         let mut queued = world.store.subscribe_deliveries();
@@ -68,7 +68,7 @@ fn an_event_is_enqueued_once_together_with_the_cursor() {
 }
 
 #[test]
-fn a_webhook_that_is_removed_can_be_registered_again() {
+fn deleted_webhook_can_be_registered_again() {
     on_each_engine(async |world| {
         let hook = webhook(&world, "https://example.org/a").await;
         let other = AppId::new(8);

@@ -74,7 +74,7 @@ const BAD: &[&str] = &[
 ];
 
 #[test]
-fn a_callback_is_where_the_app_said_it_would_be() {
+fn callback_must_be_registered_by_the_app() {
     on_each_engine(async |world| {
         let mut app = app(&world, "demo", &REGISTERED).await;
         // An older list may hold what would not be taken now.

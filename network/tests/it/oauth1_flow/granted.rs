@@ -11,7 +11,7 @@ use crate::oauth2_flow::events;
 use crate::world::{World, on_each_engine};
 
 #[test]
-fn a_level_is_lowered_and_never_raised() {
+fn requested_permission_lowers_and_never_raises_the_level() {
     on_each_engine(async |world| {
         let mut app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
@@ -38,7 +38,7 @@ fn a_level_is_lowered_and_never_raised() {
 }
 
 #[test]
-fn nobody_is_asked_twice_where_the_app_signs_in() {
+fn sign_in_app_is_authorized_without_a_second_consent() {
     on_each_engine(async |world| {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
@@ -96,7 +96,7 @@ async fn swept(world: &World) -> u64 {
 }
 
 #[test]
-fn what_is_over_is_forgotten_after_a_day() {
+fn finished_request_tokens_are_deleted_after_a_day() {
     on_each_engine(async |world| {
         let app = app(&world, "demo", &[CALLBACK]).await;
         let pair = ask(&world, &app, CALLBACK, None).await;

@@ -62,7 +62,7 @@ const FAULTS: &[(&str, Option<&str>, &str)] = &[
 ];
 
 #[test]
-fn each_fault_is_told_where_it_is_safe_to_tell() {
+fn authorization_error_redirects_only_to_a_valid_redirect_uri() {
     on_each_engine(async |world| {
         let party = party(&world, "demo", OAuthClientKind::Web).await;
         for (name, value, wanted) in FAULTS {
@@ -93,7 +93,7 @@ fn each_fault_is_told_where_it_is_safe_to_tell() {
 }
 
 #[test]
-fn an_app_asks_for_what_its_settings_let_it() {
+fn requested_scopes_are_limited_by_the_app_settings() {
     on_each_engine(async |world| {
         let party = party(&world, "demo", OAuthClientKind::Web).await;
         let mut app = party.app.clone();
@@ -113,7 +113,7 @@ fn an_app_asks_for_what_its_settings_let_it() {
 }
 
 #[test]
-fn a_denial_is_told_to_the_app() {
+fn denial_redirects_to_the_app_with_an_error() {
     on_each_engine(async |world| {
         let party = party(&world, "demo", OAuthClientKind::Native).await;
         let request = AuthorizeRequest {
@@ -193,7 +193,7 @@ const BAD: &[&str] = &[
 ];
 
 #[test]
-fn a_redirect_address_is_the_registered_one_byte_for_byte() {
+fn redirect_uri_must_equal_a_registered_one() {
     on_each_engine(async |world| {
         let mut party = party(&world, "demo", OAuthClientKind::Web).await;
         let older = "javascript:alert(1)\nhttps://client.example/cb#f\nhttps://client.example/ä";

@@ -32,7 +32,7 @@ fn came(basic: (&str, &str), id: &str, secret: &str) -> ClientCredentials {
 }
 
 #[test]
-fn a_confidential_client_proves_itself_and_a_public_one_has_nothing_to_prove() {
+fn confidential_client_needs_its_secret_and_public_client_has_none() {
     on_each_engine(async |world| {
         let web = party(&world, "web", OAuthClientKind::Web).await;
         let native = party(&world, "native", OAuthClientKind::SinglePage).await;
@@ -71,7 +71,7 @@ fn a_confidential_client_proves_itself_and_a_public_one_has_nothing_to_prove() {
 }
 
 #[test]
-fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
+fn suspended_client_is_disclosed_only_after_authentication() {
     on_each_engine(async |world| {
         let Party { app, credentials } = party(&world, "web", OAuthClientKind::Web).await;
         let mut suspended = app.clone();
@@ -104,7 +104,7 @@ fn a_client_that_may_not_be_used_is_told_apart_only_by_itself() {
 /// An unknown client, a wrong secret, a public client that presents one: the same answer, and none of
 /// them sooner than the others by a factor that could be told apart over a network.
 #[test]
-fn an_unknown_client_takes_as_long_as_a_wrong_secret() {
+fn unknown_client_takes_as_long_as_a_wrong_secret() {
     on_each_engine(async |world| {
         let known = party(&world, "web", OAuthClientKind::Web).await;
         let public = party(&world, "phone", OAuthClientKind::Native).await;

@@ -30,7 +30,7 @@ async fn refresh_often(world: &World, party: &Party, from: &IssuedTokens, times:
 }
 
 #[test]
-fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
+fn concurrent_code_exchanges_succeed_once_and_revoke_the_tokens() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let party = party(&world, "demo", OAuthClientKind::Web).await;
@@ -59,7 +59,7 @@ fn of_fifty_exchanges_of_one_code_one_wins_and_its_tokens_die() {
 }
 
 #[test]
-fn of_a_hundred_refreshes_one_wins_and_the_family_dies() {
+fn concurrent_refreshes_succeed_once_and_revoke_the_family() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let party = party(&world, "demo", OAuthClientKind::Native).await;
@@ -75,7 +75,7 @@ fn of_a_hundred_refreshes_one_wins_and_the_family_dies() {
 
 /// A user who revokes while tokens are given out is left with none.
 #[test]
-fn nothing_is_given_out_beside_a_revocation() {
+fn concurrent_revocation_leaves_no_valid_token() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let party = party(&world, "demo", OAuthClientKind::Native).await;

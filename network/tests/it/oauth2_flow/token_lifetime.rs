@@ -14,7 +14,7 @@ use super::{
 use crate::world::on_each_engine;
 
 #[test]
-fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
+fn refresh_token_used_twice_revokes_the_family() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let mine = party(&world, "mine", OAuthClientKind::Native).await;
@@ -55,7 +55,7 @@ fn a_refresh_token_is_used_up_and_its_second_use_ends_the_family() {
 }
 
 #[test]
-fn tokens_end_by_themselves() {
+fn tokens_expire_at_their_time() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let party = party(&world, "demo", OAuthClientKind::Native).await;
@@ -82,7 +82,7 @@ fn tokens_end_by_themselves() {
 }
 
 #[test]
-fn a_client_revokes_its_own_and_a_user_everything() {
+fn client_revokes_its_own_tokens_and_user_revokes_all() {
     on_each_engine(async |world| {
         let ada = world.user("ada").await;
         let mine = party(&world, "mine", OAuthClientKind::Web).await;
