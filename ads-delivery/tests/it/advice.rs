@@ -191,7 +191,7 @@ async fn dismiss(world: &World, shop: &Shop, one: &Value) {
 }
 
 #[test]
-fn what_fails_in_the_middle_is_said_once_and_by_one() {
+fn interrupted_recommendation_is_announced_once_by_one_node() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         shop.subscribe(&world, MAIL, "PERFORMANCE_IMPROVEMENT").await;

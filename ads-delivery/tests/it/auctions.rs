@@ -41,7 +41,7 @@ async fn contest(world: &World, item: &str) -> AuctionStatistics {
 }
 
 #[test]
-fn every_bid_is_counted_as_often_as_it_was_made() {
+fn bid_counts_once_for_each_auction() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         let campaign = shop.campaign(&world).await;

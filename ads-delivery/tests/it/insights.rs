@@ -26,7 +26,7 @@ async fn volume(world: &World, wanted: &InsightsQuery, step_ms: i64) -> Vec<u64>
 }
 
 #[test]
-fn each_bucket_holds_what_was_written_in_it() {
+fn keyword_bucket_counts_the_posts_of_its_time_span() {
     on_each_engine(async |world| {
         let (ana, ben) = (world.user("ana".to_owned()).await, world.user("ben".to_owned()).await);
         let begin = world.clock.now();
@@ -74,7 +74,7 @@ fn each_bucket_holds_what_was_written_in_it() {
 }
 
 #[test]
-fn a_country_is_that_of_the_place_or_of_who_writes() {
+fn keyword_country_is_that_of_the_place_or_of_the_author() {
     on_each_engine(async |world| {
         let mut people = Vec::new();
         for (name, home) in [("ana", "Lisboa"), ("ben", "Portugal"), ("cem", "Paris"), ("dee", "")] {

@@ -67,7 +67,7 @@ async fn stats(world: &World, shop: &Shop, campaign: &str, from: &str, to: &str)
 }
 
 #[test]
-fn a_week_is_told_once_with_the_figures_of_the_interface() {
+fn weekly_email_is_sent_once_with_the_figures_of_the_api() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         let campaign = shop.campaign(&world).await;
@@ -121,7 +121,7 @@ fn a_week_is_told_once_with_the_figures_of_the_interface() {
 }
 
 #[test]
-fn who_does_not_ask_or_may_not_know_is_told_nothing() {
+fn user_without_subscription_or_role_gets_no_weekly_email() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         shop.subscribe(&world, MAIL, "ACCOUNT_PERFORMANCE").await;

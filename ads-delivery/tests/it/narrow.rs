@@ -47,7 +47,7 @@ fn changes(recommendation: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn related_keywords_widen_an_audience() {
+fn recommendation_widens_an_audience_by_related_keywords() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         let item = about(&world, &shop, "bike").await;
@@ -94,7 +94,7 @@ fn related_keywords_widen_an_audience() {
 }
 
 #[test]
-fn what_keeps_most_out_may_go() {
+fn recommendation_removes_the_criterion_that_excludes_most_users() {
     on_each_engine(async |world| {
         let shop = Shop::open(&world, "ana").await;
         let item = about(&world, &shop, "kayak").await;
@@ -124,7 +124,7 @@ fn what_keeps_most_out_may_go() {
 }
 
 #[test]
-fn what_spends_or_was_paused_is_left_alone() {
+fn spending_or_paused_line_item_gets_no_recommendation() {
     on_each_engine(async |world| {
         let (busy, slow) = (Shop::open(&world, "ana").await, Shop::open(&world, "ben").await);
         let mut busiest = String::new();

@@ -320,7 +320,7 @@ fn anonymous_viewer_is_reached_only_without_criteria() {
 }
 
 #[test]
-fn browsers_and_similar_tastes_tell() {
+fn platform_and_similar_followers_criteria_reach_their_users() {
     on_each_engine(async |world| {
         let users = people(&world, 30).await;
         for (user, agent) in [

@@ -21,7 +21,7 @@ fn one(kind: &str, value: &str) -> TargetedAudience {
 }
 
 #[test]
-fn ages_and_genders_are_those_that_people_told_on_that_day() {
+fn age_and_gender_criteria_use_the_private_profile_of_the_day() {
     on_each_engine(async |world| {
         let mut users = Vec::new();
         for number in 0..4 {
@@ -86,7 +86,7 @@ async fn sign_in(world: &World, user: UserId, agent: &'static str) {
 }
 
 #[test]
-fn devices_and_versions_are_those_of_the_last_session() {
+fn device_and_version_criteria_use_the_last_session() {
     on_each_engine(async |world| {
         let mut users = Vec::new();
         for number in 0..4 {
