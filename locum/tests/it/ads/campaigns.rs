@@ -31,12 +31,12 @@ fn campaign_runs_once_a_line_item_has_a_promoted_post() {
     assert_eq!(state(), (json!("UNKNOWN"), json!(["INCOMPLETE"])));
     let post = ads.person.publish_text("Look at this");
     let promote = [("line_item_id", item.as_str()), ("tweet_ids", post.as_str())];
-    let made = ads.send("POST", "/promoted_tweets", &promote).assert_status(200);
-    assert_eq!(made["data"][0]["tweet_id"], post.as_str());
-    assert_eq!(made["total_count"], 1);
-    assert_eq!(made["request"]["params"]["tweet_ids"][0], post.parse::<i64>().unwrap());
+    let created = ads.send("POST", "/promoted_tweets", &promote).assert_status(200);
+    assert_eq!(created["data"][0]["tweet_id"], post.as_str());
+    assert_eq!(created["total_count"], 1);
+    assert_eq!(created["request"]["params"]["tweet_ids"][0], post.parse::<i64>().unwrap());
     assert_eq!(state(), (json!("RUNNING"), json!([])));
-    let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
+    let promoted = created["data"][0]["id"].as_str().unwrap().to_owned();
     let again = ads.send("POST", "/promoted_posts", &promote).assert_status(200);
     assert_eq!(again["data"][0]["id"], promoted.as_str());
     assert_eq!(again["data"][0]["post_id"], post.as_str());
@@ -62,8 +62,8 @@ fn record_below_a_deleted_one_is_listed_with_deleted_records_only() {
     assert!(ids(&ads.get("/promoted_posts", &below)).is_empty());
     let seen = ads.get("/promoted_posts", &[below[0], ("with_deleted", "True")]);
     assert_eq!(seen["data"][0]["deleted"], false);
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!((&gone["data"]["deleted"], &gone["data"]["servable"]), (&json!(true), &Value::Null));
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!((&deleted["data"]["deleted"], &deleted["data"]["servable"]), (&json!(true), &Value::Null));
     is(&ads.send("DELETE", &path, &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
     is(&ads.send("GET", &path, &[]), 404, "CAMPAIGN_NOT_FOUND", "campaign_id");
     ads.send("GET", &path, &[("with_deleted", "true")]).assert_status(200);
@@ -73,12 +73,12 @@ fn record_below_a_deleted_one_is_listed_with_deleted_records_only() {
 fn invalid_campaign_is_refused_with_all_its_errors() {
     let ads = Advertiser::new();
     let with = |params: &[(&str, &str)]| {
-        let usual = [
+        let defaults = [
             ("funding_instrument_id", ads.instrument.as_str()),
             ("name", "N"),
             ("daily_budget_amount_local_micro", "10000000"),
         ];
-        ads.send("POST", "/campaigns", &with_overrides(&usual, params))
+        ads.send("POST", "/campaigns", &with_overrides(&defaults, params))
     };
     let long = |length: usize| "é".repeat(length);
     with(&[("name", &long(255))]).assert_status(200);
@@ -114,8 +114,8 @@ fn campaign_batch_is_applied_completely_or_not_at_all() {
             "daily_budget_amount_local_micro": 10_000_000,
         } })
     };
-    let kept = ads.campaign();
-    let change = json!({ "operation_type": "Update", "params": { "campaign_id": kept, "name": "Autumn" } });
+    let stored = ads.campaign();
+    let change = json!({ "operation_type": "Update", "params": { "campaign_id": stored, "name": "Autumn" } });
     let broken = json!([create("One"), create(""), change, { "operation_type": "Delete", "params": {} }]);
     let refused = ads.batch("campaigns", &broken).assert_status(400);
     let items = refused["operation_errors"].as_array().unwrap();
@@ -123,9 +123,9 @@ fn campaign_batch_is_applied_completely_or_not_at_all() {
     assert_eq!(items[1][0]["code"], "MISSING_PARAMETER");
     assert_eq!(items[2], json!([]));
     assert_eq!(items[3][0]["parameter"], "campaign_id");
-    assert_eq!(ids(&ads.get("/campaigns", &[])), [kept.as_str()]);
-    assert_eq!(ads.get(&format!("/campaigns/{kept}"), &[])["data"]["name"], "Spring");
-    let whole = json!([create("One"), change, { "operation_type": "Delete", "params": { "id": kept } }]);
+    assert_eq!(ids(&ads.get("/campaigns", &[])), [stored.as_str()]);
+    assert_eq!(ads.get(&format!("/campaigns/{stored}"), &[])["data"]["name"], "Spring");
+    let whole = json!([create("One"), change, { "operation_type": "Delete", "params": { "id": stored } }]);
     is(&ads.batch("campaigns", &json!([])), 400, "INVALID_PARAMETER", "");
     is(&ads.batch("campaigns", &json!({})), 400, "INVALID_PARAMETER", "");
     // The same record twice: deletions come first, so that the change finds nothing.
@@ -198,11 +198,11 @@ fn role_decides_who_reads_and_writes_campaigns() {
         ("PARTNER_AUDIENCE_MANAGER", false, false),
     ] {
         role(&[name]);
-        let may = |answer: &TestResponse, may: bool| {
+        let may = |response: &TestResponse, may: bool| {
             if may {
-                answer.assert_status(200);
+                response.assert_status(200);
             } else {
-                is(answer, 403, "ACTION_NOT_ALLOWED", "");
+                is(response, 403, "ACTION_NOT_ALLOWED", "");
             }
         };
         may(&send(&other, "GET", &path, &[]), reads);
@@ -241,14 +241,14 @@ fn without_empty<'a>(params: Vec<(&'a str, &'a str)>) -> Vec<(&'a str, &'a str)>
 
 /// Creates a line item for engagements, unless the parameters say otherwise.
 fn create_line_item(ads: &Advertiser, campaign: &str, more: &[(&str, &str)]) -> TestResponse {
-    let usual = [
+    let defaults = [
         ("campaign_id", campaign),
         ("objective", "ENGAGEMENTS"),
         ("product_type", "PROMOTED_TWEETS"),
         ("placements", "ALL_ON_TWITTER"),
         ("bid_amount_local_micro", "150000"),
     ];
-    ads.send("POST", "/line_items", &without_empty(with_overrides(&usual, more)))
+    ads.send("POST", "/line_items", &without_empty(with_overrides(&defaults, more)))
 }
 
 #[test]
@@ -262,24 +262,24 @@ fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
         ("product_type", "PROMOTED_ACCOUNT"),
         ("placements", "ALL_ON_TWITTER"),
     ];
-    let people = ads.make("/line_items", &params);
+    let users = ads.make("/line_items", &params);
     let promote = |item: &str, user: &str| {
         let params = [("line_item_id", item), ("user_id", user)];
         ads.send("POST", "/promoted_accounts", &params)
     };
     let incompatible = "INCOMPATIBLE_LINE_ITEM";
     is(&promote(&posts, &ads.person.id), 400, incompatible, "line_item_id");
-    is(&promote(&people, &stranger.id), 400, "INVALID_USER_ID", "user_id");
-    is(&promote(&people, "1"), 400, "INVALID_USER_ID", "user_id");
+    is(&promote(&users, &stranger.id), 400, "INVALID_USER_ID", "user_id");
+    is(&promote(&users, "1"), 400, "INVALID_USER_ID", "user_id");
     let list = |items: &str| ads.send("GET", "/promoted_accounts", &[("line_item_ids", items)]);
-    assert_eq!(list(&people).assert_status(200)["data"], json!([]), "nobody is promoted");
-    let made = promote(&people, &ads.person.id).assert_status(200);
+    assert_eq!(list(&users).assert_status(200)["data"], json!([]), "nobody is promoted");
+    let created = promote(&users, &ads.person.id).assert_status(200);
     // Once more is no more.
-    assert_eq!(promote(&people, &ads.person.id).assert_status(200)["data"]["id"], made["data"]["id"]);
-    assert_eq!(ids(&list(&people).assert_status(200)).len(), 1);
-    assert_eq!(ids(&list(&format!("{posts},{people}")).assert_status(200)).len(), 1);
+    assert_eq!(promote(&users, &ads.person.id).assert_status(200)["data"]["id"], created["data"]["id"]);
+    assert_eq!(ids(&list(&users).assert_status(200)).len(), 1);
+    assert_eq!(ids(&list(&format!("{posts},{users}")).assert_status(200)).len(), 1);
     is(&list(&posts), 400, incompatible, "line_item_ids");
-    let path = format!("/promoted_accounts/{}", made["data"]["id"].as_str().unwrap());
+    let path = format!("/promoted_accounts/{}", created["data"]["id"].as_str().unwrap());
     is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
 
@@ -287,13 +287,13 @@ fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
 #[test]
 fn ads_world_has_campaigns_in_every_state() {
     let server = TestServer::start(&["--world", "ads"]);
-    let ask = |path: &str| {
+    let request = |path: &str| {
         let path = format!("/12/accounts{path}");
-        let asked = TestRequest::get(path).bearer(server.env_value("USER_TOKEN"));
-        server.send(asked).assert_status(200)["data"].take()
+        let requested = TestRequest::get(path).bearer(server.env_value("USER_TOKEN"));
+        server.send(requested).assert_status(200)["data"].take()
     };
-    let account = ask("")[0]["id"].as_str().unwrap().to_owned();
-    let all = |path: &str| ask(&format!("/{account}/{path}")).as_array().cloned().unwrap();
+    let account = request("")[0]["id"].as_str().unwrap().to_owned();
+    let all = |path: &str| request(&format!("/{account}/{path}")).as_array().cloned().unwrap();
     let mut states: Vec<(String, String)> = all("campaigns?with_draft=true")
         .iter()
         .map(|one| ["name", "effective_status"].map(|name| one[name].as_str().unwrap().to_owned()))
@@ -328,7 +328,7 @@ fn ads_world_has_campaigns_in_every_state() {
     ] {
         assert_eq!(all(path).len(), count, "{path}");
     }
-    let access = ask(&format!("/{account}/authenticated_user_access"));
+    let access = request(&format!("/{account}/authenticated_user_access"));
     assert_eq!(access["permissions"], json!(["ACCOUNT_ADMIN", "POST_COMPOSER"]));
     let picture = all("media_library")[0]["media_url"].as_str().unwrap().to_owned();
     let path = picture.strip_prefix(&server.url).unwrap();

@@ -43,8 +43,8 @@ impl Carded {
         let item = ads.line_item(&ads.make("/campaigns", &campaign));
         let body = card_body(&ads.image(), SITE);
         let path = format!("/12/accounts/{}/cards", ads.account);
-        let made = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
-        Self { item, card: made["data"].clone(), bearer: app.bearer, ads }
+        let created = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
+        Self { item, card: created["data"].clone(), bearer: app.bearer, ads }
     }
 
     const fn server(&self) -> &'static TestServer {
@@ -71,10 +71,10 @@ impl Carded {
     fn with(&self, uri: &Value, nullcast: bool, promoted: bool) -> String {
         let text = format!("Look at this {}", unique_number());
         let body = json!({ "text": text, "nullcast": nullcast, "card_uri": uri });
-        let made = self.ads.person.create_post(&body).assert_status(201);
-        let post = made["data"]["id"].as_str().unwrap().to_owned();
-        let told = made["data"]["text"].as_str().unwrap();
-        assert!(told.ends_with(&format!("/{post}")), "{told}");
+        let created = self.ads.person.create_post(&body).assert_status(201);
+        let post = created["data"]["id"].as_str().unwrap().to_owned();
+        let response = created["data"]["text"].as_str().unwrap();
+        assert!(response.ends_with(&format!("/{post}")), "{response}");
         if promoted {
             let params = [("line_item_id", self.item.as_str()), ("tweet_ids", &post)];
             self.ads.send("POST", "/promoted_tweets", &params).assert_status(200);
@@ -83,14 +83,14 @@ impl Carded {
     }
 
     fn serving(&self, act: &str, body: &Value) -> Value {
-        let ask = TestRequest::post(format!("/ads-serve/1/{act}")).json(body);
-        self.server().send(ask.bearer(&self.bearer)).assert_status(200)
+        let request = TestRequest::post(format!("/ads-serve/1/{act}")).json(body);
+        self.server().send(request.bearer(&self.bearer)).assert_status(200)
     }
 
     /// Shows what is promoted to a viewer, and says so; the token of a post.
     fn shown(&self, viewer: &Value, post: &str) -> String {
-        let ask = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 20 });
-        let all = self.serving("request", &ask);
+        let request = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 20 });
+        let all = self.serving("request", &request);
         let all = all["data"].as_array().unwrap().clone();
         let found = all.iter().find(|one| one["post_id"] == post);
         let token = found.unwrap()["impression_token"].as_str().unwrap();
@@ -129,28 +129,28 @@ impl Carded {
 
 /// Opens a link; it leads to where the card said.
 fn open(browser: &mut Browser<'_>, link: &str) {
-    let answer = browser.send(TestRequest::get(link).header("user-agent", BROWSER));
-    assert_eq!(answer.status, 302, "{link}: {}", answer.text());
-    assert_eq!(answer.header("location"), SITE);
-    assert_eq!(answer.header("cache-control"), "private, no-store");
-    assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    let response = browser.send(TestRequest::get(link).header("user-agent", BROWSER));
+    assert_eq!(response.status, 302, "{link}: {}", response.text());
+    assert_eq!(response.header("location"), SITE);
+    assert_eq!(response.header("cache-control"), "private, no-store");
+    assert_eq!(response.header("referrer-policy"), "no-referrer");
 }
 
 /// The post as it is shown, and the path of the link that its card leads by.
-fn link_of(person: &TestUser<'_>, post: &str) -> (Value, String) {
+fn link_of(user: &TestUser<'_>, post: &str) -> (Value, String) {
     let path = format!("/2/tweets/{post}?tweet.fields=entities,display_text_range");
-    let told = person.get(path).assert_status(200)["data"].clone();
-    let link = told["entities"]["urls"][0]["url"].as_str().unwrap_or("");
+    let response = user.get(path).assert_status(200)["data"].clone();
+    let link = response["entities"]["urls"][0]["url"].as_str().unwrap_or("");
     let path = link.split_once("/c/").map_or("", |(_, rest)| rest);
     let path = format!("/c/{path}");
-    (told, path)
+    (response, path)
 }
 
-fn signed_in(person: &TestUser<'static>) -> Browser<'static> {
-    let set = ["user", "password", &person.username, "--password", "a long secret"];
-    person.server.run_cli(&set).assert_success();
-    let mut browser = Browser::new(person.server);
-    browser.sign_in(&person.username, "a long secret", "/settings/account");
+fn signed_in(user: &TestUser<'static>) -> Browser<'static> {
+    let set = ["user", "password", &user.username, "--password", "a long secret"];
+    user.server.run_cli(&set).assert_success();
+    let mut browser = Browser::new(user.server);
+    browser.sign_in(&user.username, "a long secret", "/settings/account");
     browser
 }
 
@@ -162,18 +162,18 @@ fn card_link_is_shown_in_its_post_and_redirects_to_the_destination() {
     assert_eq!(destination["url"], SITE);
     let short = destination["tco_url"].as_str().unwrap();
     let post = carded.post(false, false);
-    let (told, link) = link_of(&ads.person, &post);
-    let entity = &told["entities"]["urls"][0];
+    let (response, link) = link_of(&ads.person, &post);
+    let entity = &response["entities"]["urls"][0];
     assert_eq!(entity["url"], format!("{short}/{post}"));
     assert_eq!(entity["expanded_url"], SITE);
     assert_eq!(entity["display_url"], "bikes.example/spring?ride=1&mo…");
     assert_eq!(entity["title"], "Ride more");
     assert_eq!(entity["images"][0]["width"], 800);
-    let text: Vec<char> = told["text"].as_str().unwrap().chars().collect();
+    let text: Vec<char> = response["text"].as_str().unwrap().chars().collect();
     let place = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
     let cut: String = text[place("start")..place("end")].iter().collect();
     assert_eq!(entity["url"], cut);
-    assert_eq!(told["display_text_range"][1], json!(place("start") - 1));
+    assert_eq!(response["display_text_range"][1], json!(place("start") - 1));
 
     let mut browser = Browser::new(carded.server());
     let own = short.split_once("/c/").unwrap().1.to_owned();
@@ -206,20 +206,20 @@ fn changed_destination_gets_a_link_of_its_own() {
     let mut browser = Browser::new(carded.server());
     let changed = carded.change_destination("https://bikes.example/summer");
     assert_ne!(changed["components"][1]["destination"]["tco_url"], short);
-    let (told, other) = link_of(&ads.person, &post);
-    assert_eq!(told["entities"]["urls"][0]["expanded_url"], "https://bikes.example/summer");
+    let (response, other) = link_of(&ads.person, &post);
+    assert_eq!(response["entities"]["urls"][0]["expanded_url"], "https://bikes.example/summer");
     assert_ne!(other, link);
     open(&mut browser, &link);
     // Slides lead to places of their own.
     let slide = |url: &str| card_body(image, url)["components"].clone();
     let slides = json!({ "slides": [slide("https://one.example/"), slide("https://two.example/")] });
     ads.person.send_signed(TestRequest::new("PUT", carded.path()).json(&slides)).assert_status(200);
-    let (told, _) = link_of(&ads.person, &post);
-    let urls = told["entities"]["urls"].as_array().unwrap();
+    let (response, _) = link_of(&ads.person, &post);
+    let urls = response["entities"]["urls"].as_array().unwrap();
     let to: Vec<&Value> = urls.iter().map(|one| &one["expanded_url"]).collect();
     assert_eq!(to, ["https://one.example/", "https://two.example/"]);
     assert_ne!(urls[0]["url"], urls[1]["url"]);
-    assert!(told["text"].as_str().unwrap().ends_with(urls[0]["url"].as_str().unwrap()));
+    assert!(response["text"].as_str().unwrap().ends_with(urls[0]["url"].as_str().unwrap()));
     let back = carded.change_destination(SITE);
     assert_eq!(back["components"][1]["destination"]["tco_url"], short);
 }
@@ -238,8 +238,8 @@ fn links_of_a_deleted_card_are_not_found_and_its_posts_show_none() {
     for path in [&link, &other] {
         assert_eq!(browser.get(path.clone()).status, 404, "{path}");
     }
-    let (told, _) = link_of(&ads.person, &post);
-    assert!(told.get("entities").is_none(), "{told}");
+    let (response, _) = link_of(&ads.person, &post);
+    assert!(response.get("entities").is_none(), "{response}");
 }
 
 #[test]
@@ -329,11 +329,11 @@ impl Conversation {
             ("unlocked_image_media_key", unlocked.as_str()),
         ];
         let path = "/cards/image_conversation";
-        let made = ads.send("POST", path, &params).assert_status(200)["data"].clone();
-        let uri = &made["card_uri"];
+        let created = ads.send("POST", path, &params).assert_status(200)["data"].clone();
+        let uri = &created["card_uri"];
         let post = carded.with(uri, true, true);
-        let told = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities"));
-        let entity = told.assert_status(200)["data"]["entities"]["urls"][0].clone();
+        let response = ads.person.get(format!("/2/tweets/{post}?tweet.fields=entities"));
+        let entity = response.assert_status(200)["data"]["entities"]["urls"][0].clone();
         assert_eq!(entity["title"], "Sunday ride");
         assert_eq!(entity["expanded_url"], entity["url"]);
         let url = entity["url"].as_str().unwrap();
@@ -369,9 +369,9 @@ fn conversation_card_shows_its_choices_and_asks_strangers_to_sign_in() {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!shown.contains("See you there") && !shown.contains(unlocked), "{shown}");
-    let asked = stranger.get(conversation.first_choice());
-    assert_eq!(asked.status, 303);
-    assert!(asked.header("location").starts_with("/login?next="));
+    let requested = stranger.get(conversation.first_choice());
+    assert_eq!(requested.status, 303);
+    assert!(requested.header("location").starts_with("/login?next="));
 }
 
 #[test]

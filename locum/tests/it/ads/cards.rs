@@ -39,10 +39,10 @@ fn wide() -> Film {
     Film { width: 160, height: 90, ..Film::default() }
 }
 
-fn upload(person: &TestUser<'_>, category: &str, file: &[u8]) -> String {
-    let made = at_once(person, category, file).assert_status(200);
-    processed(person, made["data"]["id"].as_str().unwrap());
-    made["data"]["media_key"].as_str().unwrap().to_owned()
+fn upload(user: &TestUser<'_>, category: &str, file: &[u8]) -> String {
+    let created = at_once(user, category, file).assert_status(200);
+    processed(user, created["data"]["id"].as_str().unwrap());
+    created["data"]["media_key"].as_str().unwrap().to_owned()
 }
 
 fn medium(key: &str) -> Value {
@@ -71,9 +71,9 @@ fn names(page: &Value) -> Vec<&str> {
 fn card_is_returned_as_created_and_its_components_are_replaced() {
     let ads = Advertiser::new();
     let (image, film) = (ads.image(), ads.film());
-    let made = ads.card(&json!([medium(&image), details()])).assert_status(200);
-    assert_eq!(made["request"]["params"], json!({ "account_id": ads.account }));
-    let card = &made["data"];
+    let created = ads.card(&json!([medium(&image), details()])).assert_status(200);
+    assert_eq!(created["request"]["params"], json!({ "account_id": ads.account }));
+    let card = &created["data"];
     assert_eq!(card["card_type"], "IMAGE_WEBSITE");
     let id = card["id"].as_str().unwrap();
     assert_eq!(card["card_uri"], format!("card://{id}"));
@@ -81,9 +81,9 @@ fn card_is_returned_as_created_and_its_components_are_replaced() {
     let destination = leads["destination"].as_object_mut().unwrap();
     destination.remove("tco_url").unwrap();
     assert_eq!(leads, details());
-    let told = &card["components"][0]["media_metadata"][&image];
-    assert_eq!((&told["type"], &told["width"]), (&json!("IMAGE"), &json!(800)));
-    assert!(told["url"].as_str().unwrap().contains("/media/"), "{told}");
+    let response = &card["components"][0]["media_metadata"][&image];
+    assert_eq!((&response["type"], &response["width"]), (&json!("IMAGE"), &json!(800)));
+    assert!(response["url"].as_str().unwrap().contains("/media/"), "{response}");
     assert!(card.get("slides").is_none());
 
     // What was told goes back and is left out; each field that is sent takes the place of what was.
@@ -127,8 +127,8 @@ fn cards_are_filtered_sorted_paged_and_deleted() {
     let app_kind = [("card_types", "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP"), ("include_legacy_cards", "true")];
     assert_eq!(ads.get("/cards", &app_kind)["data"].as_array().unwrap().len(), 1);
 
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
     is(&ads.send("GET", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
     ads.get(&path, &[("with_deleted", "true")]);
     is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
@@ -196,18 +196,18 @@ fn invalid_card_is_refused_with_its_errors() {
 }
 
 fn create_poll_card(ads: &Advertiser, more: &[(&str, &str)]) -> TestResponse {
-    let usual = [
+    let defaults = [
         ("name", "When do you ride?"),
         ("first_choice", "Morning"),
         ("second_choice", "Evening"),
         ("duration_in_minutes", "2880"),
     ];
-    ads.send("POST", "/cards/poll", &with_overrides(&usual, more))
+    ads.send("POST", "/cards/poll", &with_overrides(&defaults, more))
 }
 
 fn post_with_card(ads: &Advertiser, text: &str, card: &Value) -> String {
-    let made = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": card["card_uri"] }));
-    made.assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
+    let created = ads.person.post("/2/tweets", &json!({ "text": text, "card_uri": card["card_uri"] }));
+    created.assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
 }
 
 fn post_with_poll(ads: &Advertiser, id: &str) -> Value {
@@ -218,10 +218,10 @@ fn post_with_poll(ads: &Advertiser, id: &str) -> Value {
 #[test]
 fn posts_with_the_same_poll_card_share_one_poll() {
     let ads = Advertiser::new();
-    let made = create_poll_card(&ads, &[]).assert_status(200);
-    assert_eq!(made["request"]["params"]["card_type"], "poll");
-    assert_eq!(made["request"]["params"]["duration_in_minutes"], 2880);
-    let card = &made["data"];
+    let created = create_poll_card(&ads, &[]).assert_status(200);
+    assert_eq!(created["request"]["params"]["card_type"], "poll");
+    assert_eq!(created["request"]["params"]["duration_in_minutes"], 2880);
+    let card = &created["data"];
     assert_eq!((&card["card_type"], &card["duration_in_minutes"]), (&json!("TEXT_POLLS"), &json!("2880")));
     assert_eq!(card["start_time"], card["created_at"]);
     assert!(card.get("third_choice").is_none());
@@ -269,9 +269,9 @@ fn poll_card_is_immutable_and_takes_its_poll_along_when_deleted() {
     is(&ads.send("PUT", &path, &[("name", "x")]), 405, "METHOD_NOT_ALLOWED", "");
     assert_eq!(ads.get(&path, &[])["data"], *card);
     assert_eq!(ads.get(&format!("/cards/all/{id}"), &[])["data"], *card);
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
-    assert!(gone["data"].get("first_choice").is_none());
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
+    assert!(deleted["data"].get("first_choice").is_none());
     is(&ads.send("GET", &path, &[("with_deleted", "true")]), 404, "CARD_NOT_FOUND", "card_id");
     assert!(post_with_poll(&ads, &one)["includes"].get("polls").is_none());
 }
@@ -279,8 +279,8 @@ fn poll_card_is_immutable_and_takes_its_poll_along_when_deleted() {
 #[test]
 fn poll_card_with_media_needs_the_feature() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let account = made["data"][0]["id"].as_str().unwrap().to_owned();
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let account = created["data"][0]["id"].as_str().unwrap().to_owned();
     let inside = |path: &str, params: &[(&str, &str)]| {
         send(&ads.person, "POST", &format!("/ads-sandbox/12/accounts/{account}{path}"), params)
     };
@@ -311,7 +311,7 @@ fn poll_card_with_media_needs_the_feature() {
 }
 
 fn create_conversation_card(ads: &Advertiser, kind: &str, media: &str, more: &[(&str, &str)]) -> TestResponse {
-    let usual = [
+    let defaults = [
         ("name", "Pick a route"),
         ("media_key", media),
         ("first_cta", "Coast"),
@@ -319,7 +319,7 @@ fn create_conversation_card(ads: &Advertiser, kind: &str, media: &str, more: &[(
         ("thank_you_text", "See you there"),
         ("title", "Sunday ride"),
     ];
-    ads.send("POST", &format!("/cards/{kind}_conversation"), &with_overrides(&usual, more))
+    ads.send("POST", &format!("/cards/{kind}_conversation"), &with_overrides(&defaults, more))
 }
 
 #[test]
@@ -327,8 +327,8 @@ fn conversation_card_is_validated_when_created_and_changed() {
     let ads = Advertiser::new();
     let (film, image) = (ads.film(), ads.image());
     let card = |kind: &str, more: &[(&str, &str)]| create_conversation_card(&ads, kind, &film, more);
-    let made = card("video", &[]).assert_status(200);
-    let video = &made["data"];
+    let created = card("video", &[]).assert_status(200);
+    let video = &created["data"];
     assert_eq!((&video["first_cta"], &video["card_type"]), (&json!("#Coast"), &json!("VIDEO_CONVERSATION")));
     assert_eq!((&video["video_width"], &video["video_height"]), (&json!("16"), &json!("9")));
     assert_eq!(video["video_owner_id"], ads.person.id.as_str());
@@ -378,8 +378,8 @@ fn cards_of_every_kind_are_found_by_uri_in_the_order_of_the_request() {
     let one = format!("/cards/all?card_uris={}", percent_encode(&uri(video)));
     assert_eq!(stranger.get(&one, &[])["data"], json!([]));
 
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!((&gone["data"]["deleted"], &gone["data"]["name"]), (&json!(true), &json!("Pick a route")));
-    assert!(gone["data"].get("first_cta").is_none());
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!((&deleted["data"]["deleted"], &deleted["data"]["name"]), (&json!(true), &json!("Pick a route")));
+    assert!(deleted["data"].get("first_cta").is_none());
     is(&ads.send("DELETE", &path, &[]), 404, "CARD_NOT_FOUND", "card_id");
 }

@@ -106,7 +106,7 @@ impl World {
         let (spring, film) = (campaign("Spring"), campaign("Before films"));
         let bid = [("bid_amount_local_micro", "150000")];
         let posts = item(&spring, "ENGAGEMENTS", "PROMOTED_TWEETS", &bid);
-        let people = item(&campaign("Riders"), "FOLLOWERS", "PROMOTED_ACCOUNT", &[]);
+        let users = item(&campaign("Riders"), "FOLLOWERS", "PROMOTED_ACCOUNT", &[]);
         let more = [bid[0], ("categories", "IAB7")];
         let before_films = item(&film, "PREROLL_VIEWS", "MEDIA", &more);
         let (image, clip) = (ads.image(), ads.clip());
@@ -128,7 +128,7 @@ impl World {
         let card = ads.send("POST", "/cards/poll", &poll).assert_status(200)["data"].clone();
         let later = [("as_user_id", ads.person.id.as_str()), ("scheduled_at", &minute(90)), ("text", "Later")];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let person = ads.get("/promotable_users", &[])["data"][0]["id"].clone();
+        let user = ads.get("/promotable_users", &[])["data"][0]["id"].clone();
         let values = BTreeMap::from([
             ("funding_instrument_id", ads.instrument.clone()),
             ("campaign_id", spring),
@@ -150,20 +150,20 @@ impl World {
             ("tailored_audience_id", audience.clone()),
             ("card_uri", text(&card["card_uri"])),
             ("card_uris", text(&card["card_uri"])),
-            ("of people", people),
+            ("of people", users),
             ("before films", before_films),
             ("campaign before films", film),
             ("film", clip.clone()),
         ]);
-        let made = BTreeMap::from([
+        let created = BTreeMap::from([
             ("/accounts/:account_id/media_library", clip),
             ("/accounts/:account_id/tailored_audiences", audience),
             ("/accounts/:account_id/account_media", media("BANNER")),
-            ("/accounts/:account_id/promotable_users", text(&person)),
+            ("/accounts/:account_id/promotable_users", text(&user)),
             ("/accounts/:account_id/user_settings", ads.person.id.clone()),
             ("/accounts/:account_id/cards/all", text(&card["id"])),
         ]);
-        Self { ads, other: Advertiser::new(), made, values }
+        Self { ads, other: Advertiser::new(), made: created, values }
     }
 
     /// A value of a parameter; none where another one that is sent excludes it.
@@ -219,19 +219,19 @@ impl World {
             ("tweet_previews" | "tweets", "tweet_type") => Some("PUBLISHED".into()),
             _ => None,
         };
-        let usual = || {
-            let usual = USUAL.iter().find(|(known, _)| *known == name);
-            usual.map(|(_, value)| (*value).to_owned())
+        let defaults = || {
+            let defaults = USUAL.iter().find(|(known, _)| *known == name);
+            defaults.map(|(_, value)| (*value).to_owned())
         };
         let ids = || {
             let one = name.strip_suffix("_ids")?;
-            let made = self.made.iter().find_map(|(folder, id)| {
+            let created = self.made.iter().find_map(|(folder, id)| {
                 let kind = folder.rsplit('/').next()?;
                 (kind == format!("{one}s") || kind == one).then_some(id)
             });
-            made.cloned().or_else(|| known(&format!("{one}_id")))
+            created.cloned().or_else(|| known(&format!("{one}_id")))
         };
-        of_kind.or_else(|| known(name)).or_else(usual).or_else(ids)
+        of_kind.or_else(|| known(name)).or_else(defaults).or_else(ids)
     }
 
     /// Sends a request with these parameters.
@@ -339,16 +339,16 @@ impl World {
     }
 
     /// Remembers what a request made.
-    fn learn(&mut self, request: &Request, answer: &TestResponse) {
-        if request.method != "POST" || request.path.contains(":draft") || answer.status >= 300 {
+    fn learn(&mut self, request: &Request, response: &TestResponse) {
+        if request.method != "POST" || request.path.contains(":draft") || response.status >= 300 {
             return;
         }
-        let body = answer.json();
-        let made = match &body["data"] {
+        let body = response.json();
+        let created = match &body["data"] {
             Value::Array(all) => all.first().cloned().unwrap_or_default(),
             one => one.clone(),
         };
-        if let Some(id) = made["id_str"].as_str().or(made["id"].as_str()) {
+        if let Some(id) = created["id_str"].as_str().or(created["id"].as_str()) {
             self.made.insert(request.path, id.to_owned());
         }
     }
@@ -463,20 +463,20 @@ fn requests_of_the_public_collection_succeed() {
         if request.name() == "DELETE /stats/jobs/accounts/:account_id/:job_id" {
             // One that is not done meanwhile.
             let job = all.iter().find(|job| job.name() == "POST /stats/jobs/accounts/:account_id");
-            let answer = world.full(job.unwrap());
-            world.learn(job.unwrap(), &answer);
+            let response = world.full(job.unwrap());
+            world.learn(job.unwrap(), &response);
         }
-        let (name, answer) = (request.name(), world.full(request));
+        let (name, response) = (request.name(), world.full(request));
         let is_open = open.contains(&name.as_str());
-        let well = (200..300).contains(&answer.status);
+        let well = (200..300).contains(&response.status);
         if well == is_open {
-            wrong.push(format!("{name}: {} {}", answer.status, answer.text()));
+            wrong.push(format!("{name}: {} {}", response.status, response.text()));
         }
-        world.learn(request, &answer);
+        world.learn(request, &response);
         if request.method == "GET" && !is_open {
             let others = world.otherwise(request);
-            let refused = others.iter().filter(|answer| answer.status >= 300);
-            wrong.extend(refused.map(|answer| format!("{name}, otherwise: {}", answer.text())));
+            let refused = others.iter().filter(|response| response.status >= 300);
+            wrong.extend(refused.map(|response| format!("{name}, otherwise: {}", response.text())));
         }
     }
     let names: Vec<String> = all.iter().map(Request::name).collect();

@@ -68,15 +68,15 @@ impl<'w> Subject<'w> {
         }
     }
 
-    fn well(&mut self, answer: &TestResponse, what: &str) -> Value {
-        self.holds(answer.status == 200, || format!("{what}: {} {}", answer.status, answer.text()));
-        answer.json()
+    fn well(&mut self, response: &TestResponse, what: &str) -> Value {
+        self.holds(response.status == 200, || format!("{what}: {} {}", response.status, response.text()));
+        response.json()
     }
 
     /// An answer that is a refusal of one parameter.
-    fn refused(&mut self, answer: &TestResponse, status: u16, code: &str, at: &str) {
-        let so = answer.status == status && blames(answer, code, at);
-        self.holds(so, || format!("expected {status} {code} at {at}, got {} {}", answer.status, answer.text()));
+    fn refused(&mut self, response: &TestResponse, status: u16, code: &str, at: &str) {
+        let so = response.status == status && blames(response, code, at);
+        self.holds(so, || format!("expected {status} {code} at {at}, got {} {}", response.status, response.text()));
     }
 
     /// What a good new record is sent as.
@@ -102,12 +102,12 @@ impl<'w> Subject<'w> {
         let about = self.of.path.replace("<posts>", "tweets");
         let about = about.rsplit('/').next().unwrap().to_owned();
         let known = self.world.value_of(&about, field.name.tweet);
-        let usual = || match field.kind {
+        let defaults = || match field.kind {
             FieldKind::OneOf(words) => (*words.first().unwrap()).to_owned(),
             FieldKind::Url => "https://bikes.example/".to_owned(),
             _ => panic!("{}: no value of {}", self.of.name, field.name.post),
         };
-        known.unwrap_or_else(usual).into()
+        known.unwrap_or_else(defaults).into()
     }
 
     fn with(&self, name: &'static str, value: impl Into<Value>) -> Params {
@@ -127,7 +127,7 @@ impl<'w> Subject<'w> {
 
     /// All that can be asked of it.
     fn conform(&mut self) {
-        let mut made = Vec::new();
+        let mut created = Vec::new();
         if self.is_made_here() {
             self.refuses_bad_new_ones();
             let times = if ONCE.contains(&self.of.name) { 1 } else { 3 };
@@ -135,21 +135,21 @@ impl<'w> Subject<'w> {
                 let answer = self.ask("POST", &self.path, &self.good());
                 let body = self.well(&answer, "create");
                 let echo = &body["request"]["params"];
-                let told = self.good().iter().all(|(name, _)| !echo[*name].is_null());
-                let told = told || self.of.input_format == InputFormat::Json;
-                self.holds(told, || format!("not all is told back: {echo}"));
-                made.extend(body["data"]["id"].as_str().map(str::to_owned));
+                let response = self.good().iter().all(|(name, _)| !echo[*name].is_null());
+                let response = response || self.of.input_format == InputFormat::Json;
+                self.holds(response, || format!("not all is told back: {echo}"));
+                created.extend(body["data"]["id"].as_str().map(str::to_owned));
             }
-            made.sort();
-            made.dedup();
+            created.sort();
+            created.dedup();
         } else if self.of.supports(ResourceVerb::List) {
             let page = self.ask("GET", &self.path, &self.scope()).json();
-            made.extend(ids(&page).into_iter().take(1));
+            created.extend(ids(&page).into_iter().take(1));
         }
         if self.of.supports(ResourceVerb::List) {
-            self.lists(&made);
+            self.lists(&created);
         }
-        let Some(id) = made.first().cloned() else {
+        let Some(id) = created.first().cloned() else {
             return;
         };
         self.shows(&id);
@@ -181,31 +181,31 @@ impl<'w> Subject<'w> {
         params
     }
 
-    fn lists(&mut self, made: &[String]) {
+    fn lists(&mut self, created: &[String]) {
         let list = |this: &Self, more: &[(&'static str, &str)]| this.ask("GET", &this.path, &this.asked(more));
-        let answer = list(self, &[]);
-        let all = ids(&self.well(&answer, "list"));
-        self.holds(made.iter().all(|id| all.contains(id)), || format!("lists {all:?} without {made:?}"));
+        let response = list(self, &[]);
+        let all = ids(&self.well(&response, "list"));
+        self.holds(created.iter().all(|id| all.contains(id)), || format!("lists {all:?} without {created:?}"));
         let (_, most) = self.of.page_size;
         for (count, fits) in [("0", false), ("1", true), ("x", false), ("-1", false)] {
-            let answer = list(self, &[("count", count)]);
+            let response = list(self, &[("count", count)]);
             if fits {
-                self.well(&answer, "count");
+                self.well(&response, "count");
             } else {
-                self.refused(&answer, 400, "INVALID_PARAMETER", "count");
+                self.refused(&response, 400, "INVALID_PARAMETER", "count");
             }
         }
-        let answer = list(self, &[("count", &most.to_string())]);
-        self.well(&answer, "the largest count");
-        let answer = list(self, &[("count", &(most + 1).to_string())]);
-        self.refused(&answer, 400, "INVALID_PARAMETER", "count");
-        let answer = list(self, &[("cursor", "nonsense")]);
-        self.refused(&answer, 400, "INVALID_PARAMETER", "cursor");
+        let response = list(self, &[("count", &most.to_string())]);
+        self.well(&response, "the largest count");
+        let response = list(self, &[("count", &(most + 1).to_string())]);
+        self.refused(&response, 400, "INVALID_PARAMETER", "count");
+        let response = list(self, &[("cursor", "nonsense")]);
+        self.refused(&response, 400, "INVALID_PARAMETER", "cursor");
         for name in sortable_fields(self.of) {
             for way in ["asc", "desc"] {
                 let sort = format!("{name}-{way}");
-                let answer = list(self, &[("sort_by", &sort)]);
-                let mut sorted = ids(&self.well(&answer, &sort));
+                let response = list(self, &[("sort_by", &sort)]);
+                let mut sorted = ids(&self.well(&response, &sort));
                 let walked = self.walk(&sort);
                 self.holds(walked == sorted, || format!("{sort}: {walked:?} page by page, not {sorted:?}"));
                 sorted.sort();
@@ -215,31 +215,31 @@ impl<'w> Subject<'w> {
             }
         }
         for sort in ["deleted-asc,updated_at-desc", "deleted-desc,created_at-asc,deleted-asc"] {
-            let answer = list(self, &[("sort_by", sort)]);
-            let sorted = ids(&self.well(&answer, sort));
+            let response = list(self, &[("sort_by", sort)]);
+            let sorted = ids(&self.well(&response, sort));
             let walked = self.walk(sort);
             self.holds(walked == sorted, || format!("{sort}: {walked:?} page by page, not {sorted:?}"));
         }
         for sort in ["id-asc", "created_at", "created_at-up", "created_at-asc,x"] {
-            let answer = list(self, &[("sort_by", sort)]);
-            self.refused(&answer, 400, "INVALID_PARAMETER", "sort_by");
+            let response = list(self, &[("sort_by", sort)]);
+            self.refused(&response, 400, "INVALID_PARAMETER", "sort_by");
         }
         if self.of.supports_list_extras {
-            let answer = list(self, &[("with_total_count", "true")]);
-            let total = self.well(&answer, "total")["total_count"].as_u64();
+            let response = list(self, &[("with_total_count", "true")]);
+            let total = self.well(&response, "total")["total_count"].as_u64();
             self.holds(total == u64::try_from(all.len()).ok(), || format!("total {total:?} of {all:?}"));
-            let answer = list(self, &[("with_total_count", "true"), ("cursor", "x")]);
-            self.refused(&answer, 400, "EXCLUSIVE_PARAMETERS", "cursor");
+            let response = list(self, &[("with_total_count", "true"), ("cursor", "x")]);
+            self.refused(&response, 400, "EXCLUSIVE_PARAMETERS", "cursor");
         }
         if self.of.max_name_prefix > 0 {
-            let answer = list(self, &[("q", &"q".repeat(self.of.max_name_prefix + 1))]);
-            self.refused(&answer, 400, "INVALID_PARAMETER", "q");
-            let answer = list(self, &[("q", "no such name")]);
-            let none = ids(&self.well(&answer, "q"));
+            let response = list(self, &[("q", &"q".repeat(self.of.max_name_prefix + 1))]);
+            self.refused(&response, 400, "INVALID_PARAMETER", "q");
+            let response = list(self, &[("q", "no such name")]);
+            let none = ids(&self.well(&response, "q"));
             self.holds(none.is_empty(), || format!("q finds {none:?}"));
         }
         for filter in self.of.filters {
-            self.filters(filter, made);
+            self.filters(filter, created);
         }
     }
 
@@ -260,36 +260,36 @@ impl<'w> Subject<'w> {
         walked
     }
 
-    fn filters(&mut self, filter: &'static ListFilter, made: &[String]) {
+    fn filters(&mut self, filter: &'static ListFilter, created: &[String]) {
         let name = filter.name.post;
         let list = |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
         if filter.required {
-            let answer = self.ask("GET", &self.path, &Params::new());
-            self.refused(&answer, 400, "MISSING_PARAMETER", name);
+            let response = self.ask("GET", &self.path, &Params::new());
+            self.refused(&response, 400, "MISSING_PARAMETER", name);
         }
         for value in bad(filter.kind) {
-            let answer = list(self, &value);
-            self.refused(&answer, 400, "INVALID_PARAMETER", name);
+            let response = list(self, &value);
+            self.refused(&response, 400, "INVALID_PARAMETER", name);
         }
         if let FieldKind::Ids(of, most) = filter.kind {
             let many: Vec<String> =
                 (0..=most).map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap())).collect();
-            let answer = list(self, &many.join(","));
-            self.refused(&answer, 400, "INVALID_PARAMETER", name);
-            let answer = list(self, "a-b");
-            self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
+            let response = list(self, &many.join(","));
+            self.refused(&response, 400, "INVALID_PARAMETER", name);
+            let response = list(self, "a-b");
+            self.refused(&response, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
             // One that looks at what is asked for may refuse it.
-            let answer = match self.of.list_guard {
+            let response = match self.of.list_guard {
                 Some(_) => list(self, ""),
                 None => list(self, &nobody(of)),
             };
-            let none = ids(&self.well(&answer, name));
+            let none = ids(&self.well(&response, name));
             let so = none.is_empty() || self.of.list_guard.is_some();
             self.holds(so, || format!("{name} finds {none:?}"));
             let own = filter.field == "id" && std::ptr::eq(of, self.of);
-            for id in made.iter().filter(|_| own) {
-                let answer = list(self, id);
-                let found = ids(&self.well(&answer, name));
+            for id in created.iter().filter(|_| own) {
+                let response = list(self, id);
+                let found = ids(&self.well(&response, name));
                 let so = found == [id.as_str()];
                 self.holds(so, || format!("{name}={id} finds {found:?}"));
             }
@@ -300,9 +300,9 @@ impl<'w> Subject<'w> {
             .field(filter.field)
             .filter(|field| field.create == FieldRequirement::Required && self.is_made_here());
         if let Some(value) = field.map(|field| self.value(field)) {
-            let answer = list(self, value.as_str().unwrap_or_default());
-            let found = ids(&self.well(&answer, name));
-            self.holds(made.iter().all(|id| found.contains(id)), || format!("{name}: {found:?}"));
+            let response = list(self, value.as_str().unwrap_or_default());
+            let found = ids(&self.well(&response, name));
+            self.holds(created.iter().all(|id| found.contains(id)), || format!("{name}: {found:?}"));
         }
     }
 
@@ -310,8 +310,8 @@ impl<'w> Subject<'w> {
         if !self.of.supports(ResourceVerb::Get) {
             return;
         }
-        let answer = self.ask("GET", &self.one(id), &Params::new());
-        let body = self.well(&answer, "get");
+        let response = self.ask("GET", &self.one(id), &Params::new());
+        let body = self.well(&response, "get");
         let data = &body["data"];
         let whole = data["id"] == id && data["created_at"].is_string() && data["updated_at"].is_string();
         self.holds(whole, || format!("shows {data}"));
@@ -322,10 +322,10 @@ impl<'w> Subject<'w> {
         let deleted = data.get("deleted").is_some();
         self.holds(deleted == self.of.shows_deleted, || "deleted".to_owned());
         let at = self.of.id.post;
-        let answer = self.ask("GET", &self.one(&nobody(self.of)), &Params::new());
-        self.refused(&answer, 404, self.of.not_found, at);
-        let answer = self.ask("GET", &self.one("a-b"), &Params::new());
-        self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", at);
+        let response = self.ask("GET", &self.one(&nobody(self.of)), &Params::new());
+        self.refused(&response, 404, self.of.not_found, at);
+        let response = self.ask("GET", &self.one("a-b"), &Params::new());
+        self.refused(&response, 404, "INVALID_ID_ILLEGAL_CHARACTERS", at);
         for method in ["GET", "PUT", "DELETE"] {
             let verb = match method {
                 "GET" => ResourceVerb::Get,
@@ -333,9 +333,9 @@ impl<'w> Subject<'w> {
                 _ => ResourceVerb::Delete,
             };
             if self.of.supports(verb) && !self.of.sandbox_verbs.contains(&verb) {
-                let answer = self.send(&self.world.other, method, &self.one(id), &Params::new());
-                let so = [400, 404].contains(&answer.status);
-                self.holds(so, || format!("{method} of another account: {}", answer.text()));
+                let response = self.send(&self.world.other, method, &self.one(id), &Params::new());
+                let so = [400, 404].contains(&response.status);
+                self.holds(so, || format!("{method} of another account: {}", response.text()));
             }
         }
     }
@@ -350,23 +350,23 @@ impl<'w> Subject<'w> {
             if field.create == FieldRequirement::Required {
                 let mut params = self.good();
                 params.retain(|(known, _)| *known != name);
-                let answer = self.ask("POST", &self.path, &params);
-                self.refused(&answer, 400, "MISSING_PARAMETER", name);
-                let answer = self.ask("POST", &self.path, &self.with(name, ""));
-                self.refused(&answer, 400, "MISSING_PARAMETER", name);
+                let response = self.ask("POST", &self.path, &params);
+                self.refused(&response, 400, "MISSING_PARAMETER", name);
+                let response = self.ask("POST", &self.path, &self.with(name, ""));
+                self.refused(&response, 400, "MISSING_PARAMETER", name);
             }
             for value in bad(field.kind) {
-                let answer = self.ask("POST", &self.path, &self.with(name, value));
-                self.refused(&answer, 400, "INVALID_PARAMETER", name);
+                let response = self.ask("POST", &self.path, &self.with(name, value));
+                self.refused(&response, 400, "INVALID_PARAMETER", name);
             }
             if let FieldKind::Reference(to, _) = field.kind {
-                let answer = self.ask("POST", &self.path, &self.with(name, nobody(to)));
-                self.refused(&answer, 404, to.not_found, name);
-                let answer = self.ask("POST", &self.path, &self.with(name, "a-b"));
-                self.refused(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
+                let response = self.ask("POST", &self.path, &self.with(name, nobody(to)));
+                self.refused(&response, 404, to.not_found, name);
+                let response = self.ask("POST", &self.path, &self.with(name, "a-b"));
+                self.refused(&response, 404, "INVALID_ID_ILLEGAL_CHARACTERS", name);
                 // What is another account's is not there.
-                let answer = self.send(&self.world.other, "POST", &self.path, &self.good());
-                self.refused(&answer, 404, to.not_found, name);
+                let response = self.send(&self.world.other, "POST", &self.path, &self.good());
+                self.refused(&response, 404, to.not_found, name);
             }
         }
         let after = self.count();
@@ -395,8 +395,8 @@ impl<'w> Subject<'w> {
         let fixed = self.of.fields.iter().filter(|field| field.update == FieldRequirement::Ignored && field.is_shown);
         nothing.extend(fixed.map(|field| (field.name.post, "zzz".into())));
         nothing.extend([("id", "zzz".into()), ("created_at", "x".into()), ("deleted", "true".into())]);
-        let answer = self.ask("PUT", &path, &nothing);
-        let same = self.well(&answer, "a change of nothing");
+        let response = self.ask("PUT", &path, &nothing);
+        let same = self.well(&response, "a change of nothing");
         self.holds(same["data"] == before, || format!("{} is not {before}", same["data"]));
         for field in self.of.fields.iter().filter(|field| field.update != FieldRequirement::Ignored) {
             let name = field.name.post;
@@ -404,14 +404,14 @@ impl<'w> Subject<'w> {
                 let mut params = musts.clone();
                 params.retain(|(known, _)| *known != name);
                 params.push((name, value.into()));
-                let answer = self.ask("PUT", &path, &params);
-                self.refused(&answer, 400, "INVALID_PARAMETER", name);
+                let response = self.ask("PUT", &path, &params);
+                self.refused(&response, 400, "INVALID_PARAMETER", name);
             }
             if field.create == FieldRequirement::Required {
                 let code =
                     if field.update == FieldRequirement::Required { "MISSING_PARAMETER" } else { "INVALID_PARAMETER" };
-                let answer = self.ask("PUT", &path, &vec![(name, "".into())]);
-                self.refused(&answer, 400, code, name);
+                let response = self.ask("PUT", &path, &vec![(name, "".into())]);
+                self.refused(&response, 400, code, name);
             }
             // As it is, once more.
             let is_sent = self.good().iter().any(|(known, _)| *known == name);
@@ -419,42 +419,42 @@ impl<'w> Subject<'w> {
                 let mut params = musts.clone();
                 params.retain(|(known, _)| *known != name);
                 params.push((name, self.value(field)));
-                let answer = self.ask("PUT", &path, &params);
-                let same = self.well(&answer, name);
+                let response = self.ask("PUT", &path, &params);
+                let same = self.well(&response, name);
                 self.holds(same["data"][name] == before[name], || format!("{name} is another"));
             }
         }
-        let answer = self.ask("PUT", &self.one(&nobody(self.of)), &musts);
-        self.refused(&answer, 404, self.of.not_found, self.of.id.post);
+        let response = self.ask("PUT", &self.one(&nobody(self.of)), &musts);
+        self.refused(&response, 404, self.of.not_found, self.of.id.post);
         let after = self.ask("GET", &path, &Params::new()).json()["data"].clone();
         self.holds(after == before, || format!("{after} is not {before}"));
     }
 
     fn deletes(&mut self, id: &str) {
         let (path, at) = (self.one(id), self.of.id.post);
-        let answer = self.ask("DELETE", &path, &Params::new());
-        let gone = self.well(&answer, "delete");
-        let says = !self.of.shows_deleted || gone["data"]["deleted"] == true;
-        self.holds(says, || format!("deleted: {gone}"));
+        let response = self.ask("DELETE", &path, &Params::new());
+        let removed = self.well(&response, "delete");
+        let says = !self.of.shows_deleted || removed["data"]["deleted"] == true;
+        self.holds(says, || format!("deleted: {removed}"));
         let again = self.ask("DELETE", &path, &Params::new());
         self.refused(&again, 404, self.of.not_found, at);
         let soft = self.of.delete_mode == DeleteMode::Soft;
         if self.of.supports(ResourceVerb::Get) {
-            let answer = self.ask("GET", &path, &Params::new());
-            self.refused(&answer, 404, self.of.not_found, at);
+            let response = self.ask("GET", &path, &Params::new());
+            self.refused(&response, 404, self.of.not_found, at);
             let deleted: Params = vec![("with_deleted", "true".into())];
-            let answer = self.ask("GET", &path, &deleted);
+            let response = self.ask("GET", &path, &deleted);
             if soft && self.of.supports_list_extras {
-                let found = self.well(&answer, "get with_deleted");
+                let found = self.well(&response, "get with_deleted");
                 self.holds(found["data"]["deleted"] == true, || format!("{found}"));
             } else {
-                self.refused(&answer, 404, self.of.not_found, at);
+                self.refused(&response, 404, self.of.not_found, at);
             }
         }
         if self.of.supports(ResourceVerb::List) {
             for (with, there) in [("false", false), ("true", soft)] {
-                let asked = self.asked(&[("with_deleted", with)]);
-                let page = self.ask("GET", &self.path, &asked).json();
+                let requested = self.asked(&[("with_deleted", with)]);
+                let page = self.ask("GET", &self.path, &requested).json();
                 let is_there = ids(&page).iter().any(|one| one == id);
                 self.holds(is_there == there, || format!("with_deleted={with} lists {:?}", ids(&page)));
             }
@@ -463,8 +463,8 @@ impl<'w> Subject<'w> {
 }
 
 /// Whether one of the refusals has this code, at this parameter.
-fn blames(answer: &TestResponse, code: &str, at: &str) -> bool {
-    let body = answer.json();
+fn blames(response: &TestResponse, code: &str, at: &str) -> bool {
+    let body = response.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().any(|error| error["code"] == code && (error["parameter"] == at || error["attribute"] == at))
 }

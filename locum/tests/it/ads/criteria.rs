@@ -69,15 +69,15 @@ fn option(more: &[&str]) -> String {
     added["value"].as_str().unwrap().to_owned()
 }
 
-fn id(answer: &TestResponse) -> String {
-    let made = answer.assert_status(200);
-    made["data"]["id"].as_str().unwrap().to_owned()
+fn id(response: &TestResponse) -> String {
+    let created = response.assert_status(200);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// The codes and places of what is wrong with each item of a batch.
 #[track_caller]
-pub(super) fn wrong(answer: &TestResponse) -> Vec<Vec<(String, String)>> {
-    let body = answer.assert_status(400);
+pub(super) fn wrong(response: &TestResponse) -> Vec<Vec<(String, String)>> {
+    let body = response.assert_status(400);
     let items = body["operation_errors"].as_array();
     let items = items.unwrap_or_else(|| panic!("{body}"));
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -134,7 +134,7 @@ fn invalid_criterion_is_refused_alike_alone_and_in_a_batch() {
     let (at, kind) = ("targeting_value", "targeting_type");
     let (invalid, bad) = ("INVALID", "INVALID_PARAMETER");
     let illegal = "INVALID_ID_ILLEGAL_CHARACTERS";
-    for (asked, status, code, at) in [
+    for (requested, status, code, at) in [
         (("SHOE_SIZE", "42", "EQ"), 400, bad, kind),
         (("AGE", "AGE_OVER_99", "EQ"), 400, bad, at),
         (("GENDER", "3", "EQ"), 400, bad, at),
@@ -162,16 +162,16 @@ fn invalid_criterion_is_refused_alike_alone_and_in_a_batch() {
         (("CAMPAIGN_ENGAGEMENT", "a-b", "EQ"), 404, illegal, at),
         (("USER_ENGAGEMENT", promotable, "EQ"), 404, "PROMOTABLE_USER_NOT_FOUND", at),
     ] {
-        let alone = refused(&ads.targets(&item, asked), status);
-        assert_eq!(alone, pair(code, at), "{asked:?}");
-        let batch = ads.targets_all(&item, &[("BROAD_KEYWORD", "bike", "EQ"), asked]);
-        assert_eq!(wrong(&batch), [vec![], vec![alone]], "{asked:?}");
+        let alone = refused(&ads.targets(&item, requested), status);
+        assert_eq!(alone, pair(code, at), "{requested:?}");
+        let batch = ads.targets_all(&item, &[("BROAD_KEYWORD", "bike", "EQ"), requested]);
+        assert_eq!(wrong(&batch), [vec![], vec![alone]], "{requested:?}");
     }
     assert!(ads.targeted(&item).is_empty());
     // Those that go together do not come alone, whatever they are.
-    for asked in [("IAB_CATEGORY", "IAB17", "EQ"), ("CONTENT_PUBLISHER_USER", ads.person.id.as_str(), "NE")] {
-        is(&ads.targets(&item, asked), 400, "INVALID_TARGETING_TYPE", kind);
-        ads.targets_all(&item, &[asked]).assert_status(200);
+    for requested in [("IAB_CATEGORY", "IAB17", "EQ"), ("CONTENT_PUBLISHER_USER", ads.person.id.as_str(), "NE")] {
+        is(&ads.targets(&item, requested), 400, "INVALID_TARGETING_TYPE", kind);
+        ads.targets_all(&item, &[requested]).assert_status(200);
     }
     // What is there already is answered, and is no second one.
     let first = id(&ads.targets(&item, ("AGE", "AGE_OVER_21", "EQ")));
@@ -287,15 +287,15 @@ fn app_line_item_targets_the_platforms_of_its_app() {
         "campaign_id": campaign, "objective": "APP_INSTALLS", "product_type": "PROMOTED_TWEETS",
         "placements": ["ALL_ON_TWITTER"], "ios_app_store_identifier": "77",
     } }]);
-    let made = ads.batch("line_items", &other).assert_status(200);
-    let made = made["data"][0]["id"].as_str().unwrap();
-    assert_eq!(ads.targeted(made), ["PLATFORM 0"]);
+    let created = ads.batch("line_items", &other).assert_status(200);
+    let created = created["data"][0]["id"].as_str().unwrap();
+    assert_eq!(ads.targeted(created), ["PLATFORM 0"]);
     // Who has chosen single devices keeps them.
     let phone = option(&["DEVICE", "--os", "ANDROID"]);
-    ads.targets(made, ("DEVICE", &phone, "EQ")).assert_status(200);
+    ads.targets(created, ("DEVICE", &phone, "EQ")).assert_status(200);
     let android = [("android_app_store_identifier", "org.example.bikes")];
-    ads.send("PUT", &format!("/line_items/{made}"), &android).assert_status(200);
-    assert_eq!(ads.targeted(made), [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]);
+    ads.send("PUT", &format!("/line_items/{created}"), &android).assert_status(200);
+    assert_eq!(ads.targeted(created), [format!("DEVICE {phone}"), "PLATFORM 0".to_owned()]);
 }
 
 #[test]
@@ -313,8 +313,8 @@ fn content_categories_are_targeted_in_complete_groups() {
     let unknown = wrong(&ads.targets_all(&item, &unknown));
     assert_eq!(unknown, [[pair("INVALID_IAB_CATEGORY", "targeting_value")]]);
     assert!(ads.targeted(&item).is_empty());
-    let made = ads.targets_all(&item, &some).assert_status(200);
-    let ids: Vec<&str> = made["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    let created = ads.targets_all(&item, &some).assert_status(200);
+    let ids: Vec<&str> = created["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     // They go as they came.
     is(&ads.forgets(ids[0]), 400, "INVALID", "targeting_value");
     assert_eq!(wrong(&ads.forgets_all(&ids[..2])), [[part()], [part()]]);
@@ -339,11 +339,11 @@ fn targeting_suggestions_follow_from_targeted_values() {
         suggest(&params).assert_status(200)["data"].clone()
     };
     let row = |kind: &str, value: &str| json!({ "suggestion_type": kind, "suggestion_value": value });
-    let wanted = row("KEYWORD", &beside);
+    let expected = row("KEYWORD", &beside);
     // What was answered is answered for a while: so something else is asked each time.
     wait_until("a word is suggested", || {
-        let asked = format!("{word},unheard{}", unique_number());
-        of("KEYWORD", &asked, "50").as_array().unwrap().contains(&wanted)
+        let requested = format!("{word},unheard{}", unique_number());
+        of("KEYWORD", &requested, "50").as_array().unwrap().contains(&expected)
     });
     assert_eq!(of("KEYWORD", &word, "1").as_array().unwrap().len(), 1);
     // Who follows the one follows the other, and others do not.
@@ -395,6 +395,6 @@ fn paused_or_draft_record_is_activated() {
     let set = ["ads", "account", "set", &ads.account, "--campaigns", "1"];
     shared_server().run_cli(&set).assert_success();
     let waiting = ads.make("/campaigns", &draft);
-    let answer = ads.send("PUT", &format!("/campaigns/{waiting}/activate"), &[]);
-    is(&answer, 400, "TOO_MANY_CAMPAIGNS", "");
+    let response = ads.send("PUT", &format!("/campaigns/{waiting}/activate"), &[]);
+    is(&response, 400, "TOO_MANY_CAMPAIGNS", "");
 }

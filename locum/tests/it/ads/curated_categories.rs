@@ -8,18 +8,18 @@ use crate::media::samples::{Film, mp4};
 use crate::media::{at_once, processed};
 
 /// Shows a video to everyone.
-fn shows_a_video(person: &TestUser<'_>) {
-    let film = at_once(person, "tweet_video", &mp4(Film::default())).assert_status(200);
+fn shows_a_video(user: &TestUser<'_>) {
+    let film = at_once(user, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
-    processed(person, &id);
+    processed(user, &id);
     let post = json!({ "media": { "media_ids": [id] } });
-    person.create_post(&post).assert_status(201);
+    user.create_post(&post).assert_status(201);
 }
 
-fn publisher(person: &TestUser<'_>, more: &[&str]) -> Value {
-    let add = ["ads", "publisher", "add", &person.username];
-    let usual = ["--category", "se", "--country", "PT"];
-    person.server.run_cli(&[&add[..], &usual, more].concat()).json()
+fn publisher(user: &TestUser<'_>, more: &[&str]) -> Value {
+    let add = ["ads", "publisher", "add", &user.username];
+    let defaults = ["--category", "se", "--country", "PT"];
+    user.server.run_cli(&[&add[..], &defaults, more].concat()).json()
 }
 
 fn curated(name: &str, countries: &[&str], members: &[&TestUser<'_>]) -> String {
@@ -27,8 +27,8 @@ fn curated(name: &str, countries: &[&str], members: &[&TestUser<'_>]) -> String 
     add.extend(countries.iter().flat_map(|code| ["--country", *code]));
     let names = members.iter().map(|member| member.username.as_str());
     add.extend(names.flat_map(|name| ["--publisher", name]));
-    let made = members[0].server.run_cli(&add).json();
-    made["id"].as_str().unwrap().to_owned()
+    let created = members[0].server.run_cli(&add).json();
+    created["id"].as_str().unwrap().to_owned()
 }
 
 /// The row of a list whose member has a value.
@@ -40,8 +40,8 @@ fn row<'a>(list: &'a Value, member: &str, value: &str) -> &'a Value {
 
 fn place(name: &str, code: &str) -> String {
     let add = ["place", "add", name, "--type", "country", "--country-code"];
-    let made = shared_server().run_cli(&[&add[..], &[code]].concat()).json();
-    made["id"].as_str().unwrap().to_owned()
+    let created = shared_server().run_cli(&[&add[..], &[code]].concat()).json();
+    created["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -145,17 +145,17 @@ fn curated_categories_are_filtered_by_country() {
     is(&list(&[(at, "Portugal")]), 400, "INVALID_PARAMETER", at);
     let many = vec!["PT"; 201].join(",");
     is(&list(&[(at, &many)]), 400, "INVALID_PARAMETER", at);
-    let gone = ["ads", "curated-category", "remove", &far];
-    shared_server().run_cli(&gone).assert_success();
-    let answer = ads.send("GET", &format!("/curated_categories/{far}"), &[]);
-    is(&answer, 404, "NOT_FOUND", "id");
-    let answer = ads.send("GET", "/curated_categories/a%20b", &[]);
-    is(&answer, 404, "INVALID_ID_ILLEGAL_CHARACTERS", "id");
+    let deleted = ["ads", "curated-category", "remove", &far];
+    shared_server().run_cli(&deleted).assert_success();
+    let response = ads.send("GET", &format!("/curated_categories/{far}"), &[]);
+    is(&response, 404, "NOT_FOUND", "id");
+    let response = ads.send("GET", "/curated_categories/a%20b", &[]);
+    is(&response, 404, "INVALID_ID_ILLEGAL_CHARACTERS", "id");
 }
 
 #[track_caller]
-fn assert_targeting_refused(answer: &TestResponse) {
-    let body = answer.assert_status(400);
+fn assert_targeting_refused(response: &TestResponse) {
+    let body = response.assert_status(400);
     assert_eq!(batch_problem(&body, 0), ("INVALID", "targeting_type"), "{body}");
 }
 
@@ -193,10 +193,10 @@ fn curated_category_is_linked_to_a_line_item_that_targets_its_country() {
     is(&link(&item, &far), 400, "INVALID", at);
     is(&link(&item, "zzz"), 404, "NOT_FOUND", at);
     is(&link("zzz", &near), 404, "LINE_ITEM_NOT_FOUND", "line_item_id");
-    let made = link(&item, &near).assert_status(200);
-    assert_eq!(made["data"]["curated_category_id"], near.as_str());
-    assert_eq!(made["data"]["line_item_id"], item.as_str());
-    let id = made["data"]["id"].as_str().unwrap();
+    let created = link(&item, &near).assert_status(200);
+    assert_eq!(created["data"]["curated_category_id"], near.as_str());
+    assert_eq!(created["data"]["line_item_id"], item.as_str());
+    let id = created["data"]["id"].as_str().unwrap();
     is(&link(&item, &near), 400, "INVALID", "line_item_id");
     // Categories of content, and more than a few left out, do not go with it.
     assert_targeting_refused(&together("IAB_CATEGORY", "IAB17", "EQ"));
@@ -211,8 +211,8 @@ fn curated_category_is_linked_to_a_line_item_that_targets_its_country() {
     assert_eq!(same["data"]["curated_category_id"], near.as_str());
     let filter = [("line_item_ids", item.as_str())];
     assert_eq!(ads.get(path, &filter)["data"][0]["id"], id);
-    let gone = ads.send("DELETE", &one, &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &one, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
     is(&ads.send("GET", &one, &[]), 404, "NOT_FOUND", "line_item_curated_category_id");
     assert_eq!(ads.get(path, &filter)["data"], json!([]));
     together("IAB_CATEGORY", "IAB17", "EQ").assert_status(200);

@@ -81,12 +81,12 @@ impl Yard {
                     ],
                 };
                 let campaign = ads.campaign();
-                let usual = [
+                let defaults = [
                     ("campaign_id", campaign.as_str()),
                     ("placements", "ALL_ON_TWITTER"),
                     ("bid_amount_local_micro", "150000"),
                 ];
-                post("/line_items", &[&usual[..], more].concat())
+                post("/line_items", &[&defaults[..], more].concat())
             }
             ("targeting_criterion", "targeting_type") => {
                 let about = match value {
@@ -163,18 +163,18 @@ impl Yard {
     /// What is wrong with a gate at a value.
     fn wrong(&self, (of, field, gate): (&str, &str, FeatureGate), value: &str) -> Vec<String> {
         let mut wrong = Vec::new();
-        let mut note = |how: &str, answer: &TestResponse| {
+        let mut note = |how: &str, response: &TestResponse| {
             let feature = gate.feature;
-            let (status, text) = (answer.status, answer.text());
+            let (status, text) = (response.status, response.text());
             wrong.push(format!("{feature} at {of} {field} {value} {how}: {status} {text}"));
         };
         for (gates, granted) in [("strict", false), ("strict", true), ("lenient", false)] {
             self.held(gates, gate.feature, granted);
-            let answer = self.tries(of, field, value);
+            let response = self.tries(of, field, value);
             let passes = granted || gates == "lenient" && !gate.applies_to_all_accounts;
-            let holds = if passes { answer.status == 200 } else { is_closed(&answer, field, gate.feature) };
+            let holds = if passes { response.status == 200 } else { is_closed(&response, field, gate.feature) };
             if !holds {
-                note(&format!("{gates}, granted {granted}"), &answer);
+                note(&format!("{gates}, granted {granted}"), &response);
             }
         }
         wrong
@@ -182,11 +182,11 @@ impl Yard {
 }
 
 /// Whether the answer says that this feature is missing, at this parameter, and nothing else.
-fn is_closed(answer: &TestResponse, field: &str, feature: &str) -> bool {
-    let body = answer.json();
+fn is_closed(response: &TestResponse, field: &str, feature: &str) -> bool {
+    let body = response.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     let at = if field.is_empty() { Value::Null } else { field.into() };
-    answer.status == 400
+    response.status == 400
         && errors.len() == 1
         && errors[0]["code"] == "FEATURE_NOT_AVAILABLE"
         && errors[0]["parameter"] == at
@@ -298,15 +298,15 @@ fn default_and_existing_values_pass_feature_gates() {
 #[test]
 fn sandbox_account_adds_its_own_features() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let account = made["data"][0]["id"].as_str().unwrap().to_owned();
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let account = created["data"][0]["id"].as_str().unwrap().to_owned();
     let set = ["ads", "account", "set", &account, "--gates", "strict"];
     assert_eq!(shared_server().run_cli(&set).json()["feature_gates"], "strict");
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
         send(&ads.person, method, &path, params)
     };
-    let id = |answer: &TestResponse| answer.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
+    let id = |response: &TestResponse| response.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     let funding = [("currency", "USD"), ("type", "CREDIT_LINE"), ("start_time", "2026-01-01")];
     let instrument = id(&inside("POST", "/funding_instruments", &funding));
     let campaign = [
@@ -316,14 +316,14 @@ fn sandbox_account_adds_its_own_features() {
     ];
     let campaign = id(&inside("POST", "/campaigns", &campaign));
     let item = |more: &[(&str, &str)]| {
-        let usual = [
+        let defaults = [
             ("campaign_id", campaign.as_str()),
             ("objective", "ENGAGEMENTS"),
             ("product_type", "PROMOTED_TWEETS"),
             ("placements", "ALL_ON_TWITTER"),
             ("bid_amount_local_micro", "150000"),
         ];
-        inside("POST", "/line_items", &[&usual[..], more].concat())
+        inside("POST", "/line_items", &[&defaults[..], more].concat())
     };
     item(&[]).assert_status(200);
     let capped = [("frequency_cap", "2"), ("duration_in_days", "1")];

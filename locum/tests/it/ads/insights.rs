@@ -15,9 +15,9 @@ impl Advertiser {
     #[track_caller]
     fn reaches(&self, count: i64, criteria: &Value) {
         let body = json!({ "targeting_criteria": criteria });
-        let wanted = json!({ "min": count, "max": count });
+        let expected = json!({ "min": count, "max": count });
         wait_until(&format!("{criteria} reach {count}"), || {
-            self.ask(&body).assert_status(200)["data"]["audience_size"] == wanted
+            self.ask(&body).assert_status(200)["data"]["audience_size"] == expected
         });
     }
 
@@ -36,8 +36,8 @@ fn word(name: &str) -> String {
     format!("{name}{}x{}", std::process::id(), unique_number())
 }
 
-fn edit(person: &TestUser<'_>, location: &str) {
-    let edit = ["user", "edit", &person.username, "--location", location];
+fn edit(user: &TestUser<'_>, location: &str) {
+    let edit = ["user", "edit", &user.username, "--location", location];
     shared_server().run_cli(&edit).assert_success();
 }
 
@@ -56,10 +56,10 @@ fn estimate_counts_users_by_follower_location_and_keyword() {
     });
     ads.exact();
     ads.reaches(3, &json!([followers]));
-    let told = ads.ask(&json!([followers])).assert_status(200);
-    assert_eq!(told["data"]["audience_size"], json!({ "min": 3, "max": 3 }));
+    let response = ads.ask(&json!([followers])).assert_status(200);
+    assert_eq!(response["data"]["audience_size"], json!({ "min": 3, "max": 3 }));
     let echo = json!({ "account_id": ads.account, "targeting_criteria": null });
-    assert_eq!(told["request"]["params"], echo);
+    assert_eq!(response["request"]["params"], echo);
 
     let (here, there) = ("3c65374ea675483e", "96683cc9126741d1");
     edit(&others[0], "Lisboa, Portugal");
@@ -162,8 +162,8 @@ fn before(now: base::Time, hours_ago: i64) -> String {
     ads_engine::field_kind::format_time(now.plus_ms(-hours_ago * 3_600_000))
 }
 
-fn keywords(person: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {
-    send(person, "GET", "/12/insights/keywords/search", params)
+fn keywords(user: &TestUser<'_>, params: &[(&str, &str)]) -> TestResponse {
+    send(user, "GET", "/12/insights/keywords/search", params)
 }
 
 #[test]
@@ -175,17 +175,17 @@ fn keyword_insights_count_by_hour_and_day() {
     ben.publish_text(&format!("a {other} is for two"));
     let start = moment(2);
     let both = format!("{term},{other}");
-    let ask = |more: &[(&str, &str)]| {
+    let request = |more: &[(&str, &str)]| {
         let start = [("start_time", start.as_str())];
         keywords(&ana, &[&start[..], more].concat()).assert_status(200)
     };
-    let sum = |answer: &Value| {
-        let volume = answer["data"]["post_volume"].as_array().unwrap();
+    let sum = |response: &Value| {
+        let volume = response["data"]["post_volume"].as_array().unwrap();
         volume.iter().filter_map(Value::as_i64).sum::<i64>()
     };
     // On a database server others' transactions may keep back what was written.
-    wait_until("three posts are found", || sum(&ask(&[("granularity", "HOUR"), ("keywords", &both)])) == 3);
-    let hours = ask(&[("granularity", "HOUR"), ("keywords", &both)]);
+    wait_until("three posts are found", || sum(&request(&[("granularity", "HOUR"), ("keywords", &both)])) == 3);
+    let hours = request(&[("granularity", "HOUR"), ("keywords", &both)]);
     assert_eq!(sum(&hours), 3, "{hours}");
     assert_eq!(hours["data"]["post_volume"], hours["data"]["tweet_volume"]);
     assert!(hours["data"]["post_volume"].as_array().unwrap().len() <= 3);
@@ -193,11 +193,11 @@ fn keyword_insights_count_by_hour_and_day() {
         hours["request"]["params"],
         json!({ "granularity": "HOUR", "keywords": [term, other], "start_time": start })
     );
-    let day = ask(&[("granularity", "day"), ("keywords", &both)]);
+    let day = request(&[("granularity", "day"), ("keywords", &both)]);
     assert_eq!(day["data"]["post_volume"], json!([3]));
     let without = [("granularity", "DAY"), ("keywords", both.as_str()), ("negative_keywords", "helmet")];
-    assert_eq!(ask(&without)["data"]["post_volume"], json!([2]));
-    let related = ask(&[("granularity", "DAY"), ("keywords", &term)]);
+    assert_eq!(request(&without)["data"]["post_volume"], json!([2]));
+    let related = request(&[("granularity", "DAY"), ("keywords", &term)]);
     let related = related["data"]["related_keywords"].as_array().unwrap();
     assert!(related.len() <= 30);
     let has = |text: &str| related.iter().any(|one| one == text);
@@ -205,14 +205,14 @@ fn keyword_insights_count_by_hour_and_day() {
 
     // A country, by whoever writes.
     let here = [("granularity", "DAY"), ("keywords", both.as_str()), ("location", "3c65374ea675483e")];
-    assert_eq!(ask(&here)["data"]["post_volume"], json!([0]));
+    assert_eq!(request(&here)["data"]["post_volume"], json!([0]));
     edit(&ben, "Coimbra, Portugal");
-    wait_until("ben's posts are from Portugal", || ask(&here)["data"]["post_volume"] == json!([2]));
+    wait_until("ben's posts are from Portugal", || request(&here)["data"]["post_volume"] == json!([2]));
 
     // Not of those whose posts are not for everyone.
     shared_server().run_cli(&["user", "suspend", &ben.username]).assert_success();
     wait_until("ben's posts do not count", || {
-        ask(&[("granularity", "DAY"), ("keywords", &both)])["data"]["post_volume"] == json!([1])
+        request(&[("granularity", "DAY"), ("keywords", &both)])["data"]["post_volume"] == json!([1])
     });
 }
 
@@ -226,16 +226,16 @@ fn keyword_insights_limit_keywords_and_time_span() {
     let ten = ten.join(",");
     let eleven = format!("{ten},more");
     let future = before(-48);
-    let ask = |more: &[(&'static str, &str)]| {
+    let request = |more: &[(&'static str, &str)]| {
         let mut all = vec![("granularity", "DAY"), ("keywords", "bike"), ("start_time", start.as_str())];
         all.retain(|(name, _)| !more.iter().any(|(other, _)| name == other));
         all.extend_from_slice(more);
         all.retain(|(_, value)| !value.is_empty());
         keywords(&ana, &all)
     };
-    ask(&[("keywords", &ten)]).assert_status(200);
-    ask(&[("start_time", &week), ("end_time", &before(0))]).assert_status(200);
-    let ahead = ask(&[("end_time", &future)]).assert_status(200);
+    request(&[("keywords", &ten)]).assert_status(200);
+    request(&[("start_time", &week), ("end_time", &before(0))]).assert_status(200);
+    let ahead = request(&[("end_time", &future)]).assert_status(200);
     assert_eq!(ahead["data"]["post_volume"].as_array().unwrap().len(), 1);
     assert_eq!(ahead["request"]["params"]["end_time"], future.as_str());
     for (more, code, at) in [
@@ -254,8 +254,8 @@ fn keyword_insights_limit_keywords_and_time_span() {
         (("location", "nowhere"), "INVALID_PARAMETER", "location"),
         (("location", "3b77caf94bfc81fe"), "INVALID_PARAMETER", "location"),
     ] {
-        let answer = ask(&[more]);
-        assert_eq!(refused(&answer, 400), (code.to_owned(), at.to_owned()), "{more:?}: {}", answer.text());
+        let response = request(&[more]);
+        assert_eq!(refused(&response, 400), (code.to_owned(), at.to_owned()), "{more:?}: {}", response.text());
     }
 }
 
@@ -283,8 +283,8 @@ fn targeting_options_are_listed_filtered_and_paged() {
     assert_ne!(next["data"][0], first["data"][0]);
     is(&list("locations", &[("cursor", cursor)]), 400, "INVALID_PARAMETER", "cursor");
     let language = list("languages", &[("q", "portug")]).assert_status(200);
-    let wanted = json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
-    assert_eq!(language["data"], wanted);
+    let expected = json!([{ "name": "Portuguese", "targeting_type": "LANGUAGE", "targeting_value": "pt" }]);
+    assert_eq!(language["data"], expected);
     let platform = list("platforms", &[("q", "android")]).assert_status(200);
     assert_eq!(platform["data"][0]["targeting_value"], "1");
     assert_eq!(list("tv_markets", &[]).assert_status(200)["data"].as_array().unwrap().len(), 17);
@@ -305,15 +305,15 @@ fn interest_added_by_an_operator_is_listed_and_reaches_its_users() {
     let added = shared_server().run_cli(&add).json();
     let value = added["value"].as_str().unwrap();
     let found = list("interests", &[("q", &term)]).assert_status(200);
-    let wanted = json!([{ "name": name, "targeting_type": "INTEREST", "targeting_value": value }]);
-    assert_eq!(found["data"], wanted);
+    let expected = json!([{ "name": name, "targeting_type": "INTEREST", "targeting_value": value }]);
+    assert_eq!(found["data"], expected);
     ads.exact();
     ads.reaches(1, &json!([one("INTEREST", value)]));
     let listed = shared_server().run_cli(&["ads", "option", "list", "INTEREST"]).json();
     assert!(listed.as_array().unwrap().iter().any(|one| one["name"] == name.as_str()));
     shared_server().run_cli(&["ads", "option", "remove", "INTEREST", value]).assert_success();
-    let gone = list("interests", &[("q", &term)]).assert_status(200);
-    assert_eq!(gone["data"], json!([]));
+    let deleted = list("interests", &[("q", &term)]).assert_status(200);
+    assert_eq!(deleted["data"], json!([]));
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn criterion_is_named_by_its_targeting_option() {
     let item = ads.line_item(&ads.campaign());
     let params =
         [("line_item_id", item.as_str()), ("targeting_type", "LOCATION"), ("targeting_value", "3c65374ea675483e")];
-    let made = ads.send("POST", "/targeting_criteria", &params).assert_status(200);
-    assert_eq!(made["data"]["name"], "Portugal");
-    assert_eq!(made["data"]["location_type"], "COUNTRIES");
+    let created = ads.send("POST", "/targeting_criteria", &params).assert_status(200);
+    assert_eq!(created["data"]["name"], "Portugal");
+    assert_eq!(created["data"]["location_type"], "COUNTRIES");
 }

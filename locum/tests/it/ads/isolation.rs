@@ -23,19 +23,19 @@ fn ask(operation: &ads_engine::AdsOperation, account: &str, before: &str) -> Tes
         let (_, tail) = rest.split_once('}').unwrap();
         path = format!("{head}1{tail}");
     }
-    let ask = TestRequest::new(operation.method, format!("{before}{path}"));
-    if operation.takes_json() { ask.json(&json!({})) } else { ask }
+    let request = TestRequest::new(operation.method, format!("{before}{path}"));
+    if operation.takes_json() { request.json(&json!({})) } else { request }
 }
 
-fn code(answer: &TestResponse) -> String {
-    let body = answer.json();
+fn code(response: &TestResponse) -> String {
+    let body = response.json();
     let code = body["errors"][0]["code"].as_str();
-    format!("{} {}", answer.status, code.unwrap_or_default())
+    format!("{} {}", response.status, code.unwrap_or_default())
 }
 
 /// What is wrong, over all operations that `concerns`.
 fn wrong(
-    person: &TestUser<'_>,
+    user: &TestUser<'_>,
     account: &str,
     before: &str,
     concerns: impl Fn(&ads_engine::AdsOperation) -> bool,
@@ -43,7 +43,7 @@ fn wrong(
 ) -> Vec<String> {
     let all = operations().filter(|operation| concerns(operation));
     all.filter_map(|operation| {
-        let answered = code(&person.send_signed(ask(operation, account, before)));
+        let answered = code(&user.send_signed(ask(operation, account, before)));
         let line = || format!("{} {}: {answered}", operation.method, operation.path);
         (!holds(&answered)).then(line)
     })
@@ -64,8 +64,8 @@ fn account_without_a_role_is_not_found() {
     let sandbox = "/ads-sandbox";
     let all = |_: &ads_engine::AdsOperation| true;
     assert_eq!(wrong(&ads.person, &ads.account, sandbox, all, is_unknown), nothing);
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let inside = made["data"][0]["id"].as_str().unwrap();
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let inside = created["data"][0]["id"].as_str().unwrap();
     assert_eq!(wrong(&ads.person, inside, "", here, is_unknown), nothing);
     assert_eq!(wrong(&stranger, inside, sandbox, all, is_unknown), nothing);
     let only = |operation: &ads_engine::AdsOperation| operation.sandbox_only;
@@ -131,8 +131,8 @@ fn record_of_one_account_is_not_found_in_another() {
                 continue;
             }
             // Whatever else is wrong: that it is not there comes first, or nothing is done.
-            let answer = other.send(operation.method, &one, &[("with_deleted", "true")]);
-            assert!([400, 404].contains(&answer.status), "{} {}", answer.status, answer.text());
+            let response = other.send(operation.method, &one, &[("with_deleted", "true")]);
+            assert!([400, 404].contains(&response.status), "{} {}", response.status, response.text());
         }
         assert_eq!(other.send("GET", &one, &[]).status, 404);
         assert_eq!(ads.get(&one, &[])["data"]["deleted"], false, "{kind}");
@@ -152,11 +152,11 @@ fn record_of_one_account_is_not_found_in_another() {
 const UNKNOWN: &str = "18ce53uzzzz";
 
 /// What an answer tells: all of it, but for the account that was asked for.
-fn told(answer: &TestResponse, account: &str) -> String {
-    let text = answer.text().replace(account, "@");
-    let mut headers: Vec<String> = answer.headers.iter().map(|(name, _)| name.to_string()).collect();
+fn told(response: &TestResponse, account: &str) -> String {
+    let text = response.text().replace(account, "@");
+    let mut headers: Vec<String> = response.headers.iter().map(|(name, _)| name.to_string()).collect();
     headers.sort();
-    format!("{} {} {text}", answer.status, headers.join(" "))
+    format!("{} {} {text}", response.status, headers.join(" "))
 }
 
 #[test]
@@ -167,8 +167,8 @@ fn account_of_others_is_indistinguishable_from_an_unknown_one() {
     for operation in operations() {
         for before in ["", "/ads-sandbox"] {
             let [known, unknown] = [ads.account.as_str(), UNKNOWN].map(|account| {
-                let answer = stranger.send_signed(ask(operation, account, before));
-                told(&answer, account)
+                let response = stranger.send_signed(ask(operation, account, before));
+                told(&response, account)
             });
             if known != unknown {
                 wrong.push(format!("{} {}: {known}, {unknown}", operation.method, operation.path));
@@ -201,32 +201,32 @@ fn read_only_app() -> TestApp {
 
 fn new_oauth1_token(user: &TestUser<'_>, app: &TestApp, more: &[&str]) -> (String, String) {
     let mint = ["token", "mint", "--app", &app.id, "--user", &user.id, "--oauth1"];
-    let made = user.server.run_cli(&[&mint[..], more].concat()).json();
-    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    let created = user.server.run_cli(&[&mint[..], more].concat()).json();
+    let text = |name: &str| created[name].as_str().unwrap().to_owned();
     (text("access_token"), text("access_token_secret"))
 }
 
-fn send_signed(ask: TestRequest, app: &TestApp, (token, secret): &(String, String)) -> TestResponse {
+fn send_signed(request: TestRequest, app: &TestApp, (token, secret): &(String, String)) -> TestResponse {
     let server = shared_server();
     let consumer = app.consumer_credentials();
     let key = OAuth1Credentials { consumer, token: (token, secret), ..OAuth1Credentials::default() };
-    let header = ask.oauth1_header(&key, &server.url);
-    server.send(ask.authorization(header))
+    let header = request.oauth1_header(&key, &server.url);
+    server.send(request.authorization(header))
 }
 
 #[test]
 fn operation_is_refused_without_a_token_that_permits_it() {
     let ads = Advertiser::new();
     let server = shared_server();
-    let person = &ads.person;
+    let user = &ads.person;
     let suspended = suspended_admin(&ads.account);
     let app = read_only_app();
-    let own = new_oauth1_token(person, &person.app, &["--permission", "read"]);
-    let of_app = new_oauth1_token(person, &app, &[]);
+    let own = new_oauth1_token(user, &user.app, &["--permission", "read"]);
+    let of_app = new_oauth1_token(user, &app, &[]);
     let closed = server.new_app("self-serve");
     server.run_cli(&["app", "access", &closed.id, "--refuse", "ads"]).assert_success();
-    let of_closed = new_oauth1_token(person, &closed, &[]);
-    let scopes = |scopes: &str| person.new_token(&["--scopes", scopes]);
+    let of_closed = new_oauth1_token(user, &closed, &[]);
+    let scopes = |scopes: &str| user.new_token(&["--scopes", scopes]);
     let (reads, writes) = (scopes("ads.read"), scopes("ads.write"));
     let bare = scopes("tweet.read users.read");
 
@@ -235,35 +235,35 @@ fn operation_is_refused_without_a_token_that_permits_it() {
     let reader = "403 READONLY_CLIENT_APPLICATION";
     let mut wrong = Vec::new();
     for operation in ads_delivery::operations() {
-        let ask = || ask(operation, &ads.account, if operation.sandbox_only { "/ads-sandbox" } else { "" });
-        let mut note = |case: &str, answer: &TestResponse, expected: Option<&str>| {
-            let got = code(answer);
+        let request = || ask(operation, &ads.account, if operation.sandbox_only { "/ads-sandbox" } else { "" });
+        let mut note = |case: &str, response: &TestResponse, expected: Option<&str>| {
+            let got = code(response);
             let refusals = [nobody, no_client, reader, "403 CURRENT_USER_SUSPENDED"];
             let holds = match expected {
                 Some(expected) => got == expected,
-                None => !refusals.contains(&got.as_str()) && answer.status < 500,
+                None => !refusals.contains(&got.as_str()) && response.status < 500,
             };
-            let leaks = expected.is_some() && answer.text().contains("Account of");
+            let leaks = expected.is_some() && response.text().contains("Account of");
             if !holds || leaks {
                 wrong.push(format!("{} {} [{case}]: {got}", operation.method, operation.path));
             }
         };
-        note("no token", &server.send(ask()), Some(nobody));
-        note("a wrong token", &server.send(ask().bearer("x")), Some(nobody));
-        let app_only = server.send(ask().bearer(&person.app.bearer));
+        note("no token", &server.send(request()), Some(nobody));
+        note("a wrong token", &server.send(request().bearer("x")), Some(nobody));
+        let app_only = server.send(request().bearer(&user.app.bearer));
         note("the app alone", &app_only, Some(no_client));
-        note("no such scope", &server.send(ask().bearer(&bare)), Some(no_client));
-        note("an app without access", &send_signed(ask(), &closed, &of_closed), Some(no_client));
-        let gone = suspended.send_signed(ask());
-        note("a suspended user", &gone, Some("403 CURRENT_USER_SUSPENDED"));
-        for (case, app, token) in [("a token that reads", &person.app, &own), ("an app that reads", &app, &of_app)] {
-            let answer = send_signed(ask(), app, token);
-            note(case, &answer, (operation.method != "GET").then_some(reader));
+        note("no such scope", &server.send(request().bearer(&bare)), Some(no_client));
+        note("an app without access", &send_signed(request(), &closed, &of_closed), Some(no_client));
+        let deleted = suspended.send_signed(request());
+        note("a suspended user", &deleted, Some("403 CURRENT_USER_SUSPENDED"));
+        for (case, app, token) in [("a token that reads", &user.app, &own), ("an app that reads", &app, &of_app)] {
+            let response = send_signed(request(), app, token);
+            note(case, &response, (operation.method != "GET").then_some(reader));
         }
         let is_read = !operation.is_write;
-        let by_reading = server.send(ask().bearer(&reads));
+        let by_reading = server.send(request().bearer(&reads));
         note("ads.read", &by_reading, (!is_read).then_some(no_client));
-        let by_writing = server.send(ask().bearer(&writes));
+        let by_writing = server.send(request().bearer(&writes));
         note("ads.write", &by_writing, is_read.then_some(no_client));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -315,16 +315,21 @@ fn account_under_review_cannot_write_campaigns() {
 }
 
 /// What an answer says beside the ids that were asked for.
-fn outcome(answer: &TestResponse) -> Value {
-    let body = answer.json();
+fn outcome(response: &TestResponse) -> Value {
+    let body = response.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     let errors: Vec<Value> =
         errors.iter().map(|error| json!([error["code"], error["parameter"], error["attribute"]])).collect();
-    json!([answer.status, errors, body["data"], body["next_cursor"], body["total_count"]])
+    json!([response.status, errors, body["data"], body["next_cursor"], body["total_count"]])
 }
 
 /// What an operation answers to an id in one of its parameters.
-fn reference_outcome(other: &Advertiser, operation: &ads_engine::AdsOperation, param: &OperationParam, id: &str) -> Value {
+fn reference_outcome(
+    other: &Advertiser,
+    operation: &ads_engine::AdsOperation,
+    param: &OperationParam,
+    id: &str,
+) -> Value {
     let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
     path = path.replace("{account_id}", &other.account);
     path = path.replace(&format!("{{{}}}", param.name.post), id);
@@ -352,8 +357,8 @@ fn record_of_another_account_is_indistinguishable_from_an_unknown_one() {
     ids.insert("funding_instrument", owner.instrument.clone());
     ids.insert("custom_audience", known("tailored_audience_id"));
     ids.insert("account_media", known("account_media_id"));
-    let person = owner.get("/promotable_users", &[])["data"][0]["id"].clone();
-    ids.insert("promotable_user", person.as_str().unwrap().to_owned());
+    let user = owner.get("/promotable_users", &[])["data"][0]["id"].clone();
+    ids.insert("promotable_user", user.as_str().unwrap().to_owned());
     let of = |kind: FieldKind| -> Option<&'static Resource> {
         match kind {
             FieldKind::Reference(of, _) | FieldKind::Ids(of, _) if of.name != "account" => Some(of),

@@ -37,10 +37,10 @@ fn many(count: usize, one: &str) -> String {
 fn bounds(kind: FieldKind) -> Option<Bounds> {
     // Characters are counted, not bytes.
     let long = |length: usize| "é".repeat(length);
-    let of_list = |most: usize, one: &str, told: String| Bounds {
+    let of_list = |most: usize, one: &str, response: String| Bounds {
         fits: vec![many(most - 1, one), many(most, one)],
         exceeds: vec![many(most + 1, one)],
-        told,
+        told: response,
     };
     Some(match kind {
         FieldKind::Text(least, most) if most <= 1_000 => Bounds {
@@ -54,8 +54,8 @@ fn bounds(kind: FieldKind) -> Option<Bounds> {
             told: format!("Integer in {least}..{most}"),
         },
         FieldKind::Texts(count, length) => {
-            let told = format!("at most {count} values of at most {length} characters");
-            let mut bounds = of_list(count, "x", told);
+            let response = format!("at most {count} values of at most {length} characters");
+            let mut bounds = of_list(count, "x", response);
             bounds.fits.push(long(length));
             bounds.exceeds.push(long(length + 1));
             bounds
@@ -78,14 +78,14 @@ pub(super) struct Field {
 impl Field {
     pub(super) fn new() -> Self {
         let world = World::new();
-        let made = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-        let sandbox = made["data"][0]["id"].as_str().unwrap().to_owned();
+        let created = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+        let sandbox = created["data"][0]["id"].as_str().unwrap().to_owned();
         let mut ids = BTreeMap::new();
         for of in RESOURCES.iter().filter(|of| of.supports(ResourceVerb::Create)) {
             let subject = Subject::new(&world, of);
             if subject.is_made_here() && !ELSEWHERE.contains(&of.name) {
-                let made = subject.ask("POST", &subject.path, &subject.good()).assert_status(200);
-                ids.insert(of.name, made["data"]["id"].as_str().unwrap().to_owned());
+                let created = subject.ask("POST", &subject.path, &subject.good()).assert_status(200);
+                ids.insert(of.name, created["data"]["id"].as_str().unwrap().to_owned());
             }
         }
         Self { world, sandbox, ids }
@@ -121,31 +121,31 @@ impl Field {
         if operation.sandbox_only {
             path = format!("/ads-sandbox{path}");
         }
-        let person = &self.world.ads.person;
+        let user = &self.world.ads.person;
         if operation.takes_json() {
             let members = values.iter();
             let members = members.map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
             let body = Value::Object(members.collect::<Map<_, _>>());
-            return person.send_signed(TestRequest::new(operation.method, path).json(&body));
+            return user.send_signed(TestRequest::new(operation.method, path).json(&body));
         }
         if operation.method == "GET" || operation.method == "DELETE" {
-            return send(person, operation.method, &path, values);
+            return send(user, operation.method, &path, values);
         }
         let pairs = values.iter();
         let pairs = pairs.map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)));
         let form = pairs.collect::<Vec<_>>().join("&");
-        person.send_signed(TestRequest::new(operation.method, path).form(form))
+        user.send_signed(TestRequest::new(operation.method, path).form(form))
     }
 }
 
 /// Whether a refusal says that a parameter is out of its bounds.
-fn exceeds(answer: &TestResponse, name: &str, told: &str) -> bool {
+fn exceeds(answer: &TestResponse, name: &str, response: &str) -> bool {
     let body = answer.json();
     let errors = body["errors"].as_array().cloned().unwrap_or_default();
     errors.iter().any(|error| {
         error["code"] == "INVALID_PARAMETER"
             && error["parameter"] == name
-            && error["message"].as_str().is_some_and(|text| text.contains(told))
+            && error["message"].as_str().is_some_and(|text| text.contains(response))
     })
 }
 
@@ -176,10 +176,10 @@ fn every_parameter_enforces_its_declared_bounds() {
                 let sent = values.iter().any(|(other, _)| other == name);
                 if sent && exceeds(&answer, name, &bounds.told) != refused {
                     let (method, path) = (operation.method, operation.path);
-                    let (told, status) = (&bounds.told, answer.status);
+                    let (response, status) = (&bounds.told, answer.status);
                     let text: String = answer.text().chars().take(600).collect();
                     wrong.push(format!(
-                        "{method} {path} {name} ({told}), round {round}, over {refused}: {status} {text}"
+                        "{method} {path} {name} ({response}), round {round}, over {refused}: {status} {text}"
                     ));
                 }
             }
@@ -331,12 +331,12 @@ fn campaign_limit_holds_for_concurrent_requests() {
     ];
     let make = || ads.send("POST", "/campaigns", &params);
     ads.person.oauth1_credentials();
-    let made = std::thread::scope(|scope| {
+    let created = std::thread::scope(|scope| {
         let all: Vec<_> = (0..50).map(|_| scope.spawn(make)).collect();
         let all = all.into_iter().map(|one| one.join().unwrap());
-        all.filter(|answer| answer.status == 200).count()
+        all.filter(|response| response.status == 200).count()
     });
-    assert_eq!(made, 5);
+    assert_eq!(created, 5);
     let total = ads.get("/campaigns", &[("with_total_count", "true")]);
     assert_eq!(total["total_count"], 5);
 }
@@ -364,10 +364,10 @@ fn scheduled_post_is_limited_in_media_and_time() {
     let year = 365 * 24 * 60;
     let schedule = |at: i64, media: &[&str]| {
         let (at, media) = (minute(at), media.join(","));
-        let usual = [("as_user_id", ads.person.id.as_str()), ("scheduled_at", &at), ("text", "x")];
+        let defaults = [("as_user_id", ads.person.id.as_str()), ("scheduled_at", &at), ("text", "x")];
         let media = [("media_keys", media.as_str())];
         let more = if media[0].1.is_empty() { &[][..] } else { &media };
-        ads.send("POST", "/scheduled_posts", &[&usual[..], more].concat())
+        ads.send("POST", "/scheduled_posts", &[&defaults[..], more].concat())
     };
     schedule(1, &[]).assert_status(200);
     schedule(year - 1, &[]).assert_status(200);
@@ -385,11 +385,11 @@ fn scheduled_post_is_limited_in_media_and_time() {
         schedule(60, fits).assert_status(200);
     }
     for over in [&images[..5], &[one, two], &[&films[0], &films[1]], &[images[0], one], &[images[0], &films[0]]] {
-        let answer = schedule(60, over);
-        assert_eq!(answer.status, 400, "{over:?}: {}", answer.text());
-        let at = answer.json()["errors"][0].clone();
+        let response = schedule(60, over);
+        assert_eq!(response.status, 400, "{over:?}: {}", response.text());
+        let at = response.json()["errors"][0].clone();
         let at = at["parameter"].as_str().or(at["attribute"].as_str());
-        assert_eq!(at, Some("media_keys"), "{over:?}: {}", answer.text());
+        assert_eq!(at, Some("media_keys"), "{over:?}: {}", response.text());
     }
 }
 
@@ -413,12 +413,12 @@ fn card_texts_and_lists_are_bounded() {
         card(count).assert_status(200);
     }
     for count in [0, 1, 7] {
-        let answer = card(count);
-        assert_eq!(answer.status, 400, "{count}: {}", answer.text());
-        assert!(answer.text().contains("media_keys"), "{count}: {}", answer.text());
+        let response = card(count);
+        assert_eq!(response.status, 400, "{count}: {}", response.text());
+        assert!(response.text().contains("media_keys"), "{count}: {}", response.text());
     }
     // A hashtag has twenty characters, its sign not counted.
-    let ask = |option: &str| {
+    let request = |option: &str| {
         let params = [
             ("name", "Pick"),
             ("title", "Ride"),
@@ -431,10 +431,10 @@ fn card_texts_and_lists_are_bounded() {
     };
     let long = |length| "é".repeat(length);
     for option in [long(19), long(20), format!("#{}", long(20))] {
-        ask(&option).assert_status(200);
+        request(&option).assert_status(200);
     }
     for option in [long(21), format!("#{}", long(21)), "#".to_owned()] {
-        is(&ask(&option), 400, "INVALID_PARAMETER", "first_cta");
+        is(&request(&option), 400, "INVALID_PARAMETER", "first_cta");
     }
 }
 
@@ -448,9 +448,9 @@ fn total_counts_are_rate_limited_to_two_hundred_per_window() {
         |path: &str, params: &[(&str, &str)]| send(&owner, "GET", &format!("/12/accounts/{account}/{path}"), params);
     let total = [("with_total_count", "true")];
     for left in (0..200).rev() {
-        let answer = list("campaigns", &total);
-        answer.assert_status(200);
-        assert_eq!(answer.header_number("x-rate-limit-remaining"), left);
+        let response = list("campaigns", &total);
+        response.assert_status(200);
+        assert_eq!(response.header_number("x-rate-limit-remaining"), left);
     }
     let over = list("campaigns", &total);
     is(&over, 429, "TOO_MANY_REQUESTS", "");

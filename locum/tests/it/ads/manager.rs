@@ -23,8 +23,8 @@ fn browser(username: &str) -> Browser<'static> {
     let set = ["user", "password", username, "--password", "a long secret"];
     server.run_cli(&set).assert_success();
     let mut browser = Browser::new(server);
-    let answer = browser.sign_in(username, "a long secret", "/ads");
-    assert_eq!(answer.header("location"), "/ads", "{}", answer.text());
+    let response = browser.sign_in(username, "a long secret", "/ads");
+    assert_eq!(response.header("location"), "/ads", "{}", response.text());
     browser
 }
 
@@ -47,9 +47,9 @@ impl Manager {
     /// The id of what a form makes.
     #[track_caller]
     fn make(&mut self, form: &str, fields: &[(&str, &str)]) -> String {
-        let answer = self.send(form, fields);
-        assert_eq!(answer.status, 303, "{}", answer.text());
-        let to = answer.header("location").to_owned();
+        let response = self.send(form, fields);
+        assert_eq!(response.status, 303, "{}", response.text());
+        let to = response.header("location").to_owned();
         let path = to.split('?').next().unwrap();
         path.rsplit('/').next().unwrap().to_owned()
     }
@@ -76,9 +76,9 @@ impl Manager {
 
 /// What stands beside a field as its error.
 #[track_caller]
-fn error_of(answer: &TestResponse, field: &str) -> String {
-    assert_eq!(answer.status, 400, "{}", answer.text());
-    let text = answer.text();
+fn error_of(response: &TestResponse, field: &str) -> String {
+    assert_eq!(response.status, 400, "{}", response.text());
+    let text = response.text();
     let id = format!("id=\"{field}-error\"");
     let (_, rest) = text.split_once(&id).unwrap_or_else(|| panic!("nothing beside {field}: {text}"));
     let rest = rest.split("Error: </span>").nth(1).unwrap();
@@ -142,15 +142,15 @@ fn record_changed_through_the_api_is_shown_resumed_and_deleted_on_pages() {
     let resume = format!("{}{one}/resume", manager.home);
     let mut fields = hidden(&list, &resume);
     assert_eq!(fields["next"], manager.home);
-    let answer = manager.browser.send(posted(&resume, &fields));
-    assert_eq!(answer.header("location"), format!("{}?done=resumed", manager.home));
+    let response = manager.browser.send(posted(&resume, &fields));
+    assert_eq!(response.header("location"), format!("{}?done=resumed", manager.home));
     assert_eq!(manager.ads.get(&one, &[])["data"]["entity_status"], "ACTIVE");
     fields.insert("next".to_owned(), "//evil.example/".to_owned());
-    let answer = manager.browser.send(posted(&resume, &fields));
+    let response = manager.browser.send(posted(&resume, &fields));
     let own = format!("{}{one}?done=resumed", manager.home);
-    assert_eq!(answer.header("location"), own);
-    let gone = manager.send(&format!("/line-items/{item}/delete"), &[]);
-    assert_eq!(gone.status, 303);
+    assert_eq!(response.header("location"), own);
+    let deleted = manager.send(&format!("/line-items/{item}/delete"), &[]);
+    assert_eq!(deleted.status, 303);
     let line_items = manager.ads.get("/line_items", &[("campaign_ids", &campaign)]);
     assert_eq!(line_items["data"], json!([]));
 }
@@ -165,32 +165,32 @@ fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
     };
     let daily = "daily_budget_amount_local_micro";
     let total = "total_budget_amount_local_micro";
-    let answer = create(&mut manager, &[("name", ""), (daily, "5")]);
-    assert_eq!(error_of(&answer, "name"), "This field is required.");
-    let answer = create(&mut manager, &[("name", "<b>X"), (daily, "5"), (total, "1")]);
-    assert!(error_of(&answer, daily).contains("must not be above"), "{}", answer.text());
-    assert!(answer.text().contains("value=\"&#60;b&#62;X\""), "what was typed stays");
+    let response = create(&mut manager, &[("name", ""), (daily, "5")]);
+    assert_eq!(error_of(&response, "name"), "This field is required.");
+    let response = create(&mut manager, &[("name", "<b>X"), (daily, "5"), (total, "1")]);
+    assert!(error_of(&response, daily).contains("must not be above"), "{}", response.text());
+    assert!(response.text().contains("value=\"&#60;b&#62;X\""), "what was typed stays");
     for wrong in ["five", "-5", "1,5", "99999999999999999999"] {
-        let answer = create(&mut manager, &[("name", "X"), (daily, wrong)]);
-        assert!(error_of(&answer, daily).contains("20.00"), "{wrong}");
+        let response = create(&mut manager, &[("name", "X"), (daily, wrong)]);
+        assert!(error_of(&response, daily).contains("20.00"), "{wrong}");
     }
     let long = "x".repeat(256);
-    let answer = create(&mut manager, &[("name", &long)]);
-    assert!(error_of(&answer, "name").contains("1..255"));
+    let response = create(&mut manager, &[("name", &long)]);
+    assert!(error_of(&response, "name").contains("1..255"));
     assert_eq!(manager.ads.get("/campaigns", &[])["data"], json!([]));
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let promote = format!("/line-items/{item}/promote");
-    let answer = manager.send(&promote, &[("pick", ""), ("post_ids", "1")]);
-    assert!(error_of(&answer, "post_ids").contains("was not found"));
+    let response = manager.send(&promote, &[("pick", ""), ("post_ids", "1")]);
+    assert!(error_of(&response, "post_ids").contains("was not found"));
     let target = format!("/line-items/{item}/target");
     let fields = [("targeting_type", "AGE"), ("operator_type", "EQ"), ("targeting_value", "OLD")];
-    let answer = manager.send(&target, &fields);
-    assert!(error_of(&answer, "targeting_value").contains("no value of AGE"));
+    let response = manager.send(&target, &fields);
+    assert!(error_of(&response, "targeting_value").contains("no value of AGE"));
     let edit = format!("/line-items/{item}/edit");
     let fields = [("name", "Riders"), ("start_time", "tomorrow")];
-    let answer = manager.send(&edit, &fields);
-    assert!(error_of(&answer, "start_time").contains("ISO 8601"), "{}", answer.text());
+    let response = manager.send(&edit, &fields);
+    assert!(error_of(&response, "start_time").contains("ISO 8601"), "{}", response.text());
     // A button's refusal stands on the page that it is of.
     manager.ads.send("DELETE", &format!("/campaigns/{campaign}"), &[]).assert_status(200);
     let home = manager.home.clone();
@@ -246,15 +246,15 @@ fn page_shows_and_allows_what_the_role_permits() {
                 continue;
             }
             let path = format!("{one}/{act}");
-            let ask = TestRequest::post(path).form(format!("csrf={}", percent_encode(&csrf["csrf"])));
-            assert_eq!(other.send(ask).status, 403, "{role} {act}");
+            let request = TestRequest::post(path).form(format!("csrf={}", percent_encode(&csrf["csrf"])));
+            assert_eq!(other.send(request).status, 403, "{role} {act}");
         }
-        let people = other.get(format!("{home}/account")).text();
-        assert!(people.contains(&colleague.username));
-        assert!(!people.contains(&format!("@{}", manager.ads.person.username)), "{role}");
+        let users = other.get(format!("{home}/account")).text();
+        assert!(users.contains(&colleague.username));
+        assert!(!users.contains(&format!("@{}", manager.ads.person.username)), "{role}");
     }
-    let kept = manager.ads.get(&format!("/campaigns/{campaign}"), &[]);
-    assert_eq!(kept["data"]["entity_status"], "ACTIVE");
+    let stored = manager.ads.get(&format!("/campaigns/{campaign}"), &[]);
+    assert_eq!(stored["data"]["entity_status"], "ACTIVE");
 }
 
 #[test]
@@ -328,8 +328,8 @@ fn page_shows_the_figures_of_the_api() {
         assert_eq!(shown.status, 200, "{page}");
         let text = shown.text();
         // Once above the chart, once in the table below it.
-        let told = text.matches(&format!(">{}<", money(charge))).count();
-        assert!(told >= 2, "{page}: {} in {text}", money(charge));
+        let response = text.matches(&format!(">{}<", money(charge))).count();
+        assert!(response >= 2, "{page}: {} in {text}", money(charge));
         assert!(text.contains(&money(charge / results)), "{page}");
         assert!(text.contains(&format!(">{results}<")), "{page}");
     }

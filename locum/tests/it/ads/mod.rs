@@ -65,8 +65,8 @@ impl Advertiser {
     /// Makes something; its id.
     #[track_caller]
     pub(crate) fn make(&self, path: &str, params: &[(&str, &str)]) -> String {
-        let made = self.send("POST", path, params).assert_status(200);
-        made["data"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+        let created = self.send("POST", path, params).assert_status(200);
+        created["data"]["id"].as_str().unwrap_or_else(|| panic!("{created}")).to_owned()
     }
 
     pub(crate) fn campaign(&self) -> String {
@@ -106,8 +106,11 @@ impl Advertiser {
 }
 
 /// The usual parameters, with some replaced or added.
-pub(crate) fn with_overrides<'a>(usual: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
-    let unchanged = usual.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+pub(crate) fn with_overrides<'a>(
+    defaults: &[(&'a str, &'a str)],
+    more: &[(&'a str, &'a str)],
+) -> Vec<(&'a str, &'a str)> {
+    let unchanged = defaults.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
     unchanged.chain(more).copied().collect()
 }
 
@@ -119,25 +122,25 @@ pub(crate) fn batch_problem(body: &Value, item: usize) -> (&str, &str) {
 }
 
 /// Sends a signed request with parameters in the query.
-pub(crate) fn send(person: &TestUser<'_>, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
+pub(crate) fn send(user: &TestUser<'_>, method: &'static str, path: &str, params: &[(&str, &str)]) -> TestResponse {
     let query: Vec<String> =
         params.iter().map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value))).collect();
     let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) };
-    person.send_signed(TestRequest::new(method, target))
+    user.send_signed(TestRequest::new(method, target))
 }
 
 /// The refusal's first code, and the parameter or attribute that it is at.
 #[track_caller]
-pub(crate) fn refused(answer: &TestResponse, status: u16) -> (String, String) {
-    let body = answer.assert_status(status);
+pub(crate) fn refused(response: &TestResponse, status: u16) -> (String, String) {
+    let body = response.assert_status(status);
     let first = &body["errors"][0];
     let at = first["parameter"].as_str().or(first["attribute"].as_str());
     let code = first["code"].as_str().unwrap_or_else(|| panic!("{body}"));
     (code.to_owned(), at.unwrap_or_default().to_owned())
 }
 
-fn is(answer: &TestResponse, status: u16, code: &str, at: &str) {
-    assert_eq!(refused(answer, status), (code.to_owned(), at.to_owned()), "{}", answer.text());
+fn is(response: &TestResponse, status: u16, code: &str, at: &str) {
+    assert_eq!(refused(response, status), (code.to_owned(), at.to_owned()), "{}", response.text());
 }
 
 #[test]
@@ -168,11 +171,11 @@ fn account_is_read_and_changed_by_users_with_a_role() {
 fn version_eleven_is_served_and_other_versions_are_not_found() {
     let ads = Advertiser::new();
     let path = |version: &str| format!("/{version}/accounts/{}", ads.account);
-    let answer = send(&ads.person, "GET", &path("11"), &[]);
-    answer.assert_status(200);
-    assert_eq!(answer.header("x-current-api-version"), "12");
-    assert!(!answer.header("x-api-warn").is_empty());
-    assert_eq!(answer.header("content-type"), "application/json;charset=utf-8");
+    let response = send(&ads.person, "GET", &path("11"), &[]);
+    response.assert_status(200);
+    assert_eq!(response.header("x-current-api-version"), "12");
+    assert!(!response.header("x-api-warn").is_empty());
+    assert_eq!(response.header("content-type"), "application/json;charset=utf-8");
     is(&send(&ads.person, "GET", &path("5"), &[]), 404, "ROUTE_NOT_FOUND", "");
     is(&send(&ads.person, "GET", &path("12").replace("accounts", "nothing"), &[]), 404, "ROUTE_NOT_FOUND", "");
     let unsigned = shared_server().send(TestRequest::get(path("12")));
@@ -185,10 +188,10 @@ fn version_eleven_is_served_and_other_versions_are_not_found() {
 fn ads_api_needs_the_entitlement_and_takes_repeated_parameters_as_a_list() {
     let server = shared_server();
     let app = server.new_app("self-serve");
-    let person = TestUser::app_owner(server, &app);
-    send(&person, "GET", "/12/accounts", &[]).assert_status(200);
+    let user = TestUser::app_owner(server, &app);
+    send(&user, "GET", "/12/accounts", &[]).assert_status(200);
     server.run_cli(&["app", "access", &app.id, "--refuse", "ads"]).assert_success();
-    let refused = send(&person, "GET", "/12/accounts", &[]);
+    let refused = send(&user, "GET", "/12/accounts", &[]);
     is(&refused, 403, "UNAUTHORIZED_CLIENT_APPLICATION", "");
     // A name that comes several times is a list.
     let ads = Advertiser::new();
@@ -201,9 +204,9 @@ fn ads_api_needs_the_entitlement_and_takes_repeated_parameters_as_a_list() {
 fn sandbox_accounts_are_separate_from_live_ones() {
     let ads = Advertiser::new();
     is(&send(&ads.person, "POST", "/12/accounts", &[]), 405, "METHOD_NOT_ALLOWED", "");
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let id = made["data"][0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(made["data"][0]["name"], "Sandbox account");
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let id = created["data"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(created["data"][0]["name"], "Sandbox account");
     let path = format!("/12/accounts/{id}");
     is(&send(&ads.person, "GET", &path, &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     let inside = |method, more: &str, params: &[(&str, &str)]| {
@@ -222,8 +225,8 @@ fn sandbox_accounts_are_separate_from_live_ones() {
     let funded = inside("POST", "/funding_instruments", &funding).assert_status(200);
     assert_eq!(funded["data"]["able_to_fund"], true);
     let one = format!("/funding_instruments/{}", funded["data"]["id"].as_str().unwrap());
-    let gone = inside("DELETE", &one, &[]).assert_status(200);
-    assert_eq!(gone["data"]["reasons_not_able_to_fund"], json!(["DELETED"]));
+    let deleted = inside("DELETE", &one, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["reasons_not_able_to_fund"], json!(["DELETED"]));
     inside("DELETE", "", &[]).assert_status(200);
     is(&inside("GET", "", &[]), 403, "ACCOUNT_NOT_FOUND", "account_id");
     let seen = inside("GET", "", &[("with_deleted", "true")]).assert_status(200);

@@ -5,9 +5,9 @@ use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_ser
 use super::{Advertiser, is, send};
 
 /// What an answer says is left: for the user, and for the account.
-fn left(answer: &TestResponse) -> (i64, i64) {
-    answer.assert_status(200);
-    (answer.header_number("x-rate-limit-remaining"), answer.header_number("x-account-rate-limit-remaining"))
+fn left(response: &TestResponse) -> (i64, i64) {
+    response.assert_status(200);
+    (response.header_number("x-rate-limit-remaining"), response.header_number("x-account-rate-limit-remaining"))
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn ads_rate_limit_counts_for_account_and_user() {
     let fund = [&fund[..], &["--start", "2020-01-01T00:00:00Z"]].concat();
     let instrument = server.run_cli(&fund).json()["id"].as_str().unwrap().to_owned();
     let path = format!("/12/accounts/{account}/campaigns");
-    let list = |person: &TestUser<'_>| send(person, "GET", &path, &[]);
+    let list = |user: &TestUser<'_>| send(user, "GET", &path, &[]);
     let first = list(&owner);
     assert_eq!(first.header_number("x-account-rate-limit-limit"), 10_000);
     assert!(first.header_number("x-account-rate-limit-reset") > 0);
@@ -49,13 +49,13 @@ fn ads_rate_limit_counts_for_account_and_user() {
         ("name", "Spring"),
         ("daily_budget_amount_local_micro", "1000000"),
     ];
-    let made = send(&owner, "POST", &path, &params);
-    let id = made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(made.header_number("x-rate-limit-limit"), 450);
-    assert_eq!(made.header_number("x-rate-limit-remaining"), 449);
-    assert_eq!(made.header("x-account-rate-limit-limit"), "");
-    let gone = send(&owner, "DELETE", &format!("{path}/{id}"), &[]);
-    assert_eq!(gone.header_number("x-rate-limit-remaining"), 448);
+    let created = send(&owner, "POST", &path, &params);
+    let id = created.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(created.header_number("x-rate-limit-limit"), 450);
+    assert_eq!(created.header_number("x-rate-limit-remaining"), 449);
+    assert_eq!(created.header("x-account-rate-limit-limit"), "");
+    let deleted = send(&owner, "DELETE", &format!("{path}/{id}"), &[]);
+    assert_eq!(deleted.header_number("x-rate-limit-remaining"), 448);
     let total = [("with_total_count", "true")];
     let total = send(&owner, "GET", &path, &total);
     assert_eq!(total.header_number("x-rate-limit-remaining"), 199);

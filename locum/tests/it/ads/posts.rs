@@ -13,12 +13,12 @@ fn ids(page: &Value) -> Vec<&str> {
 }
 
 fn publish(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
-    let usual = [("as_user_id", ads.person.id.as_str())];
-    ads.send("POST", "/post", &with_overrides(&usual, params))
+    let defaults = [("as_user_id", ads.person.id.as_str())];
+    ads.send("POST", "/post", &with_overrides(&defaults, params))
 }
 
-fn id(made: &Value) -> String {
-    made["data"]["id_str"].as_str().unwrap().to_owned()
+fn id(created: &Value) -> String {
+    created["data"]["id_str"].as_str().unwrap().to_owned()
 }
 
 fn minute(ahead: i64) -> String {
@@ -60,9 +60,9 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
         ("name", "Spring opening"),
         ("conversation_settings", "FOLLOWING"),
     ];
-    let made = publish(&ads, &params).assert_status(200);
-    let post = id(&made);
-    let data = &made["data"];
+    let created = publish(&ads, &params).assert_status(200);
+    let post = id(&created);
+    let data = &created["data"];
     assert_eq!(data["user"]["id_str"], me);
     assert_eq!(data["id"].as_i64().unwrap().to_string(), post);
     assert_eq!(data["post_id"], post.as_str());
@@ -80,7 +80,7 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
     assert!(data["text"].as_str().unwrap().starts_with("Spring &amp; ride"));
     assert!(data.get("full_text").is_none());
     assert!(data["created_at"].as_str().unwrap().contains("+0000"));
-    assert_eq!(made["request"]["params"]["as_user_id"], me.parse::<i64>().unwrap());
+    assert_eq!(created["request"]["params"]["as_user_id"], me.parse::<i64>().unwrap());
     // It is a real one, which is in no timeline.
     let seen = follower.fetch_post(&post, "reply_settings,text");
     assert_eq!(seen["reply_settings"], "following");
@@ -89,10 +89,10 @@ fn nullcast_post_is_returned_as_created_and_is_in_no_timeline() {
         assert_eq!(reader.get(path).assert_status(200)["meta"]["result_count"], 0);
     }
     let whole = [("text", "Second"), ("post_mode", "extended"), ("trim_user", "true")];
-    let made = publish(&ads, &whole).assert_status(200);
+    let created = publish(&ads, &whole).assert_status(200);
 
-    assert_eq!(made["data"]["full_text"], "Second");
-    assert_eq!(made["data"]["user"], json!({ "id": me.parse::<i64>().unwrap(), "id_str": me }));
+    assert_eq!(created["data"]["full_text"], "Second");
+    assert_eq!(created["data"]["user"], json!({ "id": me.parse::<i64>().unwrap(), "id_str": me }));
 }
 
 #[test]
@@ -245,13 +245,13 @@ fn invalid_post_is_refused_and_not_published() {
 #[test]
 fn post_is_published_by_composers_and_read_by_roles_that_see_campaigns() {
     let ads = Advertiser::new();
-    let role = |person: &TestUser<'_>, more: &[&str]| {
-        let role = ["ads", "account", "role", &ads.account, &person.username];
+    let role = |user: &TestUser<'_>, more: &[&str]| {
+        let role = ["ads", "account", "role", &ads.account, &user.username];
         shared_server().run_cli(&[&role[..], more].concat()).assert_success();
     };
-    let ask = |person: &TestUser<'_>, method, path: &str, params: &[(&str, &str)]| {
+    let request = |user: &TestUser<'_>, method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/12/accounts/{}{path}", ads.account);
-        send(person, method, &path, params)
+        send(user, method, &path, params)
     };
     let [creative, analyst, organic, stranger] =
         ["creative", "analyst", "organic", "stranger"].map(|name| shared_server().new_user(name));
@@ -262,18 +262,18 @@ fn post_is_published_by_composers_and_read_by_roles_that_see_campaigns() {
     let new = [("as_user_id", own), ("text", "By somebody else")];
     let published = [("post_type", "PUBLISHED")];
     let some = [("post_ids", "1"), ("post_type", "PUBLISHED")];
-    for (person, reads, writes) in
+    for (user, reads, writes) in
         [(&creative, 200, 403), (&analyst, 200, 403), (&organic, 403, 403), (&stranger, 403, 403)]
     {
-        ask(person, "GET", "/posts", &published).assert_status(reads);
-        ask(person, "GET", "/post_previews", &some).assert_status(reads);
-        ask(person, "POST", "/post", &new).assert_status(writes);
+        request(user, "GET", "/posts", &published).assert_status(reads);
+        request(user, "GET", "/post_previews", &some).assert_status(reads);
+        request(user, "POST", "/post", &new).assert_status(writes);
     }
-    is(&ask(&analyst, "PUT", "/posts/1/name", &[]), 403, "ACTION_NOT_ALLOWED", "");
+    is(&request(&analyst, "PUT", "/posts/1/name", &[]), 403, "ACTION_NOT_ALLOWED", "");
     role(&creative, &["CREATIVE_MANAGER", "--composer"]);
-    ask(&creative, "POST", "/post", &new).assert_status(200);
+    request(&creative, "POST", "/post", &new).assert_status(200);
     let open = [&new[..1], &[("text", "For all"), ("nullcast", "false")]].concat();
-    let open = ask(&creative, "POST", "/post", &open);
+    let open = request(&creative, "POST", "/post", &open);
     is(&open, 403, "ACTION_NOT_ALLOWED", "nullcast");
 }
 
@@ -362,11 +362,11 @@ fn preview_is_framed_only_by_the_addresses_of_the_app() {
     let post = id(&publish(&ads, &[("text", "Out")]).assert_status(200));
     let addresses = ["--callback", "https://tool.example:8443/done", "--website"];
     let addresses = [&addresses[..], &["https://bikes.example/about"]].concat();
-    let made = crate::pages::browser::app(shared_server(), &addresses);
-    let app = TestApp::from_command_output(&shared_server().default_app().owner, &made);
-    let person = TestUser::with_new_token(shared_server(), &app, &ads.person.id, &ads.person.username);
+    let created = crate::pages::browser::app(shared_server(), &addresses);
+    let app = TestApp::from_command_output(&shared_server().default_app().owner, &created);
+    let user = TestUser::with_new_token(shared_server(), &app, &ads.person.id, &ads.person.username);
     let own = send(
-        &person,
+        &user,
         "GET",
         &format!("/12/accounts/{}/post_previews", ads.account),
         &[("post_type", "PUBLISHED"), ("post_ids", &post)],
@@ -404,9 +404,9 @@ fn preview_needs_its_token_and_ends_with_the_draft() {
 fn preview_of_a_draft_is_announced_in_the_notifications_of_the_caller_only() {
     let ads = Advertiser::new();
     let draft = create_draft(&ads);
-    let told = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
-    let told = told.assert_status(200)["data"]["message"].as_str().unwrap().to_owned();
-    assert!(told.starts_with(&format!("See @{}'s notifications", ads.person.username)));
+    let response = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
+    let response = response.assert_status(200)["data"]["message"].as_str().unwrap().to_owned();
+    assert!(response.starts_with(&format!("See @{}'s notifications", ads.person.username)));
     for (id, status, code) in [("1", 404, "NOT_FOUND"), ("x", 404, "INVALID_ID_ILLEGAL_CHARACTERS")] {
         let path = format!("/draft_tweets/preview/{id}");
         is(&ads.send("POST", &path, &[]), status, code, "draft_tweet_id");
@@ -444,17 +444,17 @@ fn previews_are_limited_to_two_hundred_posts() {
 #[test]
 fn sandbox_post_is_visible_in_the_sandbox_only() {
     let ads = Advertiser::new();
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let account = made["data"][0]["id"].as_str().unwrap();
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let account = created["data"][0]["id"].as_str().unwrap();
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
         send(&ads.person, method, &path, params)
     };
     let me = ads.person.id.as_str();
     let params = [("as_user_id", me), ("text", "Tried out"), ("name", "Trial")];
-    let made = inside("POST", "/post", &params).assert_status(200);
-    let post = id(&made);
-    assert_eq!(made["data"]["text"], "Tried out");
+    let created = inside("POST", "/post", &params).assert_status(200);
+    let post = id(&created);
+    assert_eq!(created["data"]["text"], "Tried out");
     let list = |more: &[(&str, &str)]| {
         let all = [&[("post_type", "PUBLISHED")], more].concat();
         inside("GET", "/posts", &all).assert_status(200)

@@ -33,9 +33,9 @@ fn promote(ads: &Advertiser, item: &str, posts: &str) -> crate::harness::TestRes
 }
 
 fn promoted(ads: &Advertiser, item: &str, post: &str) -> (String, String) {
-    let made = promote(ads, item, post).assert_status(200);
-    let made = &made["data"][0];
-    let text = |name: &str| made[name].as_str().unwrap().to_owned();
+    let created = promote(ads, item, post).assert_status(200);
+    let created = &created["data"][0];
+    let text = |name: &str| created[name].as_str().unwrap().to_owned();
     (text("id"), text("post_id"))
 }
 
@@ -54,8 +54,8 @@ fn shown(app: &TestApp, viewer: &TestUser<'_>) -> Value {
     let body = json!({
         "viewer": { "user_id": viewer.id }, "placement": "TWITTER_TIMELINE", "slots": 1
     });
-    let ask = TestRequest::post("/ads-serve/1/request").json(&body);
-    market().send(ask.bearer(&app.bearer)).assert_status(200)["data"].clone()
+    let request = TestRequest::post("/ads-serve/1/request").json(&body);
+    market().send(request.bearer(&app.bearer)).assert_status(200)["data"].clone()
 }
 
 fn likes(ads: &Advertiser, promoted: &str) -> i64 {
@@ -110,9 +110,9 @@ fn consent_to_promotion_is_announced_once_to_the_author() {
     market().run_cli(&set).assert_success();
     let mut browser = Browser::new(market());
     browser.sign_in(&author.username, "a long secret", "/notifications");
-    let told = browser.send(TestRequest::get("/notifications")).assert_page(200);
+    let response = browser.send(TestRequest::get("/notifications")).assert_page(200);
     let about = format!("promote posts of your account @{}", author.username);
-    assert_eq!(told.matches(&about).count(), 1, "{told}");
+    assert_eq!(response.matches(&about).count(), 1, "{response}");
 }
 
 #[test]
@@ -181,8 +181,8 @@ fn post_that_may_not_be_promoted_is_refused_and_leaves_no_repost() {
         market().run_cli(&["user", undo, &author.id]).assert_success();
     }
     author.delete(format!("/2/tweets/{second}")).assert_status(200);
-    let gone = refused(&promote(&ads, &item, &second), 404);
-    assert_eq!(gone, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
+    let deleted = refused(&promote(&ads, &item, &second), 404);
+    assert_eq!(deleted, ("TWEET_NOT_FOUND".to_owned(), "post_ids".to_owned()));
 }
 
 #[test]
@@ -197,8 +197,8 @@ fn engagement_with_the_repost_counts_for_the_post_and_its_promotion() {
     let by = won[0]["promoted_post_id"].as_str().unwrap().to_owned();
     let token = &won[0]["impression_token"];
     let events = json!({ "events": [{ "impression_token": token, "kind": "impression" }] });
-    let ask = TestRequest::post("/ads-serve/1/events").json(&events);
-    market().send(ask.bearer(&app.bearer)).assert_status(200);
+    let request = TestRequest::post("/ads-serve/1/events").json(&events);
+    market().send(request.bearer(&app.bearer)).assert_status(200);
     // Whoever likes the repost likes the post.
     let like = json!({ "tweet_id": repost });
     fan.post(format!("/2/users/{}/likes", fan.id), &like).assert_status(200);
@@ -240,10 +240,10 @@ fn line_item_is_incomplete_while_none_of_its_posts_can_be_seen() {
     delete(&ads.person, &second);
     assert_eq!(state(), ["INCOMPLETE"]);
     // The records stay as they are.
-    let kept = ads.get("/promoted_posts", &[("line_item_ids", &item)]);
-    assert_eq!(ids(&kept).len(), 2);
-    assert_eq!(kept["data"][0]["deleted"], false);
-    assert_eq!(kept["data"][0]["approval_status"], "ACCEPTED");
+    let stored = ads.get("/promoted_posts", &[("line_item_ids", &item)]);
+    assert_eq!(ids(&stored).len(), 2);
+    assert_eq!(stored["data"][0]["deleted"], false);
+    assert_eq!(stored["data"][0]["approval_status"], "ACCEPTED");
     // A second line item, and a campaign is complete again.
     let other = ads.line_item(&campaign);
     let theirs = author.publish_text("By somebody who agreed");
@@ -306,8 +306,8 @@ fn campaigns_of_a_page_are_servable_each_by_its_own_posts() {
 fn sandbox_promotion_creates_no_repost() {
     let ads = Advertiser::on(market());
     let author = person("author");
-    let made = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
-    let account = made["data"][0]["id"].as_str().unwrap();
+    let created = send(&ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
+    let account = created["data"][0]["id"].as_str().unwrap();
     let inside = |method, path: &str, params: &[(&str, &str)]| {
         let path = format!("/ads-sandbox/12/accounts/{account}{path}");
         send(&ads.person, method, &path, params).assert_status(200)["data"].clone()

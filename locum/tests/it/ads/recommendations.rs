@@ -100,9 +100,9 @@ impl Advertiser {
     }
 
     fn promoting(&self, item: &str, post: &str) -> String {
-        let made = self.promote(&json!({ "line_item_id": item, "post_ids": [post] }));
-        let made = made.assert_status(200);
-        made["data"][0]["id"].as_str().unwrap().to_owned()
+        let created = self.promote(&json!({ "line_item_id": item, "post_ids": [post] }));
+        let created = created.assert_status(200);
+        created["data"][0]["id"].as_str().unwrap().to_owned()
     }
 
     /// It was followed, as the next look finds.

@@ -11,22 +11,22 @@ struct Doors<'s> {
 }
 
 impl Doors<'_> {
-    fn at_port(&self, ask: TestRequest) -> TestResponse {
-        let header = ask.oauth1_header(&self.person.oauth1_credentials(), &self.port);
-        self.person.server.send_to(&self.port, ask.authorization(header))
+    fn at_port(&self, request: TestRequest) -> TestResponse {
+        let header = request.oauth1_header(&self.person.oauth1_credentials(), &self.port);
+        self.person.server.send_to(&self.port, request.authorization(header))
     }
 
-    fn by_host(&self, ask: TestRequest) -> TestResponse {
+    fn by_host(&self, request: TestRequest) -> TestResponse {
         let (_, port) = self.person.server.url.rsplit_once(':').unwrap();
         let host = format!("ads-api-sandbox.localhost:{port}");
-        let header = ask.oauth1_header(&self.person.oauth1_credentials(), &format!("http://{host}"));
-        let ask = ask.authorization(header).header("host", &host);
-        self.person.server.send(ask)
+        let header = request.oauth1_header(&self.person.oauth1_credentials(), &format!("http://{host}"));
+        let request = request.authorization(header).header("host", &host);
+        self.person.server.send(request)
     }
 }
 
-fn ids(answer: &TestResponse) -> Vec<String> {
-    let page = answer.assert_status(200);
+fn ids(response: &TestResponse) -> Vec<String> {
+    let page = response.assert_status(200);
     let data = page["data"].as_array().unwrap().iter();
     data.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
@@ -34,46 +34,46 @@ fn ids(answer: &TestResponse) -> Vec<String> {
 #[test]
 fn sandbox_is_served_on_its_own_port() {
     let server = TestServer::start(&["--ads-sandbox-port", "0"]);
-    let person = server.new_user("advertiser");
-    let create = ["ads", "account", "create", "Real", "--user", &person.username];
+    let user = server.new_user("advertiser");
+    let create = ["ads", "account", "create", "Real", "--user", &user.username];
     let real = server.run_cli(&create).json();
     let real = real["id"].as_str().unwrap().to_owned();
-    let doors = Doors { port: server.env_value("ADS_SANDBOX_URL").to_owned(), person };
+    let doors = Doors { port: server.env_value("ADS_SANDBOX_URL").to_owned(), person: user };
     assert_ne!(doors.port, server.url);
     assert_eq!(server.send_to(&doors.port, TestRequest::get("/readyz")).status, 200);
 
     // Accounts are made in the sandbox alone, whichever way leads there.
     let here = doors.person.send_signed(TestRequest::post("/12/accounts"));
     assert_eq!(here.assert_status(405)["errors"][0]["code"], "METHOD_NOT_ALLOWED");
-    let mut made = Vec::new();
-    for answer in [
+    let mut created = Vec::new();
+    for response in [
         doors.at_port(TestRequest::post("/12/accounts")),
         doors.by_host(TestRequest::post("/11/accounts")),
         doors.person.send_signed(TestRequest::post("/ads-sandbox/12/accounts")),
     ] {
-        made.extend(ids(&answer));
+        created.extend(ids(&response));
     }
     let list = || TestRequest::get("/12/accounts?sort_by=created_at-asc");
-    assert_eq!(ids(&doors.at_port(list())), made);
-    assert_eq!(ids(&doors.by_host(list())), made);
+    assert_eq!(ids(&doors.at_port(list())), created);
+    assert_eq!(ids(&doors.by_host(list())), created);
     assert_eq!(ids(&doors.person.send_signed(list())), [real.as_str()]);
     let account = |id: &str, more: &str| format!("/12/accounts/{id}{more}");
     let elsewhere = doors.at_port(TestRequest::get(account(&real, "")));
     assert_eq!(elsewhere.assert_status(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
-    let inside = doors.person.send_signed(TestRequest::get(account(&made[0], "")));
+    let inside = doors.person.send_signed(TestRequest::get(account(&created[0], "")));
     assert_eq!(inside.assert_status(403)["errors"][0]["code"], "ACCOUNT_NOT_FOUND");
 
     // What is done there stays there.
     let instrument = "/funding_instruments?currency=EUR&type=CREDIT_LINE&start_time=2026-01-01";
-    let instrument = doors.at_port(TestRequest::post(account(&made[0], instrument))).assert_status(200);
+    let instrument = doors.at_port(TestRequest::post(account(&created[0], instrument))).assert_status(200);
     let instrument = instrument["data"]["id"].as_str().unwrap();
     let campaign = format!(
         "/campaigns?funding_instrument_id={instrument}&name=Trial\
          &daily_budget_amount_local_micro=1000000"
     );
-    let campaign = doors.at_port(TestRequest::post(account(&made[0], &campaign))).assert_status(200);
+    let campaign = doors.at_port(TestRequest::post(account(&created[0], &campaign))).assert_status(200);
     assert_eq!(campaign["data"]["currency"], "EUR");
-    let path = account(&made[0], "/campaigns");
+    let path = account(&created[0], "/campaigns");
     assert_eq!(ids(&doors.by_host(TestRequest::get(&path))).len(), 1);
     assert_eq!(doors.person.send_signed(TestRequest::get(&path)).status, 403);
 }
@@ -102,9 +102,9 @@ fn ads_api_serves_its_openapi_document() {
     };
     assert_eq!(named("name")["required"], true);
     assert_eq!(named("name")["schema"]["maxLength"], 255);
-    let answer = &create["responses"]["200"]["content"]["application/json"]["schema"];
+    let response = &create["responses"]["200"]["content"]["application/json"]["schema"];
     let campaign = json!({ "$ref": "#/components/schemas/AdsCampaign" });
-    assert_eq!(answer["properties"]["data"], campaign);
+    assert_eq!(response["properties"]["data"], campaign);
     let fields = &document["components"]["schemas"]["AdsCampaign"]["properties"];
     assert_eq!(fields["purchase_order_number"]["type"], json!(["string", "null"]));
     let batch = &paths["/12/batch/accounts/{account_id}/campaigns"]["post"]["requestBody"];

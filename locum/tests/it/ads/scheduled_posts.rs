@@ -21,8 +21,8 @@ fn soon() -> String {
 }
 
 fn schedule(ads: &Advertiser, params: &[(&str, &str)]) -> TestResponse {
-    let usual = [("as_user_id", ads.person.id.as_str())];
-    ads.send("POST", "/scheduled_tweets", &with_overrides(&usual, params))
+    let defaults = [("as_user_id", ads.person.id.as_str())];
+    ads.send("POST", "/scheduled_tweets", &with_overrides(&defaults, params))
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -33,9 +33,9 @@ fn ids(page: &Value) -> Vec<&str> {
 /// Schedules a post; its id.
 fn schedule_post(ads: &Advertiser, text: &str, at: &str, more: &[(&str, &str)]) -> String {
     let params = [&[("text", text), ("scheduled_at", at)], more].concat();
-    let made = schedule(ads, &params).assert_status(200);
-    assert_eq!(made["data"]["scheduled_status"], "SCHEDULED");
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = schedule(ads, &params).assert_status(200);
+    assert_eq!(created["data"]["scheduled_status"], "SCHEDULED");
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Has a line item promote a scheduled post once it is published.
@@ -48,15 +48,15 @@ fn link(ads: &Advertiser, item: &str, post: &str) -> TestResponse {
 fn deleted_scheduled_post_is_not_found_and_promoted_by_nothing() {
     let ads = Advertiser::new();
     let at = minute(60);
-    let (promoted, gone) = (schedule_post(&ads, "Seen", &at, &[]), schedule_post(&ads, "Not seen", &at, &[]));
+    let (promoted, deleted) = (schedule_post(&ads, "Seen", &at, &[]), schedule_post(&ads, "Not seen", &at, &[]));
     let item = ads.line_item(&ads.campaign());
     let linked = link(&ads, &item, &promoted).assert_status(200);
     let linked = linked["data"]["id"].as_str().unwrap();
-    link(&ads, &item, &gone).assert_status(200);
-    let dropped = ads.send("DELETE", &format!("/scheduled_posts/{gone}"), &[]).assert_status(200);
+    link(&ads, &item, &deleted).assert_status(200);
+    let dropped = ads.send("DELETE", &format!("/scheduled_posts/{deleted}"), &[]).assert_status(200);
     assert_eq!(dropped["data"]["scheduled_status"], "DELETED");
     assert_eq!(dropped["data"]["deleted"], Value::Null);
-    is(&ads.send("GET", &format!("/scheduled_posts/{gone}"), &[]), 404, "NOT_FOUND", "scheduled_post_id");
+    is(&ads.send("GET", &format!("/scheduled_posts/{deleted}"), &[]), 404, "NOT_FOUND", "scheduled_post_id");
     let all = ads.get("/scheduled_promoted_posts", &[("line_item_ids", &item)]);
     assert_eq!(ids(&all), [linked]);
 }
@@ -112,8 +112,8 @@ fn scheduled_posts_are_published_at_their_time_and_promoted() {
 fn killed_server_publishes_each_due_post_once() {
     let mut server = TestServer::start(&[]);
     let (id, username) = {
-        let person = server.new_user("advertiser");
-        (person.id.clone(), person.username.clone())
+        let user = server.new_user("advertiser");
+        (user.id.clone(), user.username.clone())
     };
     let create = ["ads", "account", "create", "Own", "--user", &username];
     let account = server.run_cli(&create).json()["id"].as_str().unwrap().to_owned();
@@ -121,9 +121,9 @@ fn killed_server_publishes_each_due_post_once() {
     let at = soon();
     let texts: Vec<String> = (0..20).map(|number| format!("Due {number}")).collect();
     for text in &texts {
-        let person = TestUser::with_new_token(&server, server.default_app(), &id, &username);
+        let user = TestUser::with_new_token(&server, server.default_app(), &id, &username);
         let params = [("as_user_id", id.as_str()), ("text", text), ("scheduled_at", &at), ("nullcast", "false")];
-        send(&person, "POST", &path, &params).assert_status(200);
+        send(&user, "POST", &path, &params).assert_status(200);
     }
     server.kill();
     let due = Time::parse(&at).unwrap().ms() + 100;
@@ -135,15 +135,15 @@ fn killed_server_publishes_each_due_post_once() {
         server.kill();
     }
     server.restart();
-    let person = TestUser::with_new_token(&server, server.default_app(), &id, &username);
+    let user = TestUser::with_new_token(&server, server.default_app(), &id, &username);
     let states = || {
-        let page = send(&person, "GET", &path, &[]).assert_status(200);
+        let page = send(&user, "GET", &path, &[]).assert_status(200);
         let data = page["data"].as_array().unwrap().clone();
         data.iter().map(|one| one["scheduled_status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     wait_until("all are published", || states().iter().all(|state| state != "SCHEDULED"));
     assert_eq!(states(), vec!["SUCCESS"; texts.len()]);
-    let timeline = person.get(format!("/2/users/{id}/posts?max_results=100")).assert_status(200);
+    let timeline = user.get(format!("/2/users/{id}/posts?max_results=100")).assert_status(200);
     let posts = timeline["data"].as_array().unwrap().iter();
     let mut seen: Vec<&str> = posts.map(|post| post["text"].as_str().unwrap()).collect();
     // In the order in which they were scheduled.
@@ -175,9 +175,9 @@ fn invalid_scheduled_post_is_refused() {
         ("card_uri", "card://1", 404, "CARD_NOT_FOUND"),
         ("card_uri", "https://example.com", 404, "CARD_NOT_FOUND"),
     ] {
-        let usual = [("scheduled_at", at), ("text", "x")];
-        let kept = usual.iter().filter(|(known, _)| *known != name).copied();
-        let all: Vec<(&str, &str)> = kept.chain([(name, value)]).collect();
+        let defaults = [("scheduled_at", at), ("text", "x")];
+        let stored = defaults.iter().filter(|(known, _)| *known != name).copied();
+        let all: Vec<(&str, &str)> = stored.chain([(name, value)]).collect();
         is(&with(&all), status, code, name);
     }
     let long = |length: usize| "a".repeat(length);
@@ -187,9 +187,9 @@ fn invalid_scheduled_post_is_refused() {
     is(&text("x", &long(81)), 400, "INVALID_PARAMETER", "name");
     // Seconds are left away; what is changed is what is sent.
     let late = at.replace(":00Z", ":59Z");
-    let made = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
-    assert_eq!(made["data"]["scheduled_at"], at);
-    let path = format!("/scheduled_tweets/{}", made["data"]["id"].as_str().unwrap());
+    let created = with(&[("text", "first"), ("scheduled_at", &late), ("name", "n")]).assert_status(200);
+    assert_eq!(created["data"]["scheduled_at"], at);
+    let path = format!("/scheduled_tweets/{}", created["data"]["id"].as_str().unwrap());
     let changed = ads.send("PUT", &path, &[("text", "second"), ("name", "")]).assert_status(200);
     assert_eq!(changed["data"]["text"], "second");
     assert_eq!(changed["data"]["name"], Value::Null);
@@ -216,13 +216,13 @@ fn invalid_scheduled_post_is_refused() {
 #[test]
 fn draft_is_stored_and_not_published() {
     let ads = Advertiser::new();
-    let made = ads.send("POST", "/draft_tweets", &[("text", "Perhaps")]).assert_status(200);
-    let id = made["data"]["id"].as_str().unwrap();
-    assert_eq!(made["data"]["user_id"], ads.person.id.as_str());
-    assert_eq!((&made["data"]["nullcast"], &made["data"]["media_keys"]), (&json!(true), &json!([])));
-    assert_eq!(made["data"]["as_user_id"], Value::Null);
+    let created = ads.send("POST", "/draft_tweets", &[("text", "Perhaps")]).assert_status(200);
+    let id = created["data"]["id"].as_str().unwrap();
+    assert_eq!(created["data"]["user_id"], ads.person.id.as_str());
+    assert_eq!((&created["data"]["nullcast"], &created["data"]["media_keys"]), (&json!(true), &json!([])));
+    assert_eq!(created["data"]["as_user_id"], Value::Null);
     let one = ads.get(&format!("/draft_posts/{id}"), &[]);
-    assert_eq!(one["data"], made["data"]);
+    assert_eq!(one["data"], created["data"]);
     assert_eq!(ids(&ads.get("/draft_posts", &[])), [id]);
     is(&ads.send("POST", "/draft_posts", &[]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     is(&ads.send("GET", "/draft_posts/1", &[]), 404, "NOT_FOUND", "draft_post_id");
@@ -236,8 +236,8 @@ fn draft_is_stored_and_not_published() {
     );
     is(&ads.send("PUT", &path, &[("text", "")]), 400, "TWEET_CANNOT_BE_BLANK", "text");
     assert_eq!(ads.get(&path, &[])["data"], changed["data"]);
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(gone["data"]["status"], "DELETED");
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["status"], "DELETED");
     for method in ["GET", "PUT", "DELETE"] {
         is(&ads.send(method, &path, &[]), 404, "NOT_FOUND", "draft_tweet_id");
     }
@@ -247,8 +247,8 @@ fn draft_is_stored_and_not_published() {
 }
 
 fn upload(ads: &Advertiser, width: u32, height: u32) -> String {
-    let made = at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
-    made["data"]["media_key"].as_str().unwrap().to_owned()
+    let created = at_once(&ads.person, "tweet_image", &samples::png(width, height)).assert_status(200);
+    created["data"]["media_key"].as_str().unwrap().to_owned()
 }
 
 /// Adds a medium to the library.
@@ -282,8 +282,8 @@ fn media_of_the_library_are_named_and_used_in_scheduled_posts() {
     is(&ads.send("PUT", "/media_library/x", &[("name", "x")]), 400, "INVALID_PARAMETER", "media_key");
     let at = minute(30);
     let with = [("text", ""), ("scheduled_at", at.as_str()), ("media_keys", key.as_str())];
-    let made = schedule(&ads, &with).assert_status(200);
-    assert_eq!((&made["data"]["text"], &made["data"]["media_keys"]), (&json!(""), &json!([key])));
+    let created = schedule(&ads, &with).assert_status(200);
+    assert_eq!((&created["data"]["text"], &created["data"]["media_keys"]), (&json!(""), &json!([key])));
     assert_eq!(ads.get(&path, &[])["data"]["file_name"], "b.png");
 }
 
@@ -309,18 +309,18 @@ fn media_library_is_filtered_and_paged() {
         assert_eq!(keys(params), found, "{params:?}");
     }
     // Page by page, with what is asked for and without.
-    for asked in [&[][..], &[("media_type", "IMAGE")]] {
+    for requested in [&[][..], &[("media_type", "IMAGE")]] {
         let (mut walked, mut cursor) = (Vec::new(), String::new());
         loop {
             let page = [("count", "1"), ("cursor", cursor.as_str())];
-            let page = ads.get("/media_library", &[asked, &page].concat());
+            let page = ads.get("/media_library", &[requested, &page].concat());
             walked.extend(page["data"][0]["media_key"].as_str().map(str::to_owned));
             match page["next_cursor"].as_str() {
                 Some(next) => next.clone_into(&mut cursor),
                 None => break,
             }
         }
-        assert_eq!(walked, keys(&[]), "{asked:?}");
+        assert_eq!(walked, keys(&[]), "{requested:?}");
     }
     is(&ads.send("GET", "/media_library", &[("count", "51")]), 400, "INVALID_PARAMETER", "count");
 }
@@ -333,8 +333,8 @@ fn media_of_the_library_are_the_accounts_own_until_they_are_deleted() {
     add_media(&ads, &key, &[]).assert_status(200);
     let with = [("text", ""), ("scheduled_at", at.as_str()), ("media_keys", key.as_str())];
     let take = |key: &str, more: &[(&str, &str)]| add_media(&ads, key, more);
-    let gone = ads.send("DELETE", &path, &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &path, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
     assert!(media_keys(&ads, &[]).is_empty());
     for method in ["DELETE", "GET"] {
         is(&ads.send(method, &path, &[]), 404, "MEDIA_NOT_FOUND", "media_key");

@@ -37,8 +37,8 @@ fn user_settings_are_changed_by_the_user_only() {
     ];
     let set = ads.send("PUT", &own, &params).assert_status(200);
     assert_eq!(set["data"]["notification_email"], "ads@bikes.example");
-    let told = &set["data"]["subscribed_email_types"];
-    assert_eq!(*told, json!(["ACCOUNT_PERFORMANCE"]));
+    let response = &set["data"]["subscribed_email_types"];
+    assert_eq!(*response, json!(["ACCOUNT_PERFORMANCE"]));
     assert_eq!(ads.get(&own, &[])["data"], set["data"]);
     // What is sent changes, the rest stays; what is empty is unset.
     let cleared = ads.send("PUT", &own, &[("contact_phone", "")]).assert_status(200);
@@ -119,8 +119,9 @@ fn changed_campaign() -> (Advertiser, String, String) {
 /// The history of a record around now.
 fn history(ads: &Advertiser, entity: &str, id: &str, more: &[(&str, &str)]) -> TestResponse {
     let (from, to) = (hour(-1), hour(1));
-    let usual = [("entity_type", entity), ("entity_id", id), ("start_time", from.as_str()), ("end_time", to.as_str())];
-    ads.send("GET", "/account_history", &with_overrides(&usual, more))
+    let defaults =
+        [("entity_type", entity), ("entity_id", id), ("start_time", from.as_str()), ("end_time", to.as_str())];
+    ads.send("GET", "/account_history", &with_overrides(&defaults, more))
 }
 
 #[test]
@@ -128,8 +129,8 @@ fn history_of_a_record_lists_its_changes_and_who_made_them() {
     let (ads, campaign, item) = changed_campaign();
     let criterion = [("line_item_id", item.as_str()), ("targeting_type", "BROAD_KEYWORD"), ("targeting_value", "bike")];
     ads.send("POST", "/targeting_criteria", &criterion);
-    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
-    let all = ask("CAMPAIGN", &campaign, &[]).assert_status(200);
+    let request = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
+    let all = request("CAMPAIGN", &campaign, &[]).assert_status(200);
     let rows = all["data"].as_array().unwrap();
     let kinds: Vec<&str> = rows.iter().map(|row| row["change_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["DELETE", "UPDATE", "CREATE"]);
@@ -150,7 +151,7 @@ fn history_of_a_record_lists_its_changes_and_who_made_them() {
     // Page by page.
     let (mut walked, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = ask("CAMPAIGN", &campaign, &[("count", "1"), ("cursor", &cursor)]).assert_status(200);
+        let page = request("CAMPAIGN", &campaign, &[("count", "1"), ("cursor", &cursor)]).assert_status(200);
         walked.extend(page["data"].as_array().unwrap().clone());
         match page["next_cursor"].as_str() {
             Some(next) => next.clone_into(&mut cursor),
@@ -163,22 +164,22 @@ fn history_of_a_record_lists_its_changes_and_who_made_them() {
 #[test]
 fn history_is_filtered_by_user_and_time() {
     let (ads, campaign, item) = changed_campaign();
-    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
-    let items = ask("LINE_ITEM", &item, &[]).assert_status(200);
+    let request = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
+    let items = request("LINE_ITEM", &item, &[]).assert_status(200);
     assert_eq!(items["data"].as_array().unwrap().len(), 1);
     let other = shared_server().new_user("other");
-    let none = ask("CAMPAIGN", &campaign, &[("user_id", &other.id)]).assert_status(200);
+    let none = request("CAMPAIGN", &campaign, &[("user_id", &other.id)]).assert_status(200);
     assert_eq!(none["data"], json!([]));
     let earlier = [("start_time", hour(-3)), ("end_time", hour(-2))];
     let earlier = earlier.each_ref().map(|(name, time)| (*name, time.as_str()));
-    assert_eq!(ask("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"], json!([]));
+    assert_eq!(request("CAMPAIGN", &campaign, &earlier).assert_status(200)["data"], json!([]));
 }
 
 #[test]
 fn invalid_or_disabled_history_is_refused() {
     let ads = Advertiser::new();
     let campaign = ads.campaign();
-    let ask = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
+    let request = |entity: &str, id: &str, more: &[(&str, &str)]| history(&ads, entity, id, more);
     for (name, value, code) in [
         ("start_time", "2026-01-01T00:30:00Z", "INVALID_TIME_WINDOW"),
         ("start_time", "2099-01-01T00:00:00Z", "INVALID_TIME_WINDOW"),
@@ -186,12 +187,12 @@ fn invalid_or_disabled_history_is_refused() {
         ("entity_type", "CARD", "INVALID_PARAMETER"),
         ("count", "1001", "INVALID_PARAMETER"),
     ] {
-        let answer = ask("CAMPAIGN", &campaign, &[(name, value)]);
-        assert_eq!(answer.assert_status(400)["errors"][0]["code"], code, "{name} {value}");
+        let response = request("CAMPAIGN", &campaign, &[(name, value)]);
+        assert_eq!(response.assert_status(400)["errors"][0]["code"], code, "{name} {value}");
     }
     let close = ["ads", "account", "set", &ads.account, "--refuse", "ACCOUNT_HISTORY"];
     shared_server().run_cli(&close).assert_success();
-    is(&ask("CAMPAIGN", &campaign, &[]), 400, "FEATURE_NOT_AVAILABLE", "");
+    is(&request("CAMPAIGN", &campaign, &[]), 400, "FEATURE_NOT_AVAILABLE", "");
 }
 
 #[test]
@@ -254,9 +255,9 @@ fn media_creative_needs_a_line_item_that_takes_it() {
         let params = [("line_item_id", item), ("account_media_id", media)];
         ads.send("POST", "/media_creatives", &[&params[..], more].concat())
     };
-    let made = put(&before, &film, &[]).assert_status(200);
-    assert_eq!(made["data"]["creative_type"], "PREROLL");
-    assert_eq!(made["data"]["approval_status"], "ACCEPTED");
+    let created = put(&before, &film, &[]).assert_status(200);
+    assert_eq!(created["data"]["creative_type"], "PREROLL");
+    assert_eq!(created["data"]["approval_status"], "ACCEPTED");
     is(&put(&before, &picture, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     is(&put(&timeline, &film, &[]), 400, "INCOMPATIBLE_LINE_ITEM", "line_item_id");
     is(&put(&outside, &picture, &[]), 400, "MISSING_PARAMETER", "landing_url");
@@ -277,7 +278,7 @@ fn media_creative_needs_a_line_item_that_takes_it() {
     let path = format!("/preroll_call_to_actions/{}", first["data"]["id"].as_str().unwrap());
     ads.send("DELETE", &path, &[]).assert_status(200);
     call(&before).assert_status(200);
-    let gone = format!("/account_media/{film}");
-    assert_eq!(ads.send("DELETE", &gone, &[]).assert_status(200)["data"]["deleted"], true);
+    let deleted = format!("/account_media/{film}");
+    assert_eq!(ads.send("DELETE", &deleted, &[]).assert_status(200)["data"]["deleted"], true);
     is(&put(&before, &film, &[]), 404, "ACCOUNT_MEDIA_NOT_FOUND", "account_media_id");
 }

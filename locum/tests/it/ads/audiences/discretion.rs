@@ -35,22 +35,22 @@ fn membership_of_one_user_is_not_disclosed_by_audience_sizes() {
     let (one, other) = (ads.users(&here, &take), ads.users(&nobody, &take));
     assert_eq!(one.assert_status(200)["data"], other.assert_status(200)["data"]);
     // Enough of them are told.
-    let users: Vec<Value> = some.iter().map(|person| json!({ "svc_id": [hashed(&person.id)] })).collect();
+    let users: Vec<Value> = some.iter().map(|user| json!({ "svc_id": [hashed(&user.id)] })).collect();
     ads.users(&here, &json!([update(&users.into())])).assert_status(200);
     assert_eq!(ads.comes_to(&here, 3)["targetable"], true);
     // Nor is it estimated what is too small, or another's.
     let estimate = |ads: &Advertiser, audience: &str| {
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
         let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
-        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        ads.person.send_signed(ask)
+        let request = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.send_signed(request)
     };
     assert_eq!(estimate(&ads, &here).assert_status(200)["data"]["audience_size"], json!({ "min": 2, "max": 4 }));
     is(&estimate(&ads, &nobody), 400, "INVALID", "targeting_value");
     is(&estimate(&Advertiser::on(careful()), &here), 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
     // Nothing of what was sent is in what the server says.
-    let said = careful().stderr() + &careful().stdout();
-    assert!(!said.contains(&hashed(&email)) && !said.contains(&email));
+    let message = careful().stderr() + &careful().stdout();
+    assert!(!message.contains(&hashed(&email)) && !message.contains(&email));
 }
 
 /// Asks for an estimate: the least and the most.
@@ -62,8 +62,8 @@ fn estimated(ads: &Advertiser, criteria: &[(&str, &str, &str)]) -> (i64, i64) {
         })
         .collect();
     let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-    let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": criteria }));
-    let size = ads.person.send_signed(ask).assert_status(200)["data"]["audience_size"].clone();
+    let request = TestRequest::post(path).json(&json!({ "targeting_criteria": criteria }));
+    let size = ads.person.send_signed(request).assert_status(200)["data"]["audience_size"].clone();
     (size["min"].as_i64().unwrap(), size["max"].as_i64().unwrap())
 }
 
@@ -83,8 +83,8 @@ fn audience_size_is_rounded_to_hide_single_users() {
     let (all, most) = (ads.audience(), ads.audience());
     ads.users(&all, &users(&people)).assert_status(200);
     ads.users(&most, &users(&people[1..])).assert_status(200);
-    let told = ads.comes_to(&all, 6);
-    assert_eq!(told["targetable"], true);
+    let response = ads.comes_to(&all, 6);
+    assert_eq!(response["targetable"], true);
     // Seven are six or fewer than six, as it falls out for these seven, and stay so.
     crate::harness::wait_until("the other one is worked out", || {
         ads.one(&most)["reasons_not_targetable"] != json!(["PROCESSING", "TOO_SMALL"])
@@ -104,8 +104,8 @@ fn audience_size_is_rounded_to_hide_single_users() {
         assert_eq!(estimated(&ads, &one), (0, 9));
     }
     // The same with whom not to reach: whether any of them is here makes no difference.
-    for person in &people[..2] {
-        person.import_follows(&[&ads.person]);
+    for user in &people[..2] {
+        user.import_follows(&[&ads.person]);
     }
     let followers = || estimated(&ads, &[("FOLLOWERS_OF_USER", &ads.person.id, "EQ")]);
     crate::harness::wait_until("followers are counted", || followers() == (2, 2));
@@ -117,8 +117,8 @@ fn audience_size_is_rounded_to_hide_single_users() {
     let path = format!("/12/batch/accounts/{account}/do_not_reach_lists/{list}/users");
     let before = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
     assert_eq!(before["list_size"], Value::Null);
-    let ask = TestRequest::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
-    ads.person.send_signed(ask).assert_status(200);
+    let request = TestRequest::post(path).json(&json!([update(&json!([{ "email": [hashed(&email)] }]))]));
+    ads.person.send_signed(request).assert_status(200);
     crate::harness::wait_until("it is worked out", || {
         let list = ads.get("/do_not_reach_lists", &[])["data"][0].clone();
         list["reasons_not_targetable"] == json!(["TOO_SMALL"]) && list["list_size"].is_null()

@@ -30,8 +30,8 @@ impl Network {
     /// Whether anything is shown to a user.
     fn shows(&self, user: &str) -> bool {
         let body = json!({ "viewer": { "user_id": user }, "placement": "TWITTER_TIMELINE" });
-        let ask = TestRequest::post("/ads-serve/1/request").json(&body);
-        let shown = self.0.send(ask.bearer(&self.1.bearer)).assert_status(200);
+        let request = TestRequest::post("/ads-serve/1/request").json(&body);
+        let shown = self.0.send(request.bearer(&self.1.bearer)).assert_status(200);
         !shown["data"].as_array().unwrap().is_empty()
     }
 }
@@ -53,8 +53,8 @@ fn user_on_a_do_not_reach_list_is_neither_estimated_nor_shown_ads() {
             "targeting_type": "FOLLOWERS_OF_USER", "targeting_value": ads.person.id
         });
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        ads.person.send_signed(ask).assert_status(200)["data"]["audience_size"]["max"].clone()
+        let request = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        ads.person.send_signed(request).assert_status(200)["data"]["audience_size"]["max"].clone()
     };
     // One line item asks for nothing, the other for the account's followers.
     let item = ads.line_item(&ads.campaign());
@@ -71,8 +71,8 @@ fn user_on_a_do_not_reach_list_is_neither_estimated_nor_shown_ads() {
     assert!(network.shows(&ana.id) && network.shows(&ben.id));
     wait_until("both are estimated", || reached() == 2);
 
-    let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked not to")]);
-    let list = made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
+    let created = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked not to")]);
+    let list = created.assert_status(200)["data"]["id"].as_str().unwrap().to_owned();
     let users = json!([{ "email": [hashed(&email.to_lowercase()).to_uppercase()] }]);
     ads.avoid(&list, &json!([update(&users)])).assert_status(200);
     wait_until("she is reached no more", || !network.shows(&ana.id) && reached() == 1);
@@ -99,8 +99,8 @@ fn user_on_a_do_not_reach_list_is_neither_estimated_nor_shown_ads() {
 #[test]
 fn account_has_one_do_not_reach_list_that_is_no_audience() {
     let ads = Advertiser::new();
-    let made = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked")]);
-    let list = made.assert_status(200)["data"].clone();
+    let created = ads.send("POST", "/do_not_reach_lists", &[("description", "Asked")]);
+    let list = created.assert_status(200)["data"].clone();
     for (name, value) in [
         ("name", json!("Do Not Reach List")),
         ("description", json!("Asked")),
@@ -133,8 +133,8 @@ fn do_not_reach_list_takes_hashed_addresses_and_phone_numbers_and_a_batch_is_all
     let id = &ads.make("/do_not_reach_lists", &[]);
     let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
     let phone = json!([{ "phone_number": [hashed("+351200000000")] }]);
-    let answer = ads.avoid(id, &json!([one, update(&phone), remove(&phone)]));
-    let body = answer.assert_status(200);
+    let response = ads.avoid(id, &json!([one, update(&phone), remove(&phone)]));
+    let body = response.assert_status(200);
     let counts = json!([{ "success_count": 3, "total_count": 3 }]);
     assert_eq!(body["data"], counts);
     let params = json!({ "account_id": ads.account, "do_not_reach_list_id": id });
@@ -185,8 +185,8 @@ fn deleted_do_not_reach_list_can_be_replaced() {
     let ads = Advertiser::new();
     let id = &ads.make("/do_not_reach_lists", &[]);
     let one = update(&json!([{ "email": [hashed("a@b.example")] }]));
-    let gone = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
-    assert_eq!(gone.assert_status(200)["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &format!("/do_not_reach_lists/{id}"), &[]);
+    assert_eq!(deleted.assert_status(200)["data"]["deleted"], true);
     is(&ads.avoid(id, &json!([one])), 404, "NOT_FOUND", "do_not_reach_list_id");
     let next = ads.make("/do_not_reach_lists", &[]);
     assert_eq!(ids(&ads.get("/do_not_reach_lists", &[])), [next.as_str()]);
@@ -204,10 +204,10 @@ fn do_not_reach_uploads_share_the_rate_limit_of_the_account() {
     let (audience, elsewhere) = (ads.audience(), other.audience());
     let one = json!([update(&json!([{ "email": [hashed("a@b.example")] }]))]);
     let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", ads.account);
-    let left = |answer: &TestResponse| {
+    let left = |response: &TestResponse| {
         let figures = ["x-rate-limit-limit", "x-rate-limit-remaining"];
         let account = ["x-account-rate-limit-limit", "x-account-rate-limit-remaining"];
-        let [user, account] = [figures, account].map(|names| names.map(|name| answer.header_number(name)));
+        let [user, account] = [figures, account].map(|names| names.map(|name| response.header_number(name)));
         assert_eq!(user, account);
         assert_eq!(user[0], 1_500);
         user[1]

@@ -26,8 +26,8 @@ fn item(name: &str, segments: &Value) -> Value {
 impl Advertiser {
     fn flexible(&self, segments: &Value) -> String {
         let name = format!("Flexible {}", unique_number());
-        let made = self.batch("custom_audiences", &json!([item(&name, segments)]));
-        made.assert_status(200)["data"][0]["id"].as_str().unwrap().to_owned()
+        let created = self.batch("custom_audiences", &json!([item(&name, segments)]));
+        created.assert_status(200)["data"][0]["id"].as_str().unwrap().to_owned()
     }
 
     fn names(&self) -> Vec<String> {
@@ -39,8 +39,8 @@ impl Advertiser {
     fn estimated(&self, audience: &str) -> TestResponse {
         let criterion = json!({ "targeting_type": "CUSTOM_AUDIENCE", "targeting_value": audience });
         let path = format!("/12/accounts/{}/audience_estimate", self.account);
-        let ask = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
-        self.person.send_signed(ask)
+        let request = TestRequest::post(path).json(&json!({ "targeting_criteria": [criterion] }));
+        self.person.send_signed(request)
     }
 }
 
@@ -172,8 +172,8 @@ fn flexible_audience_batch_with_an_invalid_item_creates_nothing() {
         (item("x", &made_of("OR", &[of(&flexible)])), "INVALID", "custom_audience_id"),
         (json!({ "operation_type": "Delete", "params": { "id": own } }), "INVALID_PARAMETER", "operation_type"),
     ] {
-        let answer = ads.batch("custom_audiences", &json!([good, bad]));
-        let body = answer.assert_status(400);
+        let response = ads.batch("custom_audiences", &json!([good, bad]));
+        let body = response.assert_status(400);
         assert_eq!(batch_problem(&body, 1), (code, at), "{bad}: {body}");
         assert_eq!(body["operation_errors"][0], json!([]), "{body}");
     }
@@ -182,8 +182,8 @@ fn flexible_audience_batch_with_an_invalid_item_creates_nothing() {
         (0..count).map(each).collect()
     };
     for bad in [json!([]), json!({}), json!([7]), many(11)] {
-        let answer = ads.batch("custom_audiences", &bad);
-        is(&answer, 400, "INVALID_PARAMETER", "");
+        let response = ads.batch("custom_audiences", &bad);
+        is(&response, 400, "INVALID_PARAMETER", "");
     }
     assert_eq!(ads.names(), before);
     ads.batch("custom_audiences", &many(10)).assert_status(200);
@@ -199,9 +199,9 @@ fn shared_audience_can_be_combined_only_while_it_is_shared() {
     let path = format!("/custom_audiences/{foreign}/permissions");
     let params = [("granted_account_id", ads.account.as_str()), ("permission_level", "READ_ONLY")];
     let permission = other.make(&path, &params);
-    let person = shared_server().new_user("lent");
+    let user = shared_server().new_user("lent");
     let lent = ads.flexible(&made_of("OR", &[of(&foreign)]));
-    let users = json!([{ "svc_id": [hashed(&person.id)] }]);
+    let users = json!([{ "svc_id": [hashed(&user.id)] }]);
     other.users(&foreign, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&lent, 1);
     other.send("DELETE", &format!("{path}/{permission}"), &[]).assert_status(200);

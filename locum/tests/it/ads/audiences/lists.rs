@@ -10,10 +10,10 @@ use crate::harness::{TestRequest, shared_server};
 fn audience_is_returned_as_created_and_its_name_is_unique() {
     let ads = Advertiser::new();
     let params = [("name", "Newsletter"), ("description", "Readers")];
-    let made = ads.send("POST", "/custom_audiences", &params).assert_status(200);
-    let audience = &made["data"];
+    let created = ads.send("POST", "/custom_audiences", &params).assert_status(200);
+    let audience = &created["data"];
     let id = audience["id"].as_str().unwrap();
-    assert_eq!(made["request"]["params"]["name"], "Newsletter");
+    assert_eq!(created["request"]["params"]["name"], "Newsletter");
     for (name, value) in [
         ("name", json!("Newsletter")),
         ("description", json!("Readers")),
@@ -73,8 +73,8 @@ fn deleted_audience_is_not_found_and_frees_its_name() {
     let ads = Advertiser::new();
     let id = &ads.make("/custom_audiences", &[("name", "Newsletter")]);
     let one = format!("/custom_audiences/{id}");
-    let gone = ads.send("DELETE", &one, &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
+    let deleted = ads.send("DELETE", &one, &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
     for (method, path) in [
         ("GET", one.clone()),
@@ -84,8 +84,8 @@ fn deleted_audience_is_not_found_and_frees_its_name() {
         ("GET", format!("{one}/permissions")),
         ("GET", "/custom_audiences/zzzz".to_owned()),
     ] {
-        let answer = ads.send(method, &path, &[]);
-        is(&answer, 404, not_found, "custom_audience_id");
+        let response = ads.send(method, &path, &[]);
+        is(&response, 404, not_found, "custom_audience_id");
     }
     let operations = json!([update(&json!([{ "email": [hashed("a")] }]))]);
     is(&ads.users(id, &operations), 404, not_found, "custom_audience_id");
@@ -103,8 +103,8 @@ fn audience_partner_sees_only_the_audiences_it_created() {
     let role = [&role[..], &["PARTNER_AUDIENCE_MANAGER"]].concat();
     shared_server().run_cli(&role).assert_success();
     let path = |more: &str| format!("/12/accounts/{}/custom_audiences{more}", ads.account);
-    let made = send(&partner, "POST", &path(""), &[("name", "Brought")]).assert_status(200);
-    let brought = made["data"]["id"].as_str().unwrap();
+    let created = send(&partner, "POST", &path(""), &[("name", "Brought")]).assert_status(200);
+    let brought = created["data"]["id"].as_str().unwrap();
     assert_eq!(ids(&send(&partner, "GET", &path(""), &[]).assert_status(200)), [brought]);
     assert_eq!(ids(&ads.get("/custom_audiences", &[])), [brought, &own]);
     let hidden = send(&partner, "GET", &path(&format!("/{own}")), &[]);
@@ -113,8 +113,8 @@ fn audience_partner_sees_only_the_audiences_it_created() {
     is(&hidden, 404, "TAILORED_AUDIENCE_NOT_FOUND", "custom_audience_id");
     let users = json!([update(&json!([{ "email": [hashed("a")] }]))]);
     let write = |id: &str| {
-        let ask = TestRequest::post(path(&format!("/{id}/users"))).json(&users);
-        partner.send_signed(ask).status
+        let request = TestRequest::post(path(&format!("/{id}/users"))).json(&users);
+        partner.send_signed(request).status
     };
     assert_eq!((write(brought), write(&own)), (200, 404));
     let targeted = send(&partner, "GET", &path(&format!("/{brought}/targeted")), &[]);

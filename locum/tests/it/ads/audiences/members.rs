@@ -30,7 +30,7 @@ fn members_are_matched_by_any_of_their_keys() {
     server.new_user_with("ana", &["--email", &email]);
     let (ben, cleo) = (server.new_user("ben"), server.new_user("cleo"));
     let audience = ads.audience();
-    let handle = |person: &TestUser<'_>| hashed(&person.username.to_lowercase());
+    let handle = |user: &TestUser<'_>| hashed(&user.username.to_lowercase());
     let phone = hashed(&format!("+3512000{}", unique_number()));
     let users = json!([
         { "email": [hashed(&email.to_lowercase()).to_uppercase()], "phone_number": [phone] },
@@ -38,12 +38,12 @@ fn members_are_matched_by_any_of_their_keys() {
         { "twitter_id": [hashed(&cleo.id)], "partner_user_id": ["client 7"] },
         { "svc_id": [hashed("1")], "email": [] },
     ]);
-    let answer = ads.users(&audience, &json!([update(&users)]));
-    let body = answer.assert_status(200);
+    let response = ads.users(&audience, &json!([update(&users)]));
+    let body = response.assert_status(200);
     let counts = json!({ "success_count": 4, "total_count": 4 });
     assert_eq!(body["data"], counts);
     assert_eq!(body["request"]["params"], json!({ "account_id": ads.account, "custom_audience_id": audience }));
-    assert_eq!(answer.header_number("x-rate-limit-limit"), 1_500);
+    assert_eq!(response.header_number("x-rate-limit-limit"), 1_500);
     let found = ads.comes_to(&audience, 3);
     assert_eq!(found["targetable"], true);
     assert_eq!(found["reasons_not_targetable"], json!([]));
@@ -91,8 +91,8 @@ fn members_count_between_effective_and_expiry_time() {
         let time = Time::from_ms(wall_time().ms() / 1000 * 1000 + seconds * 1000);
         json!(time.to_string())
     };
-    let timed = |person: &TestUser<'_>, from: Value, until: Value| {
-        let users = json!([{ "svc_id": [hashed(&person.id)] }]);
+    let timed = |user: &TestUser<'_>, from: Value, until: Value| {
+        let users = json!([{ "svc_id": [hashed(&user.id)] }]);
         let params = json!({ "users": users, "effective_at": from, "expires_at": until });
         json!({ "operation_type": "Update", "params": params })
     };
@@ -106,22 +106,22 @@ fn members_count_between_effective_and_expiry_time() {
     ads.users(&audience, &json!([update(&users)])).assert_status(200);
     ads.comes_to(&audience, 2);
     for (from, until) in [(at(10), at(10)), (at(10), at(9)), (Value::Null, at(-10))] {
-        let answer = ads.users(&audience, &json!([timed(&now, from, until)]));
-        let wrong = answer.assert_status(400);
+        let response = ads.users(&audience, &json!([timed(&now, from, until)]));
+        let wrong = response.assert_status(400);
         let wrong = &wrong["operation_errors"][0][0];
         assert_eq!(wrong["code"], "INVALID_PARAMETER");
         assert_eq!(wrong["parameter"], "expires_at");
     }
     // What nobody is in any more is gone with its members.
-    let gone = ads.send("DELETE", &format!("/custom_audiences/{audience}"), &[]);
-    gone.assert_status(200);
+    let deleted = ads.send("DELETE", &format!("/custom_audiences/{audience}"), &[]);
+    deleted.assert_status(200);
 }
 
 #[test]
 fn member_batch_with_an_invalid_operation_stores_nothing() {
-    let (ads, person) = (Advertiser::new(), shared_server().new_user("person"));
+    let (ads, user) = (Advertiser::new(), shared_server().new_user("person"));
     let audience = ads.audience();
-    let good = update(&json!([{ "svc_id": [hashed(&person.id)] }]));
+    let good = update(&json!([{ "svc_id": [hashed(&user.id)] }]));
     let email = "ana.reis@bikes.example";
     for (bad, code, at) in [
         (json!({}), "MISSING_PARAMETER", "operation_type"),
@@ -150,14 +150,14 @@ fn member_batch_with_an_invalid_operation_stores_nothing() {
             "effective_at",
         ),
     ] {
-        let answer = ads.users(&audience, &json!([good, bad, good]));
-        let body = answer.assert_status(400);
+        let response = ads.users(&audience, &json!([good, bad, good]));
+        let body = response.assert_status(400);
         assert_eq!(body["errors"], Value::Null, "{body}");
         let errors = &body["operation_errors"];
         assert_eq!((&errors[0], &errors[2]), (&json!([]), &json!([])), "{body}");
         assert_eq!(batch_problem(&body, 1), (code, at), "{body}");
         // What was sent may be somebody's address.
-        assert!(!answer.text().contains(email), "{body}");
+        assert!(!response.text().contains(email), "{body}");
     }
     for bad in [json!([]), json!({}), json!("x"), Value::Null] {
         is(&ads.users(&audience, &bad), 400, "INVALID_PARAMETER", "");
@@ -166,8 +166,8 @@ fn member_batch_with_an_invalid_operation_stores_nothing() {
     for (kind, body) in
         [("application/json", "[{"), ("application/json", ""), ("application/x-www-form-urlencoded", "users=1")]
     {
-        let answer = ads.person.send_signed(TestRequest::post(&path).body(kind, body));
-        is(&answer, 400, "INVALID_PARAMETER", "");
+        let response = ads.person.send_signed(TestRequest::post(&path).body(kind, body));
+        is(&response, 400, "INVALID_PARAMETER", "");
     }
     // Nothing of all that was stored: no size is worked out for what was never written.
     std::thread::sleep(Duration::from_secs(7));
@@ -176,9 +176,9 @@ fn member_batch_with_an_invalid_operation_stores_nothing() {
 
 #[test]
 fn member_batch_is_limited_in_operations_and_bytes() {
-    let (ads, person) = (Advertiser::new(), shared_server().new_user("person"));
+    let (ads, user) = (Advertiser::new(), shared_server().new_user("person"));
     let audience = ads.audience();
-    let good = update(&json!([{ "svc_id": [hashed(&person.id)] }]));
+    let good = update(&json!([{ "svc_id": [hashed(&user.id)] }]));
     let path = format!("/12/accounts/{}/custom_audiences/{audience}/users", ads.account);
     let many = |count: usize| {
         let one = |number| update(&json!([{ "email": [hashed(&format!("{number}@x"))] }]));
@@ -191,15 +191,15 @@ fn member_batch_is_limited_in_operations_and_bytes() {
     let mut text = json!([good]).to_string();
     text.extend(std::iter::repeat_n(' ', 5_000_000 - text.len()));
     let send = |text: &str| {
-        let ask = TestRequest::post(&path).body("application/json", text);
-        ads.person.send_signed(ask)
+        let request = TestRequest::post(&path).body("application/json", text);
+        ads.person.send_signed(request)
     };
     send(&text).assert_status(200);
     text.push(' ');
-    let ask = TestRequest::post(&path).body("application/json", text);
-    let header = ask.oauth1_header(&ads.person.oauth1_credentials(), &shared_server().url);
+    let request = TestRequest::post(&path).body("application/json", text);
+    let header = request.oauth1_header(&ads.person.oauth1_credentials(), &shared_server().url);
     // The answer may come before all of it is sent.
-    if let Some(answer) = shared_server().try_send(ask.authorization(header)) {
+    if let Some(answer) = shared_server().try_send(request.authorization(header)) {
         refused(&answer, 413);
     }
     ads.comes_to(&audience, 1);

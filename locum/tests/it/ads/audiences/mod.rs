@@ -74,15 +74,15 @@ impl Advertiser {
     /// An audience that comes to some people.
     fn audience_of(&self, people: &[&TestUser<'_>]) -> String {
         let audience = self.audience();
-        let users: Vec<Value> = people.iter().map(|person| json!({ "svc_id": [hashed(&person.id)] })).collect();
+        let users: Vec<Value> = people.iter().map(|user| json!({ "svc_id": [hashed(&user.id)] })).collect();
         self.users(&audience, &json!([update(&users.into())])).assert_status(200);
         self.comes_to(&audience, people.len());
         audience
     }
 
     fn criterion(&self, item: &str, audience: &str, more: &[(&str, &str)]) -> TestResponse {
-        let usual = [("line_item_id", item), ("targeting_type", "CUSTOM_AUDIENCE"), ("targeting_value", audience)];
-        self.send("POST", "/targeting_criteria", &[&usual[..], more].concat())
+        let defaults = [("line_item_id", item), ("targeting_type", "CUSTOM_AUDIENCE"), ("targeting_value", audience)];
+        self.send("POST", "/targeting_criteria", &[&defaults[..], more].concat())
     }
 
     fn set(&self, more: &[&str]) {

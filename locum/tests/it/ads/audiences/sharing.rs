@@ -129,9 +129,9 @@ fn feature_lets_an_account_share_an_audience_outside_its_business() {
     let some = send(&ads.person, "GET", &older, &of).assert_status(200);
     assert_eq!(ids(&some), [permission.as_str()]);
 
-    let gone = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]).assert_status(200);
-    assert_eq!(gone["data"]["deleted"], true);
-    assert_eq!(gone["data"]["tailored_audience_id"], audience.as_str());
+    let deleted = send(&ads.person, "DELETE", &format!("{older}/{second}"), &[]).assert_status(200);
+    assert_eq!(deleted["data"]["deleted"], true);
+    assert_eq!(deleted["data"]["tailored_audience_id"], audience.as_str());
     is(&third.send("GET", path, &[]), 404, NOT_FOUND, "custom_audience_id");
     let again = ads.send("DELETE", &format!("{permissions}/{second}"), &[]);
     is(&again, 404, "NOT_FOUND", "custom_audience_permission_id");

@@ -37,9 +37,9 @@ fn line_item_targets_an_audience_of_the_account_that_has_members() {
     let other = Advertiser::new();
     let foreign = other.criterion(&other.line_item(&other.campaign()), first, &[]);
     is(&foreign, 404, "TAILORED_AUDIENCE_NOT_FOUND", "targeting_value");
-    let made = ads.criterion(item, &first.to_uppercase(), &[]).assert_status(200);
-    assert_eq!(made["data"]["targeting_value"], first.as_str());
-    assert_eq!(made["data"]["name"], ads.one(first)["name"]);
+    let created = ads.criterion(item, &first.to_uppercase(), &[]).assert_status(200);
+    assert_eq!(created["data"]["targeting_value"], first.as_str());
+    assert_eq!(created["data"]["name"], ads.one(first)["name"]);
     let alike = [("targeting_type", "CUSTOM_AUDIENCE_EXPANDED")];
     let alike = [&alike[..], &[("line_item_id", item.as_str())]].concat();
     let alike = [&alike[..], &[("targeting_value", first.as_str())]].concat();
@@ -73,8 +73,8 @@ fn campaign_is_servable_while_its_targeted_audiences_have_members() {
         campaign["data"]["reasons_not_servable"].clone()
     };
     assert_eq!(reasons(), json!([]));
-    let take = |audience: &str, person: &TestUser<'_>| {
-        let users = json!([{ "svc_id": [hashed(&person.id)] }]);
+    let take = |audience: &str, user: &TestUser<'_>| {
+        let users = json!([{ "svc_id": [hashed(&user.id)] }]);
         ads.users(audience, &json!([remove(&users)])).assert_status(200);
         ads.comes_to(audience, 0);
     };

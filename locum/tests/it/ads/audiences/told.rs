@@ -28,8 +28,8 @@ impl ProfiledUsers {
         let set = ["ads", "account", "set", &ads.account, "--estimate", "exact"];
         server.run_cli(&set).assert_success();
         let [ana, ben, cleo] = ["ana", "ben", "cleo"].map(|name| server.new_user(name));
-        for person in [&ana, &ben, &cleo] {
-            person.import_follows(&[&ads.person]);
+        for user in [&ana, &ben, &cleo] {
+            user.import_follows(&[&ads.person]);
         }
         let phone = format!("+3512{:08}", unique_number());
         Self { server, ads, ana, ben, cleo, phone }
@@ -52,9 +52,9 @@ impl ProfiledUsers {
         ]);
         let path = format!("/12/accounts/{}/audience_estimate", self.ads.account);
         let request = TestRequest::post(path).json(&json!({ "targeting_criteria": criteria }));
-        let answer = self.ads.person.send_signed(request);
-        let size = answer.assert_status(200)["data"]["audience_size"]["max"].clone();
-        (size, answer.header("x-estimate-ignored").to_owned())
+        let response = self.ads.person.send_signed(request);
+        let size = response.assert_status(200)["data"]["audience_size"]["max"].clone();
+        (size, response.header("x-estimate-ignored").to_owned())
     }
 
     /// Shows a promoted post to each of them.
@@ -66,9 +66,9 @@ impl ProfiledUsers {
             let request = TestRequest::post(format!("/ads-serve/1/{path}")).json(body);
             self.server.send(request.bearer(&app.bearer)).assert_status(200)
         };
-        for person in [&self.ana, &self.ben, &self.cleo] {
-            let asked = json!({ "viewer": { "user_id": person.id }, "placement": "TWITTER_TIMELINE" });
-            let token = serve("request", &asked)["data"][0]["impression_token"].clone();
+        for user in [&self.ana, &self.ben, &self.cleo] {
+            let requested = json!({ "viewer": { "user_id": user.id }, "placement": "TWITTER_TIMELINE" });
+            let token = serve("request", &requested)["data"][0]["impression_token"].clone();
             let events = json!([{ "impression_token": token, "kind": "impression" }]);
             serve("events", &json!({ "events": events }));
         }

@@ -12,8 +12,8 @@ const BID: &str = "bid_amount_local_micro";
 const LEVEL: &str = "budget_optimization";
 
 fn create_campaign(ads: &Advertiser, more: &[(&str, &str)]) -> TestResponse {
-    let usual = [("funding_instrument_id", ads.instrument.as_str()), ("name", "N")];
-    ads.send("POST", "/campaigns", &without_empty(with_overrides(&usual, more)))
+    let defaults = [("funding_instrument_id", ads.instrument.as_str()), ("name", "N")];
+    ads.send("POST", "/campaigns", &without_empty(with_overrides(&defaults, more)))
 }
 
 fn new_campaign(ads: &Advertiser, more: &[(&str, &str)]) -> String {
@@ -33,10 +33,10 @@ fn campaign_budget_is_a_positive_multiple_of_the_smallest_denomination() {
         ("-10000", "INVALID_PARAMETER"),
         ("9223372036854775808", "INVALID_PARAMETER"),
     ] {
-        let answer = create_campaign(&ads, &[(DAILY, amount)]);
+        let response = create_campaign(&ads, &[(DAILY, amount)]);
         match code {
-            "" => drop(answer.assert_status(200)),
-            code => is(&answer, 400, code, DAILY),
+            "" => drop(response.assert_status(200)),
+            code => is(&response, 400, code, DAILY),
         }
     }
 }
@@ -114,7 +114,7 @@ fn bid_is_bounded_by_the_budget_and_by_the_currency() {
         (most + step, false),
         (least - step, false),
     ] {
-        let answer = item(&rich, &[(BID, &amount.to_string())]);
-        assert_eq!(answer.status == 200, fits, "{amount}: {}", answer.text());
+        let response = item(&rich, &[(BID, &amount.to_string())]);
+        assert_eq!(response.status == 200, fits, "{amount}: {}", response.text());
     }
 }

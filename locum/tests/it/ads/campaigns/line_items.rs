@@ -84,8 +84,8 @@ fn line_item_takes_the_goals_payments_and_bid_strategies_of_its_objective() {
     let line = |more: &[(&str, &str)]| create(&ads, more);
     for (objective, more, defaults, may, may_not) in OBJECTIVES {
         let usual = [&[("objective", objective)][..], more].concat();
-        let made = line(&usual).assert_status(200);
-        let data = &made["data"];
+        let created = line(&usual).assert_status(200);
+        let data = &created["data"];
         assert_eq!([&data[GOAL], &data[PAY], &data[STRATEGY]], defaults, "{objective}");
         for one in may {
             line(&crate::ads::with_overrides(&usual, &[*one])).assert_status(200);
@@ -96,8 +96,8 @@ fn line_item_takes_the_goals_payments_and_bid_strategies_of_its_objective() {
             if !value.is_empty() {
                 params.push((name, value));
             }
-            let answer = line(&params);
-            assert_eq!(answer.status, 400, "{objective} {name}={value}: {}", answer.text());
+            let response = line(&params);
+            assert_eq!(response.status, 400, "{objective} {name}={value}: {}", response.text());
         }
     }
 }
@@ -145,8 +145,8 @@ fn line_item_advertises_only_users_whom_the_account_may_promote() {
     let line = |more: &[(&str, &str)]| create(&ads, more);
     let stranger = shared_server().new_user("stranger");
     for user in [stranger.id.as_str(), "1"] {
-        let answer = line(&[("advertiser_user_id", user)]);
-        is(&answer, 400, "INVALID_USER_ID", "advertiser_user_id");
+        let response = line(&[("advertiser_user_id", user)]);
+        is(&response, 400, "INVALID_USER_ID", "advertiser_user_id");
     }
     let own = line(&[("advertiser_user_id", &ads.person.id)]).assert_status(200);
     assert_eq!(own["data"]["advertiser_user_id"], ads.person.id.as_str());

@@ -44,11 +44,11 @@ fn create_campaigns(ads: &Advertiser) -> Value {
 #[test]
 fn campaigns_have_the_same_order_for_every_page_size() {
     let ads = Advertiser::new();
-    let made = create_campaigns(&ads);
-    let all = ids(&made);
+    let created = create_campaigns(&ads);
+    let all = ids(&created);
     assert_eq!(all.len(), 25);
-    assert_eq!(made["request"][3]["operation_type"], "Create");
-    assert_eq!(made["request"][3]["params"]["name"], "odd 03");
+    assert_eq!(created["request"][3]["operation_type"], "Create");
+    assert_eq!(created["request"][3]["params"]["name"], "odd 03");
     let walk = |params: &[(&str, &str)]| all_ids(&ads, params);
     for sort in [
         "name-asc",
@@ -64,14 +64,14 @@ fn campaigns_have_the_same_order_for_every_page_size() {
         assert_eq!(walk(&[("sort_by", sort), ("count", "8")]), whole, "{sort}");
     }
     // Within a budget by name, the highest budget first: what the ids alone would not do.
-    let mut wanted: Vec<usize> = (0..25).filter(|number| *number != 7).collect();
+    let mut expected: Vec<usize> = (0..25).filter(|number| *number != 7).collect();
     let name = |number: usize| (number % 2 == 1, number);
-    wanted.sort_by_key(|number| (std::cmp::Reverse(number % 5), name(*number)));
-    let wanted: Vec<&str> = wanted.iter().map(|number| all[*number].as_str()).collect();
+    expected.sort_by_key(|number| (std::cmp::Reverse(number % 5), name(*number)));
+    let expected: Vec<&str> = expected.iter().map(|number| all[*number].as_str()).collect();
     let sort = [("sort_by", "daily_budget_amount_local_micro-desc,name-asc")];
-    assert_eq!(walk(&sort), wanted);
+    assert_eq!(walk(&sort), expected);
     let some = [sort[0], ("campaign_ids", &all.join(",")), ("count", "9")];
-    assert_eq!(walk(&some), wanted, "those that are asked for alike");
+    assert_eq!(walk(&some), expected, "those that are asked for alike");
 }
 
 #[test]
@@ -124,10 +124,11 @@ fn create_similar_campaigns(ads: &Advertiser, instruments: [&str; 2]) {
             } })
         })
         .collect();
-    let made = ids(&ads.batch("campaigns", &items.into()).assert_status(200));
-    let gone = made.iter().step_by(5).map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
-    let gone: Vec<Value> = gone.collect();
-    ads.batch("campaigns", &gone.into()).assert_status(200);
+    let created = ids(&ads.batch("campaigns", &items.into()).assert_status(200));
+    let deleted =
+        created.iter().step_by(5).map(|id| json!({ "operation_type": "Delete", "params": { "campaign_id": id } }));
+    let deleted: Vec<Value> = deleted.collect();
+    ads.batch("campaigns", &deleted.into()).assert_status(200);
 }
 
 /// What of a complete list has a prefix in its name and one of the instruments.
@@ -171,17 +172,17 @@ fn filters_and_pages_agree_with_the_complete_list() {
                 ("Ö", instruments[0]),
                 ("x", &both),
             ] {
-                let wanted = filtered(&whole, q, of);
+                let expected = filtered(&whole, q, of);
                 let mut params = levels.clone();
                 params.push(("sort_by", sort));
                 params.extend([("q", q), ("funding_instrument_ids", of)]);
                 params.retain(|(_, value)| !value.is_empty());
-                assert_eq!(walk(&params), wanted, "{params:?}");
+                assert_eq!(walk(&params), expected, "{params:?}");
                 let few = [&params[..], &[("count", "4")]].concat();
-                assert_eq!(walk(&few), wanted, "{few:?}");
+                assert_eq!(walk(&few), expected, "{few:?}");
                 let total = [&few[..], &[("with_total_count", "true")]].concat();
                 let total = ads.get("/campaigns", &total);
-                assert_eq!(total["total_count"], wanted.len(), "{few:?}");
+                assert_eq!(total["total_count"], expected.len(), "{few:?}");
             }
         }
     }

@@ -24,11 +24,11 @@ fn simulated_campaign() -> (Advertiser, String, [String; 2]) {
     }
     for seed in ["1", "2"] {
         let simulate = ["ads", "simulate", &ads.account, "--hours", "40", "--seed", seed];
-        let made = market().run_cli(&simulate).json();
-        assert!(made["events"].as_i64().unwrap() > 50, "{made}");
+        let created = market().run_cli(&simulate).json();
+        assert!(created["events"].as_i64().unwrap() > 50, "{created}");
         // The same seed makes the same events, and makes them once.
         let again = market().run_cli(&simulate).json();
-        assert!(again["events"].as_i64().unwrap() <= made["events"].as_i64().unwrap() / 10, "{again}");
+        assert!(again["events"].as_i64().unwrap() <= created["events"].as_i64().unwrap() / 10, "{again}");
     }
     (ads, campaign, items)
 }
@@ -58,10 +58,10 @@ fn simulated_events_have_the_same_totals_in_every_report() {
         if !segments.is_empty() {
             params.push(("segmentation_type", segments));
         }
-        let made = ads.beside("POST", "jobs/A", &params).assert_status(200);
-        assert_eq!(made["data"]["status"], "QUEUED");
-        assert!(made["data"]["id"].is_i64());
-        file(&ads, &made)
+        let created = ads.beside("POST", "jobs/A", &params).assert_status(200);
+        assert_eq!(created["data"]["status"], "QUEUED");
+        assert!(created["data"]["id"].is_i64());
+        file(&ads, &created)
     };
     let late = job("");
     assert_eq!(late["data"], by_hour["data"], "at once and in the background");
@@ -158,9 +158,9 @@ impl History {
     /// The power is cut, and comes back.
     fn crash(&mut self) {
         let server: &'static TestServer = keep_for_test(self.ads.person.server.kill_and_serve_again());
-        let again = |person: &TestUser<'static>| {
-            let names = (person.id.clone(), person.username.clone());
-            TestUser::with_token(server, &person.app, names, &person.token)
+        let again = |user: &TestUser<'static>| {
+            let names = (user.id.clone(), user.username.clone());
+            TestUser::with_token(server, &user.app, names, &user.token)
         };
         self.people = self.people.iter().map(again).collect();
         self.ads.person = again(&self.ads.person);
@@ -209,9 +209,9 @@ impl History {
             let place: usize = place.next().unwrap().1;
             let token = one["impression_token"].as_str().unwrap().to_owned();
             for time in 0..self.dice.below(3) {
-                let told = self.network.report(&[(&token, "impression")]).assert_status(200);
-                let wanted = ["RECORDED", "REPEATED"][time.min(1)];
-                assert_eq!(told["data"][0]["status"], wanted);
+                let response = self.network.report(&[(&token, "impression")]).assert_status(200);
+                let expected = ["RECORDED", "REPEATED"][time.min(1)];
+                assert_eq!(response["data"][0]["status"], expected);
                 if time == 0 {
                     self.came[place].impressions += 1;
                     self.came[place].viewers.insert(number);
@@ -229,8 +229,8 @@ impl History {
         let (token, place, _) = self.dice.pick(&self.shown).clone();
         let kinds = ["click", "url_click", "card_engagement", "carousel_swipe", "qualified_impression"];
         let kind = *self.dice.pick(&kinds);
-        let told = self.network.report(&[(&token, kind)]).assert_status(200);
-        let new = told["data"][0]["status"] == "RECORDED";
+        let response = self.network.report(&[(&token, kind)]).assert_status(200);
+        let new = response["data"][0]["status"] == "RECORDED";
         if new && kind != "qualified_impression" {
             self.came[place].engagements += 1;
         }
@@ -263,12 +263,15 @@ impl History {
 
     /// Everything that is told agrees with everything else, and with what was seen from outside.
     fn check(&self) {
-        let wanted: Vec<i64> = self.came.iter().map(|came| came.engagements).collect();
+        let expected: Vec<i64> = self.came.iter().map(|came| came.engagements).collect();
         wait_until("what was done is counted", || {
-            let told = self.items.iter();
-            let told: Vec<i64> = told.map(|(item, ..)| self.total("LINE_ITEM", item)[1]).collect();
-            assert!(told.iter().zip(&wanted).all(|(told, most)| told <= most), "{told:?}: {wanted:?}");
-            told == wanted
+            let response = self.items.iter();
+            let response: Vec<i64> = response.map(|(item, ..)| self.total("LINE_ITEM", item)[1]).collect();
+            assert!(
+                response.iter().zip(&expected).all(|(response, most)| response <= most),
+                "{response:?}: {expected:?}"
+            );
+            response == expected
         });
         let items: Vec<[i64; 6]> = self.items.iter().map(|(item, ..)| self.total("LINE_ITEM", item)).collect();
         let mut all = [0; 6];
@@ -311,14 +314,14 @@ impl History {
         let (from, to) = around(24, 1);
         let params = [("campaign_ids", campaign), ("start_time", &from), ("end_time", &to)];
         let reach = self.ads.beside("GET", "A/reach/campaigns", &params).assert_status(200);
-        let told = reach["data"][0]["total_audience_reach"].as_i64().unwrap_or(0);
-        assert_eq!(told, i64::try_from(viewers).unwrap(), "{reach}");
-        assert!(told <= impressions, "{reach}");
-        if told > 0 {
+        let response = reach["data"][0]["total_audience_reach"].as_i64().unwrap_or(0);
+        assert_eq!(response, i64::try_from(viewers).unwrap(), "{reach}");
+        assert!(response <= impressions, "{reach}");
+        if response > 0 {
             let exact = |number: i64| f64::from(u32::try_from(number).unwrap());
-            let wanted = exact(impressions) / exact(told);
+            let expected = exact(impressions) / exact(response);
             let frequency = reach["data"][0]["average_frequency"].as_f64().unwrap();
-            assert!((frequency - wanted).abs() < 0.0051, "{reach}: {wanted}");
+            assert!((frequency - expected).abs() < 0.0051, "{reach}: {expected}");
         }
     }
 
@@ -344,7 +347,7 @@ impl History {
         let ids: Vec<&str> = self.items.iter().map(|(item, ..)| item.as_str()).collect();
         let ids = ids.join(",");
         let (from, to) = around(24, 1);
-        let mut made = BTreeMap::new();
+        let mut created = BTreeMap::new();
         for segments in ["", "PLATFORMS", "AGE", "GENDER"] {
             let mut params = vec![
                 ("entity", "LINE_ITEM"),
@@ -359,20 +362,20 @@ impl History {
                 params.push(("segmentation_type", segments));
             }
             let job = self.ads.beside("POST", "jobs/A", &params).assert_status(200);
-            made.insert(segments, job);
+            created.insert(segments, job);
         }
         let hours = [("granularity", "HOUR"), ("start_time", from.as_str()), ("end_time", to.as_str())];
         let at_once = self.ads.stats("LINE_ITEM", &ids, &hours);
-        for (segments, job) in made {
-            let told = file(&self.ads, &job);
+        for (segments, job) in created {
+            let response = file(&self.ads, &job);
             if segments.is_empty() {
-                assert_eq!(told["data"], at_once["data"]);
+                assert_eq!(response["data"], at_once["data"]);
             }
             for ((id, ..), figures) in self.items.iter().zip(items) {
-                let rows = told["data"].as_array().unwrap().iter();
+                let rows = response["data"].as_array().unwrap().iter();
                 let row: Vec<&Value> = rows.filter(|row| row["id"] == **id).collect();
                 let sums = FIGURES.map(|name| sum(row[0], name));
-                assert_eq!(sums, *figures, "{id} by {segments}: {told}");
+                assert_eq!(sums, *figures, "{id} by {segments}: {response}");
             }
         }
     }

@@ -34,8 +34,8 @@ impl ServedPost {
         assert_eq!(shown[0]["line_item_id"], item.as_str());
         let token = shown[0]["impression_token"].as_str().unwrap();
         // What is reported twice counts once.
-        let told = network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
-        assert_eq!(told["data"][1]["status"], "RECORDED", "{told}");
+        let response = network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
+        assert_eq!(response["data"][1]["status"], "RECORDED", "{response}");
         let again = network.report(&[(token, "url_click"), (token, "impression")]).assert_status(200);
         assert_eq!(again["data"][0]["status"], "REPEATED", "{again}");
         // Someone who is no user sees it as well.
@@ -59,7 +59,7 @@ impl ServedPost {
 #[test]
 fn served_post_has_the_same_metrics_and_reach_at_every_level() {
     let ServedPost { ads, campaign, item, promoted, .. } = &ServedPost::new();
-    let wanted = [
+    let expected = [
         ("impressions", 2),
         ("engagements", 3),
         ("likes", 1),
@@ -75,7 +75,7 @@ fn served_post_has_the_same_metrics_and_reach_at_every_level() {
         [("LINE_ITEM", item, &[][..]), ("CAMPAIGN", campaign, &[]), ("PROMOTED_POST", promoted, &post_word)]
     {
         let stats = ads.stats(entity, id, more);
-        for (name, number) in wanted {
+        for (name, number) in expected {
             assert_eq!(metric(&stats, name), number, "{entity} {name}: {stats}");
         }
     }

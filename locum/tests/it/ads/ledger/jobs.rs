@@ -10,7 +10,7 @@ use crate::harness::TestRequest;
 fn stats_jobs_are_queued_cancelled_and_limited() {
     let ads = Advertiser::on(market());
     let item = ads.line_item(&ads.campaign());
-    let usual = vec![
+    let defaults = vec![
         ("entity", "LINE_ITEM"),
         ("entity_ids", item.as_str()),
         ("start_time", "2026-03-01T08:00:00Z"),
@@ -20,15 +20,15 @@ fn stats_jobs_are_queued_cancelled_and_limited() {
         ("placement", "ALL_ON_TWITTER"),
     ];
     let with = |more: &[(&'static str, &'static str)]| {
-        let mut params = usual.clone();
+        let mut params = defaults.clone();
         params.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
         params.extend(more.iter().copied());
         ads.beside("POST", "jobs/A", &params)
     };
     let long = [("end_time", "2026-05-30T08:00:00Z")];
-    let made = with(&long);
-    assert_eq!(made.header("x-concurrent-job-limit"), "100");
-    let first = made.assert_status(200)["data"]["id_str"].as_str().unwrap().to_owned();
+    let created = with(&long);
+    assert_eq!(created.header("x-concurrent-job-limit"), "100");
+    let first = created.assert_status(200)["data"]["id_str"].as_str().unwrap().to_owned();
     for (more, code, at) in [
         (&[("end_time", "2026-05-31T08:00:00Z")][..], "INVALID_TIME_WINDOW", ""),
         (&[long[0], ("segmentation_type", "AGE")], "INVALID_TIME_WINDOW", ""),
@@ -39,8 +39,8 @@ fn stats_jobs_are_queued_cancelled_and_limited() {
         is(&with(more), 400, code, at);
     }
     let second = with(&[]).assert_status(200)["data"]["id_str"].as_str().unwrap().to_owned();
-    let gone = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]).assert_status(200);
-    assert_eq!(gone["data"]["status"], "CANCELLED");
+    let deleted = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]).assert_status(200);
+    assert_eq!(deleted["data"]["status"], "CANCELLED");
     let again = ads.beside("DELETE", &format!("jobs/A/{second}"), &[]);
     is(&again, 400, "INVALID", "job_id");
     is(&ads.beside("DELETE", "jobs/A/1", &[]), 404, "NOT_FOUND", "job_id");

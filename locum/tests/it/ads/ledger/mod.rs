@@ -47,15 +47,15 @@ impl Network {
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> TestResponse {
-        let ask = TestRequest::post(format!("/ads-serve/1/{path}")).json(body);
-        self.server.send(ask.bearer(&self.bearer))
+        let request = TestRequest::post(format!("/ads-serve/1/{path}")).json(body);
+        self.server.send(request.bearer(&self.bearer))
     }
 
     /// What is shown to a viewer in a timeline.
     pub(super) fn request(&self, viewer: &Value, slots: i64) -> Vec<Value> {
         let body = json!({ "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": slots });
-        let answer = self.post("request", &body).assert_status(200);
-        answer["data"].as_array().unwrap().clone()
+        let response = self.post("request", &body).assert_status(200);
+        response["data"].as_array().unwrap().clone()
     }
 
     pub(super) fn token(&self, viewer: &Value) -> String {
@@ -138,11 +138,11 @@ impl Advertiser {
     pub(super) fn promoted(&self, item: &str, nullcast: bool) -> (String, String) {
         let text = format!("Look at this {}", crate::harness::unique_number());
         let body = json!({ "text": text, "nullcast": nullcast });
-        let made = self.person.create_post(&body).assert_status(201);
-        let post = made["data"]["id"].as_str().unwrap().to_owned();
+        let created = self.person.create_post(&body).assert_status(201);
+        let post = created["data"]["id"].as_str().unwrap().to_owned();
         let params = [("line_item_id", item), ("tweet_ids", post.as_str())];
-        let made = self.send("POST", "/promoted_tweets", &params).assert_status(200);
-        let promoted = made["data"][0]["id"].as_str().unwrap().to_owned();
+        let created = self.send("POST", "/promoted_tweets", &params).assert_status(200);
+        let promoted = created["data"][0]["id"].as_str().unwrap().to_owned();
         (post, promoted)
     }
 }
@@ -166,11 +166,11 @@ pub(super) fn file(ads: &Advertiser, job: &Value) -> Value {
         one["status"] == "SUCCESS"
     });
     let path = &url[url.find("/ads-files/").unwrap()..];
-    let answer = ads.person.server.send(TestRequest::get(path));
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), "application/gzip");
+    let response = ads.person.server.send(TestRequest::get(path));
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), "application/gzip");
     let mut text = String::new();
-    GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text).unwrap();
+    GzDecoder::new(response.body.as_slice()).read_to_string(&mut text).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 

@@ -103,16 +103,16 @@ fn days_begin_at_midnight_in_the_time_zone_of_the_account() {
 fn analyst_reads_the_figures_of_the_account_only() {
     let ads = Advertiser::new();
     let item = ads.line_item(&ads.campaign());
-    let usual = usual(&item);
+    let defaults = usual(&item);
     let analyst = shared_server().new_user("analyst");
     let role = ["ads", "account", "role", &ads.account, &analyst.username, "ANALYST"];
     shared_server().run_cli(&role).assert_success();
     let path = format!("/12/stats/accounts/{}", ads.account);
-    is(&send(&analyst, "GET", &path, &usual), 403, "ACTION_NOT_ALLOWED", "");
-    let mut params = usual.to_vec();
+    is(&send(&analyst, "GET", &path, &defaults), 403, "ACTION_NOT_ALLOWED", "");
+    let mut params = defaults.to_vec();
     params[0].1 = "ACCOUNT";
     params[1].1 = &ads.account;
     send(&analyst, "GET", &path, &params).assert_status(200);
     let stranger = shared_server().new_user("stranger");
-    is(&send(&stranger, "GET", &path, &usual), 403, "ACCOUNT_NOT_FOUND", "account_id");
+    is(&send(&stranger, "GET", &path, &defaults), 403, "ACCOUNT_NOT_FOUND", "account_id");
 }

@@ -12,19 +12,19 @@ use crate::media::{at_once, processed};
 const PORTUGAL: &str = "3c65374ea675483e";
 
 /// Shows a video to everyone; the post.
-fn video(person: &TestUser<'_>) -> String {
-    let film = at_once(person, "tweet_video", &mp4(Film::default())).assert_status(200);
+fn video(user: &TestUser<'_>) -> String {
+    let film = at_once(user, "tweet_video", &mp4(Film::default())).assert_status(200);
     let id = film["data"]["id"].as_str().unwrap().to_owned();
-    processed(person, &id);
+    processed(user, &id);
     let body = json!({ "media": { "media_ids": [id] } });
-    let made = person.create_post(&body).assert_status(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = user.create_post(&body).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
-fn publisher(person: &TestUser<'_>, category: &str, more: &[&str]) {
-    let add = ["ads", "publisher", "add", &person.username];
-    let usual = ["--category", category, "--country", "PT"];
-    market().run_cli(&[&add[..], &usual, more].concat()).assert_success();
+fn publisher(user: &TestUser<'_>, category: &str, more: &[&str]) {
+    let add = ["ads", "publisher", "add", &user.username];
+    let defaults = ["--category", category, "--country", "PT"];
+    market().run_cli(&[&add[..], &defaults, more].concat()).assert_success();
 }
 
 /// A line item whose film goes before videos.
@@ -73,17 +73,17 @@ impl Network {
         let body = json!({
             "viewer": viewer, "placement": "TWITTER_TIMELINE", "slots": 1, "post_id": post,
         });
-        let answer = self.post("request", &body).assert_status(200);
-        answer["data"].get(0).cloned()
+        let response = self.post("request", &body).assert_status(200);
+        response["data"].get(0).cloned()
     }
 }
 
 #[test]
 fn preroll_is_served_before_videos_of_targeted_publishers() {
     let (ads, network) = (Advertiser::on(market()), Network::new());
-    let person = |name: &str| market().new_user(name);
-    let (club, lab) = (person("club"), person("lab"));
-    let (shy, rider) = (person("shy"), person("rider"));
+    let user = |name: &str| market().new_user(name);
+    let (club, lab) = (user("club"), user("lab"));
+    let (shy, rider) = (user("shy"), user("rider"));
     publisher(&club, "se", &[]);
     publisher(&lab, "sg", &[]);
     publisher(&shy, "se", &["--restricted"]);
@@ -94,8 +94,8 @@ fn preroll_is_served_before_videos_of_targeted_publishers() {
     let goes = |post: &str| network.before(&key, post).is_some();
     let of_all = || [&sports, &technology, &restricted, &private].map(|post| goes(post));
     let target = |kind: &str, value: &str, operator: &str| {
-        let made = targets(&ads, &item, &[(kind, value, operator)]);
-        made["data"][0]["id"].as_str().unwrap().to_owned()
+        let created = targets(&ads, &item, &[(kind, value, operator)]);
+        created["data"][0]["id"].as_str().unwrap().to_owned()
     };
     let drop = |criterion: &str| {
         let path = format!("/targeting_criteria/{criterion}");
@@ -191,13 +191,13 @@ fn engagement_audience_is_estimated_and_served_alike() {
     let first = ads.quick_campaign("20000000");
     let item = ads.quick_item(&first, "150000");
     ads.promoted(&item, false);
-    let people = ["clicks", "looks", "stays away"].map(|name| {
+    let users = ["clicks", "looks", "stays away"].map(|name| {
         let person = market().new_user(&name.replace(' ', ""));
         person.publish_text("Hello");
         person
     });
     let user = |person: &TestUser<'_>| json!({ "user_id": person.id });
-    for (person, kinds) in people.iter().zip([2, 1, 0]) {
+    for (person, kinds) in users.iter().zip([2, 1, 0]) {
         if kinds > 0 {
             let token = network.token(&user(person));
             let kinds = &["impression", "url_click"][..kinds];
@@ -207,22 +207,22 @@ fn engagement_audience_is_estimated_and_served_alike() {
     }
     let pause = [("entity_status", "PAUSED")];
     ads.send("PUT", &format!("/campaigns/{first}"), &pause).assert_status(200);
-    for (kind, wanted) in [("ENGAGEMENT", [true, false, false]), ("IMPRESSION", [true, true, false])] {
+    for (kind, expected) in [("ENGAGEMENT", [true, false, false]), ("IMPRESSION", [true, true, false])] {
         let item = ads.quick_item(&ads.quick_campaign("20000000"), "150000");
         ads.promoted(&item, false);
         let criteria = [("CAMPAIGN_ENGAGEMENT", first.as_str()), ("ENGAGEMENT_TYPE", kind)];
         let both = criteria.map(|(kind, value)| (kind, value, "EQ"));
         targets(&ads, &item, &both);
-        let asked = criteria.map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
+        let requested = criteria.map(|(kind, value)| json!({ "targeting_type": kind, "targeting_value": value }));
         let path = format!("/12/accounts/{}/audience_estimate", ads.account);
-        let body = json!({ "targeting_criteria": asked });
-        let told = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
-        let count = wanted.iter().filter(|one| **one).count();
-        assert_eq!(told["data"]["audience_size"], json!({ "min": count, "max": count }), "{kind}: {told}");
+        let body = json!({ "targeting_criteria": requested });
+        let response = ads.person.send_signed(TestRequest::post(path).json(&body)).assert_status(200);
+        let count = expected.iter().filter(|one| **one).count();
+        assert_eq!(response["data"]["audience_size"], json!({ "min": count, "max": count }), "{kind}: {response}");
         let served = [0, 1, 2].map(|place: usize| {
-            let shown = network.request(&user(&people[place]), 5);
+            let shown = network.request(&user(&users[place]), 5);
             shown.iter().any(|one| one["line_item_id"] == item.as_str())
         });
-        assert_eq!(served, wanted, "{kind}");
+        assert_eq!(served, expected, "{kind}");
     }
 }

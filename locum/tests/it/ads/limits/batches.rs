@@ -81,13 +81,13 @@ fn batch_with_an_invalid_item_creates_nothing_and_blames_that_item_only() {
             let place = [0, 2, 4][number % 3];
             let mut items = batch.items(5);
             items[place] = bad.clone();
-            let answer = batch.send(&items.into());
-            let all = wrong(&answer);
-            assert_eq!(all.len(), 5, "{kind} {bad}: {}", answer.text());
+            let response = batch.send(&items.into());
+            let all = wrong(&response);
+            assert_eq!(all.len(), 5, "{kind} {bad}: {}", response.text());
             for (at, problems) in all.iter().enumerate() {
-                assert_eq!(problems.is_empty(), at != place, "{kind} {bad}: {}", answer.text());
+                assert_eq!(problems.is_empty(), at != place, "{kind} {bad}: {}", response.text());
             }
-            assert!(answer.json()["errors"].is_null(), "{kind}: {}", answer.text());
+            assert!(response.json()["errors"].is_null(), "{kind}: {}", response.text());
         }
         assert_eq!(batch.count(), before, "{kind}");
     }
@@ -108,8 +108,8 @@ fn batch_is_refused_if_it_is_malformed_empty_or_too_large() {
             ("text/plain", "[]"),
             ("application/x-www-form-urlencoded", "name=x"),
         ] {
-            let answer = batch.ads.person.send_signed(TestRequest::post(&path).body(kind, text));
-            is(&answer, 400, "INVALID_PARAMETER", "");
+            let response = batch.ads.person.send_signed(TestRequest::post(&path).body(kind, text));
+            is(&response, 400, "INVALID_PARAMETER", "");
         }
         assert_eq!(batch.count(), before, "{}", batch.path);
     }
@@ -120,12 +120,12 @@ fn batch_may_have_as_many_items_as_the_contract_allows() {
     for batch in BatchKind::all() {
         let before = batch.count();
         let most = batch.of.max_batch_items;
-        let mut made = u64::try_from(most).unwrap();
+        let mut created = u64::try_from(most).unwrap();
         batch.send(&batch.items(most).into()).assert_status(200);
         if batch.of.name != "targeting_criterion" {
-            made += u64::try_from(most - 1).unwrap();
+            created += u64::try_from(most - 1).unwrap();
             batch.send(&batch.items(most - 1).into()).assert_status(200);
         }
-        assert_eq!(batch.count(), before + made, "{}", batch.path);
+        assert_eq!(batch.count(), before + created, "{}", batch.path);
     }
 }

@@ -24,7 +24,7 @@ fn imported_users(count: i64) -> Vec<String> {
 fn criteria_of_a_kind_are_limited_in_a_line_item() {
     let ads = Advertiser::new();
     let item = ads.item();
-    let people = imported_users(102);
+    let users = imported_users(102);
     let page = [("count", "101")];
     let interests = send(&ads.person, "GET", "/12/targeting_criteria/interests", &page).assert_status(200);
     let interests: Vec<String> = interests["data"]
@@ -40,8 +40,8 @@ fn criteria_of_a_kind_are_limited_in_a_line_item() {
         (&kinds[..], &keywords[..], "EQ"),
         (&["LOCATION"], &places, "EQ"),
         (&["INTEREST"], &interests, "EQ"),
-        (&["SIMILAR_TO_FOLLOWERS_OF_USER"], &people[..101], "EQ"),
-        (&["CONTENT_PUBLISHER_USER"], &people[..51], "NE"),
+        (&["SIMILAR_TO_FOLLOWERS_OF_USER"], &users[..101], "EQ"),
+        (&["CONTENT_PUBLISHER_USER"], &users[..51], "NE"),
     ] {
         let most = values.len() - 1;
         let all: Vec<(&str, &str, &str)> = values

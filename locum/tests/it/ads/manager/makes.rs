@@ -61,8 +61,8 @@ impl Manager {
     fn picture(&mut self) -> String {
         let name = format!("Picture {}", unique_number());
         let image = samples::jpeg(800, 800);
-        let answer = self.sends("/media/upload", &[("name", &name)], Some(("media", "bikes.jpg", &image)));
-        assert_eq!(answer.status, 303, "{}", answer.text());
+        let response = self.sends("/media/upload", &[("name", &name)], Some(("media", "bikes.jpg", &image)));
+        assert_eq!(response.status, 303, "{}", response.text());
         let all = self.ads.get("/media_library", &[]);
         let all = all["data"].as_array().unwrap();
         let mine = all.iter().find(|medium| medium["name"] == name.as_str());
@@ -70,9 +70,9 @@ impl Manager {
     }
 
     fn shown(&mut self, path: &str) -> String {
-        let answer = self.browser.get(format!("{}{path}", self.home));
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-        answer.text()
+        let response = self.browser.get(format!("{}{path}", self.home));
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.text()
     }
 
     /// Lets somebody work on the account.
@@ -92,8 +92,8 @@ fn manager_with_audience() -> (Manager, String) {
 /// Fills an audience from a file; waits until its members are counted.
 fn upload_members(manager: &mut Manager, audience: &str, file: &str, count: usize) {
     let form = format!("/audiences/{audience}/people");
-    let answer = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.csv", file.as_bytes())));
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.csv", file.as_bytes())));
+    assert_eq!(response.status, 303, "{}", response.text());
     let one = format!("/custom_audiences/{audience}");
     let start = monotonic_now();
     while manager.ads.get(&one, &[])["data"]["audience_size"] != count {
@@ -122,8 +122,8 @@ fn website_card(manager: &mut Manager, picture: &str) -> String {
 fn audience_is_created_and_changed_on_pages() {
     let mut manager = Manager::new();
     assert!(manager.shown("/audiences").contains("No audiences yet"));
-    let answer = manager.send("/audiences/new", &[("name", "")]);
-    assert_eq!(error_of(&answer, "name"), "This field is required.");
+    let response = manager.send("/audiences/new", &[("name", "")]);
+    assert_eq!(error_of(&response, "name"), "This field is required.");
     let audience = manager.make("/audiences/new", &[("name", "Readers")]);
     let one = format!("/custom_audiences/{audience}");
     assert_eq!(manager.ads.get(&one, &[])["data"]["name"], "Readers");
@@ -139,17 +139,17 @@ fn unreadable_or_forged_member_list_is_refused_without_repeating_it() {
     let form = format!("/audiences/{audience}/people");
     let some = (shared_server().new_user("listed"), shared_server().new_user("listed"));
     let bad = format!("@{}\nno such name!\n{}\n", some.0.username, some.1.username);
-    let answer = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", bad.as_bytes())));
-    let said = error_of(&answer, "list");
-    assert!(said.contains("line 2") && said.contains("of 3 people"), "{said}");
-    assert!(!answer.text().contains("no such name"), "{}", answer.text());
-    let answer = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", b"")));
-    assert!(error_of(&answer, "list").contains("Choose a file"));
-    let answer = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", b"\xff\xfe\x00")));
-    assert_eq!(answer.status, 400);
+    let response = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", bad.as_bytes())));
+    let message = error_of(&response, "list");
+    assert!(message.contains("line 2") && message.contains("of 3 people"), "{message}");
+    assert!(!response.text().contains("no such name"), "{}", response.text());
+    let response = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", b"")));
+    assert!(error_of(&response, "list").contains("Choose a file"));
+    let response = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", b"\xff\xfe\x00")));
+    assert_eq!(response.status, 400);
     let large = vec![b'a'; 6 * 1024 * 1024];
-    let answer = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", &large)));
-    assert!((400..500).contains(&answer.status), "{}", answer.status);
+    let response = manager.sends(&form, &MEMBER_FIELDS, Some(("list", "a.txt", &large)));
+    assert!((400..500).contains(&response.status), "{}", response.status);
     assert_eq!(manager.ads.get(&one, &[])["data"]["audience_size"], Value::Null);
     // Nor is a list taken from whoever did not see the form.
     let path = format!("{}{form}", manager.home);
@@ -176,8 +176,8 @@ fn uploaded_member_list_counts_its_users_without_showing_them() {
     assert!(page.contains(">2<") && !page.contains(&some.0.username), "{page}");
     // Pasted, and taken away again.
     let fields = [("operation_type", "Delete"), ("identifier", "svc_id"), ("text", &some.0.id)];
-    let answer = manager.sends(&form, &fields, None);
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = manager.sends(&form, &fields, None);
+    assert_eq!(response.status, 303, "{}", response.text());
 }
 
 #[test]
@@ -187,8 +187,8 @@ fn audience_is_targeted_shared_revoked_and_deleted_on_pages() {
     let campaign = manager.campaign();
     let item = manager.item(&campaign);
     let target = format!("/line-items/{item}/audience");
-    let answer = manager.send(&target, &[("audience", ""), ("operator_type", "EQ")]);
-    assert_eq!(error_of(&answer, "audience"), "This field is required.");
+    let response = manager.send(&target, &[("audience", ""), ("operator_type", "EQ")]);
+    assert_eq!(error_of(&response, "audience"), "This field is required.");
     manager.make(&target, &[("audience", &audience), ("operator_type", "NE")]);
     let criteria = manager.ads.get("/targeting_criteria", &[("line_item_ids", &item)]);
     assert_eq!(criteria["data"][0]["targeting_value"], audience.as_str());
@@ -199,8 +199,8 @@ fn audience_is_targeted_shared_revoked_and_deleted_on_pages() {
     let share = format!("/audiences/{audience}/share");
     let to = other.ads.account.clone();
     let level = ("permission_level", "READ_ONLY");
-    let answer = manager.send(&share, &[("granted_account_id", "zzzzzzzz"), level]);
-    assert!(error_of(&answer, "granted_account_id").contains("was not found"));
+    let response = manager.send(&share, &[("granted_account_id", "zzzzzzzz"), level]);
+    assert!(error_of(&response, "granted_account_id").contains("was not found"));
     let fields = [("granted_account_id", to.as_str()), level];
     assert_eq!(manager.send(&share, &fields).status, 400, "of another business");
     for account in [&manager.ads.account, &to] {
@@ -215,8 +215,8 @@ fn audience_is_targeted_shared_revoked_and_deleted_on_pages() {
     let page = manager.shown(&format!("/audiences/{audience}"));
     let revoke = format!("{}/audiences/{audience}/revoke", manager.home);
     let fields = hidden(&page, &revoke);
-    let answer = manager.browser.send(posted(&revoke, &fields));
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = manager.browser.send(posted(&revoke, &fields));
+    assert_eq!(response.status, 303, "{}", response.text());
     assert!(!other.shown("/audiences").contains("Subscribers"));
     assert_eq!(manager.send(&format!("/audiences/{audience}/delete"), &[]).status, 303);
     assert!(!manager.shown("/audiences").contains("Subscribers"));
@@ -227,10 +227,10 @@ fn media_are_uploaded_shared_and_renamed_on_pages() {
     let mut manager = Manager::new();
     assert!(manager.shown("/media").contains("No media yet"));
     let upload = "/media/upload";
-    let answer = manager.sends(upload, &[("name", "")], None);
-    assert!(error_of(&answer, "media").contains("Choose a file"));
-    let answer = manager.sends(upload, &[("name", "")], Some(("media", "a.jpg", b"no picture")));
-    assert!(!error_of(&answer, "media").is_empty());
+    let response = manager.sends(upload, &[("name", "")], None);
+    assert!(error_of(&response, "media").contains("Choose a file"));
+    let response = manager.sends(upload, &[("name", "")], Some(("media", "a.jpg", b"no picture")));
+    assert!(!error_of(&response, "media").is_empty());
     let path = format!("{}{upload}", manager.home);
     let image = samples::jpeg(800, 800);
     let unseen = parts(&path, &[("csrf", "guessed")], Some(("media", "a.jpg", &image)));
@@ -243,8 +243,8 @@ fn media_are_uploaded_shared_and_renamed_on_pages() {
     let shared_picture = manager.picture();
     manager.browser = own;
     let small = samples::png(300, 250);
-    let answer = manager.sends(upload, &[("name", "Banner")], Some(("media", "b.png", &small)));
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = manager.sends(upload, &[("name", "Banner")], Some(("media", "b.png", &small)));
+    assert_eq!(response.status, 303, "{}", response.text());
     let page = manager.shown("/media");
     assert!(page.contains("Medium rectangle") && page.contains("/media/"), "{page}");
     let rename = format!("/media/{shared_picture}/edit");
@@ -258,11 +258,11 @@ fn cards_are_created_changed_and_deleted_on_pages() {
     let website = "/cards/new/website";
     let fields = [("name", "Spring card"), ("media_key", shared_picture.as_str()), ("title", "Ride with us")];
     let wrong = [&fields[..], &[("website_url", "ftp://nowhere")]].concat();
-    let answer = manager.send(website, &wrong);
-    assert!(error_of(&answer, "website_url").contains("URL"), "{}", answer.text());
+    let response = manager.send(website, &wrong);
+    assert!(error_of(&response, "website_url").contains("URL"), "{}", response.text());
     let none = [("name", "Spring card"), ("media_key", ""), ("title", "x")];
-    let answer = manager.send(website, &none);
-    assert_eq!(error_of(&answer, "media_key"), "This field is required.");
+    let response = manager.send(website, &none);
+    assert_eq!(error_of(&response, "media_key"), "This field is required.");
     let good = [&fields[..], &[("website_url", "https://bikes.example/")]].concat();
     let card = manager.make(website, &good);
     let stored = manager.ads.get(&format!("/cards/{card}"), &[])["data"].clone();
@@ -276,8 +276,8 @@ fn cards_are_created_changed_and_deleted_on_pages() {
     assert!(page.contains("Ride on") && page.contains("https://bikes.example/"), "{page}");
     let app =
         [("name", "App card"), ("media_key", shared_picture.as_str()), ("label", "INSTALL"), ("country_code", "US")];
-    let answer = manager.send("/cards/new/app", &app);
-    assert!(!error_of(&answer, "googleplay_app_id").is_empty());
+    let response = manager.send("/cards/new/app", &app);
+    assert!(!error_of(&response, "googleplay_app_id").is_empty());
     let app = [&app[..], &[("googleplay_app_id", "com.example.bikes")]].concat();
     manager.make("/cards/new/app", &app);
     let poll = [("name", "Colours"), ("first_choice", "Red"), ("second_choice", "Blue"), ("duration_in_minutes", "60")];
@@ -298,8 +298,8 @@ fn drafts_and_scheduled_posts_are_created_on_pages() {
         ("media_1", shared_picture.as_str()),
         ("nullcast", "true"),
     ];
-    let answer = manager.send("/drafts/new", &both);
-    assert!(error_of(&answer, "card_uri").contains("not both"));
+    let response = manager.send("/drafts/new", &both);
+    assert!(error_of(&response, "card_uri").contains("not both"));
     let draft: Vec<_> = both.into_iter().filter(|(name, _)| *name != "media_1").collect();
     manager.make("/drafts/new", &draft);
     let stored = manager.ads.get("/draft_posts", &[])["data"][0].clone();
@@ -315,8 +315,8 @@ fn drafts_and_scheduled_posts_are_created_on_pages() {
     assert_eq!(stored["media_keys"], json!([shared_picture]));
     assert_eq!(stored["card_uri"], Value::Null);
     let past = [("text", "Tomorrow"), ("scheduled_at", "2020-01-01T00:00"), ("nullcast", "true")];
-    let answer = manager.send("/scheduled/new", &past);
-    assert!(error_of(&answer, "scheduled_at").contains("future"));
+    let response = manager.send("/scheduled/new", &past);
+    assert!(error_of(&response, "scheduled_at").contains("future"));
     let later = base::clock::wall_time().plus_ms(86_400_000).to_string();
     let later = later.get(..16).unwrap().to_owned();
     let soon = [("text", "Tomorrow"), ("scheduled_at", later.as_str()), ("nullcast", "true")];
@@ -369,8 +369,8 @@ fn analyst_sees_no_forms_and_submits_none() {
     }
     for form in ["/cards/new/website", "/cards/new/poll", "/audiences/new", "/people/new", "/media/upload"] {
         assert_eq!(other.get(format!("{home}{form}")).status, 403, "{form}");
-        let answer = blindly(&mut other, &format!("{home}{form}"), &[("name", "x")]);
-        assert_eq!(answer.status, 403, "{form}");
+        let response = blindly(&mut other, &format!("{home}{form}"), &[("name", "x")]);
+        assert_eq!(response.status, 403, "{form}");
     }
     let token = csrf(&mut other);
     let file = Some(("media", "a.jpg", image.as_slice()));
@@ -400,18 +400,18 @@ fn roles(manager: &Manager) -> Vec<String> {
 fn user_is_added_to_an_account_with_a_valid_role_once() {
     let mut manager = Manager::new();
     let colleague = shared_server().new_user("colleague");
-    let answer = add_user(&mut manager, "", "AD_MANAGER", "false");
-    assert_eq!(error_of(&answer, "username"), "This field is required.");
-    let answer = add_user(&mut manager, "nobody_at_all", "AD_MANAGER", "false");
-    assert!(error_of(&answer, "username").contains("No user has this username"));
-    let answer = add_user(&mut manager, &colleague.username, "KING", "false");
-    assert!(error_of(&answer, "role").contains("Choose a role"));
-    let answer = add_user(&mut manager, &colleague.username, "ANALYST", "true");
-    assert!(error_of(&answer, "composes").contains("makes no posts"));
+    let response = add_user(&mut manager, "", "AD_MANAGER", "false");
+    assert_eq!(error_of(&response, "username"), "This field is required.");
+    let response = add_user(&mut manager, "nobody_at_all", "AD_MANAGER", "false");
+    assert!(error_of(&response, "username").contains("No user has this username"));
+    let response = add_user(&mut manager, &colleague.username, "KING", "false");
+    assert!(error_of(&response, "role").contains("Choose a role"));
+    let response = add_user(&mut manager, &colleague.username, "ANALYST", "true");
+    assert!(error_of(&response, "composes").contains("makes no posts"));
     let name = format!("@{}", colleague.username);
     assert_eq!(add_user(&mut manager, &name, "AD_MANAGER", "true").status, 303);
-    let answer = add_user(&mut manager, &name, "ANALYST", "false");
-    assert!(error_of(&answer, "username").contains("already"));
+    let response = add_user(&mut manager, &name, "ANALYST", "false");
+    assert!(error_of(&response, "username").contains("already"));
 }
 
 #[test]
@@ -421,11 +421,11 @@ fn last_administrator_stays_until_there_is_another() {
     assert_eq!(add_user(&mut manager, &colleague.username, "AD_MANAGER", "true").status, 303);
     let own = manager.ads.person.id.clone();
     let (edit, remove) = (format!("/people/{own}/edit"), format!("/people/{own}/remove"));
-    let answer = manager.send(&edit, &[("role", "ANALYST"), ("composes", "false")]);
-    assert!(error_of(&answer, "role").contains("needs an administrator"));
-    let answer = manager.send(&remove, &[]);
-    assert_eq!(answer.status, 400);
-    assert!(answer.text().contains("needs an administrator"), "{}", answer.text());
+    let response = manager.send(&edit, &[("role", "ANALYST"), ("composes", "false")]);
+    assert!(error_of(&response, "role").contains("needs an administrator"));
+    let response = manager.send(&remove, &[]);
+    assert_eq!(response.status, 400);
+    assert!(response.text().contains("needs an administrator"), "{}", response.text());
     // Others decide nothing about it.
     let mut other = browser(&colleague.username);
     let home = manager.home.clone();
@@ -513,12 +513,12 @@ fn figures_are_segmented_and_exported_as_csv_without_formulas() {
     shared_server().run_cli(&simulate).assert_success();
     let sums = |manager: &mut Manager, of: &str, by: &str| -> (usize, i64, f64) {
         let path = format!("{}/{of}/figures.csv?by={by}", manager.home);
-        let answer = manager.browser.get(path);
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8");
-        assert!(answer.header("content-disposition").starts_with("attachment"));
-        assert_eq!(answer.header("x-content-type-options"), "nosniff");
-        let text = answer.text();
+        let response = manager.browser.get(path);
+        assert_eq!(response.status, 200, "{}", response.text());
+        assert_eq!(response.header("content-type"), "text/csv; charset=utf-8");
+        assert!(response.header("content-disposition").starts_with("attachment"));
+        assert_eq!(response.header("x-content-type-options"), "nosniff");
+        let text = response.text();
         let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
         let seen = rows.iter().map(|row| row[3].parse::<i64>().unwrap()).sum();
         let spent = rows.iter().map(|row| row[2].parse::<f64>().unwrap()).sum();
@@ -569,8 +569,8 @@ fn preroll_media_is_added_to_and_removed_from_a_line_item_on_pages() {
     let film = samples::Film { width: 160, height: 90, ..samples::Film::default() };
     let film = samples::mp4(film);
     let fields = [("name", "Clip"), ("media_category", "amplify_video")];
-    let answer = manager.sends("/media/upload", &fields, Some(("media", "clip.mp4", &film)));
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = manager.sends("/media/upload", &fields, Some(("media", "clip.mp4", &film)));
+    assert_eq!(response.status, 303, "{}", response.text());
     let media = manager.ads.get("/account_media", &[])["data"][0].clone();
     assert_eq!(media["creative_type"], "PREROLL");
     let (here, item) = preroll_item(&mut manager);
@@ -579,15 +579,15 @@ fn preroll_media_is_added_to_and_removed_from_a_line_item_on_pages() {
         assert!(page.contains(none), "{none}: {page}");
     }
     let show = format!("{here}/media");
-    let answer = manager.send(&show, &[("account_media_id", "")]);
-    assert_eq!(error_of(&answer, "account_media_id"), "This field is required.");
+    let response = manager.send(&show, &[("account_media_id", "")]);
+    assert_eq!(error_of(&response, "account_media_id"), "This field is required.");
     let id = media["id"].as_str().unwrap().to_owned();
     manager.make(&show, &[("account_media_id", &id)]);
     assert!(manager.shown(&here).contains("Preroll"));
     let filter = [("line_item_ids", item.as_str())];
-    let gone = manager.ads.get("/media_creatives", &filter)["data"][0].clone();
-    let gone = format!("/media-creatives/{}/delete", gone["id"].as_str().unwrap());
-    assert_eq!(manager.send(&gone, &[]).status, 303);
+    let deleted = manager.ads.get("/media_creatives", &filter)["data"][0].clone();
+    let deleted = format!("/media-creatives/{}/delete", deleted["id"].as_str().unwrap());
+    assert_eq!(manager.send(&deleted, &[]).status, 303);
     assert_eq!(manager.ads.get("/media_creatives", &filter)["data"], json!([]));
 }
 
@@ -597,16 +597,16 @@ fn call_to_action_of_a_line_item_is_set_once_and_changed_on_pages() {
     let (here, item) = preroll_item(&mut manager);
     let call = format!("{here}/call-to-action");
     let wrong = [("call_to_action", "SHOP"), ("call_to_action_url", "bikes")];
-    let answer = manager.send(&call, &wrong);
-    assert!(error_of(&answer, "call_to_action_url").contains("URL"));
+    let response = manager.send(&call, &wrong);
+    assert!(error_of(&response, "call_to_action_url").contains("URL"));
     let good = [("call_to_action", "SHOP"), ("call_to_action_url", "https://bikes.example/")];
     manager.make(&call, &good);
-    let answer = manager.send(&call, &good);
-    assert!(error_of(&answer, "call_to_action").contains("already"));
+    let response = manager.send(&call, &good);
+    assert!(error_of(&response, "call_to_action").contains("already"));
     let filter = [("line_item_ids", item.as_str())];
-    let made = manager.ads.get("/preroll_call_to_actions", &filter)["data"][0].clone();
-    assert_eq!(made["call_to_action"], "SHOP");
-    let edit = format!("/calls-to-action/{}/edit", made["id"].as_str().unwrap());
+    let created = manager.ads.get("/preroll_call_to_actions", &filter)["data"][0].clone();
+    assert_eq!(created["call_to_action"], "SHOP");
+    let edit = format!("/calls-to-action/{}/edit", created["id"].as_str().unwrap());
     let other = [("call_to_action", "GO_TO"), ("call_to_action_url", "https://bikes.example/")];
     manager.make(&edit, &other);
     let page = manager.shown(&here);
@@ -624,8 +624,8 @@ fn curated_category_needs_a_targeted_country_on_pages() {
     let curated = [&curated[..], &["--publisher", &publisher.username]].concat();
     let curated = shared_server().run_cli(&curated).json()["id"].as_str().unwrap().to_owned();
     let choose = format!("{here}/category");
-    let answer = manager.send(&choose, &[("curated_category_id", &curated)]);
-    assert!(error_of(&answer, "curated_category_id").contains("location"));
+    let response = manager.send(&choose, &[("curated_category_id", &curated)]);
+    assert!(error_of(&response, "curated_category_id").contains("location"));
 }
 
 #[test]
