@@ -34,19 +34,19 @@ fn analytics_count_post_actions_on_own_posts() {
     act(&author, "likes", &id);
     let window = day_of(&author, &id);
     let path = format!("/2/posts/analytics?ids={id},{quiet},{other},1&{window}");
-    let answer = author.get(&path).assert_status(200);
+    let response = author.get(&path).assert_status(200);
     let all = json!({
         "bookmarks": 1, "engagements": 6, "likes": 2, "quote_tweets": 1, "replies": 1, "retweets": 1,
     });
-    let first = &answer["data"][0];
-    assert_eq!(first["id"], id, "{answer}");
+    let first = &response["data"][0];
+    assert_eq!(first["id"], id, "{response}");
     for (name, count) in all.as_object().unwrap() {
         assert_eq!(&first[name], count, "{name}: {first}");
     }
     assert_eq!(first["timestamped_metrics"][0]["metrics"], all);
     assert!(first.get("impressions").is_none(), "nothing counts views");
-    assert_eq!(answer["data"][1]["engagements"], 0);
-    let titles: Vec<&Value> = answer["errors"].as_array().unwrap().iter().map(|error| &error["title"]).collect();
+    assert_eq!(response["data"][1]["engagements"], 0);
+    let titles: Vec<&Value> = response["errors"].as_array().unwrap().iter().map(|error| &error["title"]).collect();
     assert_eq!(titles, ["Authorization Error", "Not Found Error"]);
 }
 

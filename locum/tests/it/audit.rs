@@ -24,26 +24,26 @@ const KINDS: [&str; 14] = [
 fn act(server: &TestServer, name: &str) -> Vec<String> {
     let cli = |args: &[&str]| server.run_cli(args).json();
     let mut secrets = Vec::new();
-    let mut kept = |value: &Value, names: &[&str]| {
+    let mut stored = |value: &Value, names: &[&str]| {
         for name in names {
             secrets.push(value[*name].as_str().unwrap().to_owned());
         }
     };
-    kept(&cli(&["user", "create", name]), &["password"]);
+    stored(&cli(&["user", "create", name]), &["password"]);
     cli(&["user", "verify", name]);
-    kept(&cli(&["user", "password", name, "--end-tokens"]), &["password"]);
-    let made = cli(&["app", "create", name, "--owner", name]);
-    kept(&made, &["api_secret", "bearer_token", "client_secret"]);
-    kept(&cli(&["app", "rotate", name, "api"]), &["api_secret"]);
+    stored(&cli(&["user", "password", name, "--end-tokens"]), &["password"]);
+    let created = cli(&["app", "create", name, "--owner", name]);
+    stored(&created, &["api_secret", "bearer_token", "client_secret"]);
+    stored(&cli(&["app", "rotate", name, "api"]), &["api_secret"]);
     cli(&["app", "type", name, "automated"]);
     for end in ["expire", "revoke"] {
         let minted = cli(&["token", "mint", "--app", name, "--user", name]);
-        kept(&minted, &["token"]);
+        stored(&minted, &["token"]);
         cli(&["token", end, minted["token"].as_str().unwrap()]);
     }
     cli(&["user", "suspend", name]);
     cli(&["user", "restore", name]);
-    cli(&["app", "delete", made["id"].as_str().unwrap()]);
+    cli(&["app", "delete", created["id"].as_str().unwrap()]);
     let file = server.sibling_path(&format!("{name}.jsonl"));
     cli(&["export", file.to_str().unwrap()]);
     cli(&["user", "delete", name]);
@@ -69,11 +69,11 @@ fn operator_actions_are_recorded_and_exported() {
     assert!(rows.iter().all(|row| row["actor"] == "operator"), "{listed}");
     rows.reverse();
     let twice = [KINDS, KINDS].concat();
-    let told: Vec<_> = kinds(&rows);
+    let response: Vec<_> = kinds(&rows);
     // Tokens are minted twice, and sessions are ended where there are some.
     for kind in KINDS {
         let count = |all: &[&str]| all.iter().filter(|one| **one == kind).count();
-        assert!(count(&told) >= count(&twice), "{kind}: {told:?}");
+        assert!(count(&response) >= count(&twice), "{kind}: {response:?}");
     }
     let file = server.sibling_path("audit.jsonl");
     let written = server.run_cli(&["audit", "export", file.to_str().unwrap()]).json();

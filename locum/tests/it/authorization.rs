@@ -73,10 +73,10 @@ fn operation(path: &str, method: &str, facts: &Value) -> Operation {
 
 impl Operation {
     /// A request of a person, which need not be a good one.
-    fn ask(&self, person: &TestUser<'_>) -> TestRequest {
+    fn ask(&self, user: &TestUser<'_>) -> TestRequest {
         let mut path = self.path.clone();
         for own in ["/2/users/{id}", "/2/users/{source_user_id}"] {
-            path = path.replace(own, &format!("/2/users/{}", person.id));
+            path = path.replace(own, &format!("/2/users/{}", user.id));
         }
         while let Some((head, rest)) = path.split_once('{') {
             let (name, tail) = rest.split_once('}').unwrap();
@@ -87,57 +87,57 @@ impl Operation {
     }
 
     /// What comes once the credential was enough.
-    fn served(&self, answer: &TestResponse) -> Result<(), String> {
+    fn served(&self, response: &TestResponse) -> Result<(), String> {
         if !self.built {
-            return expect(answer, 501);
+            return expect(response, 501);
         }
-        match answer.status {
+        match response.status {
             200 | 201 | 400 | 404 => Ok(()),
             // What exists in the sandbox only.
             405 if matches!(self.accent, Accent::Ads) => Ok(()),
             // Refused by a rule of the platform, not for the credential.
-            403 if !is_about_credentials(answer) => Ok(()),
-            _ => Err(shown(answer)),
+            403 if !is_about_credentials(response) => Ok(()),
+            _ => Err(shown(response)),
         }
     }
 }
 
-fn is_about_credentials(answer: &TestResponse) -> bool {
-    let body = answer.json();
+fn is_about_credentials(response: &TestResponse) -> bool {
+    let body = response.json();
     let kind = body["type"].as_str().unwrap_or_default();
     ["unsupported-authentication", "oauth1-permissions"].iter().any(|name| kind.ends_with(name))
         || body["detail"] == "Forbidden"
 }
 
-fn shown(answer: &TestResponse) -> String {
-    format!("{} {}", answer.status, answer.text().chars().take(160).collect::<String>())
+fn shown(response: &TestResponse) -> String {
+    format!("{} {}", response.status, response.text().chars().take(160).collect::<String>())
 }
 
-fn expect(answer: &TestResponse, status: u16) -> Result<(), String> {
-    if answer.status == status { Ok(()) } else { Err(format!("not {status}: {}", shown(answer))) }
+fn expect(response: &TestResponse, status: u16) -> Result<(), String> {
+    if response.status == status { Ok(()) } else { Err(format!("not {status}: {}", shown(response))) }
 }
 
 /// It has this status and code; ads have codes of their own.
-fn coded(operation: &Operation, answer: &TestResponse, status: u16, code: u64) -> Result<(), String> {
-    expect(answer, status)?;
-    let found = &answer.json()["errors"][0]["code"];
+fn coded(operation: &Operation, response: &TestResponse, status: u16, code: u64) -> Result<(), String> {
+    expect(response, status)?;
+    let found = &response.json()["errors"][0]["code"];
     match operation.accent {
         Accent::Ads => Ok(()),
         _ if *found == code => Ok(()),
-        _ => Err(format!("no code {code}: {}", shown(answer))),
+        _ => Err(format!("no code {code}: {}", shown(response))),
     }
 }
 
 /// A credential of a kind that the operation does not take.
-fn wrong_kind(operation: &Operation, answer: &TestResponse) -> Result<(), String> {
-    expect(answer, 403)?;
-    let body = answer.json();
-    let said = match operation.accent {
+fn wrong_kind(operation: &Operation, response: &TestResponse) -> Result<(), String> {
+    expect(response, 403)?;
+    let body = response.json();
+    let message = match operation.accent {
         Accent::V2 => body["type"].as_str().unwrap_or_default().ends_with("/unsupported-authentication"),
         Accent::Legacy => body["errors"][0]["code"] == 220,
         Accent::Ads => true,
     };
-    if said { Ok(()) } else { Err(shown(answer)) }
+    if message { Ok(()) } else { Err(shown(response)) }
 }
 
 /// Everyone who calls.
@@ -156,8 +156,8 @@ struct Cast<'s> {
 
 impl<'s> Cast<'s> {
     fn of(server: &'s TestServer) -> Self {
-        let person = server.new_user("matrix");
-        let (expired, revoked) = (person.new_token(&[]), person.new_token(&[]));
+        let user = server.new_user("matrix");
+        let (expired, revoked) = (user.new_token(&[]), user.new_token(&[]));
         server.run_cli(&["token", "expire", &expired]).assert_success();
         server.run_cli(&["token", "revoke", &revoked]).assert_success();
         let suspended = server.new_user("suspended");
@@ -167,11 +167,11 @@ impl<'s> Cast<'s> {
         let orphan = TestUser::app_owner(server, &app);
         orphan.oauth1_token();
         server.run_cli(&["app", "delete", &app.id]).assert_success();
-        let bare = person.new_token(&["--scopes", "offline.access"]);
-        let reading = person.mint_token(&["--oauth1", "--permission", "read"]);
+        let bare = user.new_token(&["--scopes", "offline.access"]);
+        let reading = user.mint_token(&["--oauth1", "--permission", "read"]);
         let text = |name: &str| reading[name].as_str().unwrap().to_owned();
         let reading = (text("access_token"), text("access_token_secret"));
-        Self { app: server.default_app().clone(), bare, reading, person, expired, revoked, suspended, orphan }
+        Self { app: server.default_app().clone(), bare, reading, person: user, expired, revoked, suspended, orphan }
     }
 
     /// Every case of one operation that did not go as it should.
@@ -182,11 +182,11 @@ impl<'s> Cast<'s> {
                 wrong.push(format!("{} {} [{case}] {why}", operation.method, operation.path));
             }
         };
-        let ask = || operation.ask(&self.person);
+        let request = || operation.ask(&self.person);
         let server = self.person.server;
-        note("none", nobody(operation, &server.send(ask())));
+        note("none", nobody(operation, &server.send(request())));
         for (case, token) in [("garbage", "garbage"), ("expired", &self.expired), ("revoked", &self.revoked)] {
-            note(case, coded(operation, &server.send(ask().bearer(token)), 401, 89));
+            note(case, coded(operation, &server.send(request().bearer(token)), 401, 89));
         }
         note("app", self.as_app(operation));
         note("oauth1", self.as_oauth1(operation));
@@ -195,30 +195,30 @@ impl<'s> Cast<'s> {
             note(case, outcome);
         }
         if operation.oauth1 || operation.scopes.is_some() {
-            note("suspended", coded(operation, &server.send(ask().bearer(&self.suspended.token)), 403, 64));
+            note("suspended", coded(operation, &server.send(request().bearer(&self.suspended.token)), 403, 64));
         }
-        note("no app", coded(operation, &server.send(ask().bearer(&self.orphan.token)), 401, 89));
-        note("no app, its bearer", coded(operation, &server.send(ask().bearer(&self.orphan.app.bearer)), 401, 89));
-        note("no app, signed", expect(&self.orphan.send_signed(ask()), 401));
+        note("no app", coded(operation, &server.send(request().bearer(&self.orphan.token)), 401, 89));
+        note("no app, its bearer", coded(operation, &server.send(request().bearer(&self.orphan.app.bearer)), 401, 89));
+        note("no app, signed", expect(&self.orphan.send_signed(request()), 401));
         note("bad signature", coded(operation, &self.badly_signed(operation), 401, 32));
         wrong
     }
 
     fn as_app(&self, operation: &Operation) -> Result<(), String> {
-        let answer = self.person.server.send(operation.ask(&self.person).bearer(&self.app.bearer));
-        if operation.app { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+        let response = self.person.server.send(operation.ask(&self.person).bearer(&self.app.bearer));
+        if operation.app { operation.served(&response) } else { wrong_kind(operation, &response) }
     }
 
     fn as_oauth1(&self, operation: &Operation) -> Result<(), String> {
-        let answer = self.person.send_signed(operation.ask(&self.person));
-        if operation.oauth1 { operation.served(&answer) } else { wrong_kind(operation, &answer) }
+        let response = self.person.send_signed(operation.ask(&self.person));
+        if operation.oauth1 { operation.served(&response) } else { wrong_kind(operation, &response) }
     }
 
     fn as_oauth2(&self, operation: &Operation, token: &str) -> Result<(), String> {
-        let answer = self.person.server.send(operation.ask(&self.person).bearer(token));
+        let response = self.person.server.send(operation.ask(&self.person).bearer(token));
         match operation.scopes {
-            Some(_) => operation.served(&answer),
-            None => wrong_kind(operation, &answer),
+            Some(_) => operation.served(&response),
+            None => wrong_kind(operation, &response),
         }
     }
 
@@ -236,11 +236,11 @@ impl<'s> Cast<'s> {
             return Ok(());
         };
         assert!(!scopes.iter().any(|scope| scope == "offline.access"));
-        let ask = operation.ask(&self.person).bearer(&self.bare);
-        let answer = self.person.server.send(ask);
-        expect(&answer, 403)?;
-        let says = answer.json()["detail"] == "Forbidden";
-        if says || operation.accent != Accent::V2 { Ok(()) } else { Err(shown(&answer)) }
+        let request = operation.ask(&self.person).bearer(&self.bare);
+        let response = self.person.server.send(request);
+        expect(&response, 403)?;
+        let says = response.json()["detail"] == "Forbidden";
+        if says || operation.accent != Accent::V2 { Ok(()) } else { Err(shown(&response)) }
     }
 
     /// A token that may read writes nothing.
@@ -249,41 +249,41 @@ impl<'s> Cast<'s> {
         if !writes || !operation.oauth1 {
             return Ok(());
         }
-        let ask = operation.ask(&self.person);
+        let request = operation.ask(&self.person);
         let key = OAuth1Credentials { token: (&self.reading.0, &self.reading.1), ..self.person.oauth1_credentials() };
-        let header = ask.oauth1_header(&key, &self.person.server.url);
-        let answer = self.person.server.send(ask.authorization(header));
-        expect(&answer, 403)?;
-        let kind = answer.json()["type"].as_str().unwrap_or_default().to_owned();
+        let header = request.oauth1_header(&key, &self.person.server.url);
+        let response = self.person.server.send(request.authorization(header));
+        expect(&response, 403)?;
+        let kind = response.json()["type"].as_str().unwrap_or_default().to_owned();
         if kind.ends_with("/oauth1-permissions") || operation.accent != Accent::V2 {
             Ok(())
         } else {
-            Err(shown(&answer))
+            Err(shown(&response))
         }
     }
 
     /// A token in the address is none, whatever it is called there.
     fn in_query(&self, operation: &Operation) -> Result<(), String> {
-        let mut ask = operation.ask(&self.person);
+        let mut request = operation.ask(&self.person);
         let token = &self.person.token;
-        let mark = if ask.target.contains('?') { '&' } else { '?' };
-        ask.target = format!("{}{mark}access_token={token}&bearer_token={token}", ask.target);
-        nobody(operation, &self.person.server.send(ask))
+        let mark = if request.target.contains('?') { '&' } else { '?' };
+        request.target = format!("{}{mark}access_token={token}&bearer_token={token}", request.target);
+        nobody(operation, &self.person.server.send(request))
     }
 
     fn badly_signed(&self, operation: &Operation) -> TestResponse {
-        let ask = operation.ask(&self.person);
+        let request = operation.ask(&self.person);
         let mut key = self.person.oauth1_credentials();
         key.token.1 = "wrong";
-        let header = ask.oauth1_header(&key, &self.person.server.url);
-        self.person.server.send(ask.authorization(header))
+        let header = request.oauth1_header(&key, &self.person.server.url);
+        self.person.server.send(request.authorization(header))
     }
 }
 
-fn nobody(operation: &Operation, answer: &TestResponse) -> Result<(), String> {
+fn nobody(operation: &Operation, response: &TestResponse) -> Result<(), String> {
     match operation.accent {
-        Accent::Legacy => coded(operation, answer, 400, 215),
-        _ => expect(answer, 401),
+        Accent::Legacy => coded(operation, response, 400, 215),
+        _ => expect(response, 401),
     }
 }
 
@@ -330,8 +330,8 @@ fn every_operation_accepts_only_its_declared_credentials() {
 #[test]
 fn operation_needs_each_of_its_scopes() {
     let server = shared_server();
-    let person = server.new_user("scoped");
-    let all = person.mint_token(&[]);
+    let user = server.new_user("scoped");
+    let all = user.mint_token(&[]);
     let all: Vec<&str> = all["scopes"].as_str().unwrap().split(' ').collect();
     let mut wrong = Vec::new();
     let operations = operations();
@@ -341,20 +341,20 @@ fn operation_needs_each_of_its_scopes() {
         };
         for missing in scopes {
             let others: Vec<&str> = all.iter().copied().filter(|scope| scope != missing).collect();
-            let token = token_of(&person, &others.join(","));
-            let answer = server.send(operation.ask(&person).bearer(&token));
-            let body = answer.json();
+            let token = token_of(&user, &others.join(","));
+            let response = server.send(operation.ask(&user).bearer(&token));
+            let body = response.json();
             let is_told = match operation.accent {
                 Accent::Ads => body["errors"][0]["code"] == "UNAUTHORIZED_CLIENT_APPLICATION",
                 _ => body["type"] == "about:blank" && body["detail"] == "Forbidden",
             };
-            if answer.status != 403 || !is_told {
-                wrong.push(format!("{} without {missing}: {}", operation.id, shown(&answer)));
+            if response.status != 403 || !is_told {
+                wrong.push(format!("{} without {missing}: {}", operation.id, shown(&response)));
             }
         }
-        let token = token_of(&person, &scopes.join(","));
-        let answer = server.send(operation.ask(&person).bearer(&token));
-        if let Err(why) = operation.served(&answer) {
+        let token = token_of(&user, &scopes.join(","));
+        let response = server.send(operation.ask(&user).bearer(&token));
+        if let Err(why) = operation.served(&response) {
             wrong.push(format!("{} with just its scopes: {why}", operation.id));
         }
     }
@@ -362,59 +362,59 @@ fn operation_needs_each_of_its_scopes() {
 }
 
 /// Tokens are dear to make: one for each set of scopes.
-fn token_of(person: &TestUser<'_>, scopes: &str) -> String {
+fn token_of(user: &TestUser<'_>, scopes: &str) -> String {
     use std::collections::HashMap;
     use std::sync::Mutex;
     static MADE: Mutex<Option<HashMap<String, String>>> = Mutex::new(None);
-    let mut made = MADE.lock().unwrap();
-    let made = made.get_or_insert_with(HashMap::new);
-    let token = made.entry(scopes.to_owned()).or_insert_with(|| person.new_token(&["--scopes", scopes]));
+    let mut created = MADE.lock().unwrap();
+    let created = created.get_or_insert_with(HashMap::new);
+    let token = created.entry(scopes.to_owned()).or_insert_with(|| user.new_token(&["--scopes", scopes]));
     token.clone()
 }
 
 #[test]
 fn planned_operation_answers_not_implemented() {
     let server = shared_server();
-    let person = server.new_user("planner");
+    let user = server.new_user("planner");
     let operations = operations();
     let planned =
         operations.iter().find(|operation| !operation.built && operation.oauth1 && operation.path.starts_with("/2/"));
     let planned = planned.expect("there is much to do yet");
-    let answer = person.send_signed(planned.ask(&person));
-    let problem = answer.assert_status(501);
+    let response = user.send_signed(planned.ask(&user));
+    let problem = response.assert_status(501);
     assert!(problem["detail"].as_str().unwrap().contains("not built"), "{problem}");
-    assert!(answer.header("content-type").starts_with("application/problem+json"));
+    assert!(response.header("content-type").starts_with("application/problem+json"));
 }
 
 #[test]
 fn restored_user_keeps_their_tokens() {
     let server = shared_server();
-    let person = server.new_user("returning");
-    let signed = || person.send_signed(TestRequest::get("/2/users/me"));
+    let user = server.new_user("returning");
+    let signed = || user.send_signed(TestRequest::get("/2/users/me"));
     signed().assert_status(200);
-    server.run_cli(&["user", "suspend", &person.id]).assert_success();
+    server.run_cli(&["user", "suspend", &user.id]).assert_success();
     signed().assert_legacy_code(403, 64);
-    person.get("/2/users/me").assert_legacy_code(403, 64);
-    server.run_cli(&["user", "restore", &person.id]).assert_success();
+    user.get("/2/users/me").assert_legacy_code(403, 64);
+    server.run_cli(&["user", "restore", &user.id]).assert_success();
     signed().assert_status(200);
-    person.get("/2/users/me").assert_status(200);
+    user.get("/2/users/me").assert_status(200);
 }
 
 #[test]
 fn deleted_user_invalidates_their_tokens() {
     let server = shared_server();
-    let person = server.new_user("leaving");
-    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
-    server.run_cli(&["user", "delete", &person.id]).assert_success();
-    person.get("/2/users/me").assert_legacy_code(401, 89);
-    person.send_signed(TestRequest::get("/2/users/me")).assert_legacy_code(401, 89);
+    let user = server.new_user("leaving");
+    user.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
+    server.run_cli(&["user", "delete", &user.id]).assert_success();
+    user.get("/2/users/me").assert_legacy_code(401, 89);
+    user.send_signed(TestRequest::get("/2/users/me")).assert_legacy_code(401, 89);
 }
 
 #[test]
 fn expired_token_is_refused_at_once() {
     let server = shared_server();
-    let person = server.new_user("expiring");
-    let short = person.new_token(&["--ttl", "1s"]);
+    let user = server.new_user("expiring");
+    let short = user.new_token(&["--ttl", "1s"]);
     server.send(TestRequest::get("/2/users/me").bearer(&short)).assert_status(200);
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     server.send(TestRequest::get("/2/users/me").bearer(&short)).assert_legacy_code(401, 89);
@@ -423,13 +423,13 @@ fn expired_token_is_refused_at_once() {
 #[test]
 fn path_of_another_user_is_refused() {
     let server = shared_server();
-    let (person, other) = (server.new_user("own"), server.new_user("other"));
+    let (user, other) = (server.new_user("own"), server.new_user("other"));
     let path = format!("/2/users/{}/timelines/reverse_chronological", other.id);
     let sentence = format!(
         "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
-        other.id, person.id
+        other.id, user.id
     );
-    person.get(path).assert_error(400, &sentence);
+    user.get(path).assert_error(400, &sentence);
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn consumer_signature_without_token_is_no_user() {
     let server = shared_server();
     let app = server.default_app();
     let key = OAuth1Credentials { consumer: app.consumer_credentials(), ..OAuth1Credentials::default() };
-    let ask = TestRequest::get("/2/users/me");
-    let header = ask.oauth1_header(&key, &server.url);
-    server.send(ask.authorization(header)).assert_legacy_code(401, 32);
+    let request = TestRequest::get("/2/users/me");
+    let header = request.oauth1_header(&key, &server.url);
+    server.send(request.authorization(header)).assert_legacy_code(401, 32);
 }

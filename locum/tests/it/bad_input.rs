@@ -13,10 +13,10 @@ fn person() -> TestUser<'static> {
 
 /// The refusal of a request, and that it names the parameter with its value.
 #[track_caller]
-fn refuses(person: &TestUser<'_>, path: &str, sentence: &str, parameter: &str) {
-    let answer = person.get(path);
-    let problem = answer.assert_problem(400, "invalid-request");
-    answer.assert_error(400, sentence);
+fn refuses(user: &TestUser<'_>, path: &str, sentence: &str, parameter: &str) {
+    let response = user.get(path);
+    let problem = response.assert_problem(400, "invalid-request");
+    response.assert_error(400, sentence);
     assert_eq!(problem["title"], "Invalid Request");
     assert_eq!(problem["detail"], "One or more parameters to your request was invalid.");
     assert_eq!(problem["status"], 400);
@@ -55,57 +55,59 @@ const WRONG: &[(&str, &str, &str)] = &[
 
 #[test]
 fn invalid_parameter_is_refused_with_the_contracts_message() {
-    let person = person();
+    let user = person();
     for (path, sentence, parameter) in WRONG {
-        refuses(&person, path, sentence, parameter);
+        refuses(&user, path, sentence, parameter);
     }
 }
 
 #[test]
 fn number_out_of_range_is_refused_with_its_bounds() {
-    let person = person();
-    let posts = format!("/2/users/{}/posts", person.id);
+    let user = person();
+    let posts = format!("/2/users/{}/posts", user.id);
     for value in ["4", "101", "0", "-5", "99999999999999999999"] {
         let sentence = format!("The `max_results` query parameter value [{value}] is not between 5 and 100");
-        refuses(&person, &format!("{posts}?max_results={value}"), &sentence, "max_results");
+        refuses(&user, &format!("{posts}?max_results={value}"), &sentence, "max_results");
     }
     for value in ["ten", "5.0", "1e1", "%205"] {
-        let problem = person.get(format!("{posts}?max_results={value}")).assert_problem(400, "invalid-request");
+        let problem = user.get(format!("{posts}?max_results={value}")).assert_problem(400, "invalid-request");
         assert!(problem["errors"][0]["parameters"].get("max_results").is_some(), "{problem}");
     }
     let many = vec!["20"; 101].join(",");
     let sentence = "The number of values in the `ids` query parameter list [101] is not between 1 and 100";
-    refuses(&person, &format!("/2/tweets?ids={many}"), sentence, "ids");
+    refuses(&user, &format!("/2/tweets?ids={many}"), sentence, "ids");
     let many = vec!["20"; 100].join(",");
-    person.get(format!("/2/tweets?ids={many}")).assert_status(200);
+    user.get(format!("/2/tweets?ids={many}")).assert_status(200);
 }
 
 #[test]
 fn unknown_value_or_parameter_is_refused_with_the_known_ones() {
-    let person = person();
-    let said = |path: &str, start: &str| {
-        let answer = person.get(path);
-        answer.assert_problem(400, "invalid-request");
-        let sentences = answer.error_messages();
+    let user = person();
+    let message = |path: &str, start: &str| {
+        let response = user.get(path);
+        response.assert_problem(400, "invalid-request");
+        let sentences = response.error_messages();
         let found = sentences.iter().find(|sentence| sentence.starts_with(start));
         found.unwrap_or_else(|| panic!("{path}: {sentences:?}")).clone()
     };
-    let known = said(
+    let known = message(
         "/2/tweets/20?tweet.fields=nonsense",
         "The `tweet.fields` query parameter value [nonsense] is not one of [",
     );
     assert!(known.contains("created_at") && known.contains("public_metrics"), "{known}");
-    let known =
-        said("/2/tweets/20?expansions=nonsense", "The `expansions` query parameter value [nonsense] is not one of [");
+    let known = message(
+        "/2/tweets/20?expansions=nonsense",
+        "The `expansions` query parameter value [nonsense] is not one of [",
+    );
     assert!(known.contains("author_id"), "{known}");
-    let known = said(
+    let known = message(
         "/2/users/me?user.fields=id,nonsense",
         "The `user.fields` query parameter value [nonsense] is not one of [",
     );
     assert!(known.contains("created_at"), "{known}");
-    let known = said("/2/tweets/20?nonsense=1", "The query parameter [nonsense] is not one of [");
+    let known = message("/2/tweets/20?nonsense=1", "The query parameter [nonsense] is not one of [");
     assert!(known.contains("expansions"), "{known}");
-    assert!(said("/2/tweets/20?tweet.fields=", "The `tweet.fields` query parameter can not be empty").len() > 1);
+    assert!(message("/2/tweets/20?tweet.fields=", "The `tweet.fields` query parameter can not be empty").len() > 1);
 }
 
 #[test]
@@ -116,8 +118,8 @@ fn all_invalid_parameters_are_reported_together() {
 
 #[test]
 fn every_public_field_and_expansion_exists_in_both_vocabularies() {
-    let person = person();
-    let id = person.publish_text("Everything about me");
+    let user = person();
+    let id = user.publish_text("Everything about me");
     let tweets = "tweet.fields=article,attachments,author_id,card_uri,community_id,context_annotations,\
         conversation_id,created_at,display_text_range,edit_controls,edit_history_tweet_ids,entities,geo,id,\
         in_reply_to_user_id,lang,media_metadata,note_tweet,possibly_sensitive,public_metrics,referenced_tweets,\
@@ -135,15 +137,15 @@ fn every_public_field_and_expansion_exists_in_both_vocabularies() {
         id,name,place_type";
     let more = more.replace(' ', "");
     for fields in [tweets, posts] {
-        person.get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', ""))).assert_status(200);
+        user.get(format!("/2/tweets/{id}?{}&{more}", fields.replace(' ', ""))).assert_status(200);
     }
-    person.get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at")).assert_status(200);
+    user.get(format!("/2/tweets/{id}?tweet.fields=created_at&post.fields=created_at")).assert_status(200);
 }
 
 #[test]
 fn body_must_be_an_object_with_known_members() {
-    let person = person();
-    let send = |body: &[u8]| person.send(TestRequest::post("/2/tweets").body("application/json", body));
+    let user = person();
+    let send = |body: &[u8]| user.send(TestRequest::post("/2/tweets").body("application/json", body));
     for body in ["[]", "1", "\"text\"", "null", "true"] {
         send(body.as_bytes()).assert_error(400, "Request body must be a JSON object.");
     }
@@ -175,27 +177,27 @@ fn body_must_be_an_object_with_known_members() {
     ];
     for body in wrong {
         let shown = String::from_utf8_lossy(body).into_owned();
-        let answer = send(body);
-        assert_eq!(answer.status, 400, "{shown}: {}", answer.text());
-        answer.assert_problem(400, "invalid-request");
+        let response = send(body);
+        assert_eq!(response.status, 400, "{shown}: {}", response.text());
+        response.assert_problem(400, "invalid-request");
     }
     send(b"\xef\xbb\xbf{\"text\":\"x\"}").assert_problem(400, "invalid-request");
-    let timeline = person.get(format!("/2/users/{}/posts", person.id)).assert_status(200);
+    let timeline = user.get(format!("/2/users/{}/posts", user.id)).assert_status(200);
     assert_eq!(timeline["meta"]["result_count"], 0, "nothing was stored: {timeline}");
 }
 
 #[test]
 fn text_with_a_nul_is_refused() {
-    let person = person();
-    let answer = person.create_post(&json!({ "text": "a\u{0}b" }));
-    answer.assert_problem(400, "invalid-request");
+    let user = person();
+    let response = user.create_post(&json!({ "text": "a\u{0}b" }));
+    response.assert_problem(400, "invalid-request");
     for path in ["/2/users/by/username/a%00b", "/2/tweets?ids=%00", "/2/tweets/%00", "/2/tweets?%00=1"] {
-        let answer = person.get(path);
-        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+        let response = user.get(path);
+        assert_eq!(response.status, 400, "{path}: {}", response.text());
     }
     for path in ["/2/tweets?ids=%ff", "/2/tweets?ids=%zz", "/2/tweets/%ff", "/2/tweets?ids=20%"] {
-        let answer = person.get(path);
-        assert_eq!(answer.status, 400, "{path}: {}", answer.text());
+        let response = user.get(path);
+        assert_eq!(response.status, 400, "{path}: {}", response.text());
     }
 }
 
@@ -209,83 +211,83 @@ fn nested(depth: usize) -> Vec<u8> {
 
 #[test]
 fn too_deep_or_too_large_body_is_refused() {
-    let person = person();
-    let send = |body: Vec<u8>| person.send(TestRequest::post("/2/tweets").body("application/json", body));
+    let user = person();
+    let send = |body: Vec<u8>| user.send(TestRequest::post("/2/tweets").body("application/json", body));
     for depth in [62, 65, 200, 100_000] {
         send(nested(depth)).assert_problem(400, "invalid-request");
     }
-    let said = send(nested(80)).error_messages().join(" ");
-    assert!(said.contains("64"), "{said}");
+    let message = send(nested(80)).error_messages().join(" ");
+    assert!(message.contains("64"), "{message}");
     let text = |size: usize| json!({ "text": "x".repeat(size - 11) }).to_string().into_bytes();
     assert_eq!(text(1 << 20).len(), 1 << 20);
     assert_eq!(send(text(1 << 20)).status, 400, "as large as may be: only too long");
-    let answer = send(text((1 << 20) + 1));
-    assert_eq!(answer.status, 413, "{}", answer.text());
-    person.publish_text("Still served");
+    let response = send(text((1 << 20) + 1));
+    assert_eq!(response.status, 413, "{}", response.text());
+    user.publish_text("Still served");
 }
 
 #[test]
 fn number_beyond_64_bits_is_refused_and_not_rounded() {
-    let person = person();
+    let user = person();
     let poll = |minutes: &str| {
         let body = format!("{{\"text\":\"x\",\"poll\":{{\"options\":[\"a\",\"b\"],\"duration_minutes\":{minutes}}}}}");
-        person.send(TestRequest::post("/2/tweets").body("application/json", body))
+        user.send(TestRequest::post("/2/tweets").body("application/json", body))
     };
     for minutes in ["9223372036854775808", "1e400", "5.5", "-9223372036854775809", "60.0000000001"] {
-        let answer = poll(minutes);
-        assert_eq!(answer.status, 400, "{minutes}: {}", answer.text());
+        let response = poll(minutes);
+        assert_eq!(response.status, 400, "{minutes}: {}", response.text());
     }
 }
 
 #[test]
 fn unsupported_content_type_is_refused() {
-    let person = person();
+    let user = person();
     for kind in ["text/plain", "application/xml", "multipart/form-data; boundary=x"] {
-        let answer = person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
-        assert!([400, 415].contains(&answer.status), "{kind}: {}", answer.text());
+        let response = user.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#));
+        assert!([400, 415].contains(&response.status), "{kind}: {}", response.text());
     }
     let kind = "application/json; charset=utf-8";
-    person.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#)).assert_status(201);
-    person.send(TestRequest::get("/2/users/me").header("content-type", "application/json")).assert_status(200);
+    user.send(TestRequest::post("/2/tweets").body(kind, r#"{"text":"Typed"}"#)).assert_status(201);
+    user.send(TestRequest::get("/2/users/me").header("content-type", "application/json")).assert_status(200);
 }
 
 #[test]
 fn unknown_path_is_not_found_and_unknown_method_not_allowed() {
-    let person = person();
-    let problem = person.get("/2/nothing").assert_status(404);
+    let user = person();
+    let problem = user.get("/2/nothing").assert_status(404);
     assert_eq!((&problem["title"], &problem["type"]), (&json!("Not Found"), &json!("about:blank")));
-    let answer = person.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
-    answer.assert_status(405);
-    assert!(answer.header("allow").contains("POST"), "{:?}", answer.headers);
-    person.get("/1.1/nothing.json").assert_legacy_code(404, 34);
-    let head = person.send(TestRequest::new("HEAD", "/2/users/me"));
+    let response = user.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
+    response.assert_status(405);
+    assert!(response.header("allow").contains("POST"), "{:?}", response.headers);
+    user.get("/1.1/nothing.json").assert_legacy_code(404, 34);
+    let head = user.send(TestRequest::new("HEAD", "/2/users/me"));
     assert_eq!((head.status, head.body.len()), (200, 0));
 }
 
 #[test]
 fn echoed_value_is_truncated_and_escaped() {
-    let person = person();
+    let user = person();
     let long = "9".repeat(6_000);
-    let answer = person.get(format!("/2/tweets/{long}"));
-    answer.assert_problem(400, "invalid-request");
-    assert!(answer.body.len() < 4_000, "{} bytes", answer.body.len());
-    let answer = person.get("/2/tweets/%22%3Cscript%3E%0d%0aX-A:1");
-    let body = answer.assert_problem(400, "invalid-request");
-    assert!(answer.headers.get("x-a").is_none());
+    let response = user.get(format!("/2/tweets/{long}"));
+    response.assert_problem(400, "invalid-request");
+    assert!(response.body.len() < 4_000, "{} bytes", response.body.len());
+    let response = user.get("/2/tweets/%22%3Cscript%3E%0d%0aX-A:1");
+    let body = response.assert_problem(400, "invalid-request");
+    assert!(response.headers.get("x-a").is_none());
     assert!(body.to_string().contains("script"));
 }
 
 #[test]
 fn sql_in_a_text_is_stored_as_text() {
-    let person = person();
+    let user = person();
     for text in ["'; DROP TABLE posts; --", "\" OR 1=1 --", "%_\\%", "$1 ?1 :a @b"] {
-        let id = person.publish_text(text);
+        let id = user.publish_text(text);
         let shown = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        assert_eq!(person.fetch_post(&id, "text")["text"], shown);
+        assert_eq!(user.fetch_post(&id, "text")["text"], shown);
     }
     for name in ["%25", "_", "a%27--"] {
-        let answer = person.get(format!("/2/users/by/username/{name}"));
-        let body: Value = answer.json();
+        let response = user.get(format!("/2/users/by/username/{name}"));
+        let body: Value = response.json();
         assert!(body.get("data").is_none(), "{body}");
     }
 }
@@ -296,9 +298,9 @@ fn request_without_host_or_with_two_lengths_is_refused() {
     let status = |request: &str| {
         let mut stream = TcpStream::connect(&address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        let _reset = stream.read_to_string(&mut answer);
-        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+        let mut response = String::new();
+        let _reset = stream.read_to_string(&mut response);
+        response.split(' ').nth(1).unwrap_or_default().to_owned()
     };
     let close = "Connection: close\r\n\r\n";
     assert_eq!(status(&format!("GET /livez HTTP/1.1\r\n{close}")), "400");
@@ -361,7 +363,7 @@ const STRANGE: &[&str] = &[
 #[test]
 fn hostile_parameter_of_any_operation_causes_no_server_error() {
     let server = shared_server();
-    let person = server.new_user("fuzzer");
+    let user = server.new_user("fuzzer");
     let document = server.run_cli(&["openapi"]).json();
     let (mut wrong, mut tried) = (Vec::new(), 0);
     let long = "9".repeat(3_000);
@@ -375,24 +377,24 @@ fn hostile_parameter_of_any_operation_causes_no_server_error() {
             let name = parameter["name"].as_str().unwrap();
             for value in STRANGE.iter().copied().chain([long.as_str()]) {
                 let target = if parameter["in"] == "path" {
-                    filled(path, &person, Some((name, value)))
+                    filled(path, &user, Some((name, value)))
                 } else {
-                    format!("{}?{name}={value}", filled(path, &person, None))
+                    format!("{}?{name}={value}", filled(path, &user, None))
                 };
-                let answer = person.get(target.as_str());
+                let response = user.get(target.as_str());
                 tried += 1;
-                let said = serde_json::from_slice::<Value>(&answer.body).is_ok();
-                if ![200, 400, 404].contains(&answer.status) || !said {
-                    wrong.push(format!("{target}: {} {}", answer.status, answer.text()));
+                let message = serde_json::from_slice::<Value>(&response.body).is_ok();
+                if ![200, 400, 404].contains(&response.status) || !message {
+                    wrong.push(format!("{target}: {} {}", response.status, response.text()));
                 }
-                if answer.status == 400 {
-                    answer.assert_problem(400, "invalid-request");
+                if response.status == 400 {
+                    response.assert_problem(400, "invalid-request");
                 }
             }
             if parameter["in"] == "query" {
-                let target = format!("{}?{name}=20&{name}=20", filled(path, &person, None));
+                let target = format!("{}?{name}=20&{name}=20", filled(path, &user, None));
                 let sentence = format!("Duplicate parameters are not allowed: the `{name}` query parameter");
-                person.get(target).assert_error(400, &sentence);
+                user.get(target).assert_error(400, &sentence);
             }
         }
     }

@@ -20,21 +20,21 @@ fn token(server: &TestServer, app: &TestApp) -> String {
 
 fn holds(server: &TestServer, token: &str) -> bool {
     let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
-    let answer = server.send(TestRequest::get(path).bearer(token));
-    if answer.status == 401 {
-        answer.assert_legacy_code(401, 89);
+    let response = server.send(TestRequest::get(path).bearer(token));
+    if response.status == 401 {
+        response.assert_legacy_code(401, 89);
     }
-    answer.status == 200
+    response.status == 200
 }
 
-fn refused(answer: &TestResponse) {
-    answer.assert_legacy_code(403, 99);
-    let wanted = json!({ "errors": [{
+fn refused(response: &TestResponse) {
+    response.assert_legacy_code(403, 99);
+    let expected = json!({ "errors": [{
         "code": 99,
         "label": "authenticity_token_error",
         "message": "Unable to verify your credentials",
     }] });
-    assert_eq!(answer.json(), wanted);
+    assert_eq!(response.json(), expected);
 }
 
 #[test]
@@ -66,23 +66,23 @@ fn bearer_token_is_accepted_encoded_and_decoded() {
 fn wrong_grant_type_key_or_secret_is_refused() {
     let server = shared_server();
     let app = server.new_app("self-serve");
-    let ask = || TestRequest::post("/oauth2/token").basic(&app.key, &app.secret);
+    let request = || TestRequest::post("/oauth2/token").basic(&app.key, &app.secret);
     let wrong = [
-        ask().form("grant_type=password"),
-        ask().form("grant_type=authorization_code"),
-        ask().form(""),
-        ask().form("grant=client_credentials"),
+        request().form("grant_type=password"),
+        request().form("grant_type=authorization_code"),
+        request().form(""),
+        request().form("grant=client_credentials"),
         TestRequest::post("/oauth2/token").form(GRANT),
         TestRequest::post("/oauth2/token").basic(&app.key, "wrong").form(GRANT),
         TestRequest::post("/oauth2/token").basic("nobody", &app.secret).form(GRANT),
         TestRequest::post("/oauth2/token").authorization("Basic !!!").form(GRANT),
         TestRequest::post("/oauth2/token").bearer(&app.bearer).form(GRANT),
     ];
-    for ask in wrong {
-        refused(&server.send(ask));
+    for request in wrong {
+        refused(&server.send(request));
     }
     let kind = "application/x-www-form-urlencoded;charset=UTF-8";
-    server.send(ask().body(kind, GRANT)).assert_status(200);
+    server.send(request().body(kind, GRANT)).assert_status(200);
     // One client library sends the grant in the query and no body.
     server
         .send(TestRequest::post(format!("/oauth2/token?{GRANT}")).basic(&app.key, &app.secret).form(""))
@@ -92,9 +92,9 @@ fn wrong_grant_type_key_or_secret_is_refused() {
 #[test]
 fn token_response_forbids_caching() {
     let server = shared_server();
-    let answer = issue(server, &server.new_app("self-serve"));
-    assert!(answer.header("cache-control").contains("no-store"), "{:?}", answer.headers);
-    assert!(answer.header("content-type").starts_with("application/json"));
+    let response = issue(server, &server.new_app("self-serve"));
+    assert!(response.header("cache-control").contains("no-store"), "{:?}", response.headers);
+    assert!(response.header("content-type").starts_with("application/json"));
 }
 
 /// The ways to ask for the end of a token.
@@ -102,9 +102,9 @@ fn invalidations<'a>(owner: &'a TestUser<'_>, token: &'a str) -> [TestRequest; 3
     let (url, app) = (&owner.server.url, &owner.app);
     let form = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(token)));
     let query = TestRequest::post(format!("/oauth2/invalidate_token?access_token={}", percent_encode(token)));
-    let signed = |ask: TestRequest| {
-        let header = ask.oauth1_header(&owner.oauth1_credentials(), url);
-        ask.authorization(header)
+    let signed = |request: TestRequest| {
+        let header = request.oauth1_header(&owner.oauth1_credentials(), url);
+        request.authorization(header)
     };
     [signed(form.clone()), signed(query), form.basic(&app.key, &app.secret)]
 }
@@ -119,8 +119,8 @@ fn invalidated_bearer_token_is_replaced_by_a_new_one() {
         let live = token(server, &app);
         assert!(!seen.contains(&live), "given out again");
         assert!(holds(server, &live));
-        let ask = invalidations(&owner, &live)[way].clone();
-        assert_eq!(server.send(ask).assert_status(200), json!({ "access_token": live }), "way {way}");
+        let request = invalidations(&owner, &live)[way].clone();
+        assert_eq!(server.send(request).assert_status(200), json!({ "access_token": live }), "way {way}");
         assert!(!holds(server, &live), "way {way}");
         for again in invalidations(&owner, &live) {
             refused(&server.send(again));
@@ -129,8 +129,9 @@ fn invalidated_bearer_token_is_replaced_by_a_new_one() {
     }
     let decoded = token(server, &app).replace("%2F", "/").replace("%3D", "=").replace("%2B", "+");
     // The form decoder strips one level: what reaches the operation is the decoded form.
-    let ask = TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&decoded)));
-    server.send(ask.basic(&app.key, &app.secret)).assert_status(200);
+    let request =
+        TestRequest::post("/oauth2/invalidate_token").form(format!("access_token={}", percent_encode(&decoded)));
+    server.send(request.basic(&app.key, &app.secret)).assert_status(200);
     assert!(!holds(server, &decoded));
 }
 
@@ -200,8 +201,8 @@ fn token_in_the_query_is_no_credential() {
     let server = shared_server();
     let path = format!("/2/users/by/username/{}", server.env_value("USERNAME"));
     let token = server.env_value("USER_TOKEN");
-    let answer = server.send(TestRequest::get(format!("{path}?access_token={}", percent_encode(token))));
-    assert_eq!(answer.status, 401, "{}", answer.text());
+    let response = server.send(TestRequest::get(format!("{path}?access_token={}", percent_encode(token))));
+    assert_eq!(response.status, 401, "{}", response.text());
 }
 
 #[test]

@@ -20,14 +20,14 @@ fn bookmarks(who: &TestUser<'_>) -> String {
 
 #[track_caller]
 fn marks(who: &TestUser<'_>, body: &Value) {
-    let made = who.post(bookmarks(who), body).assert_status(200);
-    assert_eq!(made, json!({ "data": { "bookmarked": true } }));
+    let created = who.post(bookmarks(who), body).assert_status(200);
+    assert_eq!(created, json!({ "data": { "bookmarked": true } }));
 }
 
 #[track_caller]
-fn counts(reader: &TestUser<'_>, post: &str, wanted: u64) {
+fn counts(reader: &TestUser<'_>, post: &str, expected: u64) {
     let post = reader.fetch_post(post, "public_metrics");
-    assert_eq!(post["public_metrics"]["bookmark_count"], wanted, "{post}");
+    assert_eq!(post["public_metrics"]["bookmark_count"], expected, "{post}");
 }
 
 #[test]
@@ -122,9 +122,9 @@ fn bookmarks_of_another_user_are_refused_and_changes_need_oauth2() {
 }
 
 fn new_folder(owner: &TestUser<'_>, name: &str) -> String {
-    let made = owner.post(format!("{}/folders", bookmarks(owner)), &json!({ "name": name })).assert_status(201);
-    assert_eq!(made["data"]["name"], name, "{made}");
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = owner.post(format!("{}/folders", bookmarks(owner)), &json!({ "name": name })).assert_status(201);
+    assert_eq!(created["data"]["name"], name, "{created}");
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -166,6 +166,6 @@ fn bookmark_folder_contains_bookmarks_of_its_owner_only() {
     let body = json!({ "tweet_id": second, "folder_id": reading });
     author.post(bookmarks(&author), &body).assert_problem(404, "resource-not-found");
     assert!(ids(&author.get(bookmarks(&author)).assert_status(200)).is_empty());
-    let answer = author.get(format!("{}/folders/{reading}", bookmarks(&author)));
-    assert_eq!(answer.assert_status(200)["errors"][0]["title"], "Not Found Error");
+    let response = author.get(format!("{}/folders/{reading}", bookmarks(&author)));
+    assert_eq!(response.assert_status(200)["errors"][0]["title"], "Not Found Error");
 }

@@ -12,8 +12,8 @@ fn premium(name: &str) -> TestUser<'static> {
     shared_server().new_user_with(name, &["--subscription-type", "Premium"])
 }
 
-fn id(made: &Value) -> String {
-    made["data"]["id"].as_str().unwrap().to_owned()
+fn id(created: &Value) -> String {
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn post_is_tagged_with_a_place() {
         author.create_post(&body).assert_error(400, "Your place ID is invalid.");
     }
     for geo in [json!({}), json!({ "place_id": "" }), json!({ "place_id": 1 }), json!("x")] {
-        let answer = author.create_post(&json!({ "text": "Lost", "geo": geo }));
-        answer.assert_problem(400, "invalid-request");
+        let response = author.create_post(&json!({ "text": "Lost", "geo": geo }));
+        response.assert_problem(400, "invalid-request");
     }
     for wrong in [
         &["--bbox", "1,2,3"][..],
@@ -139,11 +139,11 @@ fn reply_mentions_its_addressees_automatically() {
 fn user_blocked_by_the_root_author_cannot_reply_in_the_conversation() {
     let [author, friend, blocked] = ["author", "friend", "blocked"].map(person);
     let root = author.publish_text("My thread");
-    let answer = json!({ "text": "Yes", "reply": { "in_reply_to_post_id": root } });
-    let answer = id(&friend.create_post(&answer).assert_status(201));
+    let response = json!({ "text": "Yes", "reply": { "in_reply_to_post_id": root } });
+    let response = id(&friend.create_post(&response).assert_status(201));
     let block = json!({ "kind": "block", "from": author.id, "to": blocked.id });
     shared_server().import_lines(&[block]).assert_success();
-    for target in [&root, &answer] {
+    for target in [&root, &response] {
         let reply = json!({ "text": "No", "reply": { "in_reply_to_post_id": target } });
         blocked.create_post(&reply).assert_legacy_code(403, 136);
     }
@@ -185,8 +185,8 @@ fn message_link_names_the_recipient() {
         "https://x.example/messages/compose?recipient_id=1",
         "ftp://x.example/messages/compose?recipient_id=1",
     ] {
-        let answer = author.create_post(&body(wrong));
-        answer.assert_error(400, "Your direct message deep link is invalid.");
+        let response = author.create_post(&body(wrong));
+        response.assert_error(400, "Your direct message deep link is invalid.");
     }
 }
 
@@ -233,8 +233,8 @@ fn edited_post_is_returned_once_in_its_latest_version() {
     author.delete(format!("/2/posts/{first}")).assert_status(200);
     assert_eq!(texts(), ["Something else"]);
     assert_eq!(quotes(&other), 0);
-    let asked = json!({ "text": "Ask", "poll": { "options": ["a", "b"], "duration_minutes": 5 } });
-    let asked = id(&author.create_post(&asked).assert_status(201));
-    assert_eq!(edit(&asked, json!({})).status, 403, "a poll stays");
+    let requested = json!({ "text": "Ask", "poll": { "options": ["a", "b"], "duration_minutes": 5 } });
+    let requested = id(&author.create_post(&requested).assert_status(201));
+    assert_eq!(edit(&requested, json!({})).status, 403, "a poll stays");
     shared_server().run_cli(&["fsck"]).assert_success();
 }

@@ -98,9 +98,9 @@ fn users_apps_and_tokens_are_managed_with_and_without_a_server() {
 
 fn manage_a_person(server: &TestServer, name: &str) {
     let user = |args: &[&str]| server.run_cli(&[&["user"], args].concat());
-    let made = user(&["create", name, "--name", "A Person"]).json();
-    assert_eq!((&made["username"], &made["name"]), (&Value::from(name), &Value::from("A Person")));
-    assert!(made["password"].as_str().unwrap().len() >= 16, "made up and shown once");
+    let created = user(&["create", name, "--name", "A Person"]).json();
+    assert_eq!((&created["username"], &created["name"]), (&Value::from(name), &Value::from("A Person")));
+    assert!(created["password"].as_str().unwrap().len() >= 16, "made up and shown once");
     assert!(user(&["show", name]).json().get("password").is_none());
     for taken_or_bad in [name, "not a handle", "sixteen_letters_", ""] {
         user(&["create", taken_or_bad]).assert_exit_code(1);
@@ -112,16 +112,16 @@ fn manage_a_person(server: &TestServer, name: &str) {
     assert!(names.contains(name), "{names}");
 }
 
-fn manage_an_app(server: &TestServer, name: &str, made: &Value) {
-    let id = made["id"].as_str().unwrap();
+fn manage_an_app(server: &TestServer, name: &str, created: &Value) {
+    let id = created["id"].as_str().unwrap();
     let app = |args: &[&str]| server.run_cli(&[&["app"], args].concat());
     let keys = app(&["keys", id]).json();
     for secret in ["api_secret", "bearer_token", "client_secret"] {
-        assert!(made[secret].as_str().is_some_and(|text| text.len() >= 20), "{made}");
+        assert!(created[secret].as_str().is_some_and(|text| text.len() >= 20), "{created}");
         assert!(keys.get(secret).is_none(), "shown once: {keys}");
     }
     let rotated = app(&["rotate", name, "bearer"]).json();
-    assert_ne!(rotated["bearer_token"], made["bearer_token"]);
+    assert_ne!(rotated["bearer_token"], created["bearer_token"]);
     app(&["callbacks", id, "https://a.example/cb"]).assert_success();
     app(&["callbacks", id, "javascript:alert(1)"]).assert_exit_code(1);
     let urls: Vec<String> = (0..11).map(|number| format!("https://a.example/{number}")).collect();

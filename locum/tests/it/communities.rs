@@ -12,8 +12,8 @@ fn person(name: &str) -> TestUser<'static> {
 #[track_caller]
 fn community(owner: &TestUser<'_>, name: &str, more: &[&str]) -> String {
     let make = ["community", "create", name, "--owner", &owner.id];
-    let made = shared_server().run_cli(&[&make[..], more].concat()).json();
-    made["id"].as_str().unwrap().to_owned()
+    let created = shared_server().run_cli(&[&make[..], more].concat()).json();
+    created["id"].as_str().unwrap().to_owned()
 }
 
 fn join(community: &str, user: &TestUser<'_>) {
@@ -82,9 +82,9 @@ fn community_is_returned_with_its_fields() {
     assert_eq!(read["join_policy"], "RestrictedJoinRequestsDisabled");
     assert_eq!(read["member_count"], 2);
     assert!(read["created_at"].as_str().unwrap().ends_with('Z'));
-    let gone = reader.get("/2/communities/1").assert_status(200);
-    assert!(gone.get("data").is_none());
-    assert_eq!(gone["errors"][0]["detail"], "Could not find community with id: [1].");
+    let deleted = reader.get("/2/communities/1").assert_status(200);
+    assert!(deleted.get("data").is_none());
+    assert_eq!(deleted["errors"][0]["detail"], "Could not find community with id: [1].");
     reader.get("/2/communities/x").assert_problem(400, "invalid-request");
     reader.get(format!("/2/communities/{id}?community.fields=owner")).assert_problem(400, "invalid-request");
     for wrong in [["--access", "Secret"], ["--join-policy", "Nobody"]] {
@@ -106,9 +106,9 @@ fn community_search_is_paged() {
     let (owner, reader) = (person("owner"), person("reader"));
     // A word that no other test has.
     let word = format!("Zumba{}", unique_number());
-    let mut made: Vec<String> =
+    let mut created: Vec<String> =
         (0..12).map(|number| community(&owner, &format!("{word} number {number}"), &[])).collect();
-    made.reverse();
+    created.reverse();
     let ids = |page: &Value| -> Vec<String> {
         let found = page["data"].as_array().cloned().unwrap_or_default();
         let ids = found.iter().map(|one| one["id"].as_str().unwrap().to_owned());
@@ -116,18 +116,18 @@ fn community_search_is_paged() {
     };
     let path = format!("/2/communities/search?query={}", word.to_lowercase());
     let first = reader.get(&path).assert_status(200);
-    assert_eq!(ids(&first), made[..10]);
+    assert_eq!(ids(&first), created[..10]);
     let token = first["meta"]["next_token"].as_str().unwrap();
     for name in ["next_token", "pagination_token"] {
         let second = reader.get(format!("{path}&{name}={token}")).assert_status(200);
-        assert_eq!(ids(&second), made[10..]);
+        assert_eq!(ids(&second), created[10..]);
         assert!(second.get("meta").is_none(), "{second}");
     }
     let whole = reader.get(format!("{path}&max_results=100")).assert_status(200);
     assert_eq!(ids(&whole).len(), 12);
     let one = format!("{} 7", &word[..word.len() - 1]);
     let one = reader.get(format!("/2/communities/search?query={}", percent_encode(&one))).assert_status(200);
-    assert_eq!(ids(&one), [made[4].clone()], "beginnings of words, all of them");
+    assert_eq!(ids(&one), [created[4].clone()], "beginnings of words, all of them");
     let nothing = reader.get("/2/communities/search?query=%2B%2B").assert_status(200);
     assert_eq!(nothing, json!({}));
     for wrong in ["", "?query=", "?query=x&max_results=9", "?query=x&max_results=101", "?query=x&next_token=nonsense"] {
@@ -140,22 +140,22 @@ fn post_in_a_closed_community_is_visible_to_members_only() {
     let [owner, member, stranger] = ["owner", "member", "stranger"].map(person);
     let id = community(&owner, "Behind doors", &["--access", "Closed"]);
     join(&id, &member);
-    let said = owner.create_post(&to(&id, "Between us")).assert_status(201)["data"]["id"].clone();
-    let said = said.as_str().unwrap();
-    assert_eq!(member.fetch_post(said, "text")["text"], "Between us");
+    let message = owner.create_post(&to(&id, "Between us")).assert_status(201)["data"]["id"].clone();
+    let message = message.as_str().unwrap();
+    assert_eq!(member.fetch_post(message, "text")["text"], "Between us");
     let hidden = |id: &str| {
         let read = stranger.get(format!("/2/posts/{id}")).assert_status(200);
         assert!(read.get("data").is_none(), "{read}");
         assert_eq!(read["errors"][0]["title"], "Authorization Error");
     };
-    hidden(said);
-    let reply = json!({ "text": "Indeed", "reply": { "in_reply_to_post_id": said } });
+    hidden(message);
+    let reply = json!({ "text": "Indeed", "reply": { "in_reply_to_post_id": message } });
     stranger.create_post(&reply).assert_legacy_code(403, 385);
     let reply = member.create_post(&reply).assert_status(201)["data"]["id"].clone();
     hidden(reply.as_str().unwrap());
-    let quote = member.create_post(&json!({ "text": "Quoted", "quote_tweet_id": said })).assert_status(201);
+    let quote = member.create_post(&json!({ "text": "Quoted", "quote_tweet_id": message })).assert_status(201);
     let quote = quote["data"]["id"].as_str().unwrap();
-    let quotes = format!("/2/posts/{said}/quote_posts");
+    let quotes = format!("/2/posts/{message}/quote_posts");
     assert_eq!(texts(&member.get(&quotes).assert_status(200)), ["Quoted"]);
     assert!(stranger.get(&quotes).assert_status(200).get("data").is_none());
     let read = stranger.get(format!("/2/posts/{quote}?expansions=referenced_posts")).assert_status(200);
@@ -164,6 +164,6 @@ fn post_in_a_closed_community_is_visible_to_members_only() {
     let timeline = stranger.get(format!("/2/users/{}/posts", owner.id)).assert_status(200);
     assert_eq!(texts(&timeline), [""; 0]);
     let app =
-        crate::harness::TestRequest::get(format!("/2/posts/{said}")).bearer(&shared_server().default_app().bearer);
+        crate::harness::TestRequest::get(format!("/2/posts/{message}")).bearer(&shared_server().default_app().bearer);
     assert!(shared_server().send(app).assert_status(200).get("data").is_none());
 }

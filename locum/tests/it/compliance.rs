@@ -122,9 +122,9 @@ fn result_lists_deleted_and_protected_posts_with_their_reasons() {
     assert_eq!(result.status, 200);
     assert!(result.header("content-type").starts_with("application/x-ndjson"));
     let lines: Vec<Value> = result.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<(&str, &str)> =
+    let response: Vec<(&str, &str)> =
         lines.iter().map(|line| (line["id"].as_str().unwrap(), line["reason"].as_str().unwrap())).collect();
-    assert_eq!(told, [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]);
+    assert_eq!(response, [(goes.as_str(), "deleted"), (hides.as_str(), "protected")]);
     assert!(lines[0]["redacted_at"].is_string() && lines[0]["created_at"].is_string());
     assert_eq!(lines[0]["action"], "delete");
 }
@@ -190,6 +190,6 @@ fn invalid_compliance_job_is_refused() {
         assert_eq!(refused.status, status);
     }
     assert_eq!(shared_server().send(TestRequest::get("/compliance/results/abc")).status, 404);
-    let person = shared_server().new_user("nobody");
-    assert_eq!(person.get(format!("{JOBS}?type=tweets")).status, 403);
+    let user = shared_server().new_user("nobody");
+    assert_eq!(user.get(format!("{JOBS}?type=tweets")).status, 403);
 }

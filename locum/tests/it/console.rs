@@ -33,7 +33,7 @@ fn query_is_explained_and_tested_against_posts() {
 
     // What search folds, streams do not.
     let folded = format!("{word} cafe");
-    let found = |answer: TestResponse| answer.assert_page(200).contains(&id);
+    let found = |response: TestResponse| response.assert_page(200).contains(&id);
     assert!(found(look(&mut browser, &folded, "all", "")));
     assert!(!found(look(&mut browser, &folded, "stream", "")));
 
@@ -67,8 +67,8 @@ fn invalid_query_is_shown_with_the_error_position() {
 #[test]
 fn console_needs_a_session_and_a_form_token() {
     let server = shared_server();
-    let answer = server.send(TestRequest::get("/developer/search"));
-    assert_eq!((answer.status, answer.header("location")), (303, "/login?next=%2Fdeveloper%2Fsearch"));
+    let response = server.send(TestRequest::get("/developer/search"));
+    assert_eq!((response.status, response.header("location")), (303, "/login?next=%2Fdeveloper%2Fsearch"));
     let (mut browser, _) = Browser::of_someone(server);
     let forged = TestRequest::post("/developer/search").form("csrf=x&query=tea");
     assert_eq!(browser.send(forged).status, 403);
@@ -86,8 +86,8 @@ fn protected_post_cannot_be_tested_against_a_query() {
 /// A browser in which somebody new is signed in who owns an app; the path of its stream.
 fn streamer(server: &TestServer) -> (Browser<'_>, String) {
     let (mut browser, name) = Browser::of_someone(server);
-    let made = server.run_cli(&["app", "create", "Streamer", "--owner", &name]);
-    let id = made.assert_success().json()["id"].as_str().unwrap().to_owned();
+    let created = server.run_cli(&["app", "create", "Streamer", "--owner", &name]);
+    let id = created.assert_success().json()["id"].as_str().unwrap().to_owned();
     let path = format!("/developer/apps/{id}/stream");
     assert_eq!(browser.get(&path).status, 200);
     (browser, path)
@@ -114,8 +114,8 @@ fn rule_is_tried_against_posts_and_added_once() {
     let text = rule(&mut browser, &path, &format!("{word}x"), "try").assert_page(200);
     assert!(text.contains("No matching posts"));
 
-    let answer = rule(&mut browser, &path, &value, "add");
-    assert_eq!((answer.status, answer.header("location")), (303, &*format!("{path}?added")));
+    let response = rule(&mut browser, &path, &value, "add");
+    assert_eq!((response.status, response.header("location")), (303, &*format!("{path}?added")));
     let text = browser.get(format!("{path}?added")).text();
     assert!(text.contains("The rule was added.") && text.contains("1 of 1000 rules"), "{text}");
     let text = rule(&mut browser, &path, &value, "add").assert_page(400);
@@ -142,8 +142,8 @@ fn live_page_is_for_the_owner_of_the_app_whose_rule_can_be_deleted() {
     let strange = TestRequest::get(format!("{path}/events")).header("sec-fetch-site", "cross-site");
     assert_eq!(browser.send(strange).status, 403);
     let away = format!("{path}/delete");
-    let answer = browser.submit(&page, &away, &[]);
-    assert_eq!(answer.header("location"), format!("{path}?deleted"));
+    let response = browser.submit(&page, &away, &[]);
+    assert_eq!(response.header("location"), format!("{path}?deleted"));
     assert!(browser.get(&path).text().contains("0 of 1000 rules"));
     for (path, status) in [("/developer/apps/1/stream", 404), (path.as_str(), 200)] {
         assert_eq!(browser.get(path).status, status);

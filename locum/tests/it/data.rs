@@ -12,19 +12,19 @@ fn backup_taken_during_writes_is_restored_consistently() {
     let mut server = TestServer::start(&[]);
     let copy = server.sibling_path("copy");
     let (before, after) = {
-        let person = server.new_user("copied");
-        let before: Vec<String> = (0..20).map(|number| person.publish_text(&format!("Before {number}"))).collect();
+        let user = server.new_user("copied");
+        let before: Vec<String> = (0..20).map(|number| user.publish_text(&format!("Before {number}"))).collect();
         std::thread::scope(|scope| {
             let writing = scope.spawn(|| {
                 for number in 0..40 {
-                    person.publish_text(&format!("During {number}"));
+                    user.publish_text(&format!("During {number}"));
                 }
             });
             server.run_cli(&["backup", copy.to_str().unwrap()]).assert_success();
             writing.join().unwrap();
         });
         server.run_cli(&["backup", copy.to_str().unwrap()]).assert_exit_code(1);
-        (before, person.publish_text("After"))
+        (before, user.publish_text("After"))
     };
     let path = copy.to_str().unwrap();
     if suite_engine() == DatabaseEngine::Postgres {
@@ -42,8 +42,8 @@ fn backup_taken_during_writes_is_restored_consistently() {
         |ids: &str| server.send(TestRequest::get(format!("/2/posts?ids={ids}")).bearer(&token)).assert_status(200);
     assert_eq!(read(&before.join(","))["data"].as_array().unwrap().len(), before.len());
     assert!(read(&after).get("data").is_none(), "written after the copy");
-    let person = server.new_user("later");
-    let next: u64 = person.publish_text("Later still").parse().unwrap();
+    let user = server.new_user("later");
+    let next: u64 = user.publish_text("Later still").parse().unwrap();
     assert!(next > after.parse().unwrap(), "ids do not go back with the copy");
 }
 
@@ -67,10 +67,10 @@ fn invalid_backup_file_is_not_restored() {
 #[test]
 fn export_is_imported_elsewhere_and_importing_twice_changes_nothing() {
     let server = TestServer::start(&[]);
-    let person = server.new_user("moving");
+    let user = server.new_user("moving");
     let friend = server.new_user("friend");
-    person.import_follows(&[&friend]);
-    let root = person.publish_text("A root with #tag & <b> https://example.com/x");
+    user.import_follows(&[&friend]);
+    let root = user.publish_text("A root with #tag & <b> https://example.com/x");
     let reply = json!({ "text": "A reply", "reply": { "in_reply_to_post_id": root } });
     let reply = friend.create_post(&reply).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
     let act = |kind: &str| {
@@ -91,7 +91,7 @@ fn export_is_imported_elsewhere_and_importing_twice_changes_nothing() {
     for id in [&root, &reply, &repost] {
         assert_eq!(reader.fetch_post(id, fields), friend.fetch_post(id, fields));
     }
-    let following = reader.get(format!("/2/users/{}/following", person.id)).assert_status(200);
+    let following = reader.get(format!("/2/users/{}/following", user.id)).assert_status(200);
     assert_eq!(following["data"][0]["id"], friend.id);
     let posts = |reader: &crate::harness::TestUser<'_>| {
         let path = format!("/2/users/{}/posts?max_results=100", server.env_value("USER_ID"));
@@ -172,17 +172,17 @@ fn write_archive(folder: &Path) {
 #[test]
 fn unreadable_import_line_is_reported_and_skipped() {
     let server = TestServer::start(&["--world", "empty"]);
-    let person = server.new_user("target");
+    let user = server.new_user("target");
     let lines = [
         json!({ "kind": "nonsense" }),
         json!(17),
         json!({ "kind": "post", "id": "x" }),
-        json!({ "kind": "follow", "from": person.id }),
+        json!({ "kind": "follow", "from": user.id }),
     ];
     let ran = server.import_lines(&lines);
     assert!([0, 1].contains(&ran.code), "{ran:?}");
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
-    person.get("/2/users/me").assert_status(200);
+    user.get("/2/users/me").assert_status(200);
     server.run_cli(&["import", "jsonl", "/nowhere/at/all"]).assert_exit_code(1);
     server.run_cli(&["import", "archive", "/nowhere/at/all"]).assert_exit_code(1);
 }
@@ -198,7 +198,7 @@ fn real_posts_are_imported_and_paged() {
     assert!(texts.len() > 3_000, "{}", texts.len());
     let server = TestServer::start(&["--world", "empty"]);
     let (author, began) = ("7", 1_600_000_000_000_u64);
-    let person =
+    let user =
         json!({ "kind": "user", "id": author, "handle": "realist", "name": "A Realist", "created_at_ms": began });
     let post = |(number, text): (u64, &&str)| {
         let at = began + number * 60_000;
@@ -206,7 +206,7 @@ fn real_posts_are_imported_and_paged() {
         json!({ "kind": "post", "id": id, "author": author, "created_at_ms": at, "text": text })
     };
     let posts = (0..).zip(&texts).map(post);
-    let lines: Vec<Value> = std::iter::once(person).chain(posts).collect();
+    let lines: Vec<Value> = std::iter::once(user).chain(posts).collect();
     server.import_lines(&lines).assert_success();
     server.import_lines(&lines).assert_success();
     let reader = server.new_user("reader");
@@ -226,8 +226,8 @@ fn real_posts_are_imported_and_paged() {
     // The newest 3,200 are within reach.
     let newest: Vec<String> = texts.iter().rev().take(read.len()).map(|text| shown(text)).collect();
     assert!(read.len() >= 3_200, "{}", read.len());
-    for (read, wanted) in read.iter().zip(&newest) {
-        assert_eq!(read, wanted);
+    for (read, expected) in read.iter().zip(&newest) {
+        assert_eq!(read, expected);
     }
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
 }

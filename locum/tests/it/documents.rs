@@ -31,16 +31,16 @@ fn every_test_named_in_the_security_document_exists() {
         let Some((name, path)) = quoted.split_once(' ') else {
             continue;
         };
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_:".contains(letter);
+        let plain = |email: char| email.is_ascii_alphanumeric() || "_:".contains(email);
         if !CRATES.contains(&name) || !path.contains("::") || !path.chars().all(plain) {
             continue;
         }
         let modules: Vec<&str> = path.split("::").collect();
         let (test, folders) = modules.split_last().unwrap();
-        let wanted = format!("fn {test}(");
+        let expected = format!("fn {test}(");
         let there = places(root, name, folders)
             .iter()
-            .any(|path| std::fs::read_to_string(path).is_ok_and(|code| code.contains(&wanted)));
+            .any(|path| std::fs::read_to_string(path).is_ok_and(|code| code.contains(&expected)));
         assert!(there, "docs/security.md names {quoted}");
         found += 1;
     }

@@ -41,19 +41,19 @@ fn acknowledged_writes_survive_a_killed_process() {
     let mut server = TestServer::start(&["--world", "empty"]);
     let writers: Vec<Writer> = (0..4)
         .map(|_| {
-            let person = server.new_user_with("writer", &["--subscription-type", "Premium"]);
-            Writer { id: person.id.clone(), token: person.token }
+            let user = server.new_user_with("writer", &["--subscription-type", "Premium"]);
+            Writer { id: user.id.clone(), token: user.token }
         })
         .collect();
-    let (mut dice, mut all) = (TestRng(seed), Ledger::default());
+    let (mut rng, mut all) = (TestRng(seed), Ledger::default());
     for round in 0..rounds {
-        let instant = Duration::from_millis(u64::try_from(60 + dice.below(500)).unwrap());
-        let ledger = write_until_killed(&server, &writers, instant, dice.0);
+        let instant = Duration::from_millis(u64::try_from(60 + rng.below(500)).unwrap());
+        let ledger = write_until_killed(&server, &writers, instant, rng.0);
         server.crash_and_restart();
-        let told = format!("round {round}, seed {seed}, killed after {instant:?}");
-        println!("{told}: {} posts, {} deletions", ledger.posts.len(), ledger.deleted.len());
-        check(&server, &writers, &ledger, &told);
-        all.take(ledger, &told);
+        let response = format!("round {round}, seed {seed}, killed after {instant:?}");
+        println!("{response}: {} posts, {} deletions", ledger.posts.len(), ledger.deleted.len());
+        check(&server, &writers, &ledger, &response);
+        all.take(ledger, &response);
     }
     check(&server, &writers, &all, &format!("after all, seed {seed}"));
     assert!(all.posts.len() > 10 * usize::try_from(rounds).unwrap(), "{} posts", all.posts.len());
@@ -63,9 +63,9 @@ fn acknowledged_writes_survive_a_killed_process() {
 }
 
 impl Ledger {
-    fn take(&mut self, other: Self, told: &str) {
+    fn take(&mut self, other: Self, response: &str) {
         for (id, text) in other.posts {
-            assert!(self.posts.insert(id, text).is_none(), "{told}: {id} was given out twice");
+            assert!(self.posts.insert(id, text).is_none(), "{response}: {id} was given out twice");
         }
         self.deleted.extend(other.deleted);
         self.doubtful.extend(other.doubtful);
@@ -75,37 +75,37 @@ impl Ledger {
 
 /// Everyone writes until the process is gone; what was acknowledged until then.
 fn write_until_killed(server: &TestServer, writers: &[Writer], instant: Duration, seed: u64) -> Ledger {
-    let (ledger, gone) = (Mutex::new(Ledger::default()), AtomicBool::new(false));
+    let (ledger, deleted) = (Mutex::new(Ledger::default()), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for (number, writer) in (0..).zip(writers) {
             for lane in 0..2 {
-                let dice = TestRng(seed ^ (number * 2 + lane + 1));
-                let (ledger, gone) = (&ledger, &gone);
-                scope.spawn(move || write(server, writer, dice, ledger, gone));
+                let rng = TestRng(seed ^ (number * 2 + lane + 1));
+                let (ledger, deleted) = (&ledger, &deleted);
+                scope.spawn(move || write(server, writer, rng, ledger, deleted));
             }
         }
-        scope.spawn(|| follow(server, writers, &ledger, &gone));
+        scope.spawn(|| follow(server, writers, &ledger, &deleted));
         // The instant counts from where something is acknowledged: a loaded machine is slow to begin.
         wait_until("something to be acknowledged", || ledger.lock().unwrap().posts.len() > 10);
         std::thread::sleep(instant);
         server.signal(Signal::KILL);
-        gone.store(true, Ordering::SeqCst);
+        deleted.store(true, Ordering::SeqCst);
     });
     ledger.into_inner().unwrap()
 }
 
 /// One lane of a writer: posts, replies, edits and deletions.
-fn write(server: &TestServer, writer: &Writer, mut dice: TestRng, ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+fn write(server: &TestServer, writer: &Writer, mut rng: TestRng, ledger: &Mutex<Ledger>, removed: &AtomicBool) {
     let mut mine: Vec<u64> = Vec::new();
-    while !gone.load(Ordering::SeqCst) {
+    while !removed.load(Ordering::SeqCst) {
         let text = format!("Entry {}", unique_number());
-        let some = mine.get(dice.below(64)).copied();
-        match (dice.below(6), some) {
+        let some = mine.get(rng.below(64)).copied();
+        match (rng.below(6), some) {
             (0, Some(id)) => {
                 mine.retain(|other| *other != id);
                 ledger.lock().unwrap().doubtful.insert(id);
-                let ask = TestRequest::delete(format!("/2/posts/{id}")).bearer(&writer.token);
-                if server.try_send(ask).is_some_and(|answer| answer.status == 200) {
+                let request = TestRequest::delete(format!("/2/posts/{id}")).bearer(&writer.token);
+                if server.try_send(request).is_some_and(|response| response.status == 200) {
                     ledger.lock().unwrap().deleted.insert(id);
                 }
             }
@@ -132,19 +132,19 @@ fn note(server: &TestServer, writer: &Writer, body: &Value, text: String, ledger
 }
 
 fn post(server: &TestServer, writer: &Writer, body: &Value) -> Option<u64> {
-    let answer = server.try_send(TestRequest::post("/2/posts").json(body).bearer(&writer.token))?;
-    match answer.status {
-        201 => answer.json()["data"]["id"].as_str()?.parse().ok(),
+    let response = server.try_send(TestRequest::post("/2/posts").json(body).bearer(&writer.token))?;
+    match response.status {
+        201 => response.json()["data"]["id"].as_str()?.parse().ok(),
         // A reply to a post that its author deleted meanwhile.
         400 | 403 => None,
-        other => panic!("{other}: {}", answer.text()),
+        other => panic!("{other}: {}", response.text()),
     }
 }
 
-fn follow(server: &TestServer, writers: &[Writer], ledger: &Mutex<Ledger>, gone: &AtomicBool) {
+fn follow(server: &TestServer, writers: &[Writer], ledger: &Mutex<Ledger>, deleted: &AtomicBool) {
     for source in writers {
         for target in writers.iter().filter(|target| target.id != source.id) {
-            if gone.load(Ordering::SeqCst) {
+            if deleted.load(Ordering::SeqCst) {
                 return;
             }
             let line = json!({ "kind": "follow", "from": source.id, "to": target.id });
@@ -156,31 +156,31 @@ fn follow(server: &TestServer, writers: &[Writer], ledger: &Mutex<Ledger>, gone:
     }
 }
 
-fn check(server: &TestServer, writers: &[Writer], ledger: &Ledger, told: &str) {
+fn check(server: &TestServer, writers: &[Writer], ledger: &Ledger, response: &str) {
     let ids: Vec<&u64> = ledger.posts.keys().collect();
     for some in ids.chunks(100) {
         let list = some.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let ask = TestRequest::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
-        let body = server.send(ask).assert_status(200);
+        let request = TestRequest::get(format!("/2/posts?ids={list}")).bearer(&writers[0].token);
+        let body = server.send(request).assert_status(200);
         let data = body["data"].as_array().cloned().unwrap_or_default();
         for id in some {
             let found = data.iter().find(|post| post["id"] == id.to_string());
             let text = &ledger.posts[id];
             match found {
                 Some(post) => {
-                    assert!(!ledger.deleted.contains(id), "{told}: {id} was deleted and is back");
-                    assert_eq!(post["text"], text.as_str(), "{told}: {id}");
+                    assert!(!ledger.deleted.contains(id), "{response}: {id} was deleted and is back");
+                    assert_eq!(post["text"], text.as_str(), "{response}: {id}");
                 }
-                None => assert!(ledger.doubtful.contains(id), "{told}: {id} {text:?} is lost"),
+                None => assert!(ledger.doubtful.contains(id), "{response}: {id} {text:?} is lost"),
             }
         }
     }
     for (source, target) in &ledger.follows {
-        let ask = TestRequest::get(format!("/2/users/{source}/following?max_results=100"));
-        let body = server.send(ask.bearer(&writers[0].token)).assert_status(200);
+        let request = TestRequest::get(format!("/2/users/{source}/following?max_results=100"));
+        let body = server.send(request.bearer(&writers[0].token)).assert_status(200);
         let users = body["data"].as_array().cloned().unwrap_or_default();
         let follows = users.iter().any(|user| user["id"] == target.as_str());
-        assert!(follows, "{told}: {source} no longer follows {target}");
+        assert!(follows, "{response}: {source} no longer follows {target}");
     }
 }
 
@@ -212,24 +212,24 @@ fn damaged_wal_restores_a_consistent_state_or_none() {
     }
     let mut server = TestServer::start(&["--world", "empty"]);
     let (id, texts) = {
-        let person = server.new_user("damaged");
+        let user = server.new_user("damaged");
         let texts: Vec<String> = (0..40).map(|number| format!("Entry {number} of forty")).collect();
         for text in &texts {
-            person.publish_text(text);
+            user.publish_text(text);
         }
-        (person.id, texts)
+        (user.id, texts)
     };
     server.kill();
     let wal = std::fs::read(server.data_dir().join("locum.db-wal")).unwrap();
     assert!(wal.len() > 4_096, "{} bytes", wal.len());
-    let mut dice = TestRng(7);
+    let mut rng = TestRng(7);
     let mut opened = 0;
     for round in 0..24 {
         let mut damaged = wal.clone();
         if round % 2 == 0 {
-            damaged.truncate(dice.below(wal.len()));
+            damaged.truncate(rng.below(wal.len()));
         } else {
-            let place = dice.below(wal.len());
+            let place = rng.below(wal.len());
             damaged[place] ^= 0x40;
         }
         opened += usize::from(shows_a_moment(&server, &damaged, &id, &texts));

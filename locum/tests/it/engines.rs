@@ -50,8 +50,8 @@ impl Side {
         let all = users.iter().map(|id| format!("/2/users/{id}/posts"));
         for (number, path) in homes.chain(all).enumerate() {
             let token = self.server.env_value(TOKENS[number % TOKENS.len()]);
-            let ask = TestRequest::get(format!("{path}?max_results=100")).bearer(token);
-            let found = self.server.send(ask).json();
+            let request = TestRequest::get(format!("{path}?max_results=100")).bearer(token);
+            let found = self.server.send(request).json();
             for post in found["data"].as_array().into_iter().flatten() {
                 let id = post["id"].as_str().unwrap().to_owned();
                 if !self.posts.contains(&id) {
@@ -83,19 +83,19 @@ impl Side {
     }
 
     fn take(&mut self, step: &Step) -> (u16, Value) {
-        let mut ask = TestRequest::new(step.method, self.own(&step.target));
+        let mut request = TestRequest::new(step.method, self.own(&step.target));
         if let Some(body) = &step.body {
-            ask = ask.body("application/json", self.own(&body.to_string()));
+            request = request.body("application/json", self.own(&body.to_string()));
         }
-        let answer = self.server.send(ask.bearer(self.server.env_value(TOKENS[step.author])));
-        if answer.status == 201 {
-            self.posts.push(answer.json()["data"]["id"].as_str().unwrap().to_owned());
+        let response = self.server.send(request.bearer(self.server.env_value(TOKENS[step.author])));
+        if response.status == 201 {
+            self.posts.push(response.json()["data"]["id"].as_str().unwrap().to_owned());
         }
-        (answer.status, self.told(&answer))
+        (response.status, self.told(&response))
     }
 
-    fn told(&self, answer: &TestResponse) -> Value {
-        let mut value: Value = serde_json::from_str(&self.common(&answer.text())).unwrap();
+    fn told(&self, response: &TestResponse) -> Value {
+        let mut value: Value = serde_json::from_str(&self.common(&response.text())).unwrap();
         forget(&mut value);
         value
     }
@@ -125,17 +125,17 @@ fn forget(value: &mut Value) {
 }
 
 /// The next step of a program in which `posts` posts were made.
-fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
-    let author = dice.below(2);
+fn step(rng: &mut TestRng, posts: usize, users: &[String]) -> Step {
+    let author = rng.below(2);
     let post = match posts {
         0 => "1".to_owned(),
-        _ => format!("<post {}>", dice.below(posts)),
+        _ => format!("<post {}>", rng.below(posts)),
     };
-    let user = dice.pick(users).clone();
-    let fields = dice.pick(FIELDS);
-    let limit = 5 + dice.below(20);
-    let (method, target, body) = match dice.below(12) {
-        0..=3 => ("POST", "/2/posts".to_owned(), Some(new_post(dice, &post))),
+    let user = rng.pick(users).clone();
+    let fields = rng.pick(FIELDS);
+    let limit = 5 + rng.below(20);
+    let (method, target, body) = match rng.below(12) {
+        0..=3 => ("POST", "/2/posts".to_owned(), Some(new_post(rng, &post))),
         4 => ("DELETE", format!("/2/posts/{post}"), None),
         5 => ("GET", format!("/2/posts/{post}?{fields}"), None),
         6 => ("GET", format!("/2/tweets?ids={post},1,{user}&{fields}"), None),
@@ -152,13 +152,13 @@ fn step(dice: &mut TestRng, posts: usize, users: &[String]) -> Step {
     Step { method, target: target.trim_end_matches(['&', '?']).to_owned(), body, author }
 }
 
-fn new_post(dice: &mut TestRng, post: &str) -> Value {
-    let mut body = json!({ "text": format!("{} {}", dice.pick(TEXTS), dice.below(40)) });
-    match dice.below(7) {
+fn new_post(rng: &mut TestRng, post: &str) -> Value {
+    let mut body = json!({ "text": format!("{} {}", rng.pick(TEXTS), rng.below(40)) });
+    match rng.below(7) {
         0 | 1 => body["reply"] = json!({ "in_reply_to_post_id": post }),
         2 => body["quote_post_id"] = json!(post),
         3 => {
-            body["reply_settings"] = json!(dice.pick(&["following", "mentionedUsers", "verified"]));
+            body["reply_settings"] = json!(rng.pick(&["following", "mentionedUsers", "verified"]));
         }
         4 => body["edit_options"] = json!({ "previous_post_id": post }),
         _ => {}
@@ -185,9 +185,9 @@ fn both_engines_answer_random_requests_alike() {
         .collect();
     one.look_around(&users);
     other.look_around(&users);
-    let mut dice = TestRng(seed);
+    let mut rng = TestRng(seed);
     for number in 0..steps {
-        let step = step(&mut dice, one.posts.len(), &users);
+        let step = step(&mut rng, one.posts.len(), &users);
         let (mine, theirs) = (one.take(&step), other.take(&step));
         assert_eq!(mine, theirs, "step {number} of seed {seed}: {step:?}");
         assert!(mine.0 < 500, "step {number} of seed {seed}: {step:?}: {mine:?}");

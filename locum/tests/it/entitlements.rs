@@ -12,10 +12,10 @@ fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
     all.filter_map(|endpoint| Some((endpoint, endpoint.required_entitlement?.name())))
 }
 
-fn ask(endpoint: &Endpoint, person: &TestUser<'_>) -> TestRequest {
+fn ask(endpoint: &Endpoint, user: &TestUser<'_>) -> TestRequest {
     let path = endpoint.path.replace("<posts>", "posts").replace("<post>", "post");
-    let path = path.replace("{id}", &person.id);
-    let path = path.replace("{source_user_id}", &person.id);
+    let path = path.replace("{id}", &user.id);
+    let path = path.replace("{source_user_id}", &user.id);
     let path = path.replace("{target_user_id}", "20");
     let path = path.replace("{post_id}", "20");
     assert!(!path.contains(['{', '<']), "{path}");
@@ -23,13 +23,13 @@ fn ask(endpoint: &Endpoint, person: &TestUser<'_>) -> TestRequest {
 }
 
 /// As whoever may call the operation.
-fn call(endpoint: &Endpoint, person: &TestUser<'_>, app: &TestApp) -> TestResponse {
-    let token = if endpoint.permit.oauth2 { &person.token } else { &app.bearer };
-    person.server.send(ask(endpoint, person).bearer(token))
+fn call(endpoint: &Endpoint, user: &TestUser<'_>, app: &TestApp) -> TestResponse {
+    let token = if endpoint.permit.oauth2 { &user.token } else { &app.bearer };
+    user.server.send(ask(endpoint, user).bearer(token))
 }
 
-fn is_closed(answer: &TestResponse) -> bool {
-    answer.status == 403 && answer.json()["type"].as_str().is_some_and(|kind| kind.ends_with("/client-forbidden"))
+fn is_closed(response: &TestResponse) -> bool {
+    response.status == 403 && response.json()["type"].as_str().is_some_and(|kind| kind.ends_with("/client-forbidden"))
 }
 
 fn access(app: &TestApp, more: &[&str]) -> Value {
@@ -41,38 +41,38 @@ fn access(app: &TestApp, more: &[&str]) -> Value {
 fn app_calls_only_operations_it_is_entitled_to() {
     let server = shared_server();
     let app = server.new_app("self-serve");
-    let person = TestUser::app_owner(server, &app);
+    let user = TestUser::app_owner(server, &app);
     assert!(needing().count() >= 8);
     for (endpoint, name) in needing() {
         access(&app, &["--refuse", name]);
-        let problem = call(endpoint, &person, &app).assert_problem(403, "client-forbidden");
+        let problem = call(endpoint, &user, &app).assert_problem(403, "client-forbidden");
         assert_eq!(problem["title"], "Client Forbidden");
         assert_eq!(problem["reason"], "client-not-enrolled");
         assert_eq!(problem["required_enrollment"], name);
         assert_eq!(problem["client_id"], app.id.as_str());
         assert!(problem["registration_url"].is_string(), "{problem}");
         // Who calls, and with which scope, comes first.
-        let nobody = server.send(ask(endpoint, &person));
+        let nobody = server.send(ask(endpoint, &user));
         assert_eq!(nobody.status, 401, "{}", endpoint.id);
         if endpoint.permit.oauth2 {
-            let bare = person.new_token(&["--scopes", "offline.access"]);
-            let answer = server.send(ask(endpoint, &person).bearer(&bare));
-            assert_eq!(answer.assert_status(403)["detail"], "Forbidden", "{}", endpoint.id);
-            assert!(is_closed(&person.send_signed(ask(endpoint, &person))));
+            let bare = user.new_token(&["--scopes", "offline.access"]);
+            let response = server.send(ask(endpoint, &user).bearer(&bare));
+            assert_eq!(response.assert_status(403)["detail"], "Forbidden", "{}", endpoint.id);
+            assert!(is_closed(&user.send_signed(ask(endpoint, &user))));
         }
         // The next call is judged by what was decided just now.
         access(&app, &["--allow", name]);
-        let answer = call(endpoint, &person, &app);
-        assert!(!is_closed(&answer), "{}: {}", endpoint.id, answer.text());
+        let response = call(endpoint, &user, &app);
+        assert!(!is_closed(&response), "{}: {}", endpoint.id, response.text());
     }
 }
 
 #[test]
 fn access_level_grants_its_entitlements() {
     let app = shared_server().new_app("self-serve");
-    let usual = json!(["blocks", "follows_and_likes", "ads"]);
+    let defaults = json!(["blocks", "follows_and_likes", "ads"]);
     let all = json!(["full_archive", "blocks", "follows_and_likes", "ads"]);
-    assert_eq!(access(&app, &[])["entitlements"], usual);
+    assert_eq!(access(&app, &[])["entitlements"], defaults);
     let changed = access(&app, &["--level", "enterprise"]);
     assert_eq!(changed["access_level"], "enterprise");
     assert_eq!(changed["entitlements"], all);
@@ -105,24 +105,24 @@ fn verify_credentials_returns_the_caller_in_the_older_format() {
     assert_eq!(person.send_signed(me()).assert_status(200)["statuses_count"], 1);
 
     // The address only where app, question and person all say so.
-    let told = |person: &TestUser<'_>, query: &str| {
-        let ask = TestRequest::get(format!("/1.1/account/verify_credentials.json?{query}"));
-        person.send_signed(ask).assert_status(200).get("email").cloned()
+    let response = |person: &TestUser<'_>, query: &str| {
+        let request = TestRequest::get(format!("/1.1/account/verify_credentials.json?{query}"));
+        person.send_signed(request).assert_status(200).get("email").cloned()
     };
-    let wanted = "include_email=true&skip_status=True&include_entities=false";
-    assert_eq!(told(&person, wanted), None, "the app may not ask for it");
+    let expected = "include_email=true&skip_status=True&include_entities=false";
+    assert_eq!(response(&person, expected), None, "the app may not ask for it");
     let owner = &server.default_app().owner;
-    let made = ["app", "create", "Mail", "--owner", owner, "--request-email"];
-    let made = server.run_cli(&made).json();
-    let app = TestApp::from_command_output(owner, &made);
+    let created = ["app", "create", "Mail", "--owner", owner, "--request-email"];
+    let created = server.run_cli(&created).json();
+    let app = TestApp::from_command_output(owner, &created);
     let asking = TestUser::with_new_token(server, &app, &person.id, &person.username);
     let address = json!("verified@example.org");
-    assert_eq!(told(&asking, wanted), Some(address.clone()));
-    assert_eq!(told(&asking, "include_email=True"), Some(address));
-    assert_eq!(told(&asking, "include_email=false"), None);
+    assert_eq!(response(&asking, expected), Some(address.clone()));
+    assert_eq!(response(&asking, "include_email=True"), Some(address));
+    assert_eq!(response(&asking, "include_email=false"), None);
     let nowhere = server.new_user("nowhere");
     let nowhere = TestUser::with_new_token(server, &app, &nowhere.id, &nowhere.username);
-    assert_eq!(told(&nowhere, wanted), Some(Value::Null));
+    assert_eq!(response(&nowhere, expected), Some(Value::Null));
 
     let refused = |answer: TestResponse, status, code| answer.assert_legacy_code(status, code);
     refused(server.send(me()), 400, 215);

@@ -80,9 +80,9 @@ fn every_key_of_the_first_run_is_accepted() {
             ),
             ..Default::default()
         };
-        let ask = TestRequest::get("/2/users/me");
-        let header = ask.oauth1_header(&key, &server.url);
-        let me = server.send(ask.authorization(header)).assert_status(200);
+        let request = TestRequest::get("/2/users/me");
+        let header = request.oauth1_header(&key, &server.url);
+        let me = server.send(request.authorization(header)).assert_status(200);
         assert_eq!(me["data"]["id"], server.env_value(&format!("USER_ID{suffix}")));
     }
 }
@@ -179,10 +179,10 @@ fn demo_world_has_objects_of_every_kind() {
     assert_eq!(talks.len(), 2, "one of two, one of a group: {events}");
     let user = |name: &str| get(&format!("/2/users/by/username/{name}"))["data"]["id"].as_str().unwrap().to_owned();
     let posts = |name: &str| {
-        let asked = "post.fields=geo,attachments,public_metrics&expansions=attachments.poll_ids,\
+        let requested = "post.fields=geo,attachments,public_metrics&expansions=attachments.poll_ids,\
                      attachments.media_keys,geo.place_id&poll.fields=options,voting_status&\
                      media.fields=alt_text,url&place.fields=full_name";
-        get(&format!("/2/users/{}/posts?max_results=100&{asked}", user(name)))
+        get(&format!("/2/users/{}/posts?max_results=100&{requested}", user(name)))
     };
     let zoe = posts("zoe");
     let picture = &zoe["includes"]["media"][0];
@@ -233,13 +233,13 @@ fn empty_world_has_no_posts_and_working_keys() {
 #[test]
 fn configured_vocabulary_is_used_where_the_request_names_none() {
     let server = TestServer::start(&["--vocabulary", "tweets"]);
-    let person = server.new_user("speaker");
-    person.publish_text("Which words?");
-    let home = format!("/2/users/{}/timelines/reverse_chronological", person.id);
-    let first = |path: &str| person.get(path).assert_status(200)["data"][0].clone();
+    let user = server.new_user("speaker");
+    user.publish_text("Which words?");
+    let home = format!("/2/users/{}/timelines/reverse_chronological", user.id);
+    let first = |path: &str| user.get(path).assert_status(200)["data"][0].clone();
     assert!(first(&home).get("edit_history_tweet_ids").is_some(), "{}", first(&home));
-    let asked = first(&format!("{home}?post.fields=created_at"));
-    assert!(asked.get("edit_history_post_ids").is_some(), "{asked}");
+    let requested = first(&format!("{home}?post.fields=created_at"));
+    assert!(requested.get("edit_history_post_ids").is_some(), "{requested}");
 
     let default = shared_server().new_user("speaker");
     default.publish_text("Which words?");

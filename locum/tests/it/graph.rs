@@ -14,15 +14,15 @@ fn shy(name: &str) -> TestUser<'static> {
 
 fn follow(source: &TestUser<'_>, target: &TestUser<'_>) -> Value {
     let path = format!("/2/users/{}/following", source.id);
-    let answer = source.post(path, &json!({ "target_user_id": target.id }));
-    answer.assert_status(200)["data"].clone()
+    let response = source.post(path, &json!({ "target_user_id": target.id }));
+    response.assert_status(200)["data"].clone()
 }
 
 /// Sets or lifts a tie of the authenticated user.
 fn tie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
     let path = format!("/2/users/{}/{tie}", source.id);
-    let answer = source.post(path, &json!({ "target_user_id": target.id }));
-    assert_eq!(answer.assert_status(200)["data"], json!({ tie: true }));
+    let response = source.post(path, &json!({ "target_user_id": target.id }));
+    assert_eq!(response.assert_status(200)["data"], json!({ tie: true }));
 }
 
 fn untie(source: &TestUser<'_>, tie: &str, target: &TestUser<'_>) {
@@ -125,24 +125,24 @@ fn follow_request_is_withdrawn_or_dropped_when_the_user_becomes_public() {
 fn follow_of_an_unavailable_user_is_refused() {
     let (me, other) = (person("me"), person("other"));
     let path = format!("/2/users/{}/following", me.id);
-    let ask = |target: &str| me.post(&path, &json!({ "target_user_id": target }));
-    ask(&me.id).assert_error(403, "You cannot follow yourself.");
-    ask("1").assert_problem(404, "resource-not-found");
+    let request = |target: &str| me.post(&path, &json!({ "target_user_id": target }));
+    request(&me.id).assert_error(403, "You cannot follow yourself.");
+    request("1").assert_problem(404, "resource-not-found");
     tie(&other, "blocking", &me);
-    let blocked = ask(&other.id);
+    let blocked = request(&other.id);
     blocked.assert_legacy_code(403, 136);
     blocked.assert_error(403, "You have been blocked from performing this action.");
     untie(&other, "blocking", &me);
     tie(&me, "blocking", &other);
-    ask(&other.id).assert_error(403, "You are not permitted to perform this action.");
+    request(&other.id).assert_error(403, "You are not permitted to perform this action.");
     untie(&me, "blocking", &other);
     shared_server().run_cli(&["user", "suspend", &other.id]).assert_success();
-    let suspended = ask(&other.id);
+    let suspended = request(&other.id);
     suspended.assert_legacy_code(403, 63);
     suspended.assert_error(403, "User has been suspended.");
     shared_server().run_cli(&["user", "restore", &other.id]).assert_success();
     shared_server().run_cli(&["user", "delete", &other.id]).assert_success();
-    ask(&other.id).assert_problem(404, "resource-not-found");
+    request(&other.id).assert_problem(404, "resource-not-found");
     assert_eq!(counts(&me), (0, 0));
 }
 
@@ -153,11 +153,11 @@ fn relation_needs_the_own_user_in_the_path_and_a_known_target() {
     for noun in ["following", "blocking", "muting"] {
         let foreign = me.post(format!("/2/users/{}/{noun}", other.id), &body);
         foreign.assert_problem(400, "invalid-request");
-        let wanted = format!(
+        let expected = format!(
             "The `id` query parameter value [{}] must be the same as the authenticating user [{}]",
             other.id, me.id
         );
-        foreign.assert_error(400, &wanted);
+        foreign.assert_error(400, &expected);
         let foreign = me.delete(format!("/2/users/{}/{noun}/{}", other.id, me.id));
         foreign.assert_problem(400, "invalid-request");
         let own = format!("/2/users/{}/{noun}", me.id);
@@ -210,14 +210,14 @@ fn blocks_and_mutes_are_paged_latest_first() {
             tie(&me, noun, other);
             tie(&me, noun, other);
         }
-        let mut wanted: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
-        wanted.reverse();
+        let mut expected: Vec<&str> = others.iter().map(|other| other.id.as_str()).collect();
+        expected.reverse();
         let path = format!("/2/users/{}/{noun}", me.id);
-        assert_eq!(ids(&me, &path), wanted);
+        assert_eq!(ids(&me, &path), expected);
         let first = me.get(format!("{path}?max_results=2")).assert_status(200);
         let next = first["meta"]["next_token"].as_str().unwrap();
         let second = me.get(format!("{path}?max_results=2&pagination_token={next}")).assert_status(200);
-        assert_eq!(second["data"][0]["id"], wanted[2]);
+        assert_eq!(second["data"][0]["id"], expected[2]);
         let back = second["meta"]["previous_token"].as_str().unwrap();
         let again = me.get(format!("{path}?max_results=2&pagination_token={back}")).assert_status(200);
         assert_eq!(again["data"], first["data"]);
@@ -237,18 +237,18 @@ fn direct_messages_are_blocked_and_allowed_again() {
         let path = format!("/2/users/{}?user.fields=receives_your_dm", me.id);
         other.get(path).assert_status(200)["data"]["receives_your_dm"].clone()
     };
-    let ask = |act: &str, id: &str| me.send(TestRequest::post(format!("/2/users/{id}/dm/{act}")));
+    let request = |act: &str, id: &str| me.send(TestRequest::post(format!("/2/users/{id}/dm/{act}")));
     assert_eq!(takes(), true);
     for _ in 0..2 {
-        assert_eq!(ask("block", &other.id).assert_status(200)["data"], json!({ "blocked": true }));
+        assert_eq!(request("block", &other.id).assert_status(200)["data"], json!({ "blocked": true }));
     }
     assert_eq!(takes(), false);
-    assert_eq!(ask("unblock", &other.id).assert_status(200)["data"], json!({ "blocked": false }));
+    assert_eq!(request("unblock", &other.id).assert_status(200)["data"], json!({ "blocked": false }));
     assert_eq!(takes(), true);
-    ask("unblock", &other.id).assert_error(403, "User is not blocked for DMs");
-    ask("block", "1").assert_problem(404, "resource-not-found");
-    ask("block", &me.id).assert_status(403);
-    ask("block", "x").assert_problem(400, "invalid-request");
+    request("unblock", &other.id).assert_error(403, "User is not blocked for DMs");
+    request("block", "1").assert_problem(404, "resource-not-found");
+    request("block", &me.id).assert_status(403);
+    request("block", "x").assert_problem(400, "invalid-request");
     tie(&me, "blocking", &other);
     assert_eq!(takes(), false);
 }
@@ -332,8 +332,8 @@ impl Scene {
             }
             "follow" => {
                 let path = format!("/2/users/{}/following", viewer.id);
-                let asked = viewer.post(path, &json!({ "target_user_id": author.id }));
-                asked.status == 200 && asked.json()["data"]["following"] == true
+                let requested = viewer.post(path, &json!({ "target_user_id": author.id }));
+                requested.status == 200 && requested.json()["data"]["following"] == true
             }
             other => panic!("{other}"),
         }
@@ -534,8 +534,8 @@ fn counters_agree_after_contradicting_relations() {
     assert_eq!(status(&one, &third), ["blocking"]);
     let found = server.run_cli(&["fsck"]);
     let found: Value = serde_json::from_str(&found.stdout).unwrap();
-    let people = [&one, &other, &third].map(|who| who.id.clone());
+    let users = [&one, &other, &third].map(|who| who.id.clone());
     let ours = found["differences"].as_array().unwrap().iter();
-    let ours: Vec<_> = ours.filter(|one| people.contains(&one["id"].as_str().unwrap().to_owned())).collect();
+    let ours: Vec<_> = ours.filter(|one| users.contains(&one["id"].as_str().unwrap().to_owned())).collect();
     assert!(ours.is_empty(), "{ours:?}");
 }

@@ -19,18 +19,18 @@ fn number(value: &Value, name: &str) -> u64 {
     value[name].as_u64().unwrap_or_else(|| panic!("no {name}: {value}"))
 }
 
-fn calls(person: &TestUser<'_>) {
-    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
-    let bearer = TestRequest::get(format!("/2/users/{}", person.id)).bearer(&person.app.bearer);
-    person.server.send(bearer).assert_status(200);
+fn calls(user: &TestUser<'_>) {
+    user.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
+    let bearer = TestRequest::get(format!("/2/users/{}", user.id)).bearer(&user.app.bearer);
+    user.server.send(bearer).assert_status(200);
 }
 
 #[test]
 fn master_key_is_rotated_while_the_server_runs() {
     let mut server = TestServer::start(&[]);
     {
-        let person = server.new_user("before");
-        calls(&person);
+        let user = server.new_user("before");
+        calls(&user);
         let first = server.run_cli(&["keys", "show"]).json();
         let before = number(&first, "sealed_with_current");
         assert!(before > 10, "{first}");
@@ -39,7 +39,7 @@ fn master_key_is_rotated_while_the_server_runs() {
             scope.spawn(|| {
                 let mut rounds = 0;
                 while !done.load(Ordering::SeqCst) || rounds < 5 {
-                    calls(&person);
+                    calls(&user);
                     rounds += 1;
                 }
             });
@@ -88,9 +88,9 @@ fn re_encryption_resumes_after_a_crash() {
     let mut server = TestServer::start(&[]);
     let app = server.default_app().clone();
     let (token, secret) = {
-        let person = server.new_user("kept");
-        person.oauth1_token();
-        (person.oauth1_token().0.to_owned(), person.oauth1_token().1.to_owned())
+        let user = server.new_user("kept");
+        user.oauth1_token();
+        (user.oauth1_token().0.to_owned(), user.oauth1_token().1.to_owned())
     };
     let signed = |server: &TestServer| {
         let key = crate::harness::OAuth1Credentials {

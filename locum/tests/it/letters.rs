@@ -35,15 +35,15 @@ fn invited_user_registers_confirms_and_resets_the_password() {
 
     let (name, address) = ("grace", "grace@mail.example");
     let invited = server.run_cli(&["invite", "--email", address]).json();
-    let letter = office.wait_for_email(address, "You are invited to join Harbour");
-    assert_eq!(letter.from, "no-reply@harbour.example");
-    let (path, token) = link(&server, &letter.text);
+    let email = office.wait_for_email(address, "You are invited to join Harbour");
+    assert_eq!(email.from, "no-reply@harbour.example");
+    let (path, token) = link(&server, &email.text);
     assert!(invited["link"].as_str().unwrap().ends_with(&path));
     let action = format!("/join?token={token}");
     let fields = [("username", name), ("name", "Grace"), ("email", address), ("password", NEW)];
     let page = browser.get(path.clone());
-    let made = browser.submit(&page, &action, &fields);
-    assert_eq!(made.status, 303, "{}", made.text());
+    let created = browser.submit(&page, &action, &fields);
+    assert_eq!(created.status, 303, "{}", created.text());
     // It works once.
     assert!(!Browser::new(&server).get(path).text().contains("name=\"password\""));
     let again = [("username", "second"), ("email", "b@mail.example"), ("password", NEW)];
@@ -64,12 +64,12 @@ fn confirms(server: &TestServer, office: &MailServer, browser: &mut Browser<'_>,
     let mint = ["token", "mint", "--app", "Reader", "--user", name];
     let token = server.run_cli(&mint).json()["token"].clone();
     let seen = || {
-        let ask = TestRequest::get("/2/users/me?user.fields=confirmed_email");
-        server.send(ask.bearer(token.as_str().unwrap())).assert_status(200)["data"]["confirmed_email"].clone()
+        let request = TestRequest::get("/2/users/me?user.fields=confirmed_email");
+        server.send(request.bearer(token.as_str().unwrap())).assert_status(200)["data"]["confirmed_email"].clone()
     };
     assert!(seen().is_null());
-    let letter = office.wait_for_email(address, "Confirm that this email address");
-    let (path, token) = link(server, &letter.text);
+    let email = office.wait_for_email(address, "Confirm that this email address");
+    let (path, token) = link(server, &email.text);
     let page = browser.get(path);
     let done = browser.submit(&page, "/account/confirm", &[("token", &token)]);
     assert!(done.text().contains("Email address confirmed"), "{}", done.text());
@@ -82,8 +82,8 @@ fn gets_back_in(server: &TestServer, office: &MailServer, name: &str, address: &
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
     browser.submit(&page, "/forgotten-password", &[("email", address)]);
-    let letter = office.wait_for_email(address, "Choose a new password");
-    let (path, token) = link(server, &letter.text);
+    let email = office.wait_for_email(address, "Choose a new password");
+    let (path, token) = link(server, &email.text);
     let page = browser.get(path);
     let fields = [("token", token.as_str()), ("password", "tr4ms go there")];
     let done = browser.submit(&page, "/account/reset", &fields);
@@ -96,8 +96,8 @@ fn refused_mail_password_is_reported_without_being_shown() {
     let office = MailServer::open("hush-hush");
     let server = network(&office, "wrong-secret", &["--set", "auth.pkce_plain=warn"]);
     let address = format!("a{}@mail.example", unique_number());
-    let made = ["user", "create", "ada", "--email", &address, "--password", NEW];
-    server.run_cli(&made).assert_success();
+    let created = ["user", "create", "ada", "--email", &address, "--password", NEW];
+    server.run_cli(&created).assert_success();
     let mut browser = Browser::new(&server);
     let page = browser.get("/forgotten-password");
     browser.submit(&page, "/forgotten-password", &[("email", &address)]);

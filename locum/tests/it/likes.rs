@@ -17,17 +17,17 @@ fn ids(page: &Value) -> Vec<&str> {
 #[track_caller]
 fn likes(who: &TestUser<'_>, post: &str) {
     let path = format!("/2/users/{}/likes", who.id);
-    let made = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
-    assert_eq!(made, json!({ "data": { "liked": true } }));
+    let created = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
+    assert_eq!(created, json!({ "data": { "liked": true } }));
 }
 
 #[track_caller]
-fn counts(reader: &TestUser<'_>, post: &str, user: &TestUser<'_>, wanted: [u64; 2]) {
+fn counts(reader: &TestUser<'_>, post: &str, user: &TestUser<'_>, expected: [u64; 2]) {
     let post = reader.fetch_post(post, "public_metrics");
     let path = format!("/2/users/{}?user.fields=public_metrics", user.id);
     let user = reader.get(path).assert_status(200);
     let found = [&post["public_metrics"]["like_count"], &user["data"]["public_metrics"]["like_count"]];
-    assert_eq!(found.map(|count| count.as_u64().unwrap()), wanted);
+    assert_eq!(found.map(|count| count.as_u64().unwrap()), expected);
 }
 
 /// An author whose first post two users like, themselves one of them, and the second one.
@@ -112,16 +112,16 @@ fn like_of_an_unavailable_post_is_refused_and_not_stored() {
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
     let path = format!("/2/users/{}/likes", fan.id);
-    let ask = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
-    ask(&secret).assert_problem(403, "not-authorized-for-resource");
+    let request = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
+    request(&secret).assert_problem(403, "not-authorized-for-resource");
     fan.import_follows(&[&shy]);
-    ask(&secret).assert_status(200);
+    request(&secret).assert_status(200);
     let line = json!({ "kind": "block", "from": author.id, "to": fan.id });
     shared_server().import_lines(&[line]).assert_success();
-    ask(&id).assert_legacy_code(403, 136);
-    ask("1").assert_problem(404, "resource-not-found");
+    request(&id).assert_legacy_code(403, 136);
+    request("1").assert_problem(404, "resource-not-found");
     author.delete(format!("/2/posts/{id}")).assert_status(200);
-    ask(&id).assert_problem(404, "resource-not-found");
+    request(&id).assert_problem(404, "resource-not-found");
     for body in [
         json!({}),
         json!({ "tweet_id": null }),
@@ -154,8 +154,8 @@ fn like_of_a_repost_counts_for_its_original_and_old_versions_refuse_likes() {
     let writer = shared_server().new_user_with("writer", &["--subscription-type", "Premium"]);
     let id = author.publish_text("Mine");
     let path = format!("/2/users/{}/retweets", fan.id);
-    let made = fan.post(path, &json!({ "tweet_id": id })).assert_status(200);
-    let repost = made["data"]["id"].as_str().unwrap();
+    let created = fan.post(path, &json!({ "tweet_id": id })).assert_status(200);
+    let repost = created["data"]["id"].as_str().unwrap();
     likes(&fan, repost);
     counts(&author, &id, &fan, [1, 1]);
     fan.delete(format!("/2/users/{}/likes/{repost}", fan.id)).assert_status(200);
@@ -182,9 +182,9 @@ fn daily_likes_are_limited_to_a_thousand() {
     let (author, fan) = (server.new_user("author"), server.new_user("fan"));
     let id = author.publish_text("Popular");
     let path = format!("/2/users/{}/likes", fan.id);
-    let answer = fan.post(path, &json!({ "tweet_id": id }));
-    answer.assert_status(200);
-    assert_eq!(answer.header_number("x-user-limit-24hour-limit"), 1_000);
-    assert_eq!(answer.header_number("x-user-limit-24hour-remaining"), 999);
-    assert_eq!(answer.header_number("x-rate-limit-limit"), 50);
+    let response = fan.post(path, &json!({ "tweet_id": id }));
+    response.assert_status(200);
+    assert_eq!(response.header_number("x-user-limit-24hour-limit"), 1_000);
+    assert_eq!(response.header_number("x-user-limit-24hour-remaining"), 999);
+    assert_eq!(response.header_number("x-rate-limit-limit"), 50);
 }

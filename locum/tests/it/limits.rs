@@ -13,20 +13,20 @@ fn server() -> &'static TestServer {
 }
 
 #[track_caller]
-fn figures(answer: &TestResponse) -> (i64, i64, i64) {
-    let number = |name: &str| answer.header_number(&format!("x-rate-limit-{name}"));
+fn figures(response: &TestResponse) -> (i64, i64, i64) {
+    let number = |name: &str| response.header_number(&format!("x-rate-limit-{name}"));
     (number("limit"), number("remaining"), number("reset"))
 }
 
 #[test]
 fn limit_of_the_table_is_served_exactly() {
-    let person = server().new_user("counter");
+    let user = server().new_user("counter");
     let now = base::clock::wall_time().ms() / 1000;
     let mut resets = Vec::new();
     for left in (0..75).rev() {
-        let answer = person.get("/2/users/me");
-        answer.assert_status(200);
-        let (limit, remaining, reset) = figures(&answer);
+        let response = user.get("/2/users/me");
+        response.assert_status(200);
+        let (limit, remaining, reset) = figures(&response);
         assert_eq!((limit, remaining), (75, left));
         assert!((now + 890..=now + 960).contains(&reset), "{reset} at {now}");
         resets.push(reset);
@@ -34,23 +34,23 @@ fn limit_of_the_table_is_served_exactly() {
     resets.dedup();
     assert_eq!(resets.len(), 1, "the window is fixed: {resets:?}");
     for _ in 0..3 {
-        let refused = person.get("/2/users/me");
+        let refused = user.get("/2/users/me");
         let body = refused.assert_status(429);
         assert_eq!(figures(&refused), (75, 0, resets[0]));
         assert_eq!((&body["title"], &body["status"]), (&json!("Too Many Requests"), &json!(429)));
         assert_eq!(body["errors"][0]["code"], 88);
     }
-    person.get(format!("/2/users/{}", person.id)).assert_status(200);
+    user.get(format!("/2/users/{}", user.id)).assert_status(200);
     let other = server().new_user("counter");
     assert_eq!(figures(&other.get("/2/users/me")).1, 74, "another's calls are their own");
 }
 
 #[test]
 fn concurrent_requests_pass_exactly_up_to_the_limit() {
-    let person = server().new_user("racer");
+    let user = server().new_user("racer");
     let path = "/2/users/me";
     let served: usize = std::thread::scope(|scope| {
-        let some = || (0..15).filter(|_| person.get(path).status == 200).count();
+        let some = || (0..15).filter(|_| user.get(path).status == 200).count();
         let all: Vec<_> = (0..8).map(|_| scope.spawn(some)).collect();
         all.into_iter().map(|one| one.join().unwrap()).sum()
     });
@@ -59,24 +59,24 @@ fn concurrent_requests_pass_exactly_up_to_the_limit() {
 
 #[test]
 fn vocabularies_and_credential_types_share_one_limit() {
-    let person = server().new_user("both");
-    let id = person.publish_text("Count me");
-    let left = |answer: &TestResponse| figures(answer).1;
-    let first = left(&person.get(format!("/2/tweets/{id}")));
-    assert_eq!(left(&person.get(format!("/2/posts/{id}"))), first - 1);
-    assert_eq!(left(&person.send_signed(TestRequest::get(format!("/2/tweets/{id}")))), first - 2);
-    let app = server().send(TestRequest::get(format!("/2/tweets/{id}")).bearer(&person.app.bearer));
+    let user = server().new_user("both");
+    let id = user.publish_text("Count me");
+    let left = |response: &TestResponse| figures(response).1;
+    let first = left(&user.get(format!("/2/tweets/{id}")));
+    assert_eq!(left(&user.get(format!("/2/posts/{id}"))), first - 1);
+    assert_eq!(left(&user.send_signed(TestRequest::get(format!("/2/tweets/{id}")))), first - 2);
+    let app = server().send(TestRequest::get(format!("/2/tweets/{id}")).bearer(&user.app.bearer));
     assert_eq!(figures(&app).0, 450, "the app has a pool of its own");
-    assert_eq!(left(&person.get(format!("/2/tweets/{id}"))), first - 3);
+    assert_eq!(left(&user.get(format!("/2/tweets/{id}"))), first - 3);
 }
 
 #[test]
 fn refused_request_counts_and_shows_the_limit() {
-    let person = server().new_user("failing");
-    let wrong = person.get("/2/users/me?user.fields=nonsense");
+    let user = server().new_user("failing");
+    let wrong = user.get("/2/users/me?user.fields=nonsense");
     wrong.assert_problem(400, "invalid-request");
     assert_eq!(figures(&wrong).1, 74);
-    assert_eq!(figures(&person.get("/2/users/me")).1, 73);
+    assert_eq!(figures(&user.get("/2/users/me")).1, 73);
     let nobody = server().send(TestRequest::get("/2/users/me"));
     nobody.assert_status(401);
     assert_eq!(figures(&nobody).0, 75, "figures stand on every answer");
@@ -84,23 +84,23 @@ fn refused_request_counts_and_shows_the_limit() {
 
 #[test]
 fn write_shows_its_window_and_daily_limit() {
-    let person = server().new_user("writer");
-    let answer = person.create_post(&json!({ "text": "Counted" }));
-    answer.assert_status(201);
-    assert_eq!(figures(&answer).0, 100);
-    assert_eq!(figures(&answer).1, 99);
+    let user = server().new_user("writer");
+    let response = user.create_post(&json!({ "text": "Counted" }));
+    response.assert_status(201);
+    assert_eq!(figures(&response).0, 100);
+    assert_eq!(figures(&response).1, 99);
 }
 
 #[test]
 fn limits_can_be_scaled_and_disabled() {
     let scaled = TestServer::start(&["--rate-limits", "scale=2"]);
-    let answer = scaled.new_user("counter").get("/2/users/me");
-    assert_eq!((figures(&answer).0, figures(&answer).1), (150, 149));
+    let response = scaled.new_user("counter").get("/2/users/me");
+    assert_eq!((figures(&response).0, figures(&response).1), (150, 149));
     let off = TestServer::start(&["--rate-limits", "off"]);
-    let person = off.new_user("free");
+    let user = off.new_user("free");
     for _ in 0..80 {
-        let answer = person.get("/2/users/me");
-        answer.assert_status(200);
-        assert_eq!((figures(&answer).0, figures(&answer).1), (75, 75));
+        let response = user.get("/2/users/me");
+        response.assert_status(200);
+        assert_eq!((figures(&response).0, figures(&response).1), (75, 75));
     }
 }

@@ -12,8 +12,8 @@ fn person(name: &str) -> TestUser<'static> {
 #[track_caller]
 fn list_of(owner: &TestUser<'_>, name: &str, private: bool) -> String {
     let body = json!({ "name": name, "private": private });
-    let made = owner.post("/2/lists", &body).assert_status(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = owner.post("/2/lists", &body).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
@@ -23,19 +23,19 @@ fn add(owner: &TestUser<'_>, list: &str, user: &TestUser<'_>) {
     assert_eq!(added, json!({ "data": { "is_member": true } }));
 }
 
-fn put(person: &TestUser<'_>, list: &str, body: &Value) -> TestResponse {
-    person.send(TestRequest::new("PUT", format!("/2/lists/{list}")).json(body))
+fn put(user: &TestUser<'_>, list: &str, body: &Value) -> TestResponse {
+    user.send(TestRequest::new("PUT", format!("/2/lists/{list}")).json(body))
 }
 
 #[track_caller]
-fn follow(person: &TestUser<'_>, list: &str) -> TestResponse {
-    let path = format!("/2/users/{}/followed_lists", person.id);
-    person.post(path, &json!({ "list_id": list }))
+fn follow(user: &TestUser<'_>, list: &str) -> TestResponse {
+    let path = format!("/2/users/{}/followed_lists", user.id);
+    user.post(path, &json!({ "list_id": list }))
 }
 
-fn pin(person: &TestUser<'_>, list: &str) -> TestResponse {
-    let path = format!("/2/users/{}/pinned_lists", person.id);
-    person.post(path, &json!({ "list_id": list }))
+fn pin(user: &TestUser<'_>, list: &str) -> TestResponse {
+    let path = format!("/2/users/{}/pinned_lists", user.id);
+    user.post(path, &json!({ "list_id": list }))
 }
 
 fn texts(body: &Value, name: &str) -> Vec<String> {
@@ -45,16 +45,16 @@ fn texts(body: &Value, name: &str) -> Vec<String> {
 
 /// The ids on a page.
 #[track_caller]
-fn ids(person: &TestUser<'_>, path: impl Into<String>) -> Vec<String> {
-    texts(&person.get(path).assert_status(200), "id")
+fn ids(user: &TestUser<'_>, path: impl Into<String>) -> Vec<String> {
+    texts(&user.get(path).assert_status(200), "id")
 }
 
 /// All that stands on the pages of a collection, in the order of the pages.
 #[track_caller]
-fn walk(person: &TestUser<'_>, path: &str, name: &str) -> Vec<String> {
+fn walk(user: &TestUser<'_>, path: &str, name: &str) -> Vec<String> {
     let (mut all, mut token) = (Vec::new(), String::new());
     for _ in 0..100 {
-        let page = person.get(format!("{path}{token}")).assert_status(200);
+        let page = user.get(format!("{path}{token}")).assert_status(200);
         all.extend(texts(&page, name));
         match page["meta"]["next_token"].as_str() {
             Some(next) => token = format!("&pagination_token={next}"),
@@ -65,14 +65,14 @@ fn walk(person: &TestUser<'_>, path: &str, name: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn listed(person: &TestUser<'_>) -> i64 {
-    let me = person.get("/2/users/me?user.fields=public_metrics").assert_status(200);
+fn listed(user: &TestUser<'_>) -> i64 {
+    let me = user.get("/2/users/me?user.fields=public_metrics").assert_status(200);
     me["data"]["public_metrics"]["listed_count"].as_i64().unwrap()
 }
 
 #[track_caller]
-fn is_missing(answer: &TestResponse, id: &str) {
-    let body = answer.assert_status(200);
+fn is_missing(response: &TestResponse, id: &str) {
+    let body = response.assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     let error = &body["errors"][0];
     assert_eq!(error["detail"], format!("Could not find list with id: [{id}]."), "{body}");
@@ -88,10 +88,10 @@ fn described_list(owner: &TestUser<'_>) -> Value {
 #[test]
 fn list_is_returned_with_its_fields() {
     let (owner, member) = (person("owner"), person("member"));
-    let made = described_list(&owner);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
-    assert_eq!(made, json!({ "data": { "id": id, "name": "Cats & <dogs>" } }));
-    assert_eq!(owner.get(format!("/2/lists/{id}")).assert_status(200), made);
+    let created = described_list(&owner);
+    let id = created["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(created, json!({ "data": { "id": id, "name": "Cats & <dogs>" } }));
+    assert_eq!(owner.get(format!("/2/lists/{id}")).assert_status(200), created);
     add(&owner, &id, &member);
     let fields = "created_at,description,follower_count,id,member_count,name,owner_id,private";
     let path = format!("/2/lists/{id}?list.fields={fields}&expansions=owner_id");
@@ -130,8 +130,8 @@ fn deleted_list_disappears_from_its_members_and_followers() {
     follow(&member, &id).assert_status(200);
     pin(&member, &id).assert_status(200);
     assert_eq!(listed(&member), 1);
-    let gone = owner.delete(format!("/2/lists/{id}")).assert_status(200);
-    assert_eq!(gone, json!({ "data": { "deleted": true } }));
+    let deleted = owner.delete(format!("/2/lists/{id}")).assert_status(200);
+    assert_eq!(deleted, json!({ "data": { "deleted": true } }));
     is_missing(&owner.get(path), &id);
     is_missing(&owner.get(format!("/2/lists/{id}/posts")), &id);
     assert_eq!(listed(&member), 0);
@@ -250,8 +250,8 @@ fn private_list_is_visible_to_its_owner_only() {
         reader.post(format!("{list}/members"), &json!({ "user_id": reader.id })),
         reader.delete(format!("{list}/members/{}", member.id)),
     ];
-    for answer in acts {
-        let problem = answer.assert_problem(404, "resource-not-found");
+    for response in acts {
+        let problem = response.assert_problem(404, "resource-not-found");
         assert_eq!(problem["resource_id"], id, "{problem}");
     }
     assert_eq!(follow(&owner, &id).assert_problem(403, "about:blank")["title"], "Forbidden");
@@ -292,8 +292,8 @@ fn list_is_changed_by_its_owner_and_unavailable_users_are_not_added() {
         other.post(members.as_str(), &json!({ "user_id": other.id })),
         other.delete(format!("{members}/{}", owner.id)),
     ];
-    for answer in acts {
-        answer.assert_problem(403, "about:blank");
+    for response in acts {
+        response.assert_problem(403, "about:blank");
     }
     shared_server().import_lines(&[json!({ "kind": "block", "from": shy.id, "to": owner.id })]).assert_success();
     owner.post(members.as_str(), &json!({ "user_id": shy.id })).assert_legacy_code(403, 136);
@@ -403,23 +403,23 @@ fn list_timeline_shows_posts_of_its_members() {
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let id = list_of(&owner, "Timeline", false);
     let path = format!("/2/lists/{id}/posts");
-    let said = |viewer: &TestUser<'_>| texts(&viewer.get(path.as_str()).assert_status(200), "text");
+    let message = |viewer: &TestUser<'_>| texts(&viewer.get(path.as_str()).assert_status(200), "text");
     let empty = reader.get(path.as_str()).assert_status(200);
     assert_eq!(empty, json!({ "meta": { "result_count": 0 } }));
     let before = one.publish_text("Before");
     for member in [&one, &two, &shy] {
         add(&owner, &id, member);
     }
-    assert_eq!(said(&reader), ["Before"]);
+    assert_eq!(message(&reader), ["Before"]);
     let reply = json!({ "text": "Answer", "reply": { "in_reply_to_post_id": before } });
     two.create_post(&reply).assert_status(201);
-    let gone = one.publish_text("Gone soon");
+    let deleted = one.publish_text("Gone soon");
     reader.publish_text("Not on the list");
     shy.publish_text("Among friends");
     owner.import_follows(&[&shy]);
-    assert_eq!(said(&reader), ["Gone soon", "Answer", "Before"]);
-    assert_eq!(said(&owner), ["Among friends", "Gone soon", "Answer", "Before"]);
-    one.delete(format!("/2/posts/{gone}")).assert_status(200);
+    assert_eq!(message(&reader), ["Gone soon", "Answer", "Before"]);
+    assert_eq!(message(&owner), ["Among friends", "Gone soon", "Answer", "Before"]);
+    one.delete(format!("/2/posts/{deleted}")).assert_status(200);
     // Muting is no reason to leave out what one has on a list; being blocked is.
     shared_server()
         .import_lines(&[
@@ -427,19 +427,19 @@ fn list_timeline_shows_posts_of_its_members() {
             json!({ "kind": "block", "from": two.id, "to": reader.id }),
         ])
         .assert_success();
-    assert_eq!(said(&reader), ["Before"]);
+    assert_eq!(message(&reader), ["Before"]);
     let full = format!("{path}?expansions=author_id&post.fields=created_at&user.fields=verified");
     let full = owner.get(full).assert_status(200);
     assert_eq!(full["includes"]["users"].as_array().unwrap().len(), 3);
     assert_eq!(full["data"][0]["author_id"], shy.id);
     owner.delete(format!("/2/lists/{id}/members/{}", one.id)).assert_status(200);
-    assert!(said(&reader).is_empty());
+    assert!(message(&reader).is_empty());
     add(&owner, &id, &one);
-    assert_eq!(said(&reader), ["Before"]);
+    assert_eq!(message(&reader), ["Before"]);
     shared_server().run_cli(&["user", "suspend", &one.id]).assert_success();
-    assert!(said(&reader).is_empty());
+    assert!(message(&reader).is_empty());
     shared_server().run_cli(&["user", "restore", &one.id]).assert_success();
-    assert_eq!(said(&reader), ["Before"]);
+    assert_eq!(message(&reader), ["Before"]);
 }
 
 #[test]
@@ -476,8 +476,8 @@ fn imported_posts_appear_at_their_time_in_list_timelines() {
     add(&owner, &id, &one);
     one.publish_text("Now");
     let path = format!("/2/lists/{id}/posts");
-    let said = || texts(&owner.get(path.as_str()).assert_status(200), "text");
-    assert_eq!(said(), ["Now"]);
+    let message = || texts(&owner.get(path.as_str()).assert_status(200), "text");
+    assert_eq!(message(), ["Now"]);
     let at = 1_500_000_000_000_i64;
     let old = ((at - 1_288_834_974_657) << 22).to_string();
     let line = json!({
@@ -485,5 +485,5 @@ fn imported_posts_appear_at_their_time_in_list_timelines() {
         "created_at_ms": at, "lang": "en",
     });
     shared_server().import_lines(&[line]).assert_success();
-    assert_eq!(said(), ["Now", "Long ago"]);
+    assert_eq!(message(), ["Now", "Long ago"]);
 }

@@ -28,8 +28,8 @@ fn write(from: &TestUser<'_>, path: &str, text: &str) -> (String, String) {
 }
 
 #[track_caller]
-fn sent(answer: &TestResponse) -> (String, String) {
-    let data = answer.assert_status(201)["data"].clone();
+fn sent(response: &TestResponse) -> (String, String) {
+    let data = response.assert_status(201)["data"].clone();
     assert_eq!(data.as_object().unwrap().len(), 2, "{data}");
     let text = |name: &str| data[name].as_str().unwrap().to_owned();
     (text("dm_conversation_id"), text("dm_event_id"))
@@ -133,17 +133,17 @@ fn message_is_returned_with_its_fields_and_expansions() {
 fn conversation_of_others_is_indistinguishable_from_an_unknown_one() {
     let [ada, bob, eve, fay] = people(["ada", "bob", "eve", "fay"]);
     let (two, event) = write(&ada, &to(&bob), "For you only");
-    let (group, said) = begin(&ada, &[&bob, &fay], "For us only");
+    let (group, message) = begin(&ada, &[&bob, &fay], "For us only");
     let unknown = "1234567890123456789";
     let nobody = format!("1-{}", ada.id);
-    let same = |real: &str, false_: &str, ask: &dyn Fn(&str) -> TestRequest| {
-        let (real_answer, false_answer) = (eve.send(ask(real)), eve.send(ask(false_)));
+    let same = |real: &str, false_: &str, request: &dyn Fn(&str) -> TestRequest| {
+        let (real_answer, false_answer) = (eve.send(request(real)), eve.send(request(false_)));
         assert_eq!(real_answer.status, false_answer.status);
-        let plain = |answer: &TestResponse, id: &str| answer.text().replace(id, "ID");
+        let plain = |response: &TestResponse, id: &str| response.text().replace(id, "ID");
         assert_eq!(plain(&real_answer, real), plain(&false_answer, false_));
         assert!(real_answer.json().get("data").is_none());
     };
-    for id in [&event, &said] {
+    for id in [&event, &message] {
         same(id, unknown, &|id| TestRequest::get(format!("/2/dm_events/{id}")));
         same(id, unknown, &|id| TestRequest::delete(format!("/2/dm_events/{id}")));
     }
@@ -234,8 +234,8 @@ fn participant_who_leaves_a_group_reads_nothing_of_it() {
     assert_eq!(only("ParticipantsLeave"), 1);
     assert_eq!(only("ParticipantsJoin"), 2);
     assert_eq!(only("MessageCreate,ParticipantsLeave"), 3);
-    for person in [&ada, &cid, &dan] {
-        message(&["leave", &group, &person.id]);
+    for user in [&ada, &cid, &dan] {
+        message(&["leave", &group, &user.id]);
     }
     let show = message(&["show", &group]);
     assert_eq!(show["participants"], json!([]));
@@ -253,9 +253,9 @@ fn profile_setting_decides_who_may_send_messages() {
     };
     let attempt = |from: &TestUser<'_>, at: &TestUser<'_>| from.post(to(at), &json!({ "text": "Hi" }));
     let closed = |from: &TestUser<'_>, at: &TestUser<'_>| {
-        let answer = attempt(from, at);
-        answer.assert_error(403, "You cannot send messages to this user.");
-        answer.assert_legacy_code(403, 349);
+        let response = attempt(from, at);
+        response.assert_error(403, "You cannot send messages to this user.");
+        response.assert_legacy_code(403, 349);
     };
     let act = |who: &TestUser<'_>, path: String| who.send(TestRequest::post(path)).assert_status(200);
     closed(&me, &me);
@@ -316,14 +316,14 @@ fn message_removed_by_one_participant_stays_for_the_others() {
 fn message_events_are_paged_both_ways_and_filtered_by_type() {
     let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let (group, mut first) = begin(&ada, &[&bob, &cid], "0");
-    let mut wanted = vec![first];
+    let mut expected = vec![first];
     for number in 1..7 {
         let path = if number % 2 == 0 { in_(&group) } else { to(&bob) };
         first = write(&ada, &path, &number.to_string()).1;
-        wanted.insert(0, first);
+        expected.insert(0, first);
     }
     let kinds = "event_types=MessageCreate";
-    assert_eq!(listed(&bob, &format!("{ALL}?{kinds}")), wanted);
+    assert_eq!(listed(&bob, &format!("{ALL}?{kinds}")), expected);
     let page = |more: &str| bob.get(format!("{ALL}?{kinds}&max_results=3{more}")).assert_status(200);
     let ids = |body: &Value| -> Vec<String> {
         let data = body["data"].as_array().unwrap().iter();
@@ -339,7 +339,7 @@ fn message_events_are_paged_both_ways_and_filtered_by_type() {
         walked.extend(ids(&body));
         pages.push(ids(&body));
     }
-    assert_eq!(walked, wanted);
+    assert_eq!(walked, expected);
     for earlier in pages.iter().rev().skip(1) {
         let back = token(&body, "previous_token").unwrap();
         body = page(&format!("&pagination_token={back}"));
@@ -358,8 +358,8 @@ fn message_events_are_paged_both_ways_and_filtered_by_type() {
 fn media_of_a_message_is_served_to_its_participants_only() {
     let [ada, bob, eve] = people(["ada", "bob", "eve"]);
     let file = samples::png(40, 30);
-    let made = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
-    let (id, key) = (made["id"].as_str().unwrap(), made["media_key"].as_str().unwrap());
+    let created = at_once(&ada, "dm_image", &file).assert_status(200)["data"].clone();
+    let (id, key) = (created["id"].as_str().unwrap(), created["media_key"].as_str().unwrap());
     let attached = json!({ "attachments": [{ "media_id": id }] });
     bob.post(to(&ada), &attached).assert_error(400, "Your media IDs are invalid.");
     let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
@@ -377,9 +377,9 @@ fn media_of_a_message_is_served_to_its_participants_only() {
     let path = path_of(&media["url"]);
     assert!(path.starts_with(&format!("/2/dm_conversations/media/{event}/{id}/")), "{path}");
     for reader in [&ada, &bob] {
-        let answer = reader.get(&*path);
-        assert_eq!((answer.status, &answer.body), (200, &file));
-        assert_eq!(answer.header("cache-control"), "private, max-age=3600");
+        let response = reader.get(&*path);
+        assert_eq!((response.status, &response.body), (200, &file));
+        assert_eq!(response.header("cache-control"), "private, max-age=3600");
     }
     eve.get(&*path).assert_problem(404, "resource-not-found");
     shared_server().send(TestRequest::get(&*path)).assert_status(401);
@@ -395,8 +395,8 @@ fn media_of_a_message_is_served_to_its_participants_only() {
 #[test]
 fn media_of_a_message_is_public_once_it_is_posted() {
     let [ada, bob] = people(["ada", "bob"]);
-    let made = at_once(&ada, "dm_image", &samples::png(40, 30)).assert_status(200)["data"].clone();
-    let (id, key) = (made["id"].as_str().unwrap(), made["media_key"].as_str().unwrap());
+    let created = at_once(&ada, "dm_image", &samples::png(40, 30)).assert_status(200)["data"].clone();
+    let (id, key) = (created["id"].as_str().unwrap(), created["media_key"].as_str().unwrap());
     let own = ada.get(format!("/2/media/{key}?media.fields=url")).assert_status(200);
     let public = path_of(&own["data"]["url"]);
     sent(&ada.post(to(&bob), &json!({ "attachments": [{ "media_id": id }] })));
@@ -411,8 +411,8 @@ fn invalid_message_is_refused_and_not_stored() {
     let [ada, bob, cid] = people(["ada", "bob", "cid"]);
     let long = "ä".repeat(10_000);
     let (conversation, event) = write(&ada, &to(&bob), &long);
-    let kept = bob.get(format!("/2/dm_events/{event}")).assert_status(200);
-    assert_eq!(kept["data"]["text"], long);
+    let stored = bob.get(format!("/2/dm_events/{event}")).assert_status(200);
+    assert_eq!(stored["data"]["text"], long);
     let over = ada.post(to(&bob), &json!({ "text": format!("{long}x") }));
     over.assert_error(403, "The text of your direct message is over the max character limit.");
     over.assert_legacy_code(403, 354);
@@ -499,8 +499,8 @@ fn group_conversation_is_limited_to_fifty_participants() {
     server.import_lines(&lines).assert_success();
     let ids: Vec<String> = (0..50).map(|number| (9_000_000 + number).to_string()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let made = ada.post("/2/dm_conversations", &group_of(&ids[..49], "All"));
-    let (group, _) = sent(&made);
+    let created = ada.post("/2/dm_conversations", &group_of(&ids[..49], "All"));
+    let (group, _) = sent(&created);
     refused(&["join", &group, ids[49], "--by", &ada.id], "at most 50");
     message(&["leave", &group, ids[0]]);
     assert_eq!(message(&["join", &group, ids[49], "--by", &ada.id])["changed"], true);

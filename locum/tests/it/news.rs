@@ -91,15 +91,15 @@ fn story_summarizes_the_public_posts_of_several_authors() {
     assert!(story["contexts"].get("sports").is_none());
     let keywords = story["keywords"].as_array().unwrap();
     assert!(keywords.contains(&json!("river")) && keywords.contains(&json!("bridge")));
-    let said = format!(
+    let message = format!(
         "{} {} {}",
         story["name"].as_str().unwrap(),
         story["hook"].as_str().unwrap(),
         story["summary"].as_str().unwrap()
     );
-    assert!(said.contains("The river has left its bed near the old bridge."));
-    assert!(said.contains("under water"));
-    assert!(!said.contains("Secret") && !said.contains("https"), "{said}");
+    assert!(message.contains("The river has left its bed near the old bridge."));
+    assert!(message.contains("under water"));
+    assert!(!message.contains("Secret") && !message.contains("https"), "{message}");
     assert!(story["disclaimer"].as_str().unwrap().contains("posts"));
 }
 
@@ -131,12 +131,12 @@ fn story_takes_in_later_posts_and_ends_with_its_posts() {
     assert!(cluster.as_array().unwrap().contains(&json!({ "post_id": fourth })));
     // What nobody may see any more is gone at once, and with too few posts the story is.
     three.delete(format!("/2/posts/{third}")).assert_status(200);
-    let said = search(&reader, &tag, "")["data"][0].to_string();
-    assert!(!said.contains("under water") && !said.contains(&third), "{said}");
+    let message = search(&reader, &tag, "")["data"][0].to_string();
+    assert!(!message.contains("under water") && !message.contains(&third), "{message}");
     server.run_cli(&["user", "suspend", &four.id]).assert_success();
     assert_eq!(ids(&search(&reader, &tag, "")), [""; 0]);
-    let gone = reader.get(format!("/2/news/{id}")).assert_status(200);
-    assert_eq!(gone["errors"][0]["detail"], format!("Could not find news with id: [{id}]."));
+    let deleted = reader.get(format!("/2/news/{id}")).assert_status(200);
+    assert_eq!(deleted["errors"][0]["detail"], format!("Could not find news with id: [{id}]."));
 }
 
 #[test]

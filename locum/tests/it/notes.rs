@@ -31,9 +31,9 @@ fn draft(post: &str, test_mode: bool) -> Value {
 
 #[track_caller]
 fn write(writer: &TestUser<'_>, body: &Value) -> String {
-    let made = writer.post("/2/notes", body).assert_status(201);
-    assert_eq!(made["data"].as_object().unwrap().len(), 1);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = writer.post("/2/notes", body).assert_status(201);
+    assert_eq!(created["data"].as_object().unwrap().len(), 1);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 fn ids(page: &Value) -> Vec<&str> {
@@ -84,8 +84,8 @@ fn note_is_written_once_per_pool_and_deleted() {
     let plain = writer.get(format!("{WRITTEN}?test_mode=false")).assert_status(200);
     assert_eq!(plain["data"][0].as_object().unwrap().len(), 2, "id, info");
     assert_eq!(written(&other, true)["meta"]["result_count"], 0, "own only");
-    let gone = other.delete(format!("/2/notes/{note}"));
-    gone.assert_problem(404, "resource-not-found");
+    let deleted = other.delete(format!("/2/notes/{note}"));
+    deleted.assert_problem(404, "resource-not-found");
     let body = writer.delete(format!("/2/notes/{note}")).assert_status(200);
     assert_eq!(body, json!({ "data": { "deleted": true } }));
     let again = writer.delete(format!("/2/notes/{note}"));
@@ -120,10 +120,10 @@ fn ratings_decide_the_status_of_a_note() {
     for rater in &raters[5..7] {
         rate(rater, "not-helpful");
     }
-    for (rater, wanted) in
+    for (rater, expected) in
         raters[7..].iter().zip(["needs_more_ratings", "currently_rated_not_helpful", "currently_rated_not_helpful"])
     {
-        assert_eq!(rate(rater, "not-helpful"), wanted);
+        assert_eq!(rate(rater, "not-helpful"), expected);
     }
     assert_eq!(rate(&raters[2], "helpful"), "currently_rated_not_helpful");
     assert_eq!(rate(&raters[9], "helpful"), "insufficient_consensus");
@@ -190,8 +190,8 @@ fn post_is_eligible_until_the_writer_has_a_note_on_it() {
     let fields = writer.get(format!("{path}&expansions=author_id")).assert_status(200);
     assert!(fields["includes"]["users"].is_array());
     for wrong in ["huge", "feed_size: huge", "feed_lang: English", "a: b"] {
-        let answer = writer.get(format!("{path}&post_selection={}", percent_encode(wrong)));
-        answer.assert_problem(400, "invalid-request");
+        let response = writer.get(format!("{path}&post_selection={}", percent_encode(wrong)));
+        response.assert_problem(400, "invalid-request");
     }
     author.delete(format!("/2/posts/{spanish}")).assert_status(200);
     assert_eq!(lang("feed_lang: all"), [false, false, false, false]);

@@ -9,8 +9,8 @@ use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestServer, p
 const PUBLIC: &str = "core.public_origins=https://api.x.com,https://api.twitter.com";
 
 /// Sends a request under a header.
-fn send(server: &TestServer, ask: &TestRequest, header: &str) -> TestResponse {
-    server.send(ask.clone().authorization(header))
+fn send(server: &TestServer, request: &TestRequest, header: &str) -> TestResponse {
+    server.send(request.clone().authorization(header))
 }
 
 fn me() -> TestRequest {
@@ -19,7 +19,7 @@ fn me() -> TestRequest {
 
 #[test]
 fn signature_is_accepted_for_any_query_encoding() {
-    let person = shared_server().new_user("signer");
+    let user = shared_server().new_user("signer");
     let queries = [
         "user.fields=created_at",
         "user.fields=created_at,description",
@@ -28,7 +28,7 @@ fn signature_is_accepted_for_any_query_encoding() {
         "expansions=pinned_post_id&user.fields=created_at",
     ];
     for query in queries {
-        person.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_status(200);
+        user.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_status(200);
     }
     // An operation refuses what it does not know only after the signature held.
     let strange = [
@@ -58,26 +58,26 @@ fn signature_is_accepted_for_any_query_encoding() {
         "a=:@",
     ];
     for query in strange {
-        person.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_problem(400, "invalid-request");
+        user.send_signed(TestRequest::get(format!("/2/users/me?{query}"))).assert_problem(400, "invalid-request");
     }
 }
 
 #[test]
 fn repeated_parameter_is_refused_after_its_signature_is_verified() {
-    let person = shared_server().new_user("signer");
-    let ask = TestRequest::get("/2/users/me?user.fields=name&user.fields=username");
+    let user = shared_server().new_user("signer");
+    let request = TestRequest::get("/2/users/me?user.fields=name&user.fields=username");
     let sentence = "Duplicate parameters are not allowed: the `user.fields` query parameter";
-    person.send_signed(ask.clone()).assert_error(400, sentence);
+    user.send_signed(request.clone()).assert_error(400, sentence);
     let header =
-        ask.oauth1_header(&OAuth1Credentials { token: ("x", "y"), ..person.oauth1_credentials() }, &person.server.url);
-    send(person.server, &ask, &header).assert_legacy_code(401, 89);
+        request.oauth1_header(&OAuth1Credentials { token: ("x", "y"), ..user.oauth1_credentials() }, &user.server.url);
+    send(user.server, &request, &header).assert_legacy_code(401, 89);
 }
 
 #[test]
 fn signature_for_the_public_address_is_accepted() {
     let server = TestServer::start(&["--set", PUBLIC]);
-    let person = server.new_user("signer");
-    let url = &person.server.url;
+    let user = server.new_user("signer");
+    let url = &user.server.url;
     let port = url.rsplit(':').next().unwrap();
     let origins = [
         url.clone(),
@@ -87,13 +87,13 @@ fn signature_for_the_public_address_is_accepted() {
     ];
     for origin in origins {
         let host = origin.split("://").nth(1).unwrap().to_owned();
-        let header = me().oauth1_header(&person.oauth1_credentials(), &origin);
-        let ask = me().header("host", if host.contains(port) { host } else { port_host(url) });
-        assert_eq!(send(person.server, &ask, &header).status, 200, "{origin}");
+        let header = me().oauth1_header(&user.oauth1_credentials(), &origin);
+        let request = me().header("host", if host.contains(port) { host } else { port_host(url) });
+        assert_eq!(send(user.server, &request, &header).status, 200, "{origin}");
     }
     for origin in ["https://api.example.com", "http://api.x.com", "https://api.x.com:8443"] {
-        let header = me().oauth1_header(&person.oauth1_credentials(), origin);
-        send(person.server, &me(), &header).assert_legacy_code(401, 32);
+        let header = me().oauth1_header(&user.oauth1_credentials(), origin);
+        send(user.server, &me(), &header).assert_legacy_code(401, 32);
     }
 }
 
@@ -104,59 +104,60 @@ fn port_host(url: &str) -> String {
 #[test]
 fn host_is_normalized_before_it_is_signed() {
     let server = TestServer::start(&["--set", PUBLIC]);
-    let person = server.new_user("signer");
+    let user = server.new_user("signer");
     for (host, origin) in
         [("API.X.com", "http://api.x.com"), ("api.x.com:80", "http://api.x.com"), ("api.x.com", "https://api.x.com")]
     {
-        let header = me().oauth1_header(&person.oauth1_credentials(), origin);
-        let answer = send(person.server, &me().header("host", host), &header);
-        assert_eq!(answer.status, 200, "{host}: {}", answer.text());
+        let header = me().oauth1_header(&user.oauth1_credentials(), origin);
+        let response = send(user.server, &me().header("host", host), &header);
+        assert_eq!(response.status, 200, "{host}: {}", response.text());
     }
 }
 
 #[test]
 fn forwarding_headers_are_trusted_only_from_a_trusted_proxy() {
     let origin = "https://social.example";
-    let through =
-        |ask: TestRequest| ask.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example");
-    let person = shared_server().new_user("signer");
-    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
-    send(person.server, &through(me()), &header).assert_legacy_code(401, 32);
+    let through = |request: TestRequest| {
+        request.header("x-forwarded-proto", "https").header("x-forwarded-host", "social.example")
+    };
+    let user = shared_server().new_user("signer");
+    let header = me().oauth1_header(&user.oauth1_credentials(), origin);
+    send(user.server, &through(me()), &header).assert_legacy_code(401, 32);
 
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.new_user("signer");
-    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+    let user = server.new_user("signer");
+    let header = me().oauth1_header(&user.oauth1_credentials(), origin);
     send(&server, &through(me()), &header).assert_status(200);
-    let header = me().oauth1_header(&person.oauth1_credentials(), origin);
+    let header = me().oauth1_header(&user.oauth1_credentials(), origin);
     send(&server, &me(), &header).assert_legacy_code(401, 32);
 }
 
 #[test]
 fn signature_covers_a_form_and_no_json_body() {
-    let person = shared_server().new_user("signer");
-    let url = &person.server.url;
+    let user = shared_server().new_user("signer");
+    let url = &user.server.url;
     let text = json!({ "text": "Signed, but not the body" });
-    person.send_signed(TestRequest::post("/2/tweets").json(&text)).assert_status(201);
+    user.send_signed(TestRequest::post("/2/tweets").json(&text)).assert_status(201);
 
     // The operation wants JSON: it says so once the signature of the form held.
     let form = TestRequest::post("/2/tweets").form("status=Hello Ladies + Gentlemen&b=%E2%98%83");
-    assert_eq!(person.send_signed(form.clone()).status, 415, "a form is not JSON");
+    assert_eq!(user.send_signed(form.clone()).status, 415, "a form is not JSON");
     let mut other = form.clone();
     other.body = b"status=Hello".to_vec();
-    send(person.server, &form, &other.oauth1_header(&person.oauth1_credentials(), url)).assert_legacy_code(401, 32);
+    send(user.server, &form, &other.oauth1_header(&user.oauth1_credentials(), url)).assert_legacy_code(401, 32);
     other.body.clear();
-    send(person.server, &form, &other.oauth1_header(&person.oauth1_credentials(), url)).assert_legacy_code(401, 32);
+    send(user.server, &form, &other.oauth1_header(&user.oauth1_credentials(), url)).assert_legacy_code(401, 32);
 }
 
 #[test]
 fn signature_is_accepted_in_header_query_or_form() {
-    let person = shared_server().new_user("signer");
+    let user = shared_server().new_user("signer");
     let as_pairs = |header: &str| {
         let pairs = header.trim_start_matches("OAuth ").split(", ");
         pairs.map(|pair| pair.replace('"', "")).collect::<Vec<_>>().join("&")
     };
-    let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
-    person.server.send(TestRequest::get(format!("/2/users/me?{}", as_pairs(&header)))).assert_status(200);
+    let header = me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
+    user.server.send(TestRequest::get(format!("/2/users/me?{}", as_pairs(&header)))).assert_status(200);
 
     let other = shared_server().new_user("signer");
     let path = "/1.1/oauth/invalidate_token.json";
@@ -166,65 +167,65 @@ fn signature_is_accepted_in_header_query_or_form() {
 
 #[test]
 fn any_changed_part_of_a_signed_request_is_refused() {
-    let person = shared_server().new_user("signer");
-    let ask = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
+    let user = shared_server().new_user("signer");
+    let request = TestRequest::get("/2/tweets?ids=20&tweet.fields=created_at");
     let changed = [
-        TestRequest { method: "HEAD", ..ask.clone() },
-        TestRequest { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
-        TestRequest { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..ask.clone() },
-        TestRequest { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..ask.clone() },
-        TestRequest { target: "/2/tweets?ids=20".to_owned(), ..ask.clone() },
+        TestRequest { method: "HEAD", ..request.clone() },
+        TestRequest { target: "/2/posts?ids=20&tweet.fields=created_at".to_owned(), ..request.clone() },
+        TestRequest { target: "/2/tweets?ids=21&tweet.fields=created_at".to_owned(), ..request.clone() },
+        TestRequest { target: "/2/tweets?ids=20&tweet.fields=created_aT".to_owned(), ..request.clone() },
+        TestRequest { target: "/2/tweets?ids=20".to_owned(), ..request.clone() },
         TestRequest {
             target: "/2/tweets?ids=20&tweet.fields=created_at&expansions=author_id".to_owned(),
-            ..ask.clone()
+            ..request.clone()
         },
-        TestRequest { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..ask.clone() },
+        TestRequest { target: "/2/tweets?id=20&tweet.fields=created_at".to_owned(), ..request.clone() },
     ];
     for other in changed {
-        let header = ask.oauth1_header(&person.oauth1_credentials(), &person.server.url);
-        let answer = send(person.server, &other, &header);
-        assert_eq!(answer.status, 401, "{other:?}");
+        let header = request.oauth1_header(&user.oauth1_credentials(), &user.server.url);
+        let response = send(user.server, &other, &header);
+        assert_eq!(response.status, 401, "{other:?}");
         if other.method != "HEAD" {
-            answer.assert_legacy_code(401, 32);
+            response.assert_legacy_code(401, 32);
         }
     }
-    let header = ask.oauth1_header(&person.oauth1_credentials(), &person.server.url);
-    send(person.server, &ask, &header).assert_status(200);
+    let header = request.oauth1_header(&user.oauth1_credentials(), &user.server.url);
+    send(user.server, &request, &header).assert_status(200);
 }
 
 #[test]
 fn any_changed_character_of_the_header_is_refused() {
-    let person = shared_server().new_user("signer");
+    let user = shared_server().new_user("signer");
     let names = ["oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_timestamp", "oauth_token"];
     for name in names {
-        let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
+        let header = me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
         let at = header.find(&format!("{name}=\"")).unwrap() + name.len() + 5;
-        let letter = if &header[at..=at] == "1" { "2" } else { "1" };
+        let email = if &header[at..=at] == "1" { "2" } else { "1" };
         let mut flipped = header.clone();
-        flipped.replace_range(at..=at, letter);
-        let answer = send(person.server, &me(), &flipped);
-        assert_eq!(answer.status, 401, "{name}: {}", answer.text());
-        let code = answer.json()["errors"][0]["code"].clone();
-        let wanted = match name {
+        flipped.replace_range(at..=at, email);
+        let response = send(user.server, &me(), &flipped);
+        assert_eq!(response.status, 401, "{name}: {}", response.text());
+        let code = response.json()["errors"][0]["code"].clone();
+        let expected = match name {
             "oauth_token" => 89,
             "oauth_timestamp" => 135,
             _ => 32,
         };
-        assert_eq!(code, wanted, "{name}");
+        assert_eq!(code, expected, "{name}");
         if name != "oauth_timestamp" {
-            send(person.server, &me(), &header).assert_status(200);
+            send(user.server, &me(), &header).assert_status(200);
         }
     }
     for (consumer, token) in [(true, false), (false, true)] {
-        let mut key = person.oauth1_credentials();
+        let mut key = user.oauth1_credentials();
         if consumer {
             key.consumer.1 = "wrong";
         }
         if token {
             key.token.1 = "wrong";
         }
-        let header = me().oauth1_header(&key, &person.server.url);
-        send(person.server, &me(), &header).assert_legacy_code(401, 32);
+        let header = me().oauth1_header(&key, &user.server.url);
+        send(user.server, &me(), &header).assert_legacy_code(401, 32);
     }
 }
 
@@ -233,8 +234,8 @@ fn nonce_is_accepted_once_even_across_a_crash() {
     // The port is another after the restart: the requests are signed for a public address.
     let mut server = TestServer::start(&["--set", "core.public_origins=https://api.x.com"]);
     let (first, second) = {
-        let person = server.new_user("signer");
-        let sign = || me().oauth1_header(&person.oauth1_credentials(), "https://api.x.com");
+        let user = server.new_user("signer");
+        let sign = || me().oauth1_header(&user.oauth1_credentials(), "https://api.x.com");
         let (first, second) = (sign(), sign());
         send(&server, &me(), &first).assert_status(200);
         send(&server, &me(), &first).assert_legacy_code(401, 32);
@@ -252,10 +253,10 @@ fn nonce_is_accepted_once_even_across_a_crash() {
 
 #[test]
 fn concurrent_replays_pass_exactly_once() {
-    let person = shared_server().new_user("signer");
-    let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
+    let user = shared_server().new_user("signer");
+    let header = me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
     let answers: Vec<u16> = std::thread::scope(|scope| {
-        let send = || send(person.server, &me(), &header).status;
+        let send = || send(user.server, &me(), &header).status;
         let all: Vec<_> = (0..8).map(|_| scope.spawn(send)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
@@ -265,66 +266,62 @@ fn concurrent_replays_pass_exactly_once() {
 
 #[test]
 fn nonce_may_repeat_for_another_timestamp_or_token() {
-    let (person, other) = (shared_server().new_user("signer"), shared_server().new_user("signer"));
-    let nonce = Some(format!("nonce{}", person.id));
-    let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &person.server.url);
-    send(person.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..person.oauth1_credentials() }))
+    let (user, other) = (shared_server().new_user("signer"), shared_server().new_user("signer"));
+    let nonce = Some(format!("nonce{}", user.id));
+    let with = |key: OAuth1Credentials<'_>| me().oauth1_header(&key, &user.server.url);
+    send(user.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..user.oauth1_credentials() }))
         .assert_status(200);
-    send(person.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..other.oauth1_credentials() }))
+    send(user.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), ..other.oauth1_credentials() }))
         .assert_status(200);
-    send(
-        person.server,
-        &me(),
-        &with(OAuth1Credentials { nonce: nonce.clone(), skew: 9, ..person.oauth1_credentials() }),
-    )
-    .assert_status(200);
+    send(user.server, &me(), &with(OAuth1Credentials { nonce: nonce.clone(), skew: 9, ..user.oauth1_credentials() }))
+        .assert_status(200);
 }
 
 #[test]
 fn timestamp_too_far_off_is_refused() {
-    let person = shared_server().new_user("signer");
-    let at = |skew| me().oauth1_header(&OAuth1Credentials { skew, ..person.oauth1_credentials() }, &person.server.url);
+    let user = shared_server().new_user("signer");
+    let at = |skew| me().oauth1_header(&OAuth1Credentials { skew, ..user.oauth1_credentials() }, &user.server.url);
     for skew in [-290, 290] {
-        send(person.server, &me(), &at(skew)).assert_status(200);
+        send(user.server, &me(), &at(skew)).assert_status(200);
     }
     for skew in [-302, 302, -100_000, 100_000] {
-        send(person.server, &me(), &at(skew)).assert_legacy_code(401, 135);
+        send(user.server, &me(), &at(skew)).assert_legacy_code(401, 135);
     }
 }
 
 #[test]
 fn other_signature_method_or_version_is_refused() {
-    let person = shared_server().new_user("signer");
-    let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
+    let user = shared_server().new_user("signer");
+    let header = || me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
     for method in ["PLAINTEXT", "RSA-SHA1", "HMAC-SHA256", "hmac-sha1"] {
         let other = header().replace("\"HMAC-SHA1\"", &format!("\"{method}\""));
-        send(person.server, &me(), &other).assert_legacy_code(401, 32);
+        send(user.server, &me(), &other).assert_legacy_code(401, 32);
     }
-    let plain = format!("{}&{}", percent_encode(&person.app.secret), percent_encode(person.oauth1_token().1));
+    let plain = format!("{}&{}", percent_encode(&user.app.secret), percent_encode(user.oauth1_token().1));
     let plain = header().replace("HMAC-SHA1", "PLAINTEXT").split("oauth_signature=\"").next().unwrap().to_owned()
         + &format!("oauth_signature=\"{}\"", percent_encode(&plain));
-    send(person.server, &me(), &plain).assert_legacy_code(401, 32);
+    send(user.server, &me(), &plain).assert_legacy_code(401, 32);
     for version in ["2.0", "1.1", "1", ""] {
         let other = header().replace("\"1.0\"", &format!("\"{version}\""));
-        send(person.server, &me(), &other).assert_legacy_code(401, 32);
+        send(user.server, &me(), &other).assert_legacy_code(401, 32);
     }
 }
 
 #[test]
 fn repeated_protocol_parameter_is_refused() {
-    let person = shared_server().new_user("signer");
+    let user = shared_server().new_user("signer");
     for name in ["oauth_nonce", "oauth_timestamp", "oauth_consumer_key", "oauth_signature", "oauth_token"] {
-        let header = me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
+        let header = me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
         let twice = format!("{header}, {name}=\"1\"");
-        let answer = send(person.server, &me(), &twice);
-        assert!([400, 401].contains(&answer.status), "{name}: {}", answer.text());
+        let response = send(user.server, &me(), &twice);
+        assert!([400, 401].contains(&response.status), "{name}: {}", response.text());
     }
 }
 
 #[test]
 fn malformed_authorization_header_is_refused() {
-    let person = shared_server().new_user("signer");
-    let header = || me().oauth1_header(&person.oauth1_credentials(), &person.server.url);
+    let user = shared_server().new_user("signer");
+    let header = || me().oauth1_header(&user.oauth1_credentials(), &user.server.url);
     let nonce = |value: &str| {
         let (head, tail) = header().split_once("oauth_nonce=\"").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
         format!("{head}oauth_nonce=\"{value}\"{}", tail.split_once('"').unwrap().1)
@@ -352,10 +349,10 @@ fn malformed_authorization_header_is_refused() {
     ];
     for strange in headers {
         let shown = String::from_utf8_lossy(&strange).chars().take(90).collect::<String>();
-        let status = raw(person.server, &strange);
+        let status = raw(user.server, &strange);
         assert!(status.starts_with('4'), "{shown}: {status}");
     }
-    send(person.server, &me(), &header()).assert_status(200);
+    send(user.server, &me(), &header()).assert_status(200);
 }
 
 /// The status of a request whose header no client library would send.
@@ -364,17 +361,17 @@ fn raw(server: &TestServer, authorization: &[u8]) -> String {
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let head = format!("GET /2/users/me HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ");
     stream.write_all(&[head.as_bytes(), authorization, b"\r\n\r\n"].concat()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
 #[test]
 fn empty_oauth_token_is_no_token() {
-    let person = shared_server().new_user("signer");
-    let key = OAuth1Credentials { token: ("", ""), ..person.oauth1_credentials() };
-    let header = me().oauth1_header(&key, &person.server.url);
-    send(person.server, &me(), &header).assert_legacy_code(401, 32);
+    let user = shared_server().new_user("signer");
+    let key = OAuth1Credentials { token: ("", ""), ..user.oauth1_credentials() };
+    let header = me().oauth1_header(&key, &user.server.url);
+    send(user.server, &me(), &header).assert_legacy_code(401, 32);
     let unsigned = format!("{header}, oauth_token=\"\"");
-    assert_eq!(send(person.server, &me(), &unsigned).status, 401);
+    assert_eq!(send(user.server, &me(), &unsigned).status, 401);
 }

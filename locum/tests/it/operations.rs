@@ -52,11 +52,11 @@ fn is_refused(server: &TestServer, code: i32, words: &[&str]) {
 #[test]
 fn second_process_on_the_same_directory_is_refused() {
     let server = TestServer::start(&["--world", "empty"]);
-    let person = server.new_user("first");
+    let user = server.new_user("first");
     let ran = try_start(&server);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("another process"), "{ran:?}");
-    person.get("/2/users/me").assert_status(200);
+    user.get("/2/users/me").assert_status(200);
     server.run_cli(&["user", "list"]).assert_success();
 }
 
@@ -158,8 +158,8 @@ fn second_signal_ends_the_server_at_once() {
 fn health_endpoints_separate_liveness_from_readiness() {
     let server = shared_server();
     for path in ["/livez", "/readyz"] {
-        for answer in [server.send(TestRequest::get(path)), server.send_control(TestRequest::get(path))] {
-            assert_eq!((answer.status, answer.text().as_str()), (200, "ok\n"), "{path}");
+        for response in [server.send(TestRequest::get(path)), server.send_control(TestRequest::get(path))] {
+            assert_eq!((response.status, response.text().as_str()), (200, "ok\n"), "{path}");
         }
     }
     server.run_cli(&["health"]).assert_success();
@@ -169,15 +169,15 @@ fn health_endpoints_separate_liveness_from_readiness() {
 #[test]
 fn metrics_count_by_route_on_the_control_address_only() {
     let server = TestServer::start(&["--world", "empty"]);
-    let person = server.new_user("counted");
+    let user = server.new_user("counted");
     for number in 0..5 {
-        person.get(format!("/2/tweets/{}", 1_000 + number)).assert_status(200);
-        person.get(format!("/2/nothing/{number}")).assert_status(404);
+        user.get(format!("/2/tweets/{}", 1_000 + number)).assert_status(200);
+        user.get(format!("/2/nothing/{number}")).assert_status(404);
     }
     assert_eq!(server.send(TestRequest::get("/metrics")).status, 404);
-    let answer = server.send_control(TestRequest::get("/metrics"));
-    assert_eq!(answer.status, 200);
-    let text = answer.text();
+    let response = server.send_control(TestRequest::get("/metrics"));
+    assert_eq!(response.status, 200);
+    let text = response.text();
     let line = r#"locum_requests_total{route="/2/posts/{id}",method="GET",status="2xx"} 5"#;
     assert!(text.contains(line), "{text}");
     assert!(!text.contains("1000") || !text.contains("/2/tweets/1000"), "{text}");
@@ -191,9 +191,9 @@ fn panicked_background_task_restarts_while_others_run() {
     let mut server = TestServer::prepare(&["--world", "empty"]);
     server.set_variable("LOCUM_TEST_PANIC_TASK", "search_index:3");
     server.restart();
-    let person = server.new_user("steady");
-    let post = person.publish_text("a panic about lighthouses");
-    let found = || person.get("/2/tweets/search/recent?query=lighthouses").assert_status(200);
+    let user = server.new_user("steady");
+    let post = user.publish_text("a panic about lighthouses");
+    let found = || user.get("/2/tweets/search/recent?query=lighthouses").assert_status(200);
     wait_until("the post is found", || found()["data"][0]["id"] == post.as_str());
     let metrics = server.send_control(TestRequest::get("/metrics")).text();
     let restarts = |task: &str| format!(r#"locum_background_task_restarts_total{{task="{task}"}}"#);
@@ -243,13 +243,13 @@ fn coverage_page_lists_every_published_operation() {
 #[test]
 fn log_has_one_json_object_per_line_without_secrets() {
     let server = TestServer::start(&["--log-format", "json"]);
-    let person = server.new_user("logged");
-    person.publish_text("Not in the log, I hope");
-    person.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
+    let user = server.new_user("logged");
+    user.publish_text("Not in the log, I hope");
+    user.send_signed(TestRequest::get("/2/users/me")).assert_status(200);
     server.send(TestRequest::get("/2/users/me?access_token=canary1").bearer("canary2"));
-    let answer = person.send(TestRequest::get("/2/users/me").header("x-request-id", "my-own-name"));
-    assert_eq!(answer.header("x-request-id"), "my-own-name");
-    assert!(!answer.header("x-transaction-id").is_empty());
+    let response = user.send(TestRequest::get("/2/users/me").header("x-request-id", "my-own-name"));
+    assert_eq!(response.header("x-request-id"), "my-own-name");
+    assert!(!response.header("x-transaction-id").is_empty());
     let logged = server.stderr();
     let lines: Vec<Value> = logged
         .lines()
@@ -262,7 +262,7 @@ fn log_has_one_json_object_per_line_without_secrets() {
         .map(|name| server.env_value(name))
         .to_vec();
     let control = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
-    secrets.extend([&person.token, person.oauth1_token().1, &person.app.secret, control.trim()]);
+    secrets.extend([&user.token, user.oauth1_token().1, &user.app.secret, control.trim()]);
     secrets.extend(["canary1", "canary2", "Not in the log"]);
     for secret in secrets {
         assert!(!written.contains(secret), "{secret} was written");
@@ -275,11 +275,11 @@ fn database_contains_no_secret_in_plain_text() {
         return;
     }
     let server = TestServer::start(&[]);
-    let person = server.new_user("sealed");
+    let user = server.new_user("sealed");
     let mut secrets: Vec<String> = ["API_SECRET", "BEARER_TOKEN", "ACCESS_TOKEN_SECRET", "USER_TOKEN", "CLIENT_SECRET"]
         .map(|name| server.env_value(name).to_owned())
         .to_vec();
-    secrets.extend([person.token.clone(), person.oauth1_token().1.to_owned(), person.app.secret.clone()]);
+    secrets.extend([user.token.clone(), user.oauth1_token().1.to_owned(), user.app.secret.clone()]);
     for (name, bytes) in contents(&server.data_dir()) {
         if name == "dev.env" {
             continue;

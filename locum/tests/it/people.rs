@@ -69,29 +69,29 @@ fn user_search_ranks_username_name_and_description() {
 fn user_search_is_paged_both_ways_and_refuses_invalid_queries() {
     let word = format!("w{}y", unique_number());
     let reader = person("reader");
-    let people: Vec<TestUser<'_>> = (0..5).map(|_| person("x")).collect();
-    for someone in &people {
+    let users: Vec<TestUser<'_>> = (0..5).map(|_| person("x")).collect();
+    for someone in &users {
         // Twice over, and listed once.
         edit(someone, &["--name", &word, "--description", &word]);
     }
-    let wanted: Vec<&str> = people.iter().map(|one| one.username.as_str()).collect();
-    assert_eq!(found(&reader, &word, 2), wanted, "the older account first");
+    let expected: Vec<&str> = users.iter().map(|one| one.username.as_str()).collect();
+    assert_eq!(found(&reader, &word, 2), expected, "the older account first");
     let path = format!("/2/users/search?query={word}&max_results=2");
     let first = reader.get(&path).assert_status(200);
     let token = first["meta"]["next_token"].as_str().unwrap();
     let second = reader.get(format!("{path}&next_token={token}")).assert_status(200);
-    assert_eq!(second["data"][0]["username"], wanted[2]);
+    assert_eq!(second["data"][0]["username"], expected[2]);
     let token = second["meta"]["previous_token"].as_str().unwrap();
     let back = reader.get(format!("{path}&next_token={token}")).assert_status(200);
     assert_eq!(back["data"], first["data"]);
     assert!(back["meta"].get("previous_token").is_none(), "{back}");
     let pattern = "^[A-Za-z0-9_' ]{1,50}$";
     for bad in ["", "a%2Db", "%C3%A9", &"a".repeat(51)] {
-        let answer = reader.get(format!("/2/users/search?query={bad}"));
-        answer.assert_problem(400, "invalid-request");
+        let response = reader.get(format!("/2/users/search?query={bad}"));
+        response.assert_problem(400, "invalid-request");
         if !bad.is_empty() {
-            let said = answer.error_messages();
-            assert!(said.iter().any(|text| text.contains(pattern)), "{said:?}");
+            let message = response.error_messages();
+            assert!(message.iter().any(|text| text.contains(pattern)), "{message:?}");
         }
     }
     for bad in [

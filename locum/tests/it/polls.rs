@@ -15,8 +15,8 @@ fn asked(options: &[&str], minutes: i64) -> Value {
 /// Publishes a poll; the post's id.
 #[track_caller]
 fn asks(author: &TestUser<'_>, options: &[&str], minutes: i64) -> String {
-    let made = author.create_post(&asked(options, minutes)).assert_status(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = author.create_post(&asked(options, minutes)).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 fn vote(server: &TestServer, post: &str, option: &str, user: &str) -> crate::harness::CommandOutput {
@@ -172,12 +172,12 @@ fn card_poll_ends_on_each_post_with_the_card() {
         let account = account["id"].as_str().unwrap();
         let choices = "name=When&first_choice=a&second_choice=b&duration_in_minutes=5";
         let path = format!("/12/accounts/{account}/cards/poll?{choices}");
-        let made = author.send_signed(crate::harness::TestRequest::new("POST", path)).assert_status(200);
-        let uri = &made["data"]["card_uri"];
+        let created = author.send_signed(crate::harness::TestRequest::new("POST", path)).assert_status(200);
+        let uri = &created["data"]["card_uri"];
         ["Which?", "And which?"].map(|text| {
             let body = json!({ "text": text, "card_uri": uri });
-            let made = author.create_post(&body).assert_status(201);
-            made["data"]["id"].as_str().unwrap().to_owned()
+            let created = author.create_post(&body).assert_status(201);
+            created["data"]["id"].as_str().unwrap().to_owned()
         })
     };
     server.kill();

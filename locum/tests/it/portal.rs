@@ -19,11 +19,11 @@ fn fields(pairs: &[(&str, &str)]) -> String {
 
 /// A browser in which a new developer is signed in.
 fn developer<'s>(server: &'s TestServer, name: &str) -> Browser<'s> {
-    let made = ["user", "create", name, "--password", "a long secret"];
-    server.run_cli(&made).assert_success();
+    let created = ["user", "create", name, "--password", "a long secret"];
+    server.run_cli(&created).assert_success();
     let mut browser = Browser::new(server);
-    let answer = browser.sign_in(name, "a long secret", "/");
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = browser.sign_in(name, "a long secret", "/");
+    assert_eq!(response.status, 303, "{}", response.text());
     browser
 }
 
@@ -43,17 +43,17 @@ fn post(browser: &mut Browser<'_>, path: &str, pairs: &[(&str, &str)]) -> TestRe
 /// Makes an app; the path of its settings, and what was shown once.
 fn make(browser: &mut Browser<'_>, name: &str) -> (String, BTreeMap<String, String>) {
     let form = form(name, "web", "https://a.example/cb");
-    let answer = post(browser, "/developer/apps", &pairs(&form));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let text = answer.text();
+    let response = post(browser, "/developer/apps", &pairs(&form));
+    assert_eq!(response.status, 200, "{}", response.text());
+    let text = response.text();
     let id = between(&text, "App ID <code>", "<");
-    (format!("/developer/apps/{id}"), once(&answer))
+    (format!("/developer/apps/{id}"), once(&response))
 }
 
 /// What is shown once, by name.
-fn once(answer: &TestResponse) -> BTreeMap<String, String> {
-    assert!(answer.header("cache-control").contains("no-store"));
-    let text = answer.text();
+fn once(response: &TestResponse) -> BTreeMap<String, String> {
+    assert!(response.header("cache-control").contains("no-store"));
+    let text = response.text();
     let list = between(&text, "<dl class=\"values\">", "</dl>");
     let values = list.split("<dt>").skip(1).map(|piece| {
         let name = piece.split("</dt>").next().unwrap().to_owned();
@@ -83,8 +83,8 @@ fn pairs<'f>(form: &'f [(&'static str, String)]) -> Vec<(&'static str, &'f str)>
 }
 
 fn bearer(server: &TestServer, key: &str, secret: &str) -> TestResponse {
-    let ask = TestRequest::post("/oauth2/token").form("grant_type=client_credentials");
-    server.send(ask.basic(key, secret))
+    let request = TestRequest::post("/oauth2/token").form("grant_type=client_credentials");
+    server.send(request.basic(key, secret))
 }
 
 #[test]
@@ -107,25 +107,25 @@ fn app_is_created_and_its_keys_work_until_regenerated() {
         assert!(!page.contains(&keys[value]), "{value} is shown again");
     }
     let path = format!("{app}/keys/api/regenerate");
-    let asked = browser.get(&path).text();
-    assert!(asked.contains("Regenerate"), "{asked}");
+    let requested = browser.get(&path).text();
+    assert!(requested.contains("Regenerate"), "{requested}");
     bearer(&server, key, secret).assert_status(200);
-    let made = once(&post(&mut browser, &path, &[]));
-    assert_eq!(&made["API key"], key);
-    assert_ne!(&made["API secret"], secret);
+    let created = once(&post(&mut browser, &path, &[]));
+    assert_eq!(&created["API key"], key);
+    assert_ne!(&created["API secret"], secret);
     bearer(&server, key, secret).assert_legacy_code(403, 99);
-    bearer(&server, key, &made["API secret"]).assert_status(200);
+    bearer(&server, key, &created["API secret"]).assert_status(200);
 
-    let made = once(&post(&mut browser, &format!("{app}/keys/bearer/regenerate"), &[]));
+    let created = once(&post(&mut browser, &format!("{app}/keys/bearer/regenerate"), &[]));
     server.send(look).assert_status(401);
-    let look = TestRequest::get("/2/users/by/username/grace").bearer(&made["Bearer token"]);
+    let look = TestRequest::get("/2/users/by/username/grace").bearer(&created["Bearer token"]);
     server.send(look).assert_status(200);
     own_token(&mut browser, &app);
     public_client(&mut browser);
 
     let used = browser.get(format!("{app}/usage"));
     assert_eq!(used.status, 200, "{}", used.text());
-    the_end(&mut browser, &app, &made["Bearer token"]);
+    the_end(&mut browser, &app, &created["Bearer token"]);
 }
 
 fn own_token(browser: &mut Browser<'_>, app: &str) {
@@ -136,22 +136,22 @@ fn own_token(browser: &mut Browser<'_>, app: &str) {
     assert_ne!(first["Access token"], second["Access token"]);
     assert!(browser.get(&path).text().contains("Regenerate"));
     let api = once(&post(browser, &format!("{app}/keys/api/regenerate"), &[]));
-    for (made, status) in [(&first, 401), (&second, 200)] {
-        let ask = TestRequest::get("/2/users/by/username/grace");
+    for (created, status) in [(&first, 401), (&second, 200)] {
+        let request = TestRequest::get("/2/users/by/username/grace");
         let key = OAuth1Credentials {
             consumer: (&api["API key"], &api["API secret"]),
-            token: (&made["Access token"], &made["Access token secret"]),
+            token: (&created["Access token"], &created["Access token secret"]),
             ..OAuth1Credentials::default()
         };
-        let header = ask.oauth1_header(&key, &browser.server.url);
-        browser.server.send(ask.authorization(header)).assert_status(status);
+        let header = request.oauth1_header(&key, &browser.server.url);
+        browser.server.send(request.authorization(header)).assert_status(status);
     }
 }
 
 fn public_client(browser: &mut Browser<'_>) {
     let form = form("Phone", "native", "");
-    let answer = post(browser, "/developer/apps", &pairs(&form));
-    let (keys, text) = (once(&answer), answer.text());
+    let response = post(browser, "/developer/apps", &pairs(&form));
+    let (keys, text) = (once(&response), response.text());
     assert!(!keys.contains_key("Client secret"));
     let id = between(&text, "App ID <code>", "<");
     let path = format!("/developer/apps/{id}/keys/client/regenerate");
@@ -163,8 +163,8 @@ fn the_end(browser: &mut Browser<'_>, app: &str, token: &str) {
     let path = format!("{app}/delete");
     assert_eq!(browser.get(&path).status, 200);
     assert_eq!(post(browser, &path, &[("name", "Second")]).status, 400);
-    let answer = post(browser, &path, &[("name", "First")]);
-    assert_eq!((answer.status, answer.header("location")), (303, "/developer/apps"));
+    let response = post(browser, &path, &[("name", "First")]);
+    assert_eq!((response.status, response.header("location")), (303, "/developer/apps"));
     assert_eq!(browser.get(app).status, 404);
     let look = TestRequest::get("/2/users/by/username/grace").bearer(token);
     browser.server.send(look).assert_status(401);
@@ -183,13 +183,13 @@ fn app_settings_are_bounded() {
         let urls = (0..count).map(|at| format!("https://a.example/{at}\r\n"));
         urls.collect::<String>()
     };
-    let answer = save(&mut browser, &urls(11));
-    assert_eq!(answer.status, 400);
+    let response = save(&mut browser, &urls(11));
+    assert_eq!(response.status, 400);
     assert!(!browser.get(&app).text().contains("Renamed"));
     assert_eq!(save(&mut browser, "javascript:alert(1)").status, 400);
-    let answer = save(&mut browser, &urls(10));
-    assert_eq!(answer.status, 303, "{}", answer.text());
-    let text = browser.get(answer.header("location")).text();
+    let response = save(&mut browser, &urls(10));
+    assert_eq!(response.status, 303, "{}", response.text());
+    let text = browser.get(response.header("location")).text();
     assert!(text.contains("https://a.example/9") && text.contains("were saved"));
     assert!(text.contains("Renamed &#60;b&#62;") && !text.contains("<b>"), "{text}");
     for (name, kind) in [("", "web"), (&"x".repeat(33), "web"), ("Fine", "toaster")] {
@@ -199,9 +199,9 @@ fn app_settings_are_bounded() {
     }
 
     let mut tried = |url: &str| {
-        let answer = post(&mut browser, &format!("{app}/callbacks"), &[("url", url)]);
-        assert_eq!(answer.status, 200);
-        answer.text()
+        let response = post(&mut browser, &format!("{app}/callbacks"), &[("url", url)]);
+        assert_eq!(response.status, 200);
+        response.text()
     };
     let text = tried("https://a.example/9");
     assert!(text.contains("Accepted by OAuth 1.0a") && text.contains("Accepted by OAuth 2.0"));
@@ -222,41 +222,41 @@ fn app_pages_are_for_their_developer_and_need_form_tokens() {
     for tail in tails {
         let path = format!("{app}{tail}");
         assert_eq!(browser.get(&path).status, 200, "{path}");
-        let answer = other.get(&path);
-        assert_eq!(answer.status, 404, "{path}");
-        assert!(!answer.text().contains("Mine"));
+        let response = other.get(&path);
+        assert_eq!(response.status, 404, "{path}");
+        assert!(!response.text().contains("Mine"));
         if !matches!(tail, "/keys" | "/usage") {
             assert_eq!(post(&mut other, &path, &[("name", "Mine")]).status, 404, "{path}");
             let forged = [("name", "Mine"), ("csrf", &csrf(&mut other))];
             let forged = browser.send(TestRequest::post(&path).form(fields(&forged)));
             assert_eq!(forged.status, 403, "{path}");
         }
-        let answer = server.send(TestRequest::get(&path));
-        assert_eq!(answer.status, 303, "{path}");
-        assert!(answer.header("location").starts_with("/login?next="));
+        let response = server.send(TestRequest::get(&path));
+        assert_eq!(response.status, 303, "{path}");
+        assert!(response.header("location").starts_with("/login?next="));
     }
     assert_eq!(browser.get("/developer/apps/x").status, 404);
     assert_eq!(browser.get(format!("{app}/keys/x/regenerate")).status, 404);
     let csrf = csrf(&mut browser);
-    let ask = TestRequest::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
-    let answer = browser.send(ask.header("origin", "https://evil.example"));
-    assert_eq!(answer.status, 403);
+    let request = TestRequest::post(format!("{app}/delete")).form(fields(&[("csrf", &csrf), ("name", "Mine")]));
+    let response = browser.send(request.header("origin", "https://evil.example"));
+    assert_eq!(response.status, 403);
     assert_eq!(browser.get(&app).status, 200);
     for name in ["content-security-policy", "x-frame-options", "referrer-policy"] {
         assert!(!browser.get(&app).header(name).is_empty(), "{name}");
     }
-    let answer = server.send(TestRequest::get("/developer"));
-    assert_eq!((answer.status, answer.header("location")), (303, "/developer/apps"));
+    let response = server.send(TestRequest::get("/developer"));
+    assert_eq!((response.status, response.header("location")), (303, "/developer/apps"));
 }
 
 #[test]
 fn development_portal_explains_signatures_and_shows_emails() {
     let server = shared_server();
-    let person = server.new_user("exp");
+    let user = server.new_user("exp");
     let mut browser = Browser::new(server);
     let page = browser.get("/developer/explain");
     let csrf = between(&page.text(), "name=\"csrf\" value=\"", "\"").to_owned();
-    let header = TestRequest::get("/2/users/me").oauth1_header(&person.oauth1_credentials(), &server.url);
+    let header = TestRequest::get("/2/users/me").oauth1_header(&user.oauth1_credentials(), &server.url);
     let url = format!("{}/2/users/me", server.url);
     let mut send = |csrf: &str, method: &str, header: &str| {
         let form = fields(&[
@@ -266,8 +266,8 @@ fn development_portal_explains_signatures_and_shows_emails() {
             ("authorization", header),
             ("base_string", "GET&x"),
         ]);
-        let ask = TestRequest::post("/developer/explain").form(form);
-        browser.send(ask)
+        let request = TestRequest::post("/developer/explain").form(form);
+        browser.send(request)
     };
     let text = send(&csrf, "GET", &header).text();
     assert!(text.contains("The signature is valid"), "{text}");
@@ -287,18 +287,18 @@ fn mailbox_of_a_development_server_shows_sent_emails() {
     let server = shared_server();
     let name = format!("reader{}", unique_number());
     let address = format!("{name}@mail.example");
-    let made = ["user", "create", &name, "--password", "a long secret", "--email", &address];
-    server.run_cli(&made).assert_success();
+    let created = ["user", "create", &name, "--password", "a long secret", "--email", &address];
+    server.run_cli(&created).assert_success();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
-    let answer = browser.submit(&page, "/forgotten-password", &[("email", &address)]);
-    assert!(answer.status < 400, "{}", answer.text());
+    let response = browser.submit(&page, "/forgotten-password", &[("email", &address)]);
+    assert!(response.status < 400, "{}", response.text());
     let text = server.send(TestRequest::get("/mailbox")).text();
     let (before, _) = text.split_once(&address).unwrap_or_else(|| panic!("{text}"));
     let (_, path) = before.rsplit_once("href=\"").unwrap();
-    let letter = server.send(TestRequest::get(path.split('"').next().unwrap()));
-    assert_eq!(letter.status, 200);
-    assert!(letter.text().contains("/account/reset?token="), "{}", letter.text());
+    let email = server.send(TestRequest::get(path.split('"').next().unwrap()));
+    assert_eq!(email.status, 200);
+    assert!(email.text().contains("/account/reset?token="), "{}", email.text());
 }
 
 #[test]

@@ -18,21 +18,21 @@ fn premium(name: &str) -> TestUser<'static> {
 #[test]
 fn created_post_is_returned_as_it_is_read() {
     let author = person("author");
-    let answer = author.create_post(&json!({ "text": "First & <last>" }));
-    let made = answer.assert_status(201)["data"].clone();
-    let id = made["id"].as_str().unwrap();
-    assert_eq!(made["text"], "First &amp; &lt;last&gt;");
-    assert_eq!(made["edit_history_post_ids"], json!([id]));
-    assert!(answer.header("location").ends_with(&format!("/2/posts/{id}")), "{:?}", answer.headers);
+    let response = author.create_post(&json!({ "text": "First & <last>" }));
+    let created = response.assert_status(201)["data"].clone();
+    let id = created["id"].as_str().unwrap();
+    assert_eq!(created["text"], "First &amp; &lt;last&gt;");
+    assert_eq!(created["edit_history_post_ids"], json!([id]));
+    assert!(response.header("location").ends_with(&format!("/2/posts/{id}")), "{:?}", response.headers);
     let read = author.get(format!("/2/posts/{id}")).assert_status(200);
-    assert_eq!(read, json!({ "data": made }));
+    assert_eq!(read, json!({ "data": created }));
 }
 
 #[test]
 fn post_is_the_same_in_both_vocabularies() {
     let author = person("author");
-    let made = author.post("/2/tweets", &json!({ "text": "Two words for one thing" })).assert_status(201);
-    let id = made["data"]["id"].as_str().unwrap();
+    let created = author.post("/2/tweets", &json!({ "text": "Two words for one thing" })).assert_status(201);
+    let id = created["data"]["id"].as_str().unwrap();
     let one = author.get(format!("/2/tweets/{id}?tweet.fields=public_metrics")).assert_status(200);
     let other = author.get(format!("/2/posts/{id}?post.fields=public_metrics")).assert_status(200);
     let mixed = author.get(format!("/2/tweets/{id}?post.fields=public_metrics")).assert_status(200);
@@ -77,10 +77,10 @@ fn entities_have_the_positions_of_the_text() {
     let text = format!("é👩‍🚀 hi @{} see https://example.com/a?b=c #tag $CASH", friend.username);
     let id = author.publish_text(&text);
     let entities = author.fetch_post(&id, "entities")["entities"].clone();
-    let letters: Vec<char> = text.chars().collect();
+    let emails: Vec<char> = text.chars().collect();
     let part = |entity: &Value| -> String {
         let at = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
-        letters[at("start")..at("end")].iter().collect()
+        emails[at("start")..at("end")].iter().collect()
     };
     let first = |name: &str| entities[name][0].clone();
     assert_eq!(part(&first("mentions")), format!("@{}", friend.username));
@@ -209,12 +209,12 @@ fn reply_setting_of_the_root_decides_who_replies() {
         assert_eq!(author.fetch_post(&root, "reply_settings")["reply_settings"], setting);
         for who in [&author, &named, &followed, &verified, &stranger] {
             let reply = json!({ "text": format!("I reply to {root}"), "reply": { "in_reply_to_post_id": root } });
-            let answer = who.create_post(&reply);
+            let response = who.create_post(&reply);
             let may = who.id == author.id || welcome.iter().any(|one| one.id == who.id);
             if may {
-                answer.assert_status(201);
+                response.assert_status(201);
             } else {
-                answer.assert_error(403, "The original Tweet author restricted who can reply to this Tweet.");
+                response.assert_error(403, "The original Tweet author restricted who can reply to this Tweet.");
             }
         }
     }
@@ -253,9 +253,9 @@ fn premium_author_edits_a_post_five_times() {
             "text": format!("Version {number}"),
             "edit_options": { "previous_post_id": versions.last().unwrap() },
         });
-        let made = author.create_post(&edit).assert_status(201)["data"].clone();
-        versions.push(made["id"].as_str().unwrap().to_owned());
-        assert_eq!(made["edit_history_post_ids"], json!(versions));
+        let created = author.create_post(&edit).assert_status(201)["data"].clone();
+        versions.push(created["id"].as_str().unwrap().to_owned());
+        assert_eq!(created["edit_history_post_ids"], json!(versions));
     }
     for (number, id) in versions.iter().enumerate() {
         let post = author.fetch_post(id, "edit_controls");
@@ -272,8 +272,8 @@ fn premium_author_edits_a_post_five_times() {
     assert_eq!(timeline["meta"]["result_count"], 1, "only the newest version: {timeline}");
     author.delete(format!("/2/posts/{first}")).assert_status(200);
     for id in &versions {
-        let gone = author.get(format!("/2/posts/{id}")).assert_status(200);
-        assert!(gone.get("data").is_none(), "{gone}");
+        let deleted = author.get(format!("/2/posts/{id}")).assert_status(200);
+        assert!(deleted.get("data").is_none(), "{deleted}");
     }
 }
 
@@ -316,14 +316,14 @@ fn optional_settings_of_a_post_are_stored() {
 #[test]
 fn post_with_an_unknown_reference_is_refused() {
     let author = person("author");
-    let gone = author.publish_text("Soon gone");
-    author.delete(format!("/2/posts/{gone}")).assert_status(200);
+    let deleted = author.publish_text("Soon gone");
+    author.delete(format!("/2/posts/{deleted}")).assert_status(200);
     let cases = [
         (json!({ "text": "x", "reply": { "in_reply_to_tweet_id": "1" } }), 400, "Your reply tweet ID is invalid."),
         (json!({ "text": "x", "quote_tweet_id": "1" }), 400, "Your quote tweet ID is invalid."),
         (json!({ "text": "x", "media": { "media_ids": ["1"] } }), 400, "Your media IDs are invalid."),
         (
-            json!({ "text": "x", "reply": { "in_reply_to_tweet_id": gone } }),
+            json!({ "text": "x", "reply": { "in_reply_to_tweet_id": deleted } }),
             403,
             "You attempted to reply to a Tweet that is deleted or not visible to you.",
         ),
@@ -351,8 +351,8 @@ fn post_is_deleted_by_its_author_only_and_once() {
     assert_eq!(author.delete(&path).assert_status(200), json!({ "data": { "deleted": true } }));
     author.delete(&path).assert_problem(404, "resource-not-found");
     author.delete("/2/posts/1").assert_problem(404, "resource-not-found");
-    let gone = author.get(&path).assert_status(200);
-    assert_eq!(gone["errors"][0]["detail"], format!("Could not find tweet with id: [{id}]."));
+    let deleted = author.get(&path).assert_status(200);
+    assert_eq!(deleted["errors"][0]["detail"], format!("Could not find tweet with id: [{id}]."));
     author.publish_text("Mine");
 }
 
@@ -360,21 +360,21 @@ fn post_is_deleted_by_its_author_only_and_once() {
 fn post_lookup_returns_found_posts_and_errors_for_missing_ones() {
     let (author, reader) = (person("author"), person("reader"));
     let hidden = shared_server().new_user_with("hidden", &["--protected"]);
-    let [one, two, gone] = ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
+    let [one, two, deleted] = ["One of many", "Two of many", "Gone of many"].map(|text| author.publish_text(text));
     let secret = hidden.publish_text("Not for you");
-    author.delete(format!("/2/posts/{gone}")).assert_status(200);
-    let path = format!("/2/tweets?ids={two},1,{one},{gone},{secret}&expansions=author_id");
+    author.delete(format!("/2/posts/{deleted}")).assert_status(200);
+    let path = format!("/2/tweets?ids={two},1,{one},{deleted},{secret}&expansions=author_id");
     let read = reader.get(path).assert_status(200);
     let ids: Vec<&Value> = read["data"].as_array().unwrap().iter().map(|post| &post["id"]).collect();
     assert_eq!(ids, [two.as_str(), one.as_str()], "in the order of the request");
     assert_eq!(read["includes"]["users"].as_array().unwrap().len(), 1, "{read}");
     let errors = read["errors"].as_array().unwrap();
-    let told = |value: &str| {
+    let response = |value: &str| {
         let error = errors.iter().find(|error| error["value"] == value);
         error.unwrap_or_else(|| panic!("nothing about {value}: {read}"))
     };
-    for missing in ["1", &gone] {
-        let error = told(missing);
+    for missing in ["1", &deleted] {
+        let error = response(missing);
         assert_eq!(error["title"], "Not Found Error");
         assert_eq!(error["type"], "https://api.x.com/2/problems/resource-not-found");
         assert_eq!(error["resource_type"], "tweet");
@@ -382,7 +382,7 @@ fn post_lookup_returns_found_posts_and_errors_for_missing_ones() {
         assert_eq!(error["parameter"], "ids");
         assert_eq!(error["detail"], format!("Could not find tweet with ids: [{missing}]."));
     }
-    let error = told(&secret);
+    let error = response(&secret);
     assert_eq!(error["type"], "https://api.x.com/2/problems/not-authorized-for-resource");
     assert_eq!(error["detail"], format!("Sorry, you are not authorized to see the Tweet with ids: [{secret}]."));
     assert_eq!(errors.len(), 3);
@@ -397,8 +397,8 @@ fn non_public_metrics_are_shown_to_the_author_only() {
     let body = reader.get(format!("/2/tweets/{id}?tweet.fields=non_public_metrics")).assert_status(200);
     assert!(body.get("data").is_none(), "{body}");
     let details = body["errors"].as_array().unwrap().iter().map(|error| error["detail"].as_str().unwrap());
-    let wanted = format!(
+    let expected = format!(
         "Sorry, you are not authorized to access 'non_public_metrics.impression_count' on the Tweet with id : [{id}]."
     );
-    assert!(details.into_iter().any(|detail| detail == wanted), "{body}");
+    assert!(details.into_iter().any(|detail| detail == expected), "{body}");
 }

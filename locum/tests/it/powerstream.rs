@@ -173,8 +173,8 @@ fn invalid_body_or_credential_for_powerstream_rules_is_refused() {
     let sentence = "The body must have exactly one of `rules` and `ids`";
     delete(&app, &json!({})).assert_error(400, sentence);
     assert_eq!(list(&app).as_array().unwrap().len(), 1);
-    let person = shared_server().new_user("person");
-    person.get(RULES).assert_problem(403, "unsupported-authentication");
+    let user = shared_server().new_user("person");
+    user.get(RULES).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
 }
 
@@ -290,8 +290,8 @@ fn backfill_of_the_powerstream_needs_a_contract_and_valid_parameters() {
     let other = format!("other{word}");
     let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
     let refused = |app: &TestApp, query: &str| {
-        let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared_server().send(ask).assert_problem(400, "invalid-request");
+        let request = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared_server().send(request).assert_problem(400, "invalid-request");
     };
     for query in ["backfillMinutes=6", "backfill_minutes=1", "startTime=now", "localDcOnly=2"] {
         refused(&app, query);

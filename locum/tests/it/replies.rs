@@ -14,8 +14,8 @@ fn replies(who: &TestUser<'_>, to: &str) -> String {
         "text": format!("To {to} from {}", who.id),
         "reply": { "in_reply_to_tweet_id": to },
     });
-    let made = who.create_post(&body).assert_status(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = who.create_post(&body).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]

@@ -17,9 +17,9 @@ fn ids(page: &Value) -> Vec<&str> {
 #[track_caller]
 fn reposts(who: &TestUser<'_>, post: &str) -> Value {
     let path = format!("/2/users/{}/reposts", who.id);
-    let made = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
-    assert_eq!(made["data"]["retweeted"], true, "{made}");
-    made["data"].clone()
+    let created = who.post(path, &json!({ "tweet_id": post })).assert_status(200);
+    assert_eq!(created["data"]["retweeted"], true, "{created}");
+    created["data"].clone()
 }
 
 fn blocks(who: &TestUser<'_>, whom: &TestUser<'_>) {
@@ -28,9 +28,9 @@ fn blocks(who: &TestUser<'_>, whom: &TestUser<'_>) {
 }
 
 #[track_caller]
-fn counts(reader: &TestUser<'_>, post: &str, name: &str, wanted: u64) {
+fn counts(reader: &TestUser<'_>, post: &str, name: &str, expected: u64) {
     let post = reader.fetch_post(post, "public_metrics");
-    assert_eq!(post["public_metrics"][name], wanted, "{post}");
+    assert_eq!(post["public_metrics"][name], expected, "{post}");
 }
 
 /// The text is `RT @author: …`, cut, and its entities stand where it has them.
@@ -43,14 +43,14 @@ fn reads_as_a_repost(repost: &Value, author: &TestUser<'_>, mentioned: &TestUser
     assert_eq!(plain.chars().count(), 140, "{text}");
     let cut = |entity: &Value| -> String {
         let place = |name: &str| usize::try_from(entity[name].as_u64().unwrap()).unwrap();
-        let letters = plain.chars().skip(place("start"));
-        letters.take(place("end") - place("start")).collect()
+        let emails = plain.chars().skip(place("start"));
+        emails.take(place("end") - place("start")).collect()
     };
     let entities = &repost["entities"];
     let mentions = entities["mentions"].as_array().unwrap();
     let named: Vec<String> = mentions.iter().map(cut).collect();
-    let wanted = [author, mentioned].map(|person| format!("@{}", person.username));
-    assert_eq!(named, wanted);
+    let expected = [author, mentioned].map(|user| format!("@{}", user.username));
+    assert_eq!(named, expected);
     assert_eq!(cut(&entities["hashtags"][0]), "#tag");
 }
 
@@ -80,9 +80,9 @@ impl RepostedPost {
         let id = author.publish_text(&text);
         let home = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
         reader.get(&home).assert_status(200);
-        let made = reposts(&fan, &id);
-        assert_eq!(made["rest_id"], id, "{made}");
-        assert_eq!(reposts(&fan, &id), made, "a repeat is no other");
+        let created = reposts(&fan, &id);
+        assert_eq!(created["rest_id"], id, "{created}");
+        assert_eq!(reposts(&fan, &id), created, "a repeat is no other");
         counts(&reader, &id, "repost_count", 1);
         Self { author, fan, reader, id, home }
     }
@@ -145,8 +145,8 @@ fn undone_repost_disappears_from_every_list() {
         assert!(ids(&reader.get(path).assert_status(200)).is_empty(), "{path}");
     }
     assert!(ids(&author.get("/2/users/reposts_of_me").assert_status(200)).is_empty());
-    let gone = reader.get(format!("/2/posts/{own}")).assert_status(200);
-    assert_eq!(gone["errors"][0]["title"], "Not Found Error", "{gone}");
+    let deleted = reader.get(format!("/2/posts/{own}")).assert_status(200);
+    assert_eq!(deleted["errors"][0]["title"], "Not Found Error", "{deleted}");
 }
 
 #[test]
@@ -158,9 +158,9 @@ fn repost_of_a_repost_refers_to_the_original_and_is_deleted_with_it() {
     let repost = ids(&repost)[0].to_owned();
     // The older vocabulary names the new post too.
     let path = format!("/2/users/{}/retweets", other.id);
-    let made = other.post(path, &json!({ "tweet_id": repost })).assert_status(200);
-    assert_eq!(made["data"]["rest_id"], id, "{made}");
-    let second = made["data"]["id"].as_str().unwrap().to_owned();
+    let created = other.post(path, &json!({ "tweet_id": repost })).assert_status(200);
+    assert_eq!(created["data"]["rest_id"], id, "{created}");
+    let second = created["data"]["id"].as_str().unwrap().to_owned();
     // One's own post may be reposted; that alone is not "by others".
     let quiet = author.publish_text("Only I repost this");
     reposts(&author, &quiet);
@@ -174,9 +174,9 @@ fn repost_of_a_repost_refers_to_the_original_and_is_deleted_with_it() {
     assert_eq!(ids(&rest.assert_status(200)), [&fan.id]);
 
     author.delete(format!("/2/posts/{id}")).assert_status(200);
-    for gone in [&id, &repost, &second] {
-        let gone = other.get(format!("/2/posts/{gone}")).assert_status(200);
-        assert!(gone.get("data").is_none(), "{gone}");
+    for deleted in [&id, &repost, &second] {
+        let deleted = other.get(format!("/2/posts/{deleted}")).assert_status(200);
+        assert!(deleted.get("data").is_none(), "{deleted}");
     }
     let me = other.get("/2/users/me?user.fields=public_metrics,most_recent_post_id");
     let me = me.assert_status(200)["data"].clone();
@@ -193,15 +193,15 @@ fn repost_of_an_unavailable_post_is_refused_and_not_stored() {
     let shy = shared_server().new_user_with("shy", &["--protected"]);
     let (id, secret) = (author.publish_text("Open"), shy.publish_text("Secret"));
     let path = format!("/2/users/{}/reposts", fan.id);
-    let ask = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
-    ask(&secret).assert_problem(403, "not-authorized-for-resource");
+    let request = |post: &str| fan.post(&path, &json!({ "tweet_id": post }));
+    request(&secret).assert_problem(403, "not-authorized-for-resource");
     fan.import_follows(&[&shy]);
-    ask(&secret).assert_error(403, "You are not permitted to perform this action.");
+    request(&secret).assert_error(403, "You are not permitted to perform this action.");
     reposts(&shy, &secret);
     counts(&fan, &secret, "repost_count", 1);
     blocks(&author, &fan);
-    ask(&id).assert_legacy_code(403, 136);
-    ask("1").assert_problem(404, "resource-not-found");
+    request(&id).assert_legacy_code(403, 136);
+    request("1").assert_problem(404, "resource-not-found");
     for body in [
         json!({}),
         json!({ "tweet_id": "" }),
@@ -242,10 +242,10 @@ fn repost_by_a_protected_user_is_visible_to_followers_only() {
     let secret = shy.publish_text("Secret");
     let stranger = person("stranger");
     for list in ["reposted_by", "reposts", "quote_posts"] {
-        let answer = stranger.get(format!("/2/posts/{secret}/{list}")).assert_status(200);
-        assert_eq!(answer["errors"][0]["title"], "Authorization Error", "{list}");
-        let answer = stranger.get(format!("/2/posts/1/{list}")).assert_status(200);
-        assert_eq!(answer["errors"][0]["title"], "Not Found Error", "{list}");
+        let response = stranger.get(format!("/2/posts/{secret}/{list}")).assert_status(200);
+        assert_eq!(response["errors"][0]["title"], "Authorization Error", "{list}");
+        let response = stranger.get(format!("/2/posts/1/{list}")).assert_status(200);
+        assert_eq!(response["errors"][0]["title"], "Not Found Error", "{list}");
     }
 }
 
@@ -256,8 +256,8 @@ fn quotes_are_listed_counted_and_excluded_by_type() {
     let quote = |who: &TestUser<'_>, more: Value| {
         let mut body = json!({ "text": format!("look {}", more), "quote_tweet_id": id });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = who.create_post(&body).assert_status(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        let created = who.create_post(&body).assert_status(201);
+        created["data"]["id"].as_str().unwrap().to_owned()
     };
     let plain = quote(&fan, json!({}));
     let reply = quote(&author, json!({ "reply": { "in_reply_to_tweet_id": id } }));

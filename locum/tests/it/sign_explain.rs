@@ -16,8 +16,8 @@ fn checks(found: &Value) -> Vec<&str> {
 
 #[test]
 fn oauth1_signature_is_explained() {
-    let person = shared_server().new_user("sig");
-    let (url, key) = (format!("{}/2/users/me?a=b", shared_server().url), person.oauth1_credentials());
+    let user = shared_server().new_user("sig");
+    let (url, key) = (format!("{}/2/users/me?a=b", shared_server().url), user.oauth1_credentials());
     let sign =
         |key: &OAuth1Credentials<'_>| TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url);
     let header = sign(&key);
@@ -26,7 +26,7 @@ fn oauth1_signature_is_explained() {
     let ours = found["base_string"].as_str().unwrap().to_owned();
     assert!(ours.starts_with("GET&http%3A%2F%2F127.0.0.1%3A"), "{ours}");
     assert_eq!(found["expected_signature"], found["presented_signature"]);
-    for secret in [&person.app.secret, person.oauth1_token().1] {
+    for secret in [&user.app.secret, user.oauth1_token().1] {
         assert!(!found.to_string().contains(secret));
     }
 
@@ -57,9 +57,9 @@ fn told_in_words(url: &str, header: &str) {
         all.extend(shared_server().location_args());
         run_command(&shared_server().sibling_path(""), &all)
     };
-    let said = words(&[url, header, "--base-string", "GET&x"]);
-    assert!(said.assert_success().stdout.contains("The signature is valid."), "{said:?}");
-    assert!(said.stdout.contains("They differ at byte 5"), "{said:?}");
+    let message = words(&[url, header, "--base-string", "GET&x"]);
+    assert!(message.assert_success().stdout.contains("The signature is valid."), "{message:?}");
+    assert!(message.stdout.contains("They differ at byte 5"), "{message:?}");
     words(&["nowhere", header]).assert_exit_code(1);
     words(&[url, "Bearer x"]).assert_exit_code(1);
 }

@@ -44,8 +44,8 @@ fn ids(body: &Value) -> Vec<String> {
 }
 
 #[track_caller]
-fn is_missing(answer: &TestResponse, parameter: &str, id: &str) {
-    let body = answer.assert_status(200);
+fn is_missing(response: &TestResponse, parameter: &str, id: &str) {
+    let body = response.assert_status(200);
     let error = &body["errors"][0];
     assert_eq!(error["detail"], format!("Could not find space with {parameter}: [{id}]."), "{body}");
     assert_eq!(error["resource_type"], "space");

@@ -17,8 +17,8 @@ impl<'p> Small<'p> {
         std::fs::create_dir_all(place).unwrap();
         let options = format!("size={size}");
         let args = ["-t", "tmpfs", "-o", &options, "tmpfs"];
-        let made = Command::new("mount").args(args).arg(place).output().ok()?;
-        made.status.success().then_some(Self(place))
+        let created = Command::new("mount").args(args).arg(place).output().ok()?;
+        created.status.success().then_some(Self(place))
     }
 
     fn ballast(&self) -> std::path::PathBuf {
@@ -40,22 +40,22 @@ impl Drop for Small<'_> {
 }
 
 /// Says something; its id, or none where the store takes nothing.
-fn says(server: &TestServer, person: &TestUser<'_>, text: &str) -> Option<String> {
-    let ask = TestRequest::post("/2/posts").json(&json!({ "text": text }));
-    let answer = server.send(ask.bearer(&person.token));
-    if answer.status == 201 {
-        return Some(answer.json()["data"]["id"].as_str().unwrap().to_owned());
+fn says(server: &TestServer, user: &TestUser<'_>, text: &str) -> Option<String> {
+    let request = TestRequest::post("/2/posts").json(&json!({ "text": text }));
+    let response = server.send(request.bearer(&user.token));
+    if response.status == 201 {
+        return Some(response.json()["data"]["id"].as_str().unwrap().to_owned());
     }
-    assert_eq!(answer.status, 503, "{}", answer.text());
-    assert_eq!(answer.header("retry-after"), "1");
-    assert_eq!(answer.json()["status"], 503);
+    assert_eq!(response.status, 503, "{}", response.text());
+    assert_eq!(response.header("retry-after"), "1");
+    assert_eq!(response.json()["status"], 503);
     None
 }
 
 /// What they said, newest first, as their timeline tells.
-fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
-    let path = format!("/2/users/{}/posts?max_results=100", person.id);
-    let mut page = server.send(TestRequest::get(path.as_str()).bearer(&person.token)).assert_status(200);
+fn said(server: &TestServer, user: &TestUser<'_>) -> Vec<String> {
+    let path = format!("/2/users/{}/posts?max_results=100", user.id);
+    let mut page = server.send(TestRequest::get(path.as_str()).bearer(&user.token)).assert_status(200);
     let mut all = Vec::new();
     loop {
         let posts = page["data"].as_array().cloned().unwrap_or_default();
@@ -64,7 +64,7 @@ fn said(server: &TestServer, person: &TestUser<'_>) -> Vec<String> {
             return all;
         };
         let next = format!("{path}&pagination_token={next}");
-        page = server.send(TestRequest::get(next).bearer(&person.token)).assert_status(200);
+        page = server.send(TestRequest::get(next).bearer(&user.token)).assert_status(200);
     }
 }
 
@@ -80,15 +80,15 @@ fn full_disk_refuses_writes_and_serves_reads() {
         return;
     };
     server.restart();
-    let kept = fill_and_free(&server, &small);
+    let stored = fill_and_free(&server, &small);
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
     // The same after a crash.
     server.kill();
     server.restart();
     let asker = server.new_user("reader");
-    for ids in kept.chunks(100) {
-        let ask = TestRequest::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
-        let found = server.send(ask).assert_status(200);
+    for ids in stored.chunks(100) {
+        let request = TestRequest::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
+        let found = server.send(request).assert_status(200);
         assert_eq!(found["data"].as_array().unwrap().len(), ids.len());
     }
     drop(asker);
@@ -97,30 +97,30 @@ fn full_disk_refuses_writes_and_serves_reads() {
 
 /// Writes until there is no room, frees some and writes again; all that was acknowledged.
 fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
-    let person = server.new_user("writer");
-    let mut kept: Vec<String> =
-        (0..20).filter_map(|number| says(server, &person, &format!("Entry {number}"))).collect();
-    assert_eq!(kept.len(), 20);
+    let user = server.new_user("writer");
+    let mut stored: Vec<String> =
+        (0..20).filter_map(|number| says(server, &user, &format!("Entry {number}"))).collect();
+    assert_eq!(stored.len(), 20);
     small.fill();
     let long = "room ".repeat(50);
     let refused = (0..20_000).find(|number| {
-        let some = says(server, &person, &format!("{number} {long}"));
+        let some = says(server, &user, &format!("{number} {long}"));
         let none = some.is_none();
-        kept.extend(some);
+        stored.extend(some);
         none
     });
     assert!(refused.is_some(), "the disk was never full");
-    kept.reverse();
-    assert_eq!(said(server, &person), kept, "what was acknowledged and nothing else");
+    stored.reverse();
+    assert_eq!(said(server, &user), stored, "what was acknowledged and nothing else");
     std::fs::remove_file(small.ballast()).unwrap();
     wait_until("writes are taken again", || {
-        let some = says(server, &person, "There is room");
+        let some = says(server, &user, "There is room");
         let taken = some.is_some();
-        kept.splice(0..0, some);
+        stored.splice(0..0, some);
         taken
     });
-    assert_eq!(said(server, &person), kept);
-    kept
+    assert_eq!(said(server, &user), stored);
+    stored
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn server_recovers_when_the_database_is_reachable_again() {
         return;
     }
     let server = TestServer::start(&["--world", "empty"]);
-    let person = server.new_user("writer");
-    let before = says(&server, &person, "Before").unwrap();
+    let user = server.new_user("writer");
+    let before = says(&server, &user, "Before").unwrap();
     server.database().set_closed(true);
-    wait_until("writes are refused", || says(&server, &person, "Meanwhile").is_none());
+    wait_until("writes are refused", || says(&server, &user, "Meanwhile").is_none());
     server.database().set_closed(false);
-    wait_until("writes are taken again", || says(&server, &person, "After").is_some());
-    let said = said(&server, &person);
-    assert!(said.contains(&before), "{said:?}");
+    wait_until("writes are taken again", || says(&server, &user, "After").is_some());
+    let message = said(&server, &user);
+    assert!(message.contains(&before), "{message:?}");
 }

@@ -102,11 +102,11 @@ fn stream_rule_of_another_app_is_not_deleted() {
     let (_, known) = app_with_rules();
     let other = app();
     let unknown = json!({ "delete": { "ids": [known[0], "17"] } });
-    let answer = post(&other, "", &unknown).assert_status(200);
+    let response = post(&other, "", &unknown).assert_status(200);
     let nothing = json!({ "deleted": 0, "not_deleted": 2 });
-    assert_eq!(answer["meta"]["summary"], nothing);
-    assert_eq!(kind(&answer["errors"][0]), "invalid-request");
-    let each = &answer["errors"][0]["errors"];
+    assert_eq!(response["meta"]["summary"], nothing);
+    assert_eq!(kind(&response["errors"][0]), "invalid-request");
+    let each = &response["errors"][0]["errors"];
     assert_eq!(each[1]["message"], "Rule does not exist");
     assert_eq!(each.as_array().unwrap().len(), 2);
 }
@@ -236,11 +236,11 @@ fn invalid_request_or_credential_for_stream_rules_is_refused() {
     post(&app, "?dry_run=perhaps", &both).assert_problem(400, "invalid-request");
     for query in ["?ids=x", "?max_results=0", "?max_results=1001", "?pagination_token=zz"] {
         let target = format!("{RULES}{query}");
-        let answer = shared_server().send(TestRequest::get(target).bearer(&app.bearer));
-        answer.assert_problem(400, "invalid-request");
+        let response = shared_server().send(TestRequest::get(target).bearer(&app.bearer));
+        response.assert_problem(400, "invalid-request");
     }
-    let person = shared_server().new_user("person");
-    person.get(RULES).assert_problem(403, "unsupported-authentication");
+    let user = shared_server().new_user("person");
+    user.get(RULES).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(RULES)).status, 401);
     assert!(list(&app, "").get("data").is_none());
 }

@@ -25,10 +25,10 @@ fn word() -> String {
 fn add_rules(server: &TestServer, app: &TestApp, rules: &[(&str, &str)]) -> Vec<String> {
     let rules = rules.iter().map(|(value, tag)| json!({ "value": value, "tag": tag }));
     let body = json!({ "add": rules.collect::<Value>() });
-    let made = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));
-    let made = made.assert_status(201);
-    let made = made["data"].as_array().unwrap().iter();
-    made.map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
+    let created = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));
+    let created = created.assert_status(201);
+    let created = created["data"].as_array().unwrap().iter();
+    created.map(|rule| rule["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[track_caller]
@@ -44,8 +44,8 @@ fn watcher(level: &str) -> (TestApp, String) {
 }
 
 fn connections(app: &TestApp, query: &str) -> Vec<Value> {
-    let ask = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
-    let body = shared_server().send(ask).assert_status(200);
+    let request = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
+    let body = shared_server().send(request).assert_status(200);
     body["data"].as_array().cloned().unwrap_or_default()
 }
 
@@ -183,8 +183,8 @@ fn backfill_needs_a_contract_and_valid_bounds() {
     let (app, _) = watcher("self-serve");
     let (enterprise, _) = watcher("enterprise");
     let refused = |app: &TestApp, query: &str| {
-        let ask = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
-        shared_server().send(ask).assert_problem(400, "invalid-request");
+        let request = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
+        shared_server().send(request).assert_problem(400, "invalid-request");
     };
     let at = |seconds: i64| base::clock::wall_time().plus_ms(seconds * 1000).to_string();
     refused(&app, "backfill_minutes=1");
@@ -210,8 +210,8 @@ fn backfill_needs_a_contract_and_valid_bounds() {
         .send(TestRequest::get("/2/posts/firehose/stream?partition=1").bearer(&app.bearer))
         .assert_problem(403, "client-forbidden");
     assert_eq!(body["reason"], "client-not-enrolled");
-    let person = shared_server().new_user("person");
-    person.get(STREAM).assert_problem(403, "unsupported-authentication");
+    let user = shared_server().new_user("person");
+    user.get(STREAM).assert_problem(403, "unsupported-authentication");
     assert_eq!(shared_server().send(TestRequest::get(STREAM)).status, 401);
 }
 
@@ -276,21 +276,21 @@ fn connections_are_closed_by_id_by_stream_or_all() {
     let id = connections(&app, "?endpoints=filtered_stream")[1]["id"].clone();
     let named = json!({ "uuids": [id, "no-such-connection"] });
     // Another app ends nothing of it.
-    let answer = delete_connections(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
-    assert_eq!((&answer["successful_kills"], &answer["failed_kills"]), (&json!(0), &json!(2)));
-    let answer = delete_connections(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
-    assert_eq!((&answer["successful_kills"], &answer["failed_kills"]), (&json!(1), &json!(1)));
-    let results = answer["results"].as_array().unwrap();
+    let response = delete_connections(&other, "", Some(named.clone())).assert_status(200)["data"].clone();
+    assert_eq!((&response["successful_kills"], &response["failed_kills"]), (&json!(0), &json!(2)));
+    let response = delete_connections(&app, "", Some(named.clone())).assert_status(200)["data"].clone();
+    assert_eq!((&response["successful_kills"], &response["failed_kills"]), (&json!(1), &json!(1)));
+    let results = response["results"].as_array().unwrap();
     let killed = results.iter().find(|one| one["uuid"] == id).unwrap();
     assert_eq!(*killed, json!({ "uuid": id, "success": true }));
     assert_eq!(one.disconnect_type(), "ForceDisconnect", "the older of the two");
     let again = delete_connections(&app, "", Some(named)).assert_status(200)["data"].clone();
     assert_eq!(again["successful_kills"], 0, "it is over");
-    let answer = delete_connections(&app, "/sample_stream", None).assert_status(200)["data"].clone();
-    assert_eq!(answer["successful_kills"], 1);
+    let response = delete_connections(&app, "/sample_stream", None).assert_status(200)["data"].clone();
+    assert_eq!(response["successful_kills"], 1);
     assert_eq!(sample.disconnect_type(), "ForceDisconnect");
-    let answer = delete_connections(&app, "/all", None).assert_status(200)["data"].clone();
-    assert_eq!(answer["successful_kills"], 1);
+    let response = delete_connections(&app, "/all", None).assert_status(200)["data"].clone();
+    assert_eq!(response["successful_kills"], 1);
     assert_eq!(two.disconnect_type(), "ForceDisconnect");
     assert!(connections(&app, "").is_empty());
     let past = connections(&app, "?status=inactive");
@@ -309,8 +309,8 @@ fn invalid_request_for_connections_is_refused() {
     delete(&app, "", Some(json!({}))).assert_problem(400, "invalid-request");
     delete(&app, "", Some(json!({ "uuids": [] }))).assert_problem(400, "invalid-request");
     for query in ["?status=open", "?endpoints=no_stream", "?max_results=101"] {
-        let ask = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
-        shared_server().send(ask).assert_problem(400, "invalid-request");
+        let request = TestRequest::get(format!("/2/connections{query}")).bearer(&app.bearer);
+        shared_server().send(request).assert_problem(400, "invalid-request");
     }
 }
 
@@ -320,9 +320,9 @@ fn stream_ends_with_its_token_and_app() {
     let author = shared_server().new_user("author");
     let mut stream = connect(&app, "");
     let owner = TestUser::app_owner(shared_server(), &app);
-    let ask = TestRequest::post("/oauth2/invalidate_token")
+    let request = TestRequest::post("/oauth2/invalidate_token")
         .form(format!("access_token={}", crate::harness::percent_encode(&app.bearer)));
-    owner.send_signed(ask).assert_status(200);
+    owner.send_signed(request).assert_status(200);
     assert_eq!(stream.disconnect_type(), "ClientApplicationStateDegraded");
     author.publish_text(&format!("{word} too late"));
     assert_eq!(shared_server().send(TestRequest::get(STREAM).bearer(&app.bearer)).status, 401);
@@ -368,24 +368,24 @@ fn compliance_streams_send_events_by_partition() {
     shared_server().run_cli(&["user", "suspend", &author.username]).assert_success();
     shared_server().run_cli(&["user", "restore", &author.username]).assert_success();
 
-    let mut told = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
-    let at = |told: &mut Value, name: &str| {
-        let time = told[name]["event_at"].take();
+    let mut response = collected(&mut of_posts, 2, &[&author.id, &locked.id]);
+    let at = |response: &mut Value, name: &str| {
+        let time = response[name]["event_at"].take();
         assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
-        told[name].clone()
+        response[name].clone()
     };
-    told.sort_by_key(|one| one.get("delete").is_some());
+    response.sort_by_key(|one| one.get("delete").is_some());
     let tweet = json!({ "id": second, "author_id": author.id });
     let edited = json!({
         "tweet": tweet, "event_at": null,
         "initial_tweet_id": first, "edit_tweet_ids": [first, second],
     });
-    assert_eq!(at(&mut told[0], "tweet_edit"), edited);
+    assert_eq!(at(&mut response[0], "tweet_edit"), edited);
     let tweet = json!({ "id": quote, "author_id": author.id });
-    let gone = json!({ "tweet": tweet, "event_at": null, "quote_tweet_id": quoted });
-    assert_eq!(at(&mut told[1], "delete"), gone);
-    let mut told = collected(&mut of_users, 2, &[&author.id]);
-    for (event, name) in told.iter_mut().zip(["user_suspend", "user_unsuspend"]) {
+    let deleted = json!({ "tweet": tweet, "event_at": null, "quote_tweet_id": quoted });
+    assert_eq!(at(&mut response[1], "delete"), deleted);
+    let mut response = collected(&mut of_users, 2, &[&author.id]);
+    for (event, name) in response.iter_mut().zip(["user_suspend", "user_unsuspend"]) {
         assert_eq!(at(event, name), json!({ "user": { "id": author.id }, "event_at": null }));
     }
     let unlike = next_unlike(&mut of_likes, &author.id);
@@ -539,8 +539,8 @@ fn stream_sends_keep_alives_backfill_and_its_disconnect_reason() {
     assert_eq!(stream.next_texts(3).last().unwrap(), &format!("{word} three"));
     server.crash_and_restart();
     let list = |status: &str| {
-        let ask = TestRequest::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
-        server.send(ask).assert_status(200)["data"].clone()
+        let request = TestRequest::get(format!("/2/connections?status={status}")).bearer(&app.bearer);
+        server.send(request).assert_status(200)["data"].clone()
     };
     wait_until("what was open is in the past", || list("active").is_null());
     let reasons: Vec<Value> =
@@ -561,16 +561,16 @@ fn compressed_stream_is_readable_as_it_arrives() {
     );
     socket.write_all(head.as_bytes()).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    let mut answer = Vec::new();
-    read_until(&mut socket, &mut answer, b"\r\n\r\n");
-    let head = String::from_utf8_lossy(&answer).to_lowercase();
+    let mut response = Vec::new();
+    read_until(&mut socket, &mut response, b"\r\n\r\n");
+    let head = String::from_utf8_lossy(&response).to_lowercase();
     assert!(head.contains("content-encoding: gzip"), "{head}");
     for number in 0..3 {
         author.publish_text(&format!("{word} {number}"));
         // A chunk, whole.
-        answer.clear();
-        read_until(&mut socket, &mut answer, b"\r\n");
-        let size = std::str::from_utf8(&answer).unwrap().trim();
+        response.clear();
+        read_until(&mut socket, &mut response, b"\r\n");
+        let size = std::str::from_utf8(&response).unwrap().trim();
         let size = usize::from_str_radix(size, 16).unwrap();
         let mut chunk = vec![0; size + 2];
         socket.read_exact(&mut chunk).unwrap();

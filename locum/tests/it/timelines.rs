@@ -18,7 +18,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 /// Pages from the newest on, by the token that each gives.
-fn walk(person: &TestUser<'_>, path: &str) -> Vec<Value> {
+fn walk(user: &TestUser<'_>, path: &str) -> Vec<Value> {
     let mut pages: Vec<Value> = Vec::new();
     let join = if path.contains('?') { '&' } else { '?' };
     loop {
@@ -28,7 +28,7 @@ fn walk(person: &TestUser<'_>, path: &str) -> Vec<Value> {
             None if pages.is_empty() => path.to_owned(),
             None => return pages,
         };
-        pages.push(person.get(path).assert_status(200));
+        pages.push(user.get(path).assert_status(200));
         assert!(pages.len() < 100, "it does not end");
     }
 }
@@ -264,19 +264,19 @@ fn tampered_page_token_is_refused() {
     assert!(token.len() >= 16, "{token}");
     let mut forged: Vec<String> = (0..token.len()).map(|end| token[..end].to_owned()).skip(1).collect();
     for place in 0..token.len() {
-        let letter = if &token[place..=place] == "0" { "1" } else { "0" };
+        let email = if &token[place..=place] == "0" { "1" } else { "0" };
         let mut other = token.clone();
-        other.replace_range(place..=place, letter);
+        other.replace_range(place..=place, email);
         forged.push(other);
     }
     forged.extend([token.to_uppercase(), format!("{token}0"), "x".repeat(5_000), "!".to_owned(), "💥".to_owned()]);
     for token in forged {
         let shown: String = token.chars().take(256).collect();
-        let answer = author.get(format!("{path}&pagination_token={}", percent_encode(&token)));
-        let problem = answer.assert_problem(400, "invalid-request");
+        let response = author.get(format!("{path}&pagination_token={}", percent_encode(&token)));
+        let problem = response.assert_problem(400, "invalid-request");
         if token.len() < 256 {
             let sentence = format!("The `pagination_token` query parameter value [{shown}] is not valid");
-            answer.assert_error(400, &sentence);
+            response.assert_error(400, &sentence);
         }
         assert!(problem["errors"][0]["parameters"].get("pagination_token").is_some(), "{problem}");
     }
@@ -297,8 +297,8 @@ fn page_token_is_bound_to_its_request() {
         format!("/2/users/{}/posts?max_results=5&since_id=1", author.id),
     ];
     for path in foreign {
-        let answer = author.get(format!("{path}&pagination_token={token}"));
-        answer.assert_error(400, &format!("The `pagination_token` query parameter value [{token}] is not valid"));
+        let response = author.get(format!("{path}&pagination_token={token}"));
+        response.assert_error(400, &format!("The `pagination_token` query parameter value [{token}] is not valid"));
     }
     let whole = format!("{path}&pagination_token={token}");
     other.get(whole.as_str()).assert_problem(400, "invalid-request");
@@ -322,8 +322,8 @@ fn page_token_survives_a_restart() {
         (path, token, author.token, ids(&first))
     };
     server.crash_and_restart();
-    let ask = TestRequest::get(format!("{path}&pagination_token={token}")).bearer(&bearer);
-    let second = ids(&server.send(ask).assert_status(200));
+    let request = TestRequest::get(format!("{path}&pagination_token={token}")).bearer(&bearer);
+    let second = ids(&server.send(request).assert_status(200));
     assert_eq!(second.len(), 5);
     assert!(number(&second[0]) < number(&first[4]));
 }

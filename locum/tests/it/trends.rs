@@ -34,13 +34,13 @@ fn topic_of_several_authors_trends() {
     }
     refresh();
     assert_eq!(count(&trends(&one), &tag), None, "one is not many");
-    let gone = two.publish_text(&format!("Me too {tag}"));
+    let deleted = two.publish_text(&format!("Me too {tag}"));
     three.publish_text(&format!("And me {}", tag.to_uppercase()));
     four.publish_text(&format!("And I {tag}"));
     hidden.publish_text(&format!("Nobody sees this {tag}"));
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(6));
-    two.delete(format!("/2/posts/{gone}")).assert_status(200);
+    two.delete(format!("/2/posts/{deleted}")).assert_status(200);
     shared_server().run_cli(&["user", "protect", &three.id]).assert_success();
     refresh();
     assert_eq!(count(&trends(&one), &tag), Some(4));
@@ -97,8 +97,8 @@ fn personalized_trends_come_from_followed_users() {
 #[test]
 fn place_without_trends_is_not_found() {
     let reader = person("reader");
-    let ask = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
-    let unknown = ask("/2/trends/by/woeid/44418");
+    let request = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
+    let unknown = request("/2/trends/by/woeid/44418");
     unknown.assert_error(404, "Could not find trends for WOEID: 44418");
     for path in [
         "/2/trends/by/woeid/x",
@@ -106,8 +106,8 @@ fn place_without_trends_is_not_found() {
         "/2/trends/by/woeid/1?max_trends=51",
         "/2/trends/by/woeid/1?trend.fields=color",
     ] {
-        ask(path).assert_problem(400, "invalid-request");
+        request(path).assert_problem(400, "invalid-request");
     }
-    let app = ask("/2/users/personalized_trends");
+    let app = request("/2/users/personalized_trends");
     app.assert_problem(403, "unsupported-authentication");
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, TestRequest, TestServer, shared_server};
 
 fn usage(server: &TestServer, app: &TestApp, more: &str) -> Value {
-    let ask = TestRequest::get(format!("/2/usage/posts{more}")).bearer(&app.bearer);
-    server.send(ask).assert_status(200)["data"].clone()
+    let request = TestRequest::get(format!("/2/usage/posts{more}")).bearer(&app.bearer);
+    server.send(request).assert_status(200)["data"].clone()
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn usage_is_kept_over_a_restart_and_under_the_older_path() {
     assert_eq!(usage(&server, &app, "")["project_usage"], "2");
     server.kill();
     server.restart();
-    let ask = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);
-    assert_eq!(server.send(ask).assert_status(200)["data"]["project_usage"], "2");
+    let request = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);
+    assert_eq!(server.send(request).assert_status(200)["data"]["project_usage"], "2");
     server.send(TestRequest::get(url).bearer(&app.bearer)).assert_status(200);
     assert_eq!(usage(&server, &app, "")["project_usage"], "2", "the app had it");
 }
@@ -65,16 +65,16 @@ fn usage_is_kept_over_a_restart_and_under_the_older_path() {
 #[test]
 fn invalid_usage_request_is_refused() {
     let reader = shared_server().new_user("reader");
-    let ask = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
+    let request = |path: &str| shared_server().send(TestRequest::get(path).bearer(&reader.app.bearer));
     for path in [
         "/2/usage/posts?days=0",
         "/2/usage/posts?days=91",
         "/2/usage/posts?days=x",
         "/2/usage/posts?usage.fields=color",
     ] {
-        ask(path).assert_problem(400, "invalid-request");
+        request(path).assert_problem(400, "invalid-request");
     }
-    let one = ask("/2/usage/posts?days=90&usage.fields=project_cap").assert_status(200);
+    let one = request("/2/usage/posts?days=90&usage.fields=project_cap").assert_status(200);
     assert!(one["data"]["project_cap"].is_string());
     let user = reader.get("/2/usage/posts");
     user.assert_problem(403, "unsupported-authentication");

@@ -16,12 +16,12 @@ fn protected_posts_are_read_by_followers_only() {
     let id = author.publish_text("Among friends");
     assert_eq!(friend.fetch_post(&id, "text")["text"], "Among friends");
     assert_eq!(author.fetch_post(&id, "text")["text"], "Among friends");
-    for answer in [
+    for response in [
         stranger.get(format!("/2/posts/{id}")),
         shared_server().send(TestRequest::get(format!("/2/posts/{id}")).bearer(&author.app.bearer)),
         stranger.get(format!("/2/users/{}/posts", author.id)),
     ] {
-        let body = answer.assert_status(200);
+        let body = response.assert_status(200);
         assert!(body.get("data").is_none(), "{body}");
         let kind = body["errors"][0]["type"].as_str().unwrap().to_owned();
         assert!(kind.ends_with("/not-authorized-for-resource"), "{body}");

@@ -15,7 +15,7 @@ use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, WebhookRece
 
 /// A server whose apps may have many webhooks, and which does not wait long.
 fn server(args: &[&str]) -> TestServer {
-    let usual = [
+    let defaults = [
         "--set",
         "webhooks.per_app=50",
         "--set",
@@ -23,19 +23,19 @@ fn server(args: &[&str]) -> TestServer {
         "--set",
         "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s",
     ];
-    TestServer::start(&[&usual[..], args].concat())
+    TestServer::start(&[&defaults[..], args].concat())
 }
 
 /// Registers a receiver for an app.
 fn register(server: &TestServer, app: &TestApp, url: &str) -> TestResponse {
-    let ask = TestRequest::post("/2/webhooks").json(&json!({ "url": url }));
-    server.send(ask.bearer(&app.bearer))
+    let request = TestRequest::post("/2/webhooks").json(&json!({ "url": url }));
+    server.send(request.bearer(&app.bearer))
 }
 
 /// The id of a receiver that was registered.
 fn hook(server: &TestServer, app: &TestApp, receiver: &WebhookReceiver) -> String {
-    let made = register(server, app, &receiver.url("/hook")).assert_status(200);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = register(server, app, &receiver.url("/hook")).assert_status(200);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Has events sent to a webhook; their ids.
@@ -54,8 +54,8 @@ fn log(server: &TestServer, hook: &str) -> Value {
 
 /// The ids of the events that came, in the order in which they did.
 fn came(receiver: &WebhookReceiver) -> Vec<String> {
-    let heard = receiver.received_requests();
-    heard.iter().map(|one| one.header("webhook-id").to_owned()).collect()
+    let received = receiver.received_requests();
+    received.iter().map(|one| one.header("webhook-id").to_owned()).collect()
 }
 
 fn wait_for(receiver: &WebhookReceiver, count: usize) {

@@ -7,8 +7,8 @@ use super::webhook::all_of;
 use crate::harness::{ReceivedRequest, TestApp, TestRequest, TestServer, WebhookReceiver, wait_until};
 
 /// What a delivery tells, in a word or two.
-fn word(heard: &ReceivedRequest) -> String {
-    let body = heard.json();
+fn word(received: &ReceivedRequest) -> String {
+    let body = received.json();
     let (account, data) = (&body["tweet_create_events"][0], &body["data"]);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if account.is_object() {
@@ -62,10 +62,10 @@ impl PastDeliveries {
             let deleted = cid.publish_text("Deleted");
             let quote = json!({ "text": "As he says", "quote_tweet_id": hidden });
             ada.create_post(&quote).assert_status(201);
-            let gone = bob.publish_text("Gone");
+            let removed = bob.publish_text("Gone");
             // Of what is gone before it is told of, nothing is told.
             wait_until("all posts came", || receiver.received_requests().len() >= 8);
-            bob.delete(format!("/2/posts/{gone}")).assert_status(200);
+            bob.delete(format!("/2/posts/{removed}")).assert_status(200);
             let edit = ["user", "edit", &bob.id, "--description", "A new life"];
             server.run_cli(&edit).assert_success();
             (cid.token.clone(), bob.id.clone(), deleted)

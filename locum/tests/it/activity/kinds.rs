@@ -28,8 +28,8 @@ impl Scene {
         let hers = ada.publish_text("Hers");
         let his = bob.publish_text("His");
         let to = format!("/2/dm_conversations/with/{}/messages", bob.id);
-        let said = ada.post(&*to, &json!({ "text": "Hi" })).assert_status(201);
-        let talk = said["data"]["dm_conversation_id"].as_str().unwrap().to_owned();
+        let message = ada.post(&*to, &json!({ "text": "Hi" })).assert_status(201);
+        let talk = message["data"]["dm_conversation_id"].as_str().unwrap().to_owned();
         Self { stage, ada, bob, hers, his, talk }
     }
 
@@ -68,8 +68,8 @@ fn changed(event: &Value, after: &str) {
 #[track_caller]
 fn shows(event: &Value, author: &TestUser<'_>, text: &str) {
     let (post, users) = (&event["payload"], &event["includes"]["users"]);
-    let said = post["text"].as_str().unwrap();
-    assert!(said.contains(text), "{event}");
+    let message = post["text"].as_str().unwrap();
+    assert!(message.contains(text), "{event}");
     assert_eq!(post["author_id"], author.id);
     assert!(post["public_metrics"].is_object() && post["created_at"].is_string());
     assert!(post.get("non_public_metrics").is_none());
@@ -84,13 +84,13 @@ fn ties(event: &Value, source: &TestUser<'_>, target: &TestUser<'_>) {
     assert_eq!(payload["target"]["username"], target.username, "{event}");
 }
 
-fn edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
-    let path = format!("/2/users/{}/{path}", person.id);
-    person.post(path, &json!({ "target_user_id": other.id })).assert_status(200);
+fn edge(user: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
+    let path = format!("/2/users/{}/{path}", user.id);
+    user.post(path, &json!({ "target_user_id": other.id })).assert_status(200);
 }
 
-fn end_edge(person: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
-    person.delete(format!("/2/users/{}/{path}/{}", person.id, other.id)).assert_status(200);
+fn end_edge(user: &TestUser<'_>, path: &str, other: &TestUser<'_>) {
+    user.delete(format!("/2/users/{}/{path}/{}", user.id, other.id)).assert_status(200);
 }
 
 fn message(from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
@@ -101,11 +101,11 @@ fn message(from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
 #[track_caller]
 fn messages(event: &Value, from: &TestUser<'_>, to: &TestUser<'_>, text: &str) {
     let payload = &event["payload"];
-    let told = &payload["direct_message_events"][0];
-    assert_eq!(told["type"], "message_create", "{event}");
-    assert_eq!(told["message_create"]["sender_id"], from.id);
-    assert_eq!(told["message_create"]["target"]["recipient_id"], to.id);
-    assert_eq!(told["message_create"]["message_data"]["text"], text);
+    let response = &payload["direct_message_events"][0];
+    assert_eq!(response["type"], "message_create", "{event}");
+    assert_eq!(response["message_create"]["sender_id"], from.id);
+    assert_eq!(response["message_create"]["target"]["recipient_id"], to.id);
+    assert_eq!(response["message_create"]["message_data"]["text"], text);
     assert_eq!(payload["users"][&from.id]["username"], from.username);
     assert_eq!(payload["users"][&to.id]["username"], to.username);
 }
@@ -352,22 +352,22 @@ fn tells(case: &Case, scene: &Scene, event: &Value) -> bool {
     let quiet = std::panic::AssertUnwindSafe(|| (case.tells)(scene, event));
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let told = std::panic::catch_unwind(quiet).is_ok();
+    let response = std::panic::catch_unwind(quiet).is_ok();
     std::panic::set_hook(hook);
-    told
+    response
 }
 
 #[test]
 fn news_event_is_sent_to_subscriptions_whose_keyword_matches() {
-    let stage = Stage::new();
+    let fixture = Stage::new();
     let word = format!("zeppelin{}", unique_number());
     let other = format!("submarine{}", unique_number());
-    let receiver = WebhookReceiver::open(&stage.app.secret);
-    let hook = hook(&stage, &receiver);
-    let mine = stage.send_to(&hook, "news.new", &json!({ "keyword": format!("{word} -rain") }));
-    stage.send_to(&hook, "news.new", &json!({ "keyword": other }));
-    let listener = stage.listen();
-    let tell = |name: &str| drop(stage.server.run_cli(&["news", "create", name]).json());
+    let receiver = WebhookReceiver::open(&fixture.app.secret);
+    let hook = hook(&fixture, &receiver);
+    let mine = fixture.send_to(&hook, "news.new", &json!({ "keyword": format!("{word} -rain") }));
+    fixture.send_to(&hook, "news.new", &json!({ "keyword": other }));
+    let listener = fixture.listen();
+    let tell = |name: &str| drop(fixture.server.run_cli(&["news", "create", name]).json());
     tell(&format!("A {word} in the rain"));
     tell(&format!("The {word} flies"));
     let event = listener.wait("a story", |event| event["event_type"] == "news.new");
@@ -376,45 +376,45 @@ fn news_event_is_sent_to_subscriptions_whose_keyword_matches() {
     assert_eq!(event["payload"]["headline"], name);
     assert_eq!(event["filter"]["keyword"], format!("{word} -rain"));
     // The webhook is sent the same, and signed.
-    let heard = wait(&receiver, "a story", |_| true);
-    assert_eq!(heard.json()["data"], event);
-    let signature = hmac_sha256(&stage.app.secret, &heard.body);
-    assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
+    let received = wait(&receiver, "a story", |_| true);
+    assert_eq!(received.json()["data"], event);
+    let signature = hmac_sha256(&fixture.app.secret, &received.body);
+    assert_eq!(received.header("x-twitter-webhooks-signature"), signature);
     assert_eq!((listener.all().len(), receiver.received_requests().len()), (1, 1));
-    stage.send(TestRequest::delete(format!("/2/activity/subscriptions/{mine}"))).assert_status(200);
+    fixture.send(TestRequest::delete(format!("/2/activity/subscriptions/{mine}"))).assert_status(200);
     let small = Stage::of("self-serve");
     let body = json!({ "event_type": "news.new", "filter": { "keyword": word } });
     small.post(super::SUBSCRIPTIONS, &body).assert_problem(403, "client-forbidden");
 }
 
 /// Takes back, in the settings, what somebody has let an app do.
-pub(crate) fn revoke(person: &TestUser<'static>) {
-    let mut browser = Browser::new(person.server);
-    browser.sign_in(&person.username, "secret", "/settings/account");
+pub(crate) fn revoke(user: &TestUser<'static>) {
+    let mut browser = Browser::new(user.server);
+    browser.sign_in(&user.username, "secret", "/settings/account");
     let page = browser.get("/settings/account");
     let mut fields: BTreeMap<String, String> = hidden(&page.text(), "/settings/account/password");
-    fields.insert("id".to_owned(), person.app.id.clone());
-    let origin = person.server.url.clone();
+    fields.insert("id".to_owned(), user.app.id.clone());
+    let origin = user.server.url.clone();
     let done = browser.send(posted("/settings/apps/revoke", &fields).header("origin", origin));
     assert_eq!(done.status, 303, "{}", done.text());
 }
 
 #[test]
 fn app_gets_a_revocation_event_and_no_private_event_afterwards() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let receiver = WebhookReceiver::open(&stage.app.secret);
-    let hook = hook(&stage, &receiver);
-    stage.send_to(&hook, "oauth.revoke", &json!({}));
-    stage.send_to(&hook, "dm.received", &json!({ "user_id": ada.id }));
-    stage.send_to(&hook, "post.create", &json!({ "user_id": bob.id }));
-    let listener = stage.listen();
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
+    let receiver = WebhookReceiver::open(&fixture.app.secret);
+    let hook = hook(&fixture, &receiver);
+    fixture.send_to(&hook, "oauth.revoke", &json!({}));
+    fixture.send_to(&hook, "dm.received", &json!({ "user_id": ada.id }));
+    fixture.send_to(&hook, "post.create", &json!({ "user_id": bob.id }));
+    let listener = fixture.listen();
     message(&bob, &ada, "Before");
     listener.wait("a message", |event| event["event_type"] == "dm.received");
     revoke(&ada);
     let event = listener.wait("the end", |event| event["event_type"] == "oauth.revoke");
     assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
-    assert_eq!(event["payload"]["app_id"], stage.app.id);
+    assert_eq!(event["payload"]["app_id"], fixture.app.id);
     assert_eq!(event["filter"], json!({}));
     let sent = wait(&receiver, "the end", |body| body["data"]["event_type"] == "oauth.revoke");
     assert_eq!(sent.json()["data"], event);
@@ -427,6 +427,6 @@ fn app_gets_a_revocation_event_and_no_private_event_afterwards() {
         let text = text.to_string();
         assert!(text.contains("Before") && !text.contains("After"), "{text}");
     }
-    let listed = stage.get(super::SUBSCRIPTIONS).assert_status(200);
+    let listed = fixture.get(super::SUBSCRIPTIONS).assert_status(200);
     assert_eq!(listed["meta"]["total_subscriptions"], 2, "{listed}");
 }

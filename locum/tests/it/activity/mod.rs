@@ -38,13 +38,13 @@ impl Stage {
     }
 
     /// Somebody who is there, with a token for this app.
-    pub(crate) fn known(&self, person: &TestUser<'static>) -> TestUser<'static> {
-        TestUser::with_new_token(self.server, &self.app, &person.id, &person.username)
+    pub(crate) fn known(&self, user: &TestUser<'static>) -> TestUser<'static> {
+        TestUser::with_new_token(self.server, &self.app, &user.id, &user.username)
     }
 
     /// Sends as the app itself.
-    pub(crate) fn send(&self, ask: TestRequest) -> TestResponse {
-        self.server.send(ask.bearer(&self.app.bearer))
+    pub(crate) fn send(&self, request: TestRequest) -> TestResponse {
+        self.server.send(request.bearer(&self.app.bearer))
     }
 
     pub(crate) fn get(&self, target: &str) -> TestResponse {
@@ -59,16 +59,16 @@ impl Stage {
     #[track_caller]
     pub(crate) fn subscribe(&self, kind: &str, filter: &Value) -> String {
         let body = json!({ "event_type": kind, "filter": filter });
-        let made = self.post(SUBSCRIPTIONS, &body).assert_status(200);
-        made["data"]["subscription_id"].as_str().unwrap().to_owned()
+        let created = self.post(SUBSCRIPTIONS, &body).assert_status(200);
+        created["data"]["subscription_id"].as_str().unwrap().to_owned()
     }
 
     /// The same for a webhook.
     #[track_caller]
     pub(crate) fn send_to(&self, hook: &str, kind: &str, filter: &Value) -> String {
         let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
-        let made = self.post(SUBSCRIPTIONS, &body).assert_status(200);
-        made["data"]["subscription_id"].as_str().unwrap().to_owned()
+        let created = self.post(SUBSCRIPTIONS, &body).assert_status(200);
+        created["data"]["subscription_id"].as_str().unwrap().to_owned()
     }
 
     /// Opens the activity stream.
@@ -94,12 +94,12 @@ impl Listener {
         let response = request.call().unwrap();
         assert_eq!(response.status().as_u16(), 200);
         let (lines, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(false)));
-        let (kept, ended) = (Arc::clone(&lines), Arc::clone(&over));
+        let (stored, ended) = (Arc::clone(&lines), Arc::clone(&over));
         std::thread::spawn(move || {
             let reader = BufReader::new(response.into_body().into_reader());
             for line in reader.lines().map_while(Result::ok) {
                 if let Ok(value) = serde_json::from_str(&line) {
-                    kept.lock().unwrap().push(value);
+                    stored.lock().unwrap().push(value);
                 }
             }
             *ended.lock().unwrap() = true;

@@ -5,30 +5,30 @@ use serde_json::{Value, json};
 use super::{Listener, STREAM, SUBSCRIPTIONS, Stage, is};
 use crate::harness::{TestRequest, TestUser, wait_until};
 
-fn like(person: &TestUser<'_>, post: &str) {
-    let path = format!("/2/users/{}/likes", person.id);
-    person.post(path, &json!({ "tweet_id": post })).assert_status(200);
+fn like(user: &TestUser<'_>, post: &str) {
+    let path = format!("/2/users/{}/likes", user.id);
+    user.post(path, &json!({ "tweet_id": post })).assert_status(200);
 }
 
 /// Says something that the stream tells of, and waits for it: all that happened before was told.
 #[track_caller]
-fn mark(listener: &Listener, person: &TestUser<'_>) -> usize {
+fn mark(listener: &Listener, user: &TestUser<'_>) -> usize {
     let text = format!("mark {}", crate::harness::unique_number());
-    person.publish_text(&text);
+    user.publish_text(&text);
     listener.wait("a mark", |event| event["payload"]["text"] == text.as_str());
     listener.all().len()
 }
 
 #[test]
 fn direction_filter_selects_events_by_or_to_the_user() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let (hers, his) = (ada.publish_text("Hers"), bob.publish_text("His"));
-    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
+    fixture.subscribe("post.create", &json!({ "user_id": bob.id }));
     for (kind, direction) in [("like.create", "inbound"), ("follow.follow", "sent"), ("dm.sent", "received")] {
-        stage.subscribe(kind, &json!({ "user_id": ada.id, "direction": direction }));
+        fixture.subscribe(kind, &json!({ "user_id": ada.id, "direction": direction }));
     }
-    let listener = stage.listen();
+    let listener = fixture.listen();
     like(&ada, &his);
     like(&bob, &hers);
     for (one, other) in [(&bob, &ada), (&ada, &bob)] {
@@ -38,8 +38,8 @@ fn direction_filter_selects_events_by_or_to_the_user() {
     let path = format!("/2/dm_conversations/with/{}/messages", bob.id);
     ada.post(path, &json!({ "text": "Hi" })).assert_status(201);
     mark(&listener, &bob);
-    let told: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
-    let of = |kind: &str| told.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
+    let response: Vec<Value> = listener.all().iter().map(|line| line["data"].clone()).collect();
+    let of = |kind: &str| response.iter().filter(|event| event["event_type"] == kind).collect::<Vec<_>>();
     assert_eq!(of("like.create").len(), 1);
     assert_eq!(of("like.create")[0]["payload"]["liked_post_id"], hers.as_str());
     assert_eq!(of("like.create")[0]["filter"]["direction"], "inbound");
@@ -50,45 +50,45 @@ fn direction_filter_selects_events_by_or_to_the_user() {
 
 #[test]
 fn keyword_filter_selects_events_by_text_once_per_subscription() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let filter = |keyword: &str| json!({ "user_id": ada.id, "keyword": keyword });
-    let first = stage.subscribe("post.create", &filter("cat OR dog"));
-    stage.subscribe("post.create", &filter("\"big cat\""));
-    stage.subscribe("profile.update.bio", &filter("cat"));
-    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
-    let listener = stage.listen();
+    let first = fixture.subscribe("post.create", &filter("cat OR dog"));
+    fixture.subscribe("post.create", &filter("\"big cat\""));
+    fixture.subscribe("profile.update.bio", &filter("cat"));
+    fixture.subscribe("post.create", &json!({ "user_id": bob.id }));
+    let listener = fixture.listen();
     ada.publish_text("A cat");
     ada.publish_text("A bird");
     ada.publish_text("A big cat and a dog");
     for bio in ["All for birds", "All for a cat"] {
-        stage.server.run_cli(&["user", "edit", &ada.id, "--description", bio]).assert_success();
+        fixture.server.run_cli(&["user", "edit", &ada.id, "--description", bio]).assert_success();
     }
     listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
     assert_eq!(mark(&listener, &bob), 5, "{:#?}", listener.all());
     let bio = listener.wait("a bio", |event| event["event_type"] == "profile.update.bio");
     assert_eq!(bio["payload"]["after"], "All for a cat");
     // From now on nobody is told.
-    stage.send(TestRequest::delete(format!("{SUBSCRIPTIONS}/{first}"))).assert_status(200);
+    fixture.send(TestRequest::delete(format!("{SUBSCRIPTIONS}/{first}"))).assert_status(200);
     ada.publish_text("Another dog");
     assert_eq!(mark(&listener, &bob), 6);
 }
 
 #[test]
 fn event_about_an_invisible_post_is_sent_to_nobody() {
-    let stage = Stage::new();
-    let (ada, bob, eve) = (stage.person("ada"), stage.person("bob"), stage.person("eve"));
+    let fixture = Stage::new();
+    let (ada, bob, eve) = (fixture.person("ada"), fixture.person("bob"), fixture.person("eve"));
     let his = bob.publish_text("Open");
-    stage.subscribe("post.create", &json!({ "user_id": bob.id }));
-    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
-    stage.subscribe("post.delete", &json!({ "user_id": ada.id }));
-    stage.subscribe("post.mention.create", &json!({ "user_id": bob.id }));
+    fixture.subscribe("post.create", &json!({ "user_id": bob.id }));
+    fixture.subscribe("post.create", &json!({ "user_id": ada.id }));
+    fixture.subscribe("post.delete", &json!({ "user_id": ada.id }));
+    fixture.subscribe("post.mention.create", &json!({ "user_id": bob.id }));
     // On Eve's behalf.
     let body = json!({ "event_type": "post.create", "filter": { "user_id": bob.id } });
-    let own = Stage { server: stage.server, app: stage.server.new_app("enterprise") };
+    let own = Stage { server: fixture.server, app: fixture.server.new_app("enterprise") };
     own.known(&eve).post(SUBSCRIPTIONS, &body).assert_status(200);
-    let (listener, eves) = (stage.listen(), own.listen());
-    stage.server.run_cli(&["user", "protect", &ada.id]).assert_success();
+    let (listener, eves) = (fixture.listen(), own.listen());
+    fixture.server.run_cli(&["user", "protect", &ada.id]).assert_success();
     let hidden = ada.publish_text(&format!("For few: @{}", bob.username));
     ada.delete(format!("/2/posts/{hidden}")).assert_status(200);
     assert_eq!(mark(&listener, &bob), 1, "{:#?}", listener.all());
@@ -98,11 +98,11 @@ fn event_about_an_invisible_post_is_sent_to_nobody() {
     bob.post(path, &json!({ "target_user_id": eve.id })).assert_status(200);
     assert_eq!(mark(&listener, &bob), 3);
     let before = eves.all().len();
-    stage.server.run_cli(&["user", "unprotect", &ada.id]).assert_success();
+    fixture.server.run_cli(&["user", "unprotect", &ada.id]).assert_success();
     mark(&listener, &ada);
     assert_eq!(eves.all().len(), before, "{:#?}", eves.all());
-    stage.server.run_cli(&["user", "suspend", &ada.id]).assert_success();
-    like(&stage.person("fan"), &his);
+    fixture.server.run_cli(&["user", "suspend", &ada.id]).assert_success();
+    like(&fixture.person("fan"), &his);
     mark(&listener, &bob);
 }
 
@@ -111,8 +111,8 @@ fn app_receives_events_of_its_own_subscriptions_only() {
     let (one, other) = (Stage::new(), Stage::new());
     let ada = one.person("ada");
     let bob = one.person("bob");
-    for stage in [&one, &other] {
-        stage.subscribe("follow.follow", &json!({ "user_id": ada.id }));
+    for fixture in [&one, &other] {
+        fixture.subscribe("follow.follow", &json!({ "user_id": ada.id }));
     }
     let tagged = json!({ "event_type": "post.create", "filter": { "user_id": ada.id }, "tag": "hers" });
     one.post(SUBSCRIPTIONS, &tagged).assert_status(200);
@@ -131,14 +131,14 @@ fn app_receives_events_of_its_own_subscriptions_only() {
 
 #[test]
 fn third_connection_is_refused_and_backfill_sends_missed_events() {
-    let stage = Stage::new();
-    let ada = stage.person("ada");
-    stage.subscribe("post.create", &json!({ "user_id": ada.id }));
+    let fixture = Stage::new();
+    let ada = fixture.person("ada");
+    fixture.subscribe("post.create", &json!({ "user_id": ada.id }));
     ada.publish_text("Long ago");
     ada.publish_text("Before");
-    let plain = stage.listen();
-    let back = Listener::open(stage.server, &stage.app.bearer, &format!("{STREAM}?backfill_minutes=5"));
-    let refused = stage.get(STREAM);
+    let plain = fixture.listen();
+    let back = Listener::open(fixture.server, &fixture.app.bearer, &format!("{STREAM}?backfill_minutes=5"));
+    let refused = fixture.get(STREAM);
     let problem = refused.assert_problem(429, "streaming-connection");
     assert_eq!(problem["connection_issue"], "TooManyConnections");
     back.wait("the past", |event| event["payload"]["text"] == "Before");
@@ -154,10 +154,10 @@ fn third_connection_is_refused_and_backfill_sends_missed_events() {
 
 #[test]
 fn invalid_replay_time_span_is_refused() {
-    let (stage, small) = (Stage::new(), Stage::of("self-serve"));
+    let (fixture, small) = (Stage::new(), Stage::of("self-serve"));
     small.get(&format!("{STREAM}?backfill_minutes=1")).assert_problem(400, "invalid-request");
     let wrong = |query: &str| {
-        stage.get(&format!("{STREAM}?{query}")).assert_problem(400, "invalid-request");
+        fixture.get(&format!("{STREAM}?{query}")).assert_problem(400, "invalid-request");
     };
     wrong("backfill_minutes=6");
     wrong("backfill_minutes=x");
@@ -166,7 +166,7 @@ fn invalid_replay_time_span_is_refused() {
     wrong("start_time=2120-01-01T00:00:00Z");
     wrong("start_time=yesterday");
     wrong("tag=x");
-    let ada = stage.person("ada");
+    let ada = fixture.person("ada");
     ada.get(STREAM).assert_problem(403, "unsupported-authentication");
-    wait_until("no connection is left open", || stage.listen().all().is_empty());
+    wait_until("no connection is left open", || fixture.listen().all().is_empty());
 }

@@ -7,30 +7,30 @@ use crate::harness::{TestServer, unique_number};
 
 #[test]
 fn triggered_event_of_every_type_is_sent_to_the_stream() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let trigger = |kind: &str, more: &[&str]| -> Value {
         let who = ["trigger", kind, "--user", &ada.id, "--other", &bob.id];
-        stage.server.run_cli(&[&who, more].concat()).json()
+        fixture.server.run_cli(&[&who, more].concat()).json()
     };
     let word = format!("airship{}", unique_number());
-    stage.subscribe("news.new", &json!({ "keyword": word }));
-    stage.subscribe("oauth.revoke", &json!({}));
+    fixture.subscribe("news.new", &json!({ "keyword": word }));
+    fixture.subscribe("oauth.revoke", &json!({}));
     let about_her = network::activity::EVENT_KINDS
         .iter()
         .filter(|kind| kind.filter == network::activity::RequiredFilter::User && !kind.log_kind.is_empty());
     let about_her: Vec<&str> = about_her.map(|kind| kind.name).collect();
     assert!(about_her.len() > 20, "{about_her:?}");
     for kind in &about_her {
-        stage.subscribe(kind, &json!({ "user_id": ada.id }));
+        fixture.subscribe(kind, &json!({ "user_id": ada.id }));
     }
-    let listener = stage.listen();
+    let listener = fixture.listen();
     // Twice: what was done the first time is in nobody's way.
     for kind in about_her.iter().filter(|kind| !kind.starts_with("block")) {
         for _ in 0..2 {
             let before = listener.all().len();
-            let told = trigger(kind, &[]);
-            assert_eq!((&told["kind"], &told["user_id"]), (&json!(kind), &json!(ada.id)));
+            let response = trigger(kind, &[]);
+            assert_eq!((&response["kind"], &response["user_id"]), (&json!(kind), &json!(ada.id)));
             crate::harness::wait_until(kind, || {
                 let all = listener.all();
                 let mut new = all.iter().skip(before).map(|line| &line["data"]);
@@ -39,21 +39,21 @@ fn triggered_event_of_every_type_is_sent_to_the_stream() {
         }
     }
     let text = format!("Seen from afar {}", unique_number());
-    let made = trigger("post.create", &["--text", &text]);
+    let created = trigger("post.create", &["--text", &text]);
     let event = listener.wait("the text", |event| event["payload"]["text"] == text.as_str());
-    assert_eq!(event["payload"]["id"], made["post_id"]);
+    assert_eq!(event["payload"]["id"], created["post_id"]);
     for kind in ["block.block", "block.block", "block.unblock"] {
         trigger(kind, &[]);
         listener.wait(kind, |event| is(event, kind, &ada.id));
     }
     // By its older name too.
-    let told = trigger("ProfileBioUpdate", &["--text", "Another life"]);
-    assert_eq!(told["kind"], "profile.update.bio");
+    let response = trigger("ProfileBioUpdate", &["--text", "Another life"]);
+    assert_eq!(response["kind"], "profile.update.bio");
     let story = format!("The {word} flies");
     trigger("news.new", &["--text", &story]);
     let event = listener.wait("a story", |event| event["event_type"] == "news.new");
     assert_eq!(event["payload"]["name"], story.as_str());
-    trigger("oauth.revoke", &["--app", &stage.app.id]);
+    trigger("oauth.revoke", &["--app", &fixture.app.id]);
     let event = listener.wait("the end", |event| event["event_type"] == "oauth.revoke");
     assert_eq!(event["payload"]["user_id"], ada.id, "{event}");
     ada.get("/2/users/me").assert_status(401);
@@ -61,10 +61,10 @@ fn triggered_event_of_every_type_is_sent_to_the_stream() {
 
 #[test]
 fn impossible_event_is_not_triggered_and_explained() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
     let refused = |args: &[&str]| {
-        let ran = stage.server.run_cli(&[&["trigger"], args].concat());
+        let ran = fixture.server.run_cli(&[&["trigger"], args].concat());
         ran.assert_exit_code(1);
         ran.stderr.clone()
     };
@@ -78,7 +78,7 @@ fn impossible_event_is_not_triggered_and_explained() {
     refused(&["follow.follow", "--user", &ada.id, "--other", &ada.id]);
     // Rules hold as they do for everyone.
     let block = ["trigger", "block.block", "--user", &bob.id, "--other", &ada.id];
-    stage.server.run_cli(&block).assert_success();
+    fixture.server.run_cli(&block).assert_success();
     refused(&["follow.follow", "--user", &ada.id, "--other", &bob.id]);
     bob.get(format!("/2/posts/{his}")).assert_status(200);
 }
@@ -86,10 +86,10 @@ fn impossible_event_is_not_triggered_and_explained() {
 #[test]
 fn trigger_uses_the_oldest_users_unless_named_and_needs_a_development_server() {
     let demo = TestServer::start(&[]);
-    let told = demo.run_cli(&["trigger", "follow.follow"]).json();
+    let response = demo.run_cli(&["trigger", "follow.follow"]).json();
     let name = |user: &str| demo.run_cli(&["user", "show", user]).json()["username"].clone();
-    assert_eq!(name(told["user_id"].as_str().unwrap()), "ada", "{told}");
-    assert_eq!(name(told["other_id"].as_str().unwrap()), "bob", "{told}");
+    assert_eq!(name(response["user_id"].as_str().unwrap()), "ada", "{response}");
+    assert_eq!(name(response["other_id"].as_str().unwrap()), "bob", "{response}");
     let empty = TestServer::start(&["--world", "empty"]);
     let ran = empty.run_cli(&["trigger", "post.create"]);
     ran.assert_exit_code(1);

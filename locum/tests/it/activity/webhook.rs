@@ -14,9 +14,9 @@ use crate::webhooks::moody;
 
 /// A webhook of the stage's app; its id.
 #[track_caller]
-pub(super) fn hook(stage: &Stage, receiver: &WebhookReceiver) -> String {
-    let made = stage.post("/2/webhooks", &json!({ "url": receiver.url("/hook") }));
-    made.assert_status(200)["data"]["id"].as_str().unwrap().to_owned()
+pub(super) fn hook(fixture: &Stage, receiver: &WebhookReceiver) -> String {
+    let created = fixture.post("/2/webhooks", &json!({ "url": receiver.url("/hook") }));
+    created.assert_status(200)["data"]["id"].as_str().unwrap().to_owned()
 }
 
 pub(super) fn all_of(hook: &str) -> String {
@@ -25,8 +25,8 @@ pub(super) fn all_of(hook: &str) -> String {
 
 /// Lets a webhook receive all that happens to somebody.
 #[track_caller]
-fn join(person: &TestUser<'_>, hook: &str) -> TestResponse {
-    person.post(all_of(hook), &json!({}))
+fn join(user: &TestUser<'_>, hook: &str) -> TestResponse {
+    user.post(all_of(hook), &json!({}))
 }
 
 /// The first delivery for which something holds, once it is there.
@@ -34,8 +34,8 @@ fn join(person: &TestUser<'_>, hook: &str) -> TestResponse {
 pub(super) fn wait(receiver: &WebhookReceiver, what: &str, holds: impl Fn(&Value) -> bool) -> ReceivedRequest {
     let mut found = None;
     wait_until(what, || {
-        let mut heard = receiver.received_requests().into_iter();
-        found = heard.find(|one| holds(&one.json()));
+        let mut received = receiver.received_requests().into_iter();
+        found = received.find(|one| holds(&one.json()));
         found.is_some()
     });
     found.unwrap()
@@ -44,9 +44,9 @@ pub(super) fn wait(receiver: &WebhookReceiver, what: &str, holds: impl Fn(&Value
 #[test]
 fn webhook_receives_every_event_type_signed_with_the_id_of_the_stream() {
     let scene = Scene::new();
-    let stage = &scene.stage;
-    let receiver = WebhookReceiver::open(&stage.app.secret);
-    let hook = hook(stage, &receiver);
+    let fixture = &scene.stage;
+    let receiver = WebhookReceiver::open(&fixture.app.secret);
+    let hook = hook(fixture, &receiver);
     for case in CASES {
         let body = json!({
             "event_type": case.kind,
@@ -54,26 +54,26 @@ fn webhook_receives_every_event_type_signed_with_the_id_of_the_stream() {
             "webhook_id": hook,
             "tag": case.kind,
         });
-        let made = stage.post(SUBSCRIPTIONS, &body).assert_status(200);
-        assert_eq!(made["data"]["webhook_id"], hook.as_str());
+        let created = fixture.post(SUBSCRIPTIONS, &body).assert_status(200);
+        assert_eq!(created["data"]["webhook_id"], hook.as_str());
     }
-    let listener = stage.listen();
+    let listener = fixture.listen();
     for case in CASES {
         (case.act)(&scene);
-        let heard = wait(&receiver, case.kind, |body| is(&body["data"], case.kind, &scene.ada.id));
-        let event = heard.json()["data"].clone();
+        let received = wait(&receiver, case.kind, |body| is(&body["data"], case.kind, &scene.ada.id));
+        let event = received.json()["data"].clone();
         assert_eq!(event["tag"], case.kind);
-        let signature = hmac_sha256(&stage.app.secret, &heard.body);
-        assert_eq!(heard.header("x-twitter-webhooks-signature"), signature);
-        assert_eq!(heard.header("webhook-id"), event["event_uuid"].as_str().unwrap());
+        let signature = hmac_sha256(&fixture.app.secret, &received.body);
+        assert_eq!(received.header("x-twitter-webhooks-signature"), signature);
+        assert_eq!(received.header("webhook-id"), event["event_uuid"].as_str().unwrap());
         let streamed = listener.wait(case.kind, |line| line["event_uuid"] == event["event_uuid"]);
         assert_eq!(streamed["event_type"], event["event_type"]);
         assert_eq!(streamed["filter"], event["filter"]);
     }
     // Those about one user come in the order in which they happened.
     let sent = || -> Vec<Value> {
-        let heard = receiver.received_requests();
-        let events = heard.iter().map(|one| one.json()["data"].take());
+        let received = receiver.received_requests();
+        let events = received.iter().map(|one| one.json()["data"].take());
         events.filter(is_lasting).map(|mut event| event["event_uuid"].take()).collect()
     };
     let streamed = || -> Vec<Value> {
@@ -107,9 +107,9 @@ fn of(kind: &str) -> fn(&Scene) {
 }
 
 fn ties(scene: &Scene, event: &Value, kind: &str) -> bool {
-    let known = |who: &Value, person: &TestUser<'_>| {
-        who["id"] == person.id
-            && who["screen_name"] == person.username
+    let known = |who: &Value, user: &TestUser<'_>| {
+        who["id"] == user.id
+            && who["screen_name"] == user.username
             && who["followers_count"].is_i64()
             && who["created_timestamp"].is_string()
     };
@@ -223,8 +223,9 @@ fn account_activity_webhook_receives_events_in_the_older_format() {
     join(&scene.ada, &hook).assert_status(200);
     for one in ACTIVITIES {
         (one.act)(&scene);
-        let heard = wait(&receiver, one.key, |body| body[one.key].is_array() && (one.tells)(&scene, &body[one.key][0]));
-        let body = heard.json();
+        let received =
+            wait(&receiver, one.key, |body| body[one.key].is_array() && (one.tells)(&scene, &body[one.key][0]));
+        let body = received.json();
         assert_eq!(body["for_user_id"], scene.ada.id);
         assert_eq!(body[one.key].as_array().unwrap().len(), 1);
         if one.key.starts_with("direct_message") {
@@ -248,26 +249,26 @@ fn account_activity_webhook_receives_events_in_the_older_format() {
     // The end is told last.
     revoke(&scene.ada);
     let end = wait(&receiver, "the end", |body| body["user_event"].is_object()).json();
-    let told = &end["user_event"]["revoke"];
-    assert_eq!(told["source"]["user_id"], scene.ada.id);
-    assert_eq!(told["target"]["app_id"], scene.stage.app.id);
-    assert!(told["date_time"].is_string() && end.get("for_user_id").is_none());
+    let response = &end["user_event"]["revoke"];
+    assert_eq!(response["source"]["user_id"], scene.ada.id);
+    assert_eq!(response["target"]["app_id"], scene.stage.app.id);
+    assert!(response["date_time"].is_string() && end.get("for_user_id").is_none());
     let listed = scene.stage.get(&format!("{}/list", all_of(&hook))).assert_status(200);
     assert_eq!(listed["data"]["subscriptions"], json!([]));
 }
 
 /// An app of the lowest access level with a webhook.
 fn self_serve_webhook() -> (Stage, WebhookReceiver, String) {
-    let stage = Stage::of("self-serve");
-    let receiver = WebhookReceiver::open(&stage.app.secret);
-    let hook = hook(&stage, &receiver);
-    (stage, receiver, hook)
+    let fixture = Stage::of("self-serve");
+    let receiver = WebhookReceiver::open(&fixture.app.secret);
+    let hook = hook(&fixture, &receiver);
+    (fixture, receiver, hook)
 }
 
 /// As many users as the app may add to its webhook.
-fn added_users(stage: &Stage, hook: &str) -> [TestUser<'static>; 3] {
+fn added_users(fixture: &Stage, hook: &str) -> [TestUser<'static>; 3] {
     ["ada", "bob", "cid"].map(|name| {
-        let user = stage.person(name);
+        let user = fixture.person(name);
         join(&user, hook).assert_status(200);
         user
     })
@@ -275,11 +276,11 @@ fn added_users(stage: &Stage, hook: &str) -> [TestUser<'static>; 3] {
 
 #[test]
 fn account_is_added_once_and_up_to_the_limit() {
-    let (stage, _receiver, hook) = self_serve_webhook();
-    let people = ["ada", "bob", "cid", "dan"].map(|name| stage.person(name));
-    let [ada, bob, cid, dan] = &people;
+    let (fixture, _receiver, hook) = self_serve_webhook();
+    let users = ["ada", "bob", "cid", "dan"].map(|name| fixture.person(name));
+    let [ada, bob, cid, dan] = &users;
     let path = all_of(&hook);
-    let subscribed = |person: &TestUser<'_>| person.get(&*path).assert_status(200)["data"]["subscribed"].clone();
+    let subscribed = |user: &TestUser<'_>| user.get(&*path).assert_status(200)["data"]["subscribed"].clone();
     assert_eq!(subscribed(ada), false);
     assert_eq!(join(ada, &hook).assert_status(200), json!({ "data": { "subscribed": true } }));
     assert_eq!(subscribed(ada), true);
@@ -296,39 +297,39 @@ fn account_is_added_once_and_up_to_the_limit() {
 
 #[test]
 fn added_accounts_are_listed_counted_and_removed() {
-    let (stage, receiver, hook) = self_serve_webhook();
-    let [_, bob, _] = added_users(&stage, &hook);
+    let (fixture, receiver, hook) = self_serve_webhook();
+    let [_, bob, _] = added_users(&fixture, &hook);
     let path = all_of(&hook);
-    let listed = stage.get(&format!("{path}/list")).assert_status(200)["data"].clone();
-    assert_eq!(listed["application_id"], stage.app.id);
+    let listed = fixture.get(&format!("{path}/list")).assert_status(200)["data"].clone();
+    assert_eq!(listed["application_id"], fixture.app.id);
     assert_eq!(listed["webhook_id"], hook.as_str());
     assert_eq!(listed["webhook_url"], receiver.url("/hook"));
     assert_eq!(listed["subscriptions"].as_array().unwrap().len(), 3);
-    let count = stage.get("/2/account_activity/subscriptions/count").assert_status(200);
+    let count = fixture.get("/2/account_activity/subscriptions/count").assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "3");
     assert_eq!(count["data"]["provisioned_count"], "3");
     assert_eq!(count["data"]["subscriptions_count_direct_messages"], "0");
-    assert_eq!(count["data"]["account_name"], stage.app.owner);
+    assert_eq!(count["data"]["account_name"], fixture.app.owner);
     let remove = |user: &str| {
         let path = format!("/2/account_activity/webhooks/{hook}/subscriptions/{user}/all");
-        stage.send(TestRequest::delete(path))
+        fixture.send(TestRequest::delete(path))
     };
     assert_eq!(remove(&bob.id).assert_status(200), json!({ "data": { "subscribed": false } }));
-    let gone = remove(&bob.id);
-    assert_eq!(gone.status, 404);
-    assert!(gone.text().contains("SubscriptionNotFound"));
+    let deleted = remove(&bob.id);
+    assert_eq!(deleted.status, 404);
+    assert!(deleted.text().contains("SubscriptionNotFound"));
     remove("x").assert_status(400);
 }
 
 #[test]
 fn account_is_added_only_with_message_scope_and_to_a_webhook_of_the_app() {
-    let (stage, _receiver, hook) = self_serve_webhook();
-    let [ada, dan] = ["ada", "dan"].map(|name| stage.person(name));
+    let (fixture, _receiver, hook) = self_serve_webhook();
+    let [ada, dan] = ["ada", "dan"].map(|name| fixture.person(name));
     let path = all_of(&hook);
     // A token must be allowed to read messages.
     let narrow = dan.new_token(&["--scopes", "tweet.read users.read"]);
-    stage.server.send(TestRequest::post(&*path).json(&json!({})).bearer(&narrow)).assert_status(403);
-    stage.post(&path, &json!({})).assert_problem(403, "unsupported-authentication");
+    fixture.server.send(TestRequest::post(&*path).json(&json!({})).bearer(&narrow)).assert_status(403);
+    fixture.post(&path, &json!({})).assert_problem(403, "unsupported-authentication");
     dan.post(&*path, &json!({ "x": 1 })).assert_problem(400, "invalid-request");
     // Another app's webhook is as unknown as none.
     let other = Stage::new();
@@ -347,19 +348,19 @@ fn account_is_added_only_with_message_scope_and_to_a_webhook_of_the_app() {
 
 #[test]
 fn removed_webhook_loses_its_subscriptions() {
-    let (stage, _receiver, hook) = self_serve_webhook();
-    let [ada, ..] = added_users(&stage, &hook);
-    stage.send_to(&hook, "post.create", &json!({ "user_id": ada.id }));
-    stage.send(TestRequest::delete(format!("/2/webhooks/{hook}"))).assert_status(200);
-    let count = stage.get("/2/account_activity/subscriptions/count").assert_status(200);
+    let (fixture, _receiver, hook) = self_serve_webhook();
+    let [ada, ..] = added_users(&fixture, &hook);
+    fixture.send_to(&hook, "post.create", &json!({ "user_id": ada.id }));
+    fixture.send(TestRequest::delete(format!("/2/webhooks/{hook}"))).assert_status(200);
+    let count = fixture.get("/2/account_activity/subscriptions/count").assert_status(200);
     assert_eq!(count["data"]["subscriptions_count_all"], "0");
-    assert_eq!(stage.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
+    assert_eq!(fixture.get(SUBSCRIPTIONS).assert_status(200)["data"], json!([]));
 }
 
 #[test]
 fn account_activity_deliveries_are_separate_for_each_app_and_account() {
     let (one, other) = (Stage::new(), Stage::new());
-    let receivers = [&one, &other].map(|stage| WebhookReceiver::open(&stage.app.secret));
+    let receivers = [&one, &other].map(|fixture| WebhookReceiver::open(&fixture.app.secret));
     let hooks = [hook(&one, &receivers[0]), hook(&other, &receivers[1])];
     let (ada, bob) = (one.person("ada"), one.person("bob"));
     join(&ada, &hooks[0]).assert_status(200);
@@ -379,9 +380,9 @@ fn account_activity_deliveries_are_separate_for_each_app_and_account() {
         wait(receiver, "a mark", mark);
     }
     let hidden = |user: &TestUser<'_>| {
-        let heard = receivers.iter().flat_map(WebhookReceiver::received_requests);
-        let heard = heard.filter(|one| one.json()["for_user_id"] == user.id);
-        heard.filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden")).count()
+        let received = receivers.iter().flat_map(WebhookReceiver::received_requests);
+        let received = received.filter(|one| one.json()["for_user_id"] == user.id);
+        received.filter(|one| String::from_utf8_lossy(&one.body).contains("Hidden")).count()
     };
     wait_until("the account gets its own post", || hidden(&ada) == 1);
     assert_eq!(hidden(&bob), 0);
@@ -390,14 +391,14 @@ fn account_activity_deliveries_are_separate_for_each_app_and_account() {
 /// What came, in the order in which it came first.
 fn first_copies(receiver: &WebhookReceiver) -> Vec<Value> {
     let (mut known, mut first) = (BTreeMap::new(), Vec::new());
-    for heard in receiver.received_requests() {
-        let event = heard.json()["data"].clone();
+    for received in receiver.received_requests() {
+        let event = received.json()["data"].clone();
         let id = event["event_uuid"].as_str().unwrap().to_owned();
-        assert_eq!(heard.header("webhook-id"), id);
+        assert_eq!(received.header("webhook-id"), id);
         if let Some(body) = known.get(&id) {
-            assert_eq!(body, &heard.body, "{id} has two bodies");
+            assert_eq!(body, &received.body, "{id} has two bodies");
         } else {
-            known.insert(id, heard.body);
+            known.insert(id, received.body);
             first.push(event);
         }
     }
@@ -409,19 +410,19 @@ fn events_arrive_in_order_despite_a_killed_server() {
     let seed = suite_setting("LOCUM_KILL_SEED", 7);
     let retry = "webhooks.retry=100ms,200ms,400ms,800ms,1s,1s,1s,1s,1s,1s";
     let mut server = TestServer::start(&["--world", "empty", "--set", retry]);
-    let people = ["ada", "bob"].map(|name| {
-        let person = server.new_user(name);
-        (person.id.clone(), person.token.clone())
+    let users = ["ada", "bob"].map(|name| {
+        let user = server.new_user(name);
+        (user.id.clone(), user.token.clone())
     });
     let app = server.default_app().clone();
     let receiver = WebhookReceiver::open(&app.secret);
-    let made = TestRequest::post("/2/webhooks").json(&json!({ "url": receiver.url("/hook") }));
-    let made = server.send(made.bearer(&app.bearer)).assert_status(200);
-    for (id, _) in &people {
+    let created = TestRequest::post("/2/webhooks").json(&json!({ "url": receiver.url("/hook") }));
+    let created = server.send(created.bearer(&app.bearer)).assert_status(200);
+    for (id, _) in &users {
         let body = json!({
             "event_type": "post.create",
             "filter": { "user_id": id },
-            "webhook_id": made["data"]["id"],
+            "webhook_id": created["data"]["id"],
         });
         let subscribe = TestRequest::post(SUBSCRIPTIONS).json(&body);
         server.send(subscribe.bearer(&app.bearer)).assert_status(200);
@@ -431,7 +432,7 @@ fn events_arrive_in_order_despite_a_killed_server() {
     let mut written: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for round in 0..suite_setting("LOCUM_KILL_ROUNDS", 4) {
         for number in 0..8 {
-            for (id, token) in &people {
+            for (id, token) in &users {
                 let text = format!("round {round}, number {number} of {id}");
                 let post = TestRequest::post("/2/posts").json(&json!({ "text": text }));
                 server.send(post.bearer(token)).assert_status(201);
@@ -458,15 +459,15 @@ fn events_arrive_in_order_despite_a_killed_server() {
 
 #[test]
 fn pending_deliveries_are_withdrawn_when_the_user_revokes_access() {
-    let stage = Stage::new();
-    let (ada, bob) = (stage.person("ada"), stage.person("bob"));
-    let receiver = WebhookReceiver::open(&stage.app.secret);
-    let hook = hook(&stage, &receiver);
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
+    let receiver = WebhookReceiver::open(&fixture.app.secret);
+    let hook = hook(&fixture, &receiver);
     join(&ada, &hook).assert_status(200);
     for (kind, user) in [("dm.received", &ada), ("post.create", &bob)] {
         let filter = json!({ "user_id": user.id });
         let body = json!({ "event_type": kind, "filter": filter, "webhook_id": hook });
-        stage.post(SUBSCRIPTIONS, &body).assert_status(200);
+        fixture.post(SUBSCRIPTIONS, &body).assert_status(200);
     }
     let holds = |body: &Value| body.to_string().contains("In confidence");
     receiver.set_delivery_handler(|_| DeliveryResponse::Status(503));
@@ -481,6 +482,6 @@ fn pending_deliveries_are_withdrawn_when_the_user_revokes_access() {
     wait(&receiver, "the end", |body| body["user_event"].is_object());
     // Longer than until the next try.
     std::thread::sleep(std::time::Duration::from_secs(3));
-    let heard = receiver.received_requests();
-    assert!(!heard.iter().any(|one| holds(&one.json())), "{heard:?}");
+    let received = receiver.received_requests();
+    assert!(!received.iter().any(|one| holds(&one.json())), "{received:?}");
 }

@@ -53,8 +53,8 @@ impl MailServer {
     }
 
     /// Turns so many letters away for now.
-    pub(crate) fn reject_next(&self, letters: u32) {
-        self.state.lock().unwrap().rejections_left = letters;
+    pub(crate) fn reject_next(&self, emails: u32) {
+        self.state.lock().unwrap().rejections_left = emails;
     }
 
     /// The newest letter to an address with these words in it, once it has arrived.
@@ -63,7 +63,7 @@ impl MailServer {
         loop {
             let arrived = self.state.lock().unwrap().received.clone();
             let mut newest = arrived.iter().rev();
-            if let Some(found) = newest.find(|letter| letter.to == to && letter.text.contains(words)) {
+            if let Some(found) = newest.find(|email| email.to == to && email.text.contains(words)) {
                 return found.clone();
             }
             assert!(start.elapsed() < WAIT_TIMEOUT, "no letter to {to} with {words:?}: {arrived:?}");

@@ -40,8 +40,8 @@ impl TestRng {
 }
 
 /// A setting of the suite, a number.
-pub(crate) fn suite_setting(name: &str, usual: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+pub(crate) fn suite_setting(name: &str, defaults: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(defaults)
 }
 
 /// A number that this process has not used yet.

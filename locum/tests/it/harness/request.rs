@@ -198,8 +198,8 @@ impl TestResponse {
     #[track_caller]
     pub(crate) fn assert_error(&self, status: u16, sentence: &str) {
         let body = self.assert_status(status);
-        let said = self.error_messages();
-        assert!(said.iter().any(|said| said == sentence), "{}: {body}", self.request_line);
+        let message = self.error_messages();
+        assert!(message.iter().any(|message| message == sentence), "{}: {body}", self.request_line);
     }
 
     /// It is a problem of this type.

@@ -50,7 +50,7 @@ pub(crate) fn shared_server() -> &'static TestServer {
 /// in the way of the others, until all tests have ended.
 pub(crate) fn keep_for_test(server: TestServer) -> &'static TestServer {
     let server: &'static TestServer = Box::leak(Box::new(server));
-    KEPT.with(|kept| kept.0.borrow_mut().push(server));
+    KEPT.with(|stored| stored.0.borrow_mut().push(server));
     server
 }
 
@@ -230,8 +230,8 @@ impl TestServer {
     /// What the running process says about its listeners; one that was killed left its own word.
     fn listening_address(&self, id: u32, name: &str) -> Option<String> {
         let text = std::fs::read_to_string(self.data_dir().join("server.json")).ok()?;
-        let said: serde_json::Value = serde_json::from_str(&text).ok()?;
-        (said["pid"] == id).then(|| said[name].as_str().unwrap_or_default().to_owned())
+        let message: serde_json::Value = serde_json::from_str(&text).ok()?;
+        (message["pid"] == id).then(|| message[name].as_str().unwrap_or_default().to_owned())
     }
 
     /// The number of the process.
@@ -246,18 +246,18 @@ impl TestServer {
     }
 
     /// Asks the control interface something.
-    pub(crate) fn send_control(&self, ask: TestRequest) -> TestResponse {
-        ask.send(&self.agent, &self.control_url())
+    pub(crate) fn send_control(&self, request: TestRequest) -> TestResponse {
+        request.send(&self.agent, &self.control_url())
     }
 
     /// Has the running server carry out a command; its answer, or why it was refused.
     pub(crate) fn execute_command(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
-        let ask = TestRequest::post("/_control/command").json(command);
-        let mut answer = self.send_control(ask.bearer(token.trim())).assert_status(200);
-        match answer["refused"].as_str() {
+        let request = TestRequest::post("/_control/command").json(command);
+        let mut response = self.send_control(request.bearer(token.trim())).assert_status(200);
+        match response["refused"].as_str() {
             Some(why) => Err(why.to_owned()),
-            None => Ok(answer["done"].take()),
+            None => Ok(response["done"].take()),
         }
     }
 
@@ -334,18 +334,18 @@ impl TestServer {
     }
 
     /// Asks it something.
-    pub(crate) fn send(&self, ask: TestRequest) -> TestResponse {
-        ask.send(&self.agent, &self.url)
+    pub(crate) fn send(&self, request: TestRequest) -> TestResponse {
+        request.send(&self.agent, &self.url)
     }
 
     /// Asks it something at another of its addresses.
-    pub(crate) fn send_to(&self, url: &str, ask: TestRequest) -> TestResponse {
-        ask.send(&self.agent, url)
+    pub(crate) fn send_to(&self, url: &str, request: TestRequest) -> TestResponse {
+        request.send(&self.agent, url)
     }
 
     /// The same, where it may be gone in the middle.
-    pub(crate) fn try_send(&self, ask: TestRequest) -> Option<TestResponse> {
-        ask.try_send(&self.agent, &self.url).ok()
+    pub(crate) fn try_send(&self, request: TestRequest) -> Option<TestResponse> {
+        request.try_send(&self.agent, &self.url).ok()
     }
 
     /// Runs statements in its database, which it must not have open.
@@ -377,8 +377,8 @@ impl TestServer {
         self.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
         let name = format!("app {}", unique_number());
         let level = ["--access-level", access_level, "--permission", "messages"];
-        let made = ["app", "create", &name, "--owner", &owner];
-        TestApp::from_json(owner.clone(), &self.run_cli(&[&made[..], &level[..]].concat()).json())
+        let created = ["app", "create", &name, "--owner", &owner];
+        TestApp::from_json(owner.clone(), &self.run_cli(&[&created[..], &level[..]].concat()).json())
     }
 
     /// A new person whose handle begins like this, with an OAuth 2.0 token of all scopes.
@@ -389,8 +389,8 @@ impl TestServer {
     /// The same, made with further arguments of `user create`.
     pub(crate) fn new_user_with(&self, name: &str, more: &[&str]) -> TestUser<'_> {
         let username = format!("{name}{}", unique_number());
-        let made = ["user", "create", &username, "--password", "secret", "--name", name];
-        let user = self.run_cli(&[&made[..], more].concat()).json();
+        let created = ["user", "create", &username, "--password", "secret", "--name", name];
+        let user = self.run_cli(&[&created[..], more].concat()).json();
         TestUser::with_new_token(self, self.default_app(), user["id"].as_str().unwrap(), &username)
     }
 }

@@ -18,17 +18,17 @@ pub(crate) struct TestApp {
 }
 
 impl TestApp {
-    pub(super) fn from_json(owner: String, made: &Value) -> Self {
+    pub(super) fn from_json(owner: String, created: &Value) -> Self {
         let text = |name: &str| {
-            let value = made[name].as_str();
-            value.unwrap_or_else(|| panic!("an app without {name}: {made}")).to_owned()
+            let value = created[name].as_str();
+            value.unwrap_or_else(|| panic!("an app without {name}: {created}")).to_owned()
         };
         Self { id: text("id"), owner, key: text("api_key"), secret: text("api_secret"), bearer: text("bearer_token") }
     }
 
     /// An app that a command made.
-    pub(crate) fn from_command_output(owner: &str, made: &Value) -> Self {
-        Self::from_json(owner.to_owned(), made)
+    pub(crate) fn from_command_output(owner: &str, created: &Value) -> Self {
+        Self::from_json(owner.to_owned(), created)
     }
 
     /// What its own requests are signed with.
@@ -51,7 +51,7 @@ pub(crate) struct TestUser<'s> {
 impl<'s> TestUser<'s> {
     /// A person who is there, with a new token for an app.
     pub(crate) fn with_new_token(server: &'s TestServer, app: &TestApp, id: &str, username: &str) -> Self {
-        let mut person = Self {
+        let mut user = Self {
             server,
             app: app.clone(),
             id: id.to_owned(),
@@ -59,8 +59,8 @@ impl<'s> TestUser<'s> {
             token: String::new(),
             oauth1: OnceLock::new(),
         };
-        person.token = person.new_token(&[]);
-        person
+        user.token = user.new_token(&[]);
+        user
     }
 
     /// A person who is there, with a token that is there.
@@ -95,8 +95,8 @@ impl<'s> TestUser<'s> {
     /// The OAuth 1.0a token and its secret.
     pub(crate) fn oauth1_token(&self) -> (&str, &str) {
         let (token, secret) = self.oauth1.get_or_init(|| {
-            let made = self.mint_token(&["--oauth1"]);
-            let text = |name: &str| made[name].as_str().unwrap().to_owned();
+            let created = self.mint_token(&["--oauth1"]);
+            let text = |name: &str| created[name].as_str().unwrap().to_owned();
             (text("access_token"), text("access_token_secret"))
         });
         (token, secret)
@@ -112,13 +112,13 @@ impl<'s> TestUser<'s> {
     }
 
     /// Sends a request that is signed for the address that it goes to.
-    pub(crate) fn send_signed(&self, ask: TestRequest) -> TestResponse {
-        let header = ask.oauth1_header(&self.oauth1_credentials(), &self.server.url);
-        self.server.send(ask.authorization(header))
+    pub(crate) fn send_signed(&self, request: TestRequest) -> TestResponse {
+        let header = request.oauth1_header(&self.oauth1_credentials(), &self.server.url);
+        self.server.send(request.authorization(header))
     }
 
-    pub(crate) fn send(&self, ask: TestRequest) -> TestResponse {
-        self.server.send(ask.bearer(&self.token))
+    pub(crate) fn send(&self, request: TestRequest) -> TestResponse {
+        self.server.send(request.bearer(&self.token))
     }
 
     pub(crate) fn get(&self, target: impl Into<String>) -> TestResponse {
@@ -141,8 +141,8 @@ impl<'s> TestUser<'s> {
     /// Publishes a text; the post's id.
     #[track_caller]
     pub(crate) fn publish_text(&self, text: &str) -> String {
-        let made = self.create_post(&json!({ "text": text })).assert_status(201);
-        made["data"]["id"].as_str().unwrap().to_owned()
+        let created = self.create_post(&json!({ "text": text })).assert_status(201);
+        created["data"]["id"].as_str().unwrap().to_owned()
     }
 
     /// Follows others by way of an import, which asks no protected user for an approval.
@@ -154,7 +154,7 @@ impl<'s> TestUser<'s> {
     /// A post as this person sees it, with fields.
     #[track_caller]
     pub(crate) fn fetch_post(&self, id: &str, fields: &str) -> Value {
-        let answer = self.get(format!("/2/posts/{id}?post.fields={fields}"));
-        answer.assert_status(200)["data"].clone()
+        let response = self.get(format!("/2/posts/{id}?post.fields={fields}"));
+        response.assert_status(200)["data"].clone()
     }
 }

@@ -151,11 +151,11 @@ pub(crate) fn hmac_sha256(secret: &str, message: &[u8]) -> String {
 fn handle_connection(stream: &TcpStream, inner: &Mutex<ReceiverState>) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?);
     let mut out = stream.try_clone()?;
-    while let Some(heard) = read_request(&mut lines)? {
-        let token = heard.query("crc_token").filter(|_| heard.method == "GET");
+    while let Some(received) = read_request(&mut lines)? {
+        let token = received.query("crc_token").filter(|_| received.method == "GET");
         let written = match token {
             Some(token) => Some(answer_challenge(inner, &token)),
-            None => record_delivery(inner, heard),
+            None => record_delivery(inner, received),
         };
         let Some(answer) = written else {
             return Ok(());

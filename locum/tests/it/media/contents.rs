@@ -17,9 +17,9 @@ fn image_type_is_detected_from_its_bytes() {
         (gif(4), "image/gif", "animated_gif"),
     ];
     for (file, label, kind) in cases {
-        let made = at_once(&author, "tweet_image", &file).assert_status(200)["data"].clone();
-        assert_eq!(made["image"]["image_type"], label);
-        let media = seen(&author, made["media_key"].as_str().unwrap());
+        let created = at_once(&author, "tweet_image", &file).assert_status(200)["data"].clone();
+        assert_eq!(created["image"]["image_type"], label);
+        let media = seen(&author, created["media_key"].as_str().unwrap());
         assert_eq!(media["type"], kind, "{label}");
         let size = if label == "image/gif" { (40, 30) } else { (33, 44) };
         assert_eq!((&media["width"], &media["height"]), (&json!(size.0), &json!(size.1)));
@@ -34,9 +34,9 @@ fn broken_or_ambiguous_file_is_refused() {
         let half = &whole[..whole.len() * 2 / 3];
         at_once(&author, "tweet_image", half).assert_status(400);
         let both = [whole.clone(), zip.clone()].concat();
-        let answer = at_once(&author, "tweet_image", &both);
+        let response = at_once(&author, "tweet_image", &both);
         // What phones put behind a JPEG is cut off.
-        answer.assert_status(if whole.starts_with(b"\xff\xd8") { 200 } else { 400 });
+        response.assert_status(if whole.starts_with(b"\xff\xd8") { 200 } else { 400 });
     }
     let svg = b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>";
     let page = b"<!doctype html><script>alert(1)</script>";
@@ -77,21 +77,21 @@ fn photo_is_served_without_its_location() {
     let photo = [head, b"\xff\xe1", &length, &exif, rest].concat();
     let sent = [&photo[..], b"\0\0\0\x18ftypmp42 a film of the same moment"].concat();
 
-    let made = at_once(&author, "tweet_image", &sent).assert_status(200)["data"].clone();
-    let media = seen(&author, made["media_key"].as_str().unwrap());
+    let created = at_once(&author, "tweet_image", &sent).assert_status(200)["data"].clone();
+    let media = seen(&author, created["media_key"].as_str().unwrap());
     assert_eq!((&media["width"], &media["height"]), (&json!(20), &json!(40)));
     let path = super::path_of(&media["url"]);
-    let kept = author.server.send(TestRequest::get(path));
-    assert_eq!(kept.status, 200);
-    let kept = &kept.body[..];
-    let holds = |what: &[u8]| kept.windows(what.len()).any(|part| part == what);
-    for gone in [&b"Ada"[..], b"\x88\x25\0\x04", b"ftyp", &exif] {
-        assert!(!holds(gone), "{}", gone.escape_ascii());
+    let stored = author.server.send(TestRequest::get(path));
+    assert_eq!(stored.status, 200);
+    let stored = &stored.body[..];
+    let holds = |what: &[u8]| stored.windows(what.len()).any(|part| part == what);
+    for deleted in [&b"Ada"[..], b"\x88\x25\0\x04", b"ftyp", &exif] {
+        assert!(!holds(deleted), "{}", deleted.escape_ascii());
     }
     // The picture is the same, bit for bit, and the same side is up.
-    assert!(holds(&plain[20..]) && kept.ends_with(&plain[20..]));
+    assert!(holds(&plain[20..]) && stored.ends_with(&plain[20..]));
     assert!(holds(b"\x01\x12\0\x03\0\0\0\x01\0\x06"));
-    assert_eq!(made["size"], json!(kept.len()));
+    assert_eq!(created["size"], json!(stored.len()));
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn post_carries_four_photos_or_one_video_or_gif() {
     let post = |ids: &[&String]| author.create_post(&json!({ "text": "x", "media": { "media_ids": ids } }));
     post(&[&photos[0], &moving]).assert_legacy_code(400, 323);
     let all: Vec<&String> = photos.iter().collect();
-    let made = post(&all).assert_status(201);
-    let id = made["data"]["id"].as_str().unwrap();
+    let created = post(&all).assert_status(201);
+    let id = created["data"]["id"].as_str().unwrap();
     let post_seen = author.fetch_post(id, "attachments,entities");
     assert_eq!(post_seen["attachments"]["media_keys"].as_array().unwrap().len(), 4);
     assert_eq!(post_seen["entities"]["urls"].as_array().unwrap().len(), 4);

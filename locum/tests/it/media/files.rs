@@ -6,8 +6,8 @@ use super::samples::{jpeg, png};
 use super::{at_once, path_of, person, picture, seen};
 use crate::harness::{TestRequest, TestServer, TestUser, shared_server};
 
-fn address(person: &TestUser<'_>, id: &str) -> String {
-    path_of(&seen(person, &format!("3_{id}"))["url"])
+fn address(user: &TestUser<'_>, id: &str) -> String {
+    path_of(&seen(user, &format!("3_{id}"))["url"])
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn media_file_is_served_whole_and_by_range() {
     let author = person("author");
     let file = jpeg(200, 100);
     let path = address(&author, &picture(&author, &file));
-    let get = |ask: TestRequest| shared_server().send(ask);
+    let get = |request: TestRequest| shared_server().send(request);
     let whole = get(TestRequest::get(&*path));
     assert_eq!((whole.status, &whole.body), (200, &file));
     for (name, value) in [
@@ -41,8 +41,8 @@ fn media_file_is_served_whole_and_by_range() {
     ] {
         let answer = part(range);
         assert_eq!((answer.status, &answer.body[..]), (206, &file[from..to]), "{range}");
-        let told = format!("bytes {from}-{}/{length}", to - 1);
-        assert_eq!(answer.header("content-range"), told);
+        let response = format!("bytes {from}-{}/{length}", to - 1);
+        assert_eq!(answer.header("content-range"), response);
     }
     let beyond = part("bytes=99999999-");
     assert_eq!(beyond.status, 416);
@@ -129,11 +129,11 @@ fn unused_upload_is_deleted_with_its_file() {
         let begun = author.post("/2/media/upload/initialize", &json!({})).assert_status(200);
         let open = begun["data"]["id"].as_str().unwrap().to_owned();
         super::append(&author, &open, b"some bytes", &[0]);
-        let kept = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
-        author.create_post(&kept).assert_status(201);
-        let gone = json!({ "text": "gone", "media": { "media_ids": [ids[2]] } });
-        let gone = author.create_post(&gone).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
-        author.delete(format!("/2/posts/{gone}")).assert_status(200);
+        let stored = json!({ "text": "kept", "media": { "media_ids": [ids[0]] } });
+        author.create_post(&stored).assert_status(201);
+        let deleted = json!({ "text": "gone", "media": { "media_ids": [ids[2]] } });
+        let deleted = author.create_post(&deleted).assert_status(201)["data"]["id"].as_str().unwrap().to_owned();
+        author.delete(format!("/2/posts/{deleted}")).assert_status(200);
         let paths: Vec<String> = ids
             .iter()
             .map(|id| {

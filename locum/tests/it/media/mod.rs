@@ -40,44 +40,44 @@ fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> T
 }
 
 /// A whole file in one request of the newer interface.
-pub(crate) fn at_once(person: &TestUser<'_>, category: &str, file: &[u8]) -> TestResponse {
+pub(crate) fn at_once(user: &TestUser<'_>, category: &str, file: &[u8]) -> TestResponse {
     let texts = [("media_category", category)];
-    person.send(multipart("/2/media/upload", &texts, "media", file))
+    user.send(multipart("/2/media/upload", &texts, "media", file))
 }
 
 /// Uploads a picture; its id.
-fn picture(person: &TestUser<'_>, file: &[u8]) -> String {
-    let made = at_once(person, "tweet_image", file).assert_status(200);
-    made["data"]["id"].as_str().unwrap().to_owned()
+fn picture(user: &TestUser<'_>, file: &[u8]) -> String {
+    let created = at_once(user, "tweet_image", file).assert_status(200);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 /// Uploads in segments of this order; what the end of it answered.
-fn in_segments(person: &TestUser<'_>, begin: &Value, file: &[u8], order: &[usize]) -> Value {
-    let begun = person.post("/2/media/upload/initialize", begin).assert_status(200);
+fn in_segments(user: &TestUser<'_>, begin: &Value, file: &[u8], order: &[usize]) -> Value {
+    let begun = user.post("/2/media/upload/initialize", begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap().to_owned();
-    append(person, &id, file, order);
+    append(user, &id, file, order);
     let target = format!("/2/media/upload/{id}/finalize");
-    person.send(TestRequest::post(target)).assert_status(200)["data"].clone()
+    user.send(TestRequest::post(target)).assert_status(200)["data"].clone()
 }
 
-fn append(person: &TestUser<'_>, id: &str, file: &[u8], order: &[usize]) {
+fn append(user: &TestUser<'_>, id: &str, file: &[u8], order: &[usize]) {
     let each = file.len().div_ceil(order.len());
     let pieces: Vec<&[u8]> = file.chunks(each).collect();
     let target = format!("/2/media/upload/{id}/append");
     for place in order {
         let index = [("segment_index", place.to_string())];
         let index: Vec<_> = index.iter().map(|(name, text)| (*name, text.as_str())).collect();
-        let answer = person.send(multipart(&target, &index, "media", pieces[*place]));
-        assert!(answer.assert_status(200)["data"]["expires_at"].as_i64().unwrap() > 1_700_000_000);
+        let response = user.send(multipart(&target, &index, "media", pieces[*place]));
+        assert!(response.assert_status(200)["data"]["expires_at"].as_i64().unwrap() > 1_700_000_000);
     }
 }
 
 /// Waits until the processing of an upload has ended.
-pub(crate) fn processed(person: &TestUser<'_>, id: &str) -> Value {
+pub(crate) fn processed(user: &TestUser<'_>, id: &str) -> Value {
     let mut last = json!(null);
     wait_until("the upload is looked at", || {
         let target = format!("/2/media/upload?command=STATUS&media_id={id}");
-        last = person.get(target).assert_status(200);
+        last = user.get(target).assert_status(200);
         let state = last["data"]["processing_info"]["state"].as_str();
         !matches!(state, Some("pending" | "in_progress"))
     });
@@ -85,11 +85,11 @@ pub(crate) fn processed(person: &TestUser<'_>, id: &str) -> Value {
 }
 
 /// A media as somebody sees it, with all of its fields.
-fn seen(person: &TestUser<'_>, key: &str) -> Value {
+fn seen(user: &TestUser<'_>, key: &str) -> Value {
     let fields = "alt_text,duration_ms,height,media_key,preview_image_url,public_metrics,type,url,\
                   variants,width";
     let target = format!("/2/media/{key}?media.fields={fields}");
-    person.get(target).assert_status(200)["data"].clone()
+    user.get(target).assert_status(200)["data"].clone()
 }
 
 /// The path of an address of the server.

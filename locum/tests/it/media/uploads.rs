@@ -11,28 +11,28 @@ use crate::harness::{TestRequest, TestServer, percent_encode, shared_server};
 #[test]
 fn photo_is_uploaded_in_one_step_and_described() {
     let author = person("author");
-    let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
-    let data = &made["data"];
+    let created = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
+    let data = &created["data"];
     let (id, key) = (data["id"].as_str().unwrap(), data["media_key"].as_str().unwrap());
     assert_eq!(key, format!("3_{id}"));
     assert_eq!(data["image"], json!({ "image_type": "image/png", "w": 90, "h": 60 }));
     assert!((86_000..=86_400).contains(&data["expires_after_secs"].as_i64().unwrap()));
     assert_eq!(data["processing_info"], Value::Null);
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
-    let answer = author.post("/2/media/metadata", &described).assert_status(200);
-    assert_eq!(answer["data"]["associated_metadata"]["alt_text"]["text"], "a <plain> square");
+    let response = author.post("/2/media/metadata", &described).assert_status(200);
+    assert_eq!(response["data"]["associated_metadata"]["alt_text"]["text"], "a <plain> square");
 }
 
 #[test]
 fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
     let author = person("author");
-    let made = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
-    let (id, key) = (made["data"]["id"].as_str().unwrap(), made["data"]["media_key"].as_str().unwrap());
+    let created = at_once(&author, "tweet_image", &png(90, 60)).assert_status(200);
+    let (id, key) = (created["data"]["id"].as_str().unwrap(), created["data"]["media_key"].as_str().unwrap());
     let described = json!({ "id": id, "metadata": { "alt_text": { "text": "a <plain> square" } } });
     author.post("/2/media/metadata", &described).assert_status(200);
     let body = json!({ "text": "look", "media": { "media_ids": [id] } });
-    let made = author.create_post(&body).assert_status(201)["data"].clone();
-    let post = made["id"].as_str().unwrap();
+    let created = author.create_post(&body).assert_status(201)["data"].clone();
+    let post = created["id"].as_str().unwrap();
     let target = format!(
         "/2/posts/{post}?expansions=attachments.media_keys&post.fields=attachments,entities,\
          media_metadata,display_text_range&media.fields=url,alt_text,width,height,type"
@@ -48,7 +48,7 @@ fn post_with_a_photo_ends_in_its_link_and_returns_its_media() {
     // The text ends in a link to the picture, which is no part of what is displayed.
     let text = read["data"]["text"].as_str().unwrap();
     assert_eq!(text, format!("look {address}"));
-    assert_eq!(made["text"], text, "it was answered as it is read");
+    assert_eq!(created["text"], text, "it was answered as it is read");
     assert_eq!(read["data"]["display_text_range"], json!([0, 4]));
     let link = &read["data"]["entities"]["urls"][0];
     assert_eq!((&link["start"], &link["media_key"]), (&json!(5), &json!(key)));
@@ -129,8 +129,8 @@ fn older_upload_steps_are_selected_by_command() {
     let id = begun["data"]["id"].as_str().unwrap();
     // The file may stand before what it belongs to.
     let target = format!("/2/media/upload?command=APPEND&media_id={id}");
-    let answer = author.send(multipart(&target, &[("segment_index", "0")], "media", &file));
-    assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.text());
+    let response = author.send(multipart(&target, &[("segment_index", "0")], "media", &file));
+    assert_eq!((response.status, response.body.len()), (204, 0), "{}", response.text());
     let end = [("command", "FINALIZE"), ("media_id", id)];
     author.send(multipart("/2/media/upload", &end, "", &[])).assert_status(200);
     let status = processed(&author, id);
@@ -147,10 +147,10 @@ fn older_upload_is_signed_without_its_multipart_body() {
     let author = person("author");
     let file = jpeg(50, 40);
     let target = "/1.1/media/upload.json";
-    let made = author.send_signed(multipart(target, &[], "media", &file)).assert_status(200);
-    let id = made["media_id"].as_i64().unwrap();
-    assert_eq!(made["media_id_string"], id.to_string());
-    assert_eq!((&made["size"], &made["image"]["w"]), (&json!(file.len()), &json!(50)));
+    let created = author.send_signed(multipart(target, &[], "media", &file)).assert_status(200);
+    let id = created["media_id"].as_i64().unwrap();
+    assert_eq!(created["media_id_string"], id.to_string());
+    assert_eq!((&created["size"], &created["image"]["w"]), (&json!(file.len()), &json!(50)));
     let data = format!("media_data={}", percent_encode(&BASE64_STANDARD.encode(&file)));
     author.send_signed(TestRequest::post(target).form(data)).assert_status(200);
 
@@ -161,8 +161,8 @@ fn older_upload_is_signed_without_its_multipart_body() {
     for (place, piece) in film.chunks(film.len().div_ceil(2)).enumerate().rev() {
         let place = place.to_string();
         let texts = [("command", "APPEND"), ("media_id", id), ("segment_index", &place)];
-        let answer = author.send_signed(multipart(target, &texts, "media", piece));
-        assert_eq!(answer.status, 204, "{}", answer.text());
+        let response = author.send_signed(multipart(target, &texts, "media", piece));
+        assert_eq!(response.status, 204, "{}", response.text());
     }
     let end = format!("command=FINALIZE&media_id={id}");
     let ended = author.send_signed(TestRequest::post(target).form(end)).assert_status(200);
@@ -173,8 +173,8 @@ fn older_upload_is_signed_without_its_multipart_body() {
         status["processing_info"]["state"] == "succeeded"
     });
     let described = json!({ "media_id": id, "alt_text": { "text": "a film" } });
-    let answer = author.send_signed(TestRequest::post("/1.1/media/metadata/create.json").json(&described));
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    let response = author.send_signed(TestRequest::post("/1.1/media/metadata/create.json").json(&described));
+    assert_eq!(response.status, 200, "{}", response.text());
     assert_eq!(seen(&author, &format!("7_{id}"))["alt_text"], "a film");
     author
         .send_signed(TestRequest::post(target).form("command=INIT&media_type=video%2Fmp4"))
@@ -210,8 +210,8 @@ fn media_of_another_user_is_refused() {
     post(&owner, &id).assert_status(201);
     assert_eq!(seen(&other, &format!("3_{id}"))["type"], "photo");
     let reader = owner.new_token(&["--scopes", "tweet.read"]);
-    let ask = multipart("/2/media/upload", &[], "media", &png(8, 8)).bearer(&reader);
-    shared_server().send(ask).assert_status(403);
+    let request = multipart("/2/media/upload", &[], "media", &png(8, 8)).bearer(&reader);
+    shared_server().send(request).assert_status(403);
 }
 
 #[test]
@@ -258,10 +258,10 @@ fn invalid_media_metadata_body_or_tag_is_refused() {
     let odd = [("segment_index", "0"), ("colour", "red")];
     let odd = multipart(&format!("/2/media/upload/{id}/append"), &odd, "media", b"x");
     author.send(odd).assert_status(400);
-    let ask = TestRequest::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
-    author.send(ask).assert_status(415);
-    let ask = TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
-    author.send(ask).assert_status(400);
+    let request = TestRequest::post("/2/media/upload").body("multipart/form-data", b"x".to_vec());
+    author.send(request).assert_status(415);
+    let request = TestRequest::post("/2/media/upload").body(super::MULTIPART, b"--XX\r\nnonsense".to_vec());
+    author.send(request).assert_status(400);
     let tags: Vec<String> = (0..11).map(|number| number.to_string()).collect();
     let photo = picture(&author, &png(7, 7));
     for tags in [json!(tags), json!(["99"])] {

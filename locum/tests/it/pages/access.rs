@@ -12,8 +12,8 @@ fn session_is_ended_from_another_one() {
     assert_eq!(there.get("/settings/account").status, 200);
     let page = here.get("/settings/sessions");
     assert_eq!(page.status, 200, "{}", page.text());
-    let answer = here.submit(&page, "/settings/sessions/revoke", &[]);
-    assert_eq!(answer.header("location"), "/settings/sessions");
+    let response = here.submit(&page, "/settings/sessions/revoke", &[]);
+    assert_eq!(response.header("location"), "/settings/sessions");
     assert_eq!(there.get("/settings/account").status, 303);
     assert_eq!(here.get("/settings/account").status, 200);
     there.sign_in(&name, "secret", "/");
@@ -49,13 +49,13 @@ fn forgotten_password_form_does_not_disclose_accounts() {
     let server = shared_server();
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
-    let mut ask = |email: &str| {
-        let answer = browser.submit(&page, "/forgotten-password", &[("email", email)]);
-        (answer.status, answer.text().replace(email, "E"))
+    let mut request = |email: &str| {
+        let response = browser.submit(&page, "/forgotten-password", &[("email", email)]);
+        (response.status, response.text().replace(email, "E"))
     };
-    let first = ask("nobody1@example.org");
+    let first = request("nobody1@example.org");
     assert_eq!(first.0, 200);
-    assert_eq!(first, ask("nobody2@example.org"));
+    assert_eq!(first, request("nobody2@example.org"));
     let dead = browser.get("/account/reset?token=nothing");
     assert!(dead.text().contains("This link no longer works"));
     let dead = browser.get("/account/confirm?token=nothing");

@@ -21,17 +21,17 @@ impl<'s> Browser<'s> {
     pub(crate) fn of_someone(server: &'s TestServer) -> (Self, String) {
         let name = someone(server);
         let mut browser = Self::new(server);
-        let answer = browser.sign_in(&name, "secret", "/settings/account");
-        assert_eq!(answer.status, 303, "{}", answer.text());
+        let response = browser.sign_in(&name, "secret", "/settings/account");
+        assert_eq!(response.status, 303, "{}", response.text());
         (browser, name)
     }
 
     /// Sends a request with its cookies, and keeps those that come.
-    pub(crate) fn send(&mut self, ask: TestRequest) -> TestResponse {
+    pub(crate) fn send(&mut self, request: TestRequest) -> TestResponse {
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-        let answer = self.server.send(ask.header("cookie", cookies.join("; ")));
-        for line in answer.headers.get_all("set-cookie") {
+        let response = self.server.send(request.header("cookie", cookies.join("; ")));
+        for line in response.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
             if value.is_empty() {
@@ -40,7 +40,7 @@ impl<'s> Browser<'s> {
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        answer
+        response
     }
 
     pub(crate) fn get(&mut self, target: impl Into<String>) -> TestResponse {
@@ -89,8 +89,8 @@ pub(crate) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
 fn plain(html: &str) -> String {
     let pairs = [("&#38;", "&"), ("&amp;", "&"), ("&#60;", "<"), ("&#34;", "\""), ("&#39;", "'"), ("&#62;", ">")];
     let mut text = html.to_owned();
-    for (entity, letter) in pairs {
-        text = text.replace(entity, letter);
+    for (entity, email) in pairs {
+        text = text.replace(entity, email);
     }
     text
 }
@@ -98,8 +98,8 @@ fn plain(html: &str) -> String {
 /// Somebody new, whose password is `secret`.
 pub(crate) fn someone(server: &TestServer) -> String {
     let name = format!("visitor{}", unique_number());
-    let made = ["user", "create", &name, "--password", "secret"];
-    server.run_cli(&made).assert_success();
+    let created = ["user", "create", &name, "--password", "secret"];
+    server.run_cli(&created).assert_success();
     name
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn someone(server: &TestServer) -> String {
 pub(crate) fn app(server: &TestServer, more: &[&str]) -> Value {
     let name = format!("App {}", unique_number());
     let owner = server.default_app().owner.clone();
-    let made = ["app", "create", &name, "--owner", &owner];
-    server.run_cli(&[&made[..], more].concat()).json()
+    let created = ["app", "create", &name, "--owner", &owner];
+    server.run_cli(&[&created[..], more].concat()).json()
 }
 
 /// A text member of what a command answered.

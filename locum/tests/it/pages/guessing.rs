@@ -22,9 +22,9 @@ fn crash_keeps_failed_sign_in_attempts() {
     server.crash_and_restart();
     let mut browser = Browser::new(&server);
     browser.cookies = cookies;
-    let answer = browser.sign_in(&name, "secret", "/");
-    assert_eq!(answer.status, 429, "not even with the right password");
-    assert!(answer.header_number("retry-after") > 0);
+    let response = browser.sign_in(&name, "secret", "/");
+    assert_eq!(response.status, 429, "not even with the right password");
+    assert!(response.header_number("retry-after") > 0);
 }
 
 /// Sign-in forms, filled in, each as from another address.
@@ -38,19 +38,19 @@ fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     let pairs = browser.cookies.iter();
     let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
     let cookies = cookies.join("; ");
-    let ask = |at: usize| {
+    let request = |at: usize| {
         let address = format!("198.51.{}.{}", at / 250, at % 250 + 1);
         posted("/login", &fields).header("cookie", &cookies).header("x-forwarded-for", address)
     };
-    (0..count).map(ask).collect()
+    (0..count).map(request).collect()
 }
 
 /// How long each of some reads takes, in order.
-fn reads(server: &TestServer, count: usize, ask: &TestRequest) -> Vec<Duration> {
+fn reads(server: &TestServer, count: usize, request: &TestRequest) -> Vec<Duration> {
     let mut took: Vec<_> = (0..count)
         .map(|_| {
             let start = base::clock::monotonic_now();
-            server.send(ask.clone()).assert_status(200);
+            server.send(request.clone()).assert_status(200);
             start.elapsed()
         })
         .collect();
@@ -62,14 +62,14 @@ fn reads(server: &TestServer, count: usize, ask: &TestRequest) -> Vec<Duration> 
 #[test]
 fn reads_are_not_delayed_by_sign_ins() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.new_user("reader");
-    let id = person.publish_text("Still here");
-    let ask = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&person.token);
+    let user = server.new_user("reader");
+    let id = user.publish_text("Still here");
+    let request = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&user.token);
     let attempts = attempts(&server, 20);
     std::thread::scope(|scope| {
         let start = base::clock::monotonic_now();
         let all: Vec<_> = attempts.into_iter().map(|attempt| scope.spawn(|| server.send(attempt).status)).collect();
-        let took = reads(&server, 20, &ask);
+        let took = reads(&server, 20, &request);
         let at_once = start.elapsed();
         for one in all {
             assert!(matches!(one.join().unwrap(), 400 | 429));
@@ -85,17 +85,17 @@ fn reads_are_not_delayed_by_sign_ins() {
 #[ignore = "measures"]
 fn two_hundred_sign_ins_slow_reads_by_less_than_three_times() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let person = server.new_user("reader");
-    let id = person.publish_text("Still here");
-    let ask = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&person.token);
-    reads(&server, 500, &ask);
-    let before = reads(&server, 2000, &ask)[1980];
+    let user = server.new_user("reader");
+    let id = user.publish_text("Still here");
+    let request = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&user.token);
+    reads(&server, 500, &request);
+    let before = reads(&server, 2000, &request)[1980];
     let attempts = attempts(&server, 200);
     let during = std::thread::scope(|scope| {
         for attempt in attempts {
             scope.spawn(|| server.send(attempt));
         }
-        reads(&server, 2000, &ask)[1980]
+        reads(&server, 2000, &request)[1980]
     });
     eprintln!("{}", json!({"p99_before": before.as_micros(), "p99_during": during.as_micros()}));
     assert!(during < before * 3, "{before:?} {during:?}");

@@ -7,24 +7,24 @@ use super::browser::Browser;
 use crate::harness::{TestRequest, TestResponse, TestServer, shared_server, wait_until};
 
 #[track_caller]
-pub(super) fn is_guarded(answer: &TestResponse, what: &str) {
-    let policy = answer.header("content-security-policy");
+pub(super) fn is_guarded(response: &TestResponse, what: &str) {
+    let policy = response.header("content-security-policy");
     for part in
         ["default-src 'none'", "style-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"]
     {
         assert!(policy.contains(part), "{what}: {policy}");
     }
     assert!(!policy.contains("unsafe"), "{what}: {policy}");
-    assert_eq!(answer.header("x-content-type-options"), "nosniff", "{what}");
-    assert_eq!(answer.header("referrer-policy"), "no-referrer", "{what}");
-    assert!(answer.header("cache-control").contains("no-store"), "{what}");
-    assert_eq!(answer.header("access-control-allow-origin"), "", "{what}");
+    assert_eq!(response.header("x-content-type-options"), "nosniff", "{what}");
+    assert_eq!(response.header("referrer-policy"), "no-referrer", "{what}");
+    assert!(response.header("cache-control").contains("no-store"), "{what}");
+    assert_eq!(response.header("access-control-allow-origin"), "", "{what}");
 }
 
 #[test]
 fn every_page_has_security_headers() {
     let server = shared_server();
-    let (mut person, _) = Browser::of_someone(server);
+    let (mut user, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
     for endpoint in portal::ENDPOINTS.iter().copied().flatten() {
         let path = endpoint.path;
@@ -32,13 +32,13 @@ fn every_page_has_security_headers() {
         if endpoint.error_format != ErrorFormat::Page || is_asset || path.contains('{') {
             continue;
         }
-        for browser in [&mut nobody, &mut person] {
-            let ask = TestRequest::new(endpoint.method, path);
-            let answer = browser.send(ask);
-            is_guarded(&answer, &format!("{} {path}: {}", endpoint.method, answer.status));
-            assert!(answer.status < 500, "{path}: {}", answer.text());
-            assert!(!answer.text().contains("<script"), "{path}");
-            let to = answer.header("location");
+        for browser in [&mut nobody, &mut user] {
+            let request = TestRequest::new(endpoint.method, path);
+            let response = browser.send(request);
+            is_guarded(&response, &format!("{} {path}: {}", endpoint.method, response.status));
+            assert!(response.status < 500, "{path}: {}", response.text());
+            assert!(!response.text().contains("<script"), "{path}");
+            let to = response.header("location");
             assert!(to.is_empty() || to.starts_with('/'), "{path}: {to}");
         }
     }
@@ -64,9 +64,9 @@ fn session_cookie_is_host_bound_over_tls() {
     server.spawn();
     let mut addr = String::new();
     wait_until("the server says where it is", || {
-        let told = std::fs::read_to_string(server.data_dir().join("server.json")).unwrap_or_default();
-        let told: Value = serde_json::from_str(&told).unwrap_or_default();
-        told["addr"].as_str().unwrap_or_default().clone_into(&mut addr);
+        let response = std::fs::read_to_string(server.data_dir().join("server.json")).unwrap_or_default();
+        let response: Value = serde_json::from_str(&response).unwrap_or_default();
+        response["addr"].as_str().unwrap_or_default().clone_into(&mut addr);
         !addr.is_empty()
     });
     server.url = format!("http://{addr}");

@@ -21,10 +21,10 @@ const CORPUS: &[(&str, &str)] = &[
 ];
 
 #[track_caller]
-fn is_inert(answer: &TestResponse, what: &str) {
-    let text = answer.text();
-    assert!(answer.status < 500, "{what}: {text}");
-    if !answer.header("content-type").starts_with("text/html") {
+fn is_inert(response: &TestResponse, what: &str) {
+    let text = response.text();
+    assert!(response.status < 500, "{what}: {text}");
+    if !response.header("content-type").starts_with("text/html") {
         return;
     }
     for (_, raw) in CORPUS {
@@ -35,13 +35,13 @@ fn is_inert(answer: &TestResponse, what: &str) {
 
 /// A request token whose callback is hostile as far as a callback may be.
 fn begin(server: &TestServer, app: &Value, callback: &str) -> String {
-    let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+    let request = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
     let key =
         OAuth1Credentials { consumer: (text(app, "api_key"), text(app, "api_secret")), ..OAuth1Credentials::default() };
-    let header = ask.oauth1_header(&key, &server.url);
-    let answer = server.send(ask.authorization(header));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    param(&format!("?{}", answer.text()), "oauth_token").unwrap()
+    let header = request.oauth1_header(&key, &server.url);
+    let response = server.send(request.authorization(header));
+    assert_eq!(response.status, 200, "{}", response.text());
+    param(&format!("?{}", response.text()), "oauth_token").unwrap()
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     for (at, (payload, _)) in CORPUS.iter().enumerate() {
         let name = format!("hostile{}", unique_number());
-        let made = ["user", "create", &name, "--password", "secret", "--name", payload];
-        server.run_cli(&made).assert_success();
+        let created = ["user", "create", &name, "--password", "secret", "--name", payload];
+        server.run_cli(&created).assert_success();
         let short: String = payload.chars().take(32).collect();
         let callback = format!("https://client.example/{at}?x=\"><script>x()</script>");
         let callback = callback.replace(' ', "");
@@ -69,8 +69,8 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
         let id = text(&app, "id");
         let mut browser = Browser::new(&server);
         // The browser's own name stands in the list of sessions.
-        let answer = browser.sign_in(&name, "secret", "/settings/account");
-        assert_eq!(answer.status, 303, "{}", answer.text());
+        let response = browser.sign_in(&name, "secret", "/settings/account");
+        assert_eq!(response.status, 303, "{}", response.text());
         let agent = TestRequest::get("/settings/account").header("user-agent", payload);
         is_inert(&browser.send(agent), "account");
         for path in [
@@ -88,9 +88,9 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
         .into_iter()
         .chain(advertising(&server, &name, payload))
         {
-            let answer = browser.get(path.clone());
-            assert_eq!(answer.status, 200, "{path}");
-            is_inert(&answer, &path);
+            let response = browser.get(path.clone());
+            assert_eq!(response.status, 200, "{path}");
+            is_inert(&response, &path);
         }
         consent(&server, &mut browser, &app, &callback);
         is_inert(&browser.get("/settings/apps"), "connected apps");
@@ -140,18 +140,18 @@ fn advertising(server: &TestServer, user: &str, payload: &str) -> Vec<String> {
 /// Both questions, answered with yes.
 fn consent(server: &TestServer, browser: &mut Browser<'_>, app: &Value, callback: &str) {
     let challenge = base::pkce::ChallengeMethod::S256.derive_challenge(&"v".repeat(43));
-    let ask = format!(
+    let request = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=%22%3E%3Cscript%3E&code_challenge={challenge}&code_challenge_method=S256",
         text(app, "client_id"),
         percent_encode(callback)
     );
-    let page = browser.get(ask);
+    let page = browser.get(request);
     assert_eq!(page.status, 200, "{}", page.text());
     is_inert(&page, "consent");
-    let answer = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
-    let to = answer.header("location");
-    assert_eq!(answer.status, 302, "{}", answer.text());
+    let response = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
+    let to = response.header("location");
+    assert_eq!(response.status, 302, "{}", response.text());
     assert_eq!(param(to, "state").as_deref(), Some("\"><script>"));
     assert!(!to.contains(['<', '"', '\r', '\n']) || to.starts_with(callback), "{to}");
     let oob = begin(server, app, "oob");
@@ -195,15 +195,15 @@ fn submitted_values_are_escaped_when_shown_again() {
                 continue;
             }
             let all: Vec<_> = fields.iter().map(|name| (*name, *payload)).collect();
-            let answer = browser.submit(&page, path, &all);
-            assert!(answer.status >= 400 || path == "/forgotten-password", "{path}");
-            is_inert(&answer, path);
+            let response = browser.submit(&page, path, &all);
+            assert!(response.status >= 400 || path == "/forgotten-password", "{path}");
+            is_inert(&response, path);
         }
         // In the answers of the interface it is JSON, and nothing that a browser would run.
-        let person = TestRequest::get(format!("/2/users/by/username/{bad}")).bearer(server.env_value("USER_TOKEN"));
-        let answer = server.send(person);
-        let kind = answer.header("content-type");
+        let user = TestRequest::get(format!("/2/users/by/username/{bad}")).bearer(server.env_value("USER_TOKEN"));
+        let response = server.send(user);
+        let kind = response.header("content-type");
         assert!(kind.starts_with("application/") && kind.contains("json"), "{kind}");
-        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(response.header("x-content-type-options"), "nosniff");
     }
 }

@@ -20,29 +20,29 @@ fn landing_page_links_to_the_pages() {
 #[test]
 fn browser_gets_error_pages_and_programs_get_json() {
     let server = shared_server();
-    let look = |ask: TestRequest| server.send(ask.header("accept", "text/html,*/*;q=0.8"));
-    let answer = look(TestRequest::get("/nothing/here").header("x-request-id", "my-request-7"));
-    let page = answer.assert_page(404);
+    let look = |request: TestRequest| server.send(request.header("accept", "text/html,*/*;q=0.8"));
+    let response = look(TestRequest::get("/nothing/here").header("x-request-id", "my-request-7"));
+    let page = response.assert_page(404);
     assert!(page.contains("Page not found"), "{page}");
     assert!(page.contains("my-request-7") && page.contains("/assets/"));
-    assert!(!answer.header("content-security-policy").is_empty());
-    let answer = look(TestRequest::post("/settings/account").form("a=b"));
-    assert!(answer.assert_page(405).contains("Method not allowed"));
-    assert!(answer.header("allow").contains("GET"));
+    assert!(!response.header("content-security-policy").is_empty());
+    let response = look(TestRequest::post("/settings/account").form("a=b"));
+    assert!(response.assert_page(405).contains("Method not allowed"));
+    assert!(response.header("allow").contains("GET"));
     // Programs are told as before.
     for path in ["/2/nothing", "/1.1/nothing.json", "/12/nothing"] {
-        let answer = look(TestRequest::get(path));
-        assert_eq!(answer.status, 404);
-        assert!(!answer.header("content-type").contains("html"), "{path}");
+        let response = look(TestRequest::get(path));
+        assert_eq!(response.status, 404);
+        assert!(!response.header("content-type").contains("html"), "{path}");
     }
-    let answer = server.send(TestRequest::get("/nothing/here"));
-    assert!(answer.header("content-type").contains("json"));
+    let response = server.send(TestRequest::get("/nothing/here"));
+    assert!(response.header("content-type").contains("json"));
 
     let server = TestServer::start(&["--world", "empty", "--rate-limits", "table"]);
     let mut answers = (0..1000).map(|_| server.send(TestRequest::get("/login")));
-    let answer = answers.find(|answer| answer.status != 200).unwrap();
-    assert!(answer.assert_page(429).contains("Too many attempts"));
-    assert!(answer.header_number("retry-after") > 0);
+    let response = answers.find(|response| response.status != 200).unwrap();
+    assert!(response.assert_page(429).contains("Too many attempts"));
+    assert!(response.header_number("retry-after") > 0);
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn authorization_is_denied_without_signing_in() {
     let app = app(server, &["--callback", CALLBACK]);
     let mut browser = Browser::new(server);
     let challenge = "a".repeat(43);
-    let asked = format!(
+    let requested = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=mine&code_challenge={challenge}&code_challenge_method=plain",
         text(&app, "client_id"),
         percent_encode(CALLBACK),
     );
-    let page = browser.get(asked.clone());
+    let page = browser.get(requested.clone());
     let no = browser.submit(&page, "/i/oauth2/authorize", &[("decision", "deny")]);
     let to = no.header("location");
     assert!(to.starts_with(CALLBACK), "{}", no.text());
@@ -70,18 +70,18 @@ fn authorization_is_denied_without_signing_in() {
     // Here nobody is warned of the weaker method, elsewhere everybody is.
     let name = someone(server);
     browser.sign_in(&name, "secret", "/");
-    assert!(!browser.get(asked).text().contains("outdated method"));
+    assert!(!browser.get(requested).text().contains("outdated method"));
 }
 
 #[test]
 fn plain_pkce_method_shows_a_warning() {
     let server = TestServer::start(&["--set", "auth.pkce_plain=warn"]);
     let owner = someone(&server);
-    let made = ["app", "create", "Plain", "--owner", &owner, "--callback", CALLBACK];
-    let app = server.run_cli(&made).json();
+    let created = ["app", "create", "Plain", "--owner", &owner, "--callback", CALLBACK];
+    let app = server.run_cli(&created).json();
     let mut browser = Browser::new(&server);
     browser.sign_in(&owner, "secret", "/");
-    let asked = format!(
+    let requested = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=mine&code_challenge={}&code_challenge_method=plain",
         text(&app, "client_id"),
@@ -90,7 +90,7 @@ fn plain_pkce_method_shows_a_warning() {
     );
     let keys = format!("/developer/apps/{}/keys", text(&app, "id"));
     assert!(!browser.get(keys.clone()).text().contains("Use S256"));
-    let page = browser.get(asked);
+    let page = browser.get(requested);
     assert!(page.text().contains("outdated method"), "{}", page.text());
     browser.submit(&page, "/i/oauth2/authorize", &[("decision", "allow")]);
     assert!(browser.get(keys).text().contains("Use S256"));
@@ -99,15 +99,15 @@ fn plain_pkce_method_shows_a_warning() {
 #[test]
 fn password_change_disconnects_apps_on_request() {
     let server = shared_server();
-    let person = server.new_user("leak");
+    let user = server.new_user("leak");
     let mut browser = Browser::new(server);
-    browser.sign_in(&person.username, "secret", "/");
-    let me = || server.send(TestRequest::get("/2/users/me").bearer(&person.token)).status;
+    browser.sign_in(&user.username, "secret", "/");
+    let me = || server.send(TestRequest::get("/2/users/me").bearer(&user.token)).status;
     let mut change = |old: &str, new: &str, more: &[(&str, &str)]| {
         let page = browser.get("/settings/account");
         let fields = [&[("current", old), ("password", new)], more].concat();
-        let answer = browser.submit(&page, "/settings/account/password", &fields);
-        assert_eq!(answer.status, 303, "{}", answer.text());
+        let response = browser.submit(&page, "/settings/account/password", &fields);
+        assert_eq!(response.status, 303, "{}", response.text());
     };
     change("secret", "tr4ms stop here", &[]);
     assert_eq!(me(), 200);

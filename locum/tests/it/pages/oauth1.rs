@@ -19,22 +19,22 @@ fn consumer(app: &Value) -> (&str, &str) {
 
 /// A request token and its secret.
 fn begin(server: &TestServer, app: &Value, callback: &str) -> (String, String) {
-    let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+    let request = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
     let key = OAuth1Credentials { consumer: consumer(app), ..OAuth1Credentials::default() };
-    let header = ask.oauth1_header(&key, &server.url);
-    let answer = server.send(ask.authorization(header));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let get = pairs(&answer.text());
+    let header = request.oauth1_header(&key, &server.url);
+    let response = server.send(request.authorization(header));
+    assert_eq!(response.status, 200, "{}", response.text());
+    let get = pairs(&response.text());
     (get("oauth_token"), get("oauth_token_secret"))
 }
 
 /// The status and the body of the exchange.
 fn exchange(server: &TestServer, app: &Value, pair: &(String, String), verifier: &str) -> (u16, String) {
-    let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={}", percent_encode(verifier)));
+    let request = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={}", percent_encode(verifier)));
     let key = OAuth1Credentials { consumer: consumer(app), token: (&pair.0, &pair.1), ..OAuth1Credentials::default() };
-    let header = ask.oauth1_header(&key, &server.url);
-    let answer = server.send(ask.authorization(header));
-    (answer.status, answer.text())
+    let header = request.oauth1_header(&key, &server.url);
+    let response = server.send(request.authorization(header));
+    (response.status, response.text())
 }
 
 fn web_app(server: &TestServer) -> Value {
@@ -58,9 +58,9 @@ fn user_authorizes_and_revokes_an_oauth1_app() {
     assert_eq!((back.status, back.header("location")), (303, address.as_str()));
     let page = browser.get(address.clone());
     assert!(page.text().contains(text(&app, "name")));
-    let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
-    assert_eq!(answer.status, 302, "{}", answer.text());
-    let to = answer.header("location");
+    let response = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!(response.status, 302, "{}", response.text());
+    let to = response.header("location");
     assert!(to.starts_with("https://client.example/cb?kept=1&oauth_token="), "{to}");
     let verifier = param(to, "oauth_verifier").unwrap();
     let (status, body) = exchange(server, &app, &pair, &verifier);
@@ -105,11 +105,11 @@ pub(super) fn pin(html: &str) -> String {
     let main = main.unwrap_or_else(|| panic!("no PIN on {html}"));
     let mut depth = 0;
     let mut digits = String::new();
-    for letter in main.split_once('>').unwrap().1.chars() {
-        match letter {
+    for email in main.split_once('>').unwrap().1.chars() {
+        match email {
             '<' => depth += 1,
             '>' => depth -= 1,
-            '0'..='9' if depth == 0 => digits.push(letter),
+            '0'..='9' if depth == 0 => digits.push(email),
             _ => {}
         }
         if digits.len() == 7 {
@@ -124,15 +124,15 @@ fn oauth1_app_is_denied_without_signing_in() {
     let server = shared_server();
     let app = web_app(server);
     let mut browser = Browser::new(server);
-    for (callback, told) in [(CALLBACK, 302), ("oob", 200)] {
+    for (callback, response) in [(CALLBACK, 302), ("oob", 200)] {
         let pair = begin(server, &app, callback);
         let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
         assert!(page.text().contains("name=\"password\""));
         let yes = browser.submit(&page, ACTION, &[("decision", "allow")]);
         assert!(yes.header("location").starts_with(ACTION));
         let no = browser.submit(&page, ACTION, &[("decision", "deny")]);
-        assert_eq!(no.status, told, "{}", no.text());
-        if told == 302 {
+        assert_eq!(no.status, response, "{}", no.text());
+        if response == 302 {
             let denied = param(no.header("location"), "denied");
             assert_eq!(denied.as_deref(), Some(pair.0.as_str()));
         }
@@ -147,14 +147,14 @@ fn user_denies_an_oauth1_app() {
     let app = web_app(server);
     let pair = begin(server, &app, CALLBACK);
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
-    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    let response = browser.submit(&page, ACTION, &[("decision", "deny")]);
     let to = format!("{CALLBACK}?denied={}", pair.0);
-    assert_eq!((answer.status, answer.header("location")), (302, to.as_str()));
+    assert_eq!((response.status, response.header("location")), (302, to.as_str()));
     assert_eq!(exchange(server, &app, &pair, "x").0, 401);
     let pair = begin(server, &app, "oob");
     let page = browser.get(format!("{ACTION}?oauth_token={}", pair.0));
-    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
-    assert_eq!((answer.status, answer.header("location")), (200, ""));
+    let response = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    assert_eq!((response.status, response.header("location")), (200, ""));
     let page = browser.get(format!("{ACTION}?oauth_token={}", begin(server, &app, "oob").0));
     assert_eq!(browser.submit(&page, ACTION, &[("decision", "?")]).status, 400);
 }
@@ -179,9 +179,9 @@ fn authenticate_skips_consent_for_an_authorized_app() {
         (page, pair)
     };
     for path in ["/oauth/authenticate", "/i/oauth/authenticate"] {
-        let (answer, pair) = visit(path, "");
-        assert_eq!(answer.status, 302, "{}", answer.text());
-        let verifier = param(answer.header("location"), "oauth_verifier").unwrap();
+        let (response, pair) = visit(path, "");
+        assert_eq!(response.status, 302, "{}", response.text());
+        let verifier = param(response.header("location"), "oauth_verifier").unwrap();
         assert_eq!(exchange(server, &app, &pair, &verifier).0, 200);
     }
     assert_eq!(visit("/oauth/authenticate", "&force_login=false").0.status, 302);
@@ -201,7 +201,7 @@ fn authenticate_skips_consent_for_an_authorized_app() {
 #[test]
 fn invalid_oauth1_request_redirects_nowhere() {
     let server = shared_server();
-    let (mut person, _) = Browser::of_someone(server);
+    let (mut user, _) = Browser::of_someone(server);
     let app = web_app(server);
     let (token, _) = begin(server, &app, CALLBACK);
     for query in [
@@ -213,14 +213,14 @@ fn invalid_oauth1_request_redirects_nowhere() {
         "?denied=https://evil.example".to_owned(),
     ] {
         for path in ["/oauth/authorize", "/oauth/authenticate"] {
-            for browser in [&mut Browser::new(server), &mut person] {
-                let answer = browser.get(format!("{path}{query}"));
-                assert_eq!((answer.status, answer.header("location")), (400, ""), "{query}");
+            for browser in [&mut Browser::new(server), &mut user] {
+                let response = browser.get(format!("{path}{query}"));
+                assert_eq!((response.status, response.header("location")), (400, ""), "{query}");
             }
         }
     }
     // What is unknown is passed over, the callback that was asked for first holds.
-    let page = person.get(format!("{ACTION}?oauth_token={token}&oauth_callback=https://evil.example&x=y"));
-    let answer = person.submit(&page, ACTION, &[("decision", "allow")]);
-    assert!(answer.header("location").starts_with(CALLBACK));
+    let page = user.get(format!("{ACTION}?oauth_token={token}&oauth_callback=https://evil.example&x=y"));
+    let response = user.submit(&page, ACTION, &[("decision", "allow")]);
+    assert!(response.header("location").starts_with(CALLBACK));
 }

@@ -42,10 +42,10 @@ fn token(server: &TestServer, app: &Value, pairs: &[(&str, &str)]) -> TestRespon
     if secret.is_none() {
         pairs.push(("client_id", id));
     }
-    let ask = TestRequest::post("/2/oauth2/token").form(query(&pairs));
+    let request = TestRequest::post("/2/oauth2/token").form(query(&pairs));
     server.send(match secret {
-        Some(secret) => ask.basic(id, secret),
-        None => ask,
+        Some(secret) => request.basic(id, secret),
+        None => request,
     })
 }
 
@@ -54,8 +54,8 @@ fn whole_flow(kind: &str) {
     let app = app(server, &["--callback", CALLBACK, "--kind", kind]);
     let name = someone(server);
     let mut browser = Browser::new(server);
-    let asked = address(&app, &[]);
-    let page = browser.get(asked.replace("/i/oauth2", "/2/oauth2"));
+    let requested = address(&app, &[]);
+    let page = browser.get(requested.replace("/i/oauth2", "/2/oauth2"));
     assert_eq!(page.status, 200, "{}", page.text());
     let fields = [("login", name.as_str()), ("password", "secret")];
     let back = browser.submit(&page, "/login", &fields);
@@ -64,9 +64,9 @@ fn whole_flow(kind: &str) {
     assert!(page.text().contains(text(&app, "name")), "{}", page.text());
     let policy = page.header("content-security-policy");
     assert!(policy.contains("form-action 'self' https://client.example;"), "{policy}");
-    let answer = browser.submit(&page, ACTION, &[("decision", "allow")]);
-    assert_eq!(answer.status, 302, "{}", answer.text());
-    let to = answer.header("location");
+    let response = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!(response.status, 302, "{}", response.text());
+    let to = response.header("location");
     assert!(to.starts_with(&format!("{CALLBACK}?")), "{to}");
     assert_eq!(param(to, "state").as_deref(), Some("a state & more"));
     assert_eq!(param(to, "iss").as_deref(), Some(server.url.as_str()));
@@ -105,8 +105,8 @@ fn denial_and_invalid_request_redirect_with_an_error() {
     let (mut browser, _) = Browser::of_someone(server);
     let app = app(server, &["--callback", CALLBACK]);
     let page = browser.get(address(&app, &[]));
-    let answer = browser.submit(&page, ACTION, &[("decision", "deny")]);
-    let to = answer.header("location");
+    let response = browser.submit(&page, ACTION, &[("decision", "deny")]);
+    let to = response.header("location");
     assert_eq!(param(to, "error").as_deref(), Some("access_denied"));
     assert_eq!(param(to, "state").as_deref(), Some("a state & more"));
     assert_eq!(param(to, "iss").as_deref(), Some(server.url.as_str()));
@@ -116,9 +116,9 @@ fn denial_and_invalid_request_redirect_with_an_error() {
         ("code_challenge", "", "invalid_request"),
         ("state", "", "invalid_request"),
     ] {
-        let answer = browser.get(address(&app, &[(name, value)]));
-        let to = answer.header("location");
-        assert!(answer.status == 302 && to.starts_with(CALLBACK), "{name}: {to}");
+        let response = browser.get(address(&app, &[(name, value)]));
+        let to = response.header("location");
+        assert!(response.status == 302 && to.starts_with(CALLBACK), "{name}: {to}");
         assert_eq!(param(to, "error").as_deref(), Some(error), "{name}");
     }
 }
@@ -140,10 +140,10 @@ fn unregistered_redirect_uri_is_never_followed() {
         ("redirect_uri", "//client.example/cb"),
         ("redirect_uri", "javascript:alert(1)"),
     ] {
-        let asked = address(&app, &[(name, value)]);
+        let requested = address(&app, &[(name, value)]);
         for browser in [&mut Browser::new(server), &mut browser] {
-            let answer = browser.get(asked.clone());
-            assert_eq!((answer.status, answer.header("location")), (400, ""), "{name}={value}");
+            let response = browser.get(requested.clone());
+            assert_eq!((response.status, response.header("location")), (400, ""), "{name}={value}");
         }
     }
     // What the form sends back is judged again.
@@ -151,10 +151,10 @@ fn unregistered_redirect_uri_is_never_followed() {
     let mut fields = hidden(&page.text(), ACTION);
     fields.insert("decision".to_owned(), "allow".to_owned());
     fields.insert("redirect_uri".to_owned(), "https://evil.example/".to_owned());
-    let answer = browser.send(posted(ACTION, &fields));
-    assert_eq!((answer.status, answer.header("location")), (400, ""));
+    let response = browser.send(posted(ACTION, &fields));
+    assert_eq!((response.status, response.header("location")), (400, ""));
     // A form that another person was shown.
     let (mut other, _) = Browser::of_someone(server);
-    let answer = other.submit(&page, ACTION, &[("decision", "allow")]);
-    assert_eq!((answer.status, answer.header("location")), (403, ""));
+    let response = other.submit(&page, ACTION, &[("decision", "allow")]);
+    assert_eq!((response.status, response.header("location")), (403, ""));
 }

@@ -51,29 +51,29 @@ const NAMES: &[&str] = &[
 ];
 
 #[track_caller]
-fn stays_here(answer: &TestResponse, what: &str) {
-    assert!(answer.status < 500, "{what}: {}", answer.text());
-    let to = answer.header("location");
+fn stays_here(response: &TestResponse, what: &str) {
+    assert!(response.status < 500, "{what}: {}", response.text());
+    let to = response.header("location");
     if to.is_empty() {
-        assert!(!(300..400).contains(&answer.status), "{what}");
+        assert!(!(300..400).contains(&response.status), "{what}");
         return;
     }
     let own = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/\\");
-    let plain = !to.contains(|letter: char| letter.is_control() || letter == '\\');
+    let plain = !to.contains(|email: char| email.is_control() || email == '\\');
     assert!(own && plain, "{what} leads to {to:?}");
 }
 
 #[test]
 fn no_page_redirects_to_another_site() {
     let server = shared_server();
-    let (mut person, _) = Browser::of_someone(server);
+    let (mut user, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
     for page in pages("GET") {
         let path = filled(page.path, "1");
         for elsewhere in ELSEWHERE {
             let query: Vec<_> = NAMES.iter().map(|name| format!("{name}={}", percent_encode(elsewhere))).collect();
             let target = format!("{path}?{}", query.join("&"));
-            for browser in [&mut nobody, &mut person] {
+            for browser in [&mut nobody, &mut user] {
                 stays_here(&browser.get(target.clone()), &target);
             }
         }
@@ -98,8 +98,8 @@ fn no_form_redirects_to_another_site() {
                 NAMES.iter().map(|name| ((*name).to_owned(), (*elsewhere).to_owned())).collect();
             fields.insert("csrf".to_owned(), csrf);
             fields.insert("decision".to_owned(), "deny".to_owned());
-            let answer = browser.send(posted(&path, &fields));
-            stays_here(&answer, &format!("{path} with {elsewhere:?}"));
+            let response = browser.send(posted(&path, &fields));
+            stays_here(&response, &format!("{path} with {elsewhere:?}"));
             let still = browser.get("/settings/account").status == 200;
             signed_in = Some(browser).filter(|_| still);
         }
@@ -118,17 +118,17 @@ fn every_form_needs_its_token_and_same_origin() {
     for page in pages("POST").filter(|page| !page.path.starts_with("/webhook-sink/")) {
         let path = filled(page.path, text(&own, "id"));
         let with = TestRequest::post(&path).form(format!("csrf={}", percent_encode(&csrf)));
-        for ask in [
+        for request in [
             TestRequest::post(&path).form("a=b"),
             TestRequest::post(&path).form("csrf=wrong"),
             with.clone().header("origin", "https://evil.example"),
             with.clone().header("sec-fetch-site", "cross-site"),
         ] {
-            let answer = browser.send(ask);
+            let response = browser.send(request);
             // The app is somebody else's: there it is not found, which tells as little.
-            let refused = answer.status == 403 || page.path.contains("{id}") && answer.status == 404;
-            assert!(refused, "{path}: {} {}", answer.status, answer.text());
-            assert_eq!(answer.header("location"), "", "{path}");
+            let refused = response.status == 403 || page.path.contains("{id}") && response.status == 404;
+            assert!(refused, "{path}: {} {}", response.status, response.text());
+            assert_eq!(response.header("location"), "", "{path}");
             tried += 1;
         }
     }
@@ -140,16 +140,16 @@ fn every_form_needs_its_token_and_same_origin() {
 fn pages_of_an_app_have_security_headers_and_form_tokens() {
     let server = shared_server();
     let (mut browser, name) = Browser::of_someone(server);
-    let made = ["app", "create", "Guarded", "--owner", &name];
-    let made = server.run_cli(&made).json();
+    let created = ["app", "create", "Guarded", "--owner", &name];
+    let created = server.run_cli(&created).json();
     let mut seen = 0;
     // What does not end is read elsewhere.
     let ends = |page: &&Endpoint| page.path.contains('{') && !page.path.ends_with("/events");
     for page in pages("GET").filter(ends) {
-        let path = filled(page.path, text(&made, "id"));
-        let answer = browser.get(path.clone());
-        assert!(matches!(answer.status, 200 | 404), "{path}: {}", answer.status);
-        super::headers::is_guarded(&answer, &path);
+        let path = filled(page.path, text(&created, "id"));
+        let response = browser.get(path.clone());
+        assert!(matches!(response.status, 200 | 404), "{path}: {}", response.status);
+        super::headers::is_guarded(&response, &path);
         seen += 1;
     }
     assert!(seen >= 6, "{seen}");
@@ -163,31 +163,31 @@ fn email_links_use_the_configured_address_for_any_host_header() {
     for name in ["host", "x-forwarded-host", "forwarded", "x-host", "x-original-host"] {
         let user = format!("letter{}", unique_number());
         let address = format!("{user}@mail.example");
-        let made = ["user", "create", &user, "--password", "secret", "--email", &address];
-        server.run_cli(&made).assert_success();
+        let created = ["user", "create", &user, "--password", "secret", "--email", &address];
+        server.run_cli(&created).assert_success();
         let mut browser = Browser::new(server);
         let page = browser.get("/forgotten-password");
         let mut fields = hidden(&page.text(), "/forgotten-password");
         fields.insert("email".to_owned(), address.clone());
         let value = if name == "forwarded" { "host=evil.example" } else { "evil.example" };
-        let ask = posted("/forgotten-password", &fields).header(name, value);
-        let answer = browser.send(ask);
-        assert!(!answer.text().contains("evil.example"), "{name}");
+        let request = posted("/forgotten-password", &fields).header(name, value);
+        let response = browser.send(request);
+        assert!(!response.text().contains("evil.example"), "{name}");
         let list = server.send(TestRequest::get("/mailbox")).text();
         let Some((before, _)) = list.split_once(&address) else {
             // Not taken at all is as good.
-            assert!(answer.status >= 400, "{name}: {}", answer.text());
+            assert!(response.status >= 400, "{name}: {}", response.text());
             continue;
         };
         let path = before.rsplit_once("href=\"").unwrap().1;
-        let letter = server.send(TestRequest::get(path.split('"').next().unwrap())).text();
-        assert!(!letter.contains("evil.example"), "{name}: {letter}");
-        assert!(letter.contains("/account/reset?token="), "{letter}");
+        let email = server.send(TestRequest::get(path.split('"').next().unwrap())).text();
+        assert!(!email.contains("evil.example"), "{name}: {email}");
+        assert!(email.contains("/account/reset?token="), "{email}");
     }
     // Nor does a page, nor the way to it.
     for path in ["/login", "/developer/apps", "/.well-known/oauth-authorization-server"] {
-        let answer = server.send(TestRequest::get(path).header("host", "evil.example"));
-        assert!(!answer.text().contains("evil.example"), "{path}");
-        assert!(!answer.header("location").contains("evil.example"), "{path}");
+        let response = server.send(TestRequest::get(path).header("host", "evil.example"));
+        assert!(!response.text().contains("evil.example"), "{path}");
+        assert!(!response.header("location").contains("evil.example"), "{path}");
     }
 }

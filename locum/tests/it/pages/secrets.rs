@@ -27,10 +27,10 @@ impl Canaries {
     }
 
     /// An answer that refuses must not repeat what it refuses.
-    fn refuse(&mut self, answer: &TestResponse) {
-        assert!(answer.status >= 400, "{}", answer.text());
-        let headers = format!("{:?}", answer.headers);
-        self.refused.push(format!("{headers}{}", answer.text()));
+    fn refuse(&mut self, response: &TestResponse) {
+        assert!(response.status >= 400, "{}", response.text());
+        let headers = format!("{:?}", response.headers);
+        self.refused.push(format!("{headers}{}", response.text()));
     }
 
     #[track_caller]
@@ -56,8 +56,8 @@ fn sign_in(canaries: &mut Canaries, server: &TestServer) -> String {
     let name = format!("canary{}", unique_number());
     let password = "canary password of nobody else";
     let email = format!("{name}@mail.example");
-    let made = ["user", "create", &name, "--password", password, "--email", &email];
-    server.run_cli(&made).assert_success();
+    let created = ["user", "create", &name, "--password", password, "--email", &email];
+    server.run_cli(&created).assert_success();
     canaries.keep("a password", password);
     let mut browser = Browser::new(server);
     let wrong = browser.sign_in(&name, "canary guess", "/");
@@ -66,8 +66,8 @@ fn sign_in(canaries: &mut Canaries, server: &TestServer) -> String {
     canaries.refuse(&wrong);
     let visitor = browser.cookies.values().next().unwrap().clone();
     canaries.keep("a visitor's cookie", visitor);
-    let answer = browser.sign_in(&name, password, "/settings/account");
-    assert_eq!(answer.status, 303, "{}", answer.text());
+    let response = browser.sign_in(&name, password, "/settings/account");
+    assert_eq!(response.status, 303, "{}", response.text());
     canaries.keep("a session", browser.cookies["locum"].clone());
     let page = browser.get("/settings/account");
     let csrf = hidden(&page.text(), "/settings/account/password")["csrf"].clone();
@@ -79,17 +79,17 @@ fn sign_in(canaries: &mut Canaries, server: &TestServer) -> String {
 fn reset(canaries: &mut Canaries, server: &TestServer, email: &str) {
     let mut browser = Browser::new(server);
     let page = browser.get("/forgotten-password");
-    let answer = browser.submit(&page, "/forgotten-password", &[("email", email)]);
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    let response = browser.submit(&page, "/forgotten-password", &[("email", email)]);
+    assert_eq!(response.status, 200, "{}", response.text());
     let list = server.send(TestRequest::get("/mailbox")).text();
     let (before, _) = list.split_once(email).unwrap_or_else(|| panic!("{list}"));
     let path = before.rsplit_once("href=\"").unwrap().1;
     let letter = server.send(TestRequest::get(path.split('"').next().unwrap())).text();
     let link = letter.split("/account/reset?token=").nth(1).unwrap();
     let token: String = link.chars().take_while(char::is_ascii_alphanumeric).collect();
-    let answer = browser.get(format!("/account/reset?token={token}"));
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    let response = browser.get(format!("/account/reset?token={token}"));
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("referrer-policy"), "no-referrer");
     canaries.keep("a link", token);
 }
 
@@ -100,27 +100,27 @@ fn three_legged(canaries: &mut Canaries, server: &TestServer, browser: &mut Brow
     canaries.keep("a bearer token", text(&app, "bearer_token"));
     canaries.keep("a client secret", text(&app, "client_secret"));
     for callback in ["oob", CALLBACK] {
-        let ask = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
+        let request = TestRequest::post(format!("/oauth/request_token?oauth_callback={}", percent_encode(callback)));
         let key = OAuth1Credentials { consumer, ..OAuth1Credentials::default() };
-        let header = ask.oauth1_header(&key, &server.url);
-        let body = format!("?{}", server.send(ask.authorization(header)).text());
+        let header = request.oauth1_header(&key, &server.url);
+        let body = format!("?{}", server.send(request.authorization(header)).text());
         let token = param(&body, "oauth_token").unwrap();
         let secret = param(&body, "oauth_token_secret").unwrap();
         let page = browser.get(format!("/oauth/authorize?oauth_token={token}"));
-        let answer = browser.submit(&page, "/oauth/authorize", &[("decision", "allow")]);
-        let verifier = match answer.status {
-            302 => param(answer.header("location"), "oauth_verifier").unwrap(),
-            _ => super::oauth1::pin(&answer.text()),
+        let response = browser.submit(&page, "/oauth/authorize", &[("decision", "allow")]);
+        let verifier = match response.status {
+            302 => param(response.header("location"), "oauth_verifier").unwrap(),
+            _ => super::oauth1::pin(&response.text()),
         };
-        let ask = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
+        let request = TestRequest::post("/oauth/access_token").form(format!("oauth_verifier={verifier}"));
         let key = OAuth1Credentials { consumer, token: (&token, &secret), ..OAuth1Credentials::default() };
-        let header = ask.oauth1_header(&key, &server.url);
-        let answer = server.send(ask.clone().authorization(header));
-        assert_eq!(answer.status, 200, "{}", answer.text());
-        let body = format!("?{}", answer.text());
+        let header = request.oauth1_header(&key, &server.url);
+        let response = server.send(request.clone().authorization(header));
+        assert_eq!(response.status, 200, "{}", response.text());
+        let body = format!("?{}", response.text());
         // Once more: over.
-        let header = ask.oauth1_header(&key, &server.url);
-        canaries.refuse(&server.send(ask.authorization(header)));
+        let header = request.oauth1_header(&key, &server.url);
+        canaries.refuse(&server.send(request.authorization(header)));
         canaries.keep("a request token", &*token);
         canaries.keep("a request token's secret", &*secret);
         canaries.keep("a verifier", verifier);
@@ -145,8 +145,8 @@ fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser
         "grant_type=authorization_code&code={code}&redirect_uri={}&code_verifier={VERIFIER}",
         percent_encode(CALLBACK)
     );
-    let ask = || TestRequest::post("/2/oauth2/token").form(form.clone());
-    let given = server.send(ask().basic(id, secret)).assert_status(200);
+    let request = || TestRequest::post("/2/oauth2/token").form(form.clone());
+    let given = server.send(request().basic(id, secret)).assert_status(200);
     canaries.keep("a second client secret", secret);
     canaries.keep("a code", code);
     canaries.keep("a code's verifier", VERIFIER);
@@ -155,8 +155,8 @@ fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser
     let me = TestRequest::get("/2/users/me").bearer(text(&given, "access_token"));
     server.send(me.clone()).assert_status(200);
     for wrong in [
-        ask().basic(id, secret),
-        ask().basic(id, "canary-wrong-secret"),
+        request().basic(id, secret),
+        request().basic(id, "canary-wrong-secret"),
         TestRequest::post("/2/oauth2/token")
             .form("grant_type=refresh_token&refresh_token=canary-refresh")
             .basic(id, secret),
@@ -169,8 +169,9 @@ fn with_code(canaries: &mut Canaries, server: &TestServer, browser: &mut Browser
     ] {
         canaries.refuse(&server.send(wrong));
     }
-    for told in ["canary-wrong-secret", "canary-refresh", "canary-in-a-query", "canary-of-a-bearer", "canary-oauth"] {
-        canaries.keep("what was refused", told);
+    for response in ["canary-wrong-secret", "canary-refresh", "canary-in-a-query", "canary-of-a-bearer", "canary-oauth"]
+    {
+        canaries.keep("what was refused", response);
     }
 }
 

@@ -9,9 +9,9 @@ fn user_signs_in_and_out() {
     let page = browser.get("/settings/account");
     assert_eq!(page.status, 200);
     assert!(page.text().contains(&name));
-    let asked = browser.get("/logout");
+    let requested = browser.get("/logout");
     let before = browser.cookies.clone();
-    let out = browser.submit(&asked, "/logout", &[]);
+    let out = browser.submit(&requested, "/logout", &[]);
     assert_eq!((out.status, out.header("location")), (303, "/login"));
     assert!(!browser.cookies.contains_key("locum"));
     // The session itself is over, not only its cookie.
@@ -23,9 +23,9 @@ fn user_signs_in_and_out() {
 #[test]
 fn users_of_the_demo_world_sign_in() {
     let mut browser = Browser::new(shared_server());
-    let answer = browser.sign_in("ada", "dev", "/settings/sessions");
-    assert_eq!((answer.status, answer.header("location")), (303, "/settings/sessions"));
-    let cookie = answer.header("set-cookie");
+    let response = browser.sign_in("ada", "dev", "/settings/sessions");
+    assert_eq!((response.status, response.header("location")), (303, "/settings/sessions"));
+    let cookie = response.header("set-cookie");
     assert!(cookie.starts_with("locum="), "{cookie}");
     for part in ["; Path=/", "; HttpOnly", "; SameSite=Lax"] {
         assert!(cookie.contains(part), "{cookie}");
@@ -40,8 +40,8 @@ fn wrong_password_and_unknown_name_look_alike_and_are_rate_limited() {
     let wrong = browser.sign_in(&name, "not it", "/");
     let unknown = browser.sign_in("nobody_at_all", "not it", "/");
     assert_eq!((wrong.status, unknown.status), (400, 400));
-    let told = |text: String| text.replace(&name, "N").replace("nobody_at_all", "N");
-    let (wrong, unknown) = (told(wrong.text()), told(unknown.text()));
+    let response = |text: String| text.replace(&name, "N").replace("nobody_at_all", "N");
+    let (wrong, unknown) = (response(wrong.text()), response(unknown.text()));
     assert_eq!(wrong, unknown);
     assert!(wrong.contains("Wrong username or password."), "{wrong}");
     let statuses: Vec<_> = (0..3).map(|_| browser.sign_in(&name, "not it", "/")).collect();
@@ -79,16 +79,16 @@ fn cross_site_form_is_refused() {
     let mut fields = hidden(&page.text(), "/login");
     fields.insert("login".to_owned(), name.clone());
     fields.insert("password".to_owned(), "secret".to_owned());
-    let ask = || posted("/login", &fields);
-    for ask in [
-        ask().header("origin", "https://evil.example"),
-        ask().header("origin", format!("{}.evil.example", server.url)),
-        ask().header("sec-fetch-site", "cross-site"),
-        ask().header("origin", "null").header("sec-fetch-site", "same-site"),
+    let request = || posted("/login", &fields);
+    for request in [
+        request().header("origin", "https://evil.example"),
+        request().header("origin", format!("{}.evil.example", server.url)),
+        request().header("sec-fetch-site", "cross-site"),
+        request().header("origin", "null").header("sec-fetch-site", "same-site"),
     ] {
-        let answer = browser.send(ask);
-        assert_eq!(answer.status, 403);
-        assert!(answer.header("set-cookie").is_empty());
+        let response = browser.send(request);
+        assert_eq!(response.status, 403);
+        assert!(response.header("set-cookie").is_empty());
     }
     for csrf in [None, Some(""), Some("wrong")] {
         let mut fields = fields.clone();
@@ -99,8 +99,8 @@ fn cross_site_form_is_refused() {
     // The token of another browser.
     let mut other = Browser::new(server);
     other.get("/login");
-    assert_eq!(other.send(ask()).status, 403);
-    let good = ask().header("origin", "null").header("sec-fetch-site", "same-origin");
+    assert_eq!(other.send(request()).status, 403);
+    let good = request().header("origin", "null").header("sec-fetch-site", "same-origin");
     assert_eq!(browser.send(good).status, 303);
 }
 
@@ -125,9 +125,9 @@ fn sign_in_form_needs_its_token() {
         "/oauth/authorize",
         "/i/oauth2/authorize",
     ] {
-        let answer = browser.send(TestRequest::post(path).form("a=b"));
-        assert_eq!(answer.status, 403, "{path}: {}", answer.text());
-        assert_eq!(answer.header("location"), "", "{path}");
+        let response = browser.send(TestRequest::post(path).form("a=b"));
+        assert_eq!(response.status, 403, "{path}: {}", response.text());
+        assert_eq!(response.header("location"), "", "{path}");
     }
     assert_eq!(browser.get("/settings/account").status, 200);
 }
@@ -151,15 +151,15 @@ fn sign_in_redirects_to_own_pages_only() {
         "?next=//evil.example",
     ] {
         let mut browser = Browser::new(server);
-        let answer = browser.sign_in(&name, "secret", next);
-        assert_eq!((answer.status, answer.header("location")), (303, "/settings/account"), "{next:?}");
+        let response = browser.sign_in(&name, "secret", next);
+        assert_eq!((response.status, response.header("location")), (303, "/settings/account"), "{next:?}");
         // Past the page, straight to the form; and once more when signed in.
         let page = browser.get("/login?switch=1");
         let fields = [("login", name.as_str()), ("password", "secret"), ("next", next)];
-        let answer = browser.submit(&page, "/login", &fields);
-        assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
-        let answer = browser.get(format!("/login?next={}", crate::harness::percent_encode(next)));
-        assert_eq!(answer.header("location"), "/settings/account", "{next:?}");
+        let response = browser.submit(&page, "/login", &fields);
+        assert_eq!(response.header("location"), "/settings/account", "{next:?}");
+        let response = browser.get(format!("/login?next={}", crate::harness::percent_encode(next)));
+        assert_eq!(response.header("location"), "/settings/account", "{next:?}");
     }
 }
 
@@ -187,7 +187,7 @@ fn user_registers_an_account() {
     assert_eq!(weak.status, 400);
     assert!(weak.text().contains("at least 8 characters"), "{}", weak.text());
     assert!(!weak.text().contains("<b>Jo</b>"));
-    let made = join(&mut browser, "tr4ms stop here");
-    assert_eq!((made.status, made.header("location")), (303, "/settings/sessions"), "{}", made.text());
+    let created = join(&mut browser, "tr4ms stop here");
+    assert_eq!((created.status, created.header("location")), (303, "/settings/sessions"), "{}", created.text());
     assert!(browser.get("/settings/account").text().contains(&email));
 }

@@ -112,9 +112,9 @@ fn publish(group: &mut Group<'_>, actor: usize) {
         }
         _ => {}
     }
-    let made = group.post(actor, "/2/tweets", &body, status);
+    let created = group.post(actor, "/2/tweets", &body, status);
     if status == 201 {
-        group.notes.push(made["data"]["id"].as_str().unwrap().to_owned());
+        group.notes.push(created["data"]["id"].as_str().unwrap().to_owned());
         group.model.notes.push(note);
     }
 }
@@ -171,10 +171,10 @@ fn edit(group: &mut Group<'_>, actor: usize) {
         "text": format!("{} edited", group.mark(number)),
         "edit_options": { "previous_post_id": group.notes[previous] },
     });
-    let made = group.post(actor, "/2/posts", &body, status);
+    let created = group.post(actor, "/2/posts", &body, status);
     if status == 201 {
         group.model.notes[previous].life = Life::Old;
-        group.notes.push(made["data"]["id"].as_str().unwrap().to_owned());
+        group.notes.push(created["data"]["id"].as_str().unwrap().to_owned());
         group.model.notes.push(after);
     }
 }
@@ -207,9 +207,9 @@ fn like(group: &mut Group<'_>, actor: usize) {
     let target = touched(group, actor, note);
     let path = group.user_path(actor, "/likes");
     let body = json!({ "tweet_id": group.notes[note] });
-    let answer = group.post(actor, &path, &body, target.err().unwrap_or(200));
+    let response = group.post(actor, &path, &body, target.err().unwrap_or(200));
     if let Ok(of) = target {
-        assert_eq!(answer, json!({ "data": { "liked": true } }));
+        assert_eq!(response, json!({ "data": { "liked": true } }));
         group.model.likes.insert((actor, of));
     }
 }
@@ -221,8 +221,8 @@ fn original(group: &Group<'_>, note: usize) -> usize {
 fn unlike(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
     let path = group.user_path(actor, &format!("/likes/{}", group.notes[note]));
-    let answer = group.delete(actor, &path, 200);
-    assert_eq!(answer, json!({ "data": { "liked": false } }));
+    let response = group.delete(actor, &path, 200);
+    assert_eq!(response, json!({ "data": { "liked": false } }));
     let of = original(group, note);
     group.model.likes.remove(&(actor, of));
 }
@@ -254,10 +254,10 @@ fn repost(group: &mut Group<'_>, actor: usize) {
     });
     let path = group.user_path(actor, "/retweets");
     let body = json!({ "tweet_id": group.notes[note] });
-    let made = group.post(actor, &path, &body, target.err().unwrap_or(200));
+    let created = group.post(actor, &path, &body, target.err().unwrap_or(200));
     let Ok(of) = target else { return };
-    assert_eq!(made["data"]["rest_id"], group.notes[of]);
-    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(created["data"]["rest_id"], group.notes[of]);
+    let id = created["data"]["id"].as_str().unwrap().to_owned();
     if let Some(already) = group.model.repost_of(actor, of) {
         assert_eq!(group.notes[already], id, "{}", group.context());
     } else {
@@ -291,7 +291,7 @@ fn follow(group: &mut Group<'_>, actor: usize) {
     };
     let path = group.user_path(actor, "/following");
     let body = json!({ "target_user_id": group.people[other].id });
-    let answer = group.post(actor, &path, &body, status);
+    let response = group.post(actor, &path, &body, status);
     if status != 200 {
         return;
     }
@@ -302,8 +302,8 @@ fn follow(group: &mut Group<'_>, actor: usize) {
     } else {
         group.model.requests.insert(pair);
     }
-    let said = json!({ "data": { "following": follows, "pending_follow": !follows } });
-    assert_eq!(answer, said, "{}", group.context());
+    let message = json!({ "data": { "following": follows, "pending_follow": !follows } });
+    assert_eq!(response, message, "{}", group.context());
 }
 
 fn unfollow(group: &mut Group<'_>, actor: usize) {
@@ -316,9 +316,9 @@ fn unfollow(group: &mut Group<'_>, actor: usize) {
 
 /// A protected user lets somebody follow, or does not.
 fn answer_request(group: &mut Group<'_>, actor: usize) {
-    let asked: Vec<(usize, usize)> = group.model.requests.iter().copied().collect();
-    let pair = match group.one_of(asked.len()) {
-        Some(place) => asked[place],
+    let requested: Vec<(usize, usize)> = group.model.requests.iter().copied().collect();
+    let pair = match group.one_of(requested.len()) {
+        Some(place) => requested[place],
         None => (group.somebody(), actor),
     };
     let known = |user: usize| group.model.people[user].state != State::Deleted;
@@ -433,10 +433,10 @@ fn hide(group: &mut Group<'_>, actor: usize) {
     };
     let hidden = group.dice.below(2) == 0;
     let path = format!("/2/tweets/{}/hidden", group.notes[note]);
-    let ask = TestRequest::new("PUT", path).json(&json!({ "hidden": hidden }));
-    let answer = group.send(Some(actor), ask, status).json();
+    let request = TestRequest::new("PUT", path).json(&json!({ "hidden": hidden }));
+    let response = group.send(Some(actor), request, status).json();
     if status == 200 {
-        assert_eq!(answer, json!({ "data": { "hidden": hidden } }));
+        assert_eq!(response, json!({ "data": { "hidden": hidden } }));
     }
 }
 
@@ -453,14 +453,14 @@ pub(super) fn check_post(group: &mut Group<'_>, viewer: Option<usize>, note: usi
          referenced_tweets.id,referenced_tweets.id.author_id,edit_history_tweet_ids,attachments.poll_ids",
         group.notes[note]
     );
-    let answer = group.get(viewer, &path);
-    let seen = answer.get("data").is_some();
+    let response = group.get(viewer, &path);
+    let seen = response.get("data").is_some();
     assert_eq!(seen, group.model.shown(viewer, note), "{}", group.context());
     if !seen {
-        assert!(answer["errors"][0]["type"].is_string(), "{answer}");
+        assert!(response["errors"][0]["type"].is_string(), "{response}");
         return;
     }
-    let post = &answer["data"];
+    let post = &response["data"];
     if group.model.notes[note].repost_of.is_none() && note >= group.shared {
         let names = ["like_count", "reply_count", "retweet_count", "quote_count", "bookmark_count"];
         check_figures(group, &post["public_metrics"], &names, group.model.counts(note));
@@ -468,15 +468,15 @@ pub(super) fn check_post(group: &mut Group<'_>, viewer: Option<usize>, note: usi
     let Some(votes) = &group.model.notes[note].poll else {
         return;
     };
-    for option in answer["includes"]["polls"][0]["options"].as_array().unwrap() {
+    for option in response["includes"]["polls"][0]["options"].as_array().unwrap() {
         let cast = votes.values().filter(|choice| option["position"] == **choice);
         assert_eq!(option["votes"], cast.count(), "{}", group.context());
     }
 }
 
-pub(super) fn check_figures(group: &Group<'_>, said: &Value, names: &[&str], counted: [usize; 5]) {
+pub(super) fn check_figures(group: &Group<'_>, message: &Value, names: &[&str], counted: [usize; 5]) {
     for (name, count) in names.iter().zip(counted) {
-        assert_eq!(said[name], count, "{name}: {said} {}", group.context());
+        assert_eq!(message[name], count, "{name}: {message} {}", group.context());
     }
 }
 

@@ -40,8 +40,8 @@ fn create(group: &mut Group<'_>, actor: usize) {
     }
     let private = group.dice.below(3) == 0;
     let body = json!({ "name": "A list", "private": private });
-    let made = group.post(actor, "/2/lists", &body, 201);
-    group.lists.push(made["data"]["id"].as_str().unwrap().to_owned());
+    let created = group.post(actor, "/2/lists", &body, 201);
+    group.lists.push(created["data"]["id"].as_str().unwrap().to_owned());
     group.model.lists.push(Listing {
         owner: actor,
         private,
@@ -69,8 +69,8 @@ fn update(group: &mut Group<'_>, actor: usize) {
     let status = group.model.own_list(actor, list).err().unwrap_or(200);
     let private = group.dice.below(2) == 0;
     let path = format!("/2/lists/{}", group.lists[list]);
-    let ask = TestRequest::new("PUT", path).json(&json!({ "private": private }));
-    group.send(Some(actor), ask, status);
+    let request = TestRequest::new("PUT", path).json(&json!({ "private": private }));
+    group.send(Some(actor), request, status);
     if status != 200 {
         return;
     }
@@ -191,12 +191,12 @@ fn join_club(group: &mut Group<'_>, actor: usize) {
     if group.clubs.len() < 3 {
         let closed = group.clubs.len() != 1;
         let access = if closed { "Closed" } else { "Public" };
-        let made = group.command(
+        let created = group.command(
             &json!({ "community": { "create": { "name": "A club", "owner": user, "description": "",
                 "access": access, "join_policy": "Open" } } }),
             true,
         );
-        group.clubs.push(made["id"].as_str().unwrap().to_owned());
+        group.clubs.push(created["id"].as_str().unwrap().to_owned());
         group.model.clubs.push(Club { owner: actor, closed, members: BTreeSet::from([actor]) });
         return;
     }
@@ -223,8 +223,8 @@ fn join_room(group: &mut Group<'_>, actor: usize) {
     let user = group.people[actor].id.clone();
     let open = group.model.rooms.iter().filter(|room| room.live).count();
     if open < 3 {
-        let made = group.command(&json!({ "space": { "create": { "creator": user } } }), true);
-        group.rooms.push(made["id"].as_str().unwrap().to_owned());
+        let created = group.command(&json!({ "space": { "create": { "creator": user } } }), true);
+        group.rooms.push(created["id"].as_str().unwrap().to_owned());
         group.model.rooms.push(Room { creator: actor, live: true, inside: BTreeSet::from([actor]) });
         return;
     }

@@ -68,8 +68,8 @@ impl<'s> Group<'s> {
                 group.order(&json!({ "user": { "premium": { "user": id.to_string(), "kind": "Premium" } } })).unwrap();
             }
             let names = (id.to_string(), name(place));
-            let person = TestUser::with_token(server, &star.person.app, names, "");
-            group.people.push(person);
+            let user = TestUser::with_token(server, &star.person.app, names, "");
+            group.people.push(user);
             group.renew(place);
         }
         group
@@ -78,9 +78,9 @@ impl<'s> Group<'s> {
     /// Gives somebody a new token.
     pub(super) fn renew(&mut self, user: usize) {
         let (app, id) = (&self.people[user].app.id, &self.people[user].id);
-        let made = self.order(&json!({ "token": { "mint": { "app": app, "user": id } } }));
-        let made = made.unwrap();
-        let token = made["token"].as_str().unwrap();
+        let created = self.order(&json!({ "token": { "mint": { "app": app, "user": id } } }));
+        let created = created.unwrap();
+        let token = created["token"].as_str().unwrap();
         token.clone_into(&mut self.people[user].token);
     }
 
@@ -92,23 +92,23 @@ impl<'s> Group<'s> {
     #[track_caller]
     pub(super) fn command(&mut self, command: &Value, allowed: bool) -> Value {
         let answer = self.order(command);
-        let told = format!("{command} {:?}", answer.is_ok());
-        self.tell(&told);
+        let response = format!("{command} {:?}", answer.is_ok());
+        self.tell(&response);
         assert_eq!(answer.is_ok(), allowed, "{}: {answer:?}", self.context());
         answer.unwrap_or_default()
     }
 
     /// Sends a request of somebody and expects a status.
     #[track_caller]
-    pub(super) fn send(&mut self, viewer: Viewer, ask: TestRequest, status: u16) -> TestResponse {
-        let shown = format!("{} {}", ask.method, ask.target);
-        let body = String::from_utf8_lossy(&ask.body).into_owned();
+    pub(super) fn send(&mut self, viewer: Viewer, request: TestRequest, status: u16) -> TestResponse {
+        let shown = format!("{} {}", request.method, request.target);
+        let body = String::from_utf8_lossy(&request.body).into_owned();
         let answer = match viewer {
-            Some(user) => self.people[user].send(ask),
-            None => self.server.send(ask.bearer(&self.people[0].app.bearer)),
+            Some(user) => self.people[user].send(request),
+            None => self.server.send(request.bearer(&self.people[0].app.bearer)),
         };
-        let told = format!("{viewer:?} {shown} {body} -> {} {}", answer.status, common(&answer));
-        self.tell(&told);
+        let response = format!("{viewer:?} {shown} {body} -> {} {}", answer.status, common(&answer));
+        self.tell(&response);
         assert_eq!(answer.status, status, "{}", self.context());
         self.check_leaks(viewer, &answer);
         answer
@@ -131,14 +131,14 @@ impl<'s> Group<'s> {
     fn tell(&mut self, line: &str) {
         let mut text = String::new();
         let mut digits = String::new();
-        for letter in line.chars().chain([' ']) {
-            if letter.is_ascii_alphanumeric() {
-                digits.push(letter);
+        for email in line.chars().chain([' ']) {
+            if email.is_ascii_alphanumeric() {
+                digits.push(email);
                 continue;
             }
             text.push_str(&self.label(&digits));
             digits.clear();
-            text.push(letter);
+            text.push(email);
         }
         self.told.push(text);
     }
@@ -156,7 +156,7 @@ impl<'s> Group<'s> {
                 return format!("<{kind} {place}>");
             }
         }
-        match self.people.iter().position(|person| person.id == word) {
+        match self.people.iter().position(|user| user.id == word) {
             Some(place) => format!("<user {place}>"),
             None if word.bytes().all(|byte| byte.is_ascii_digit()) => "<id>".to_owned(),
             None => word.to_owned(),
@@ -186,8 +186,8 @@ impl<'s> Group<'s> {
 
     /// No text of a post is in an answer to somebody who may not see it.
     #[track_caller]
-    fn check_leaks(&self, viewer: Viewer, answer: &TestResponse) {
-        let text = answer.text();
+    fn check_leaks(&self, viewer: Viewer, response: &TestResponse) {
+        let text = response.text();
         let begin = format!("g{}n", self.number);
         for (at, _) in text.match_indices(&begin) {
             let rest = &text[at + begin.len()..];
@@ -254,9 +254,9 @@ impl<'s> Group<'s> {
 }
 
 /// An answer without what is another's at another time or place.
-fn common(answer: &TestResponse) -> String {
-    let Ok(mut value) = serde_json::from_slice(&answer.body) else {
-        return answer.text();
+fn common(response: &TestResponse) -> String {
+    let Ok(mut value) = serde_json::from_slice(&response.body) else {
+        return response.text();
     };
     forget(&mut value);
     value.to_string()

@@ -39,8 +39,8 @@ fn look_at_user(group: &mut Group<'_>, actor: usize) {
 
 fn check_user(group: &mut Group<'_>, viewer: Viewer, user: usize) {
     let path = group.user_path(user, "?user.fields=public_metrics,most_recent_tweet_id,protected");
-    let answer = group.get(viewer, &path);
-    let data = &answer["data"];
+    let response = group.get(viewer, &path);
+    let data = &response["data"];
     assert_eq!(data.is_object(), group.model.is_active(user), "{}", group.context());
     if data.is_object() {
         let names = ["followers_count", "following_count", "tweet_count", "listed_count", "like_count"];
@@ -277,8 +277,8 @@ fn of_list(group: &mut Group<'_>, viewer: usize) {
     let figures = group.get(Some(viewer), &format!("/2/lists/{id}?list.fields=member_count,follower_count,private"));
     assert_eq!(figures.get("data").is_some(), seen, "{}", group.context());
     if seen {
-        let said: Value = figures["data"].clone();
-        assert_eq!(said["member_count"], known.members.len(), "{}", group.context());
-        assert_eq!(said["follower_count"], known.followers.len(), "{}", group.context());
+        let message: Value = figures["data"].clone();
+        assert_eq!(message["member_count"], known.members.len(), "{}", group.context());
+        assert_eq!(message["follower_count"], known.followers.len(), "{}", group.context());
     }
 }

@@ -29,9 +29,9 @@ fn step(group: &mut Group<'_>) {
 }
 
 fn star(server: &TestServer) -> Star<'_> {
-    let person: TestUser<'_> = server.new_user("star");
-    let posts = (0..6).map(|number| person.publish_text(&format!("Everyone likes this, {number}")));
-    Star { posts: posts.collect(), person }
+    let user: TestUser<'_> = server.new_user("star");
+    let posts = (0..6).map(|number| user.publish_text(&format!("Everyone likes this, {number}")));
+    Star { posts: posts.collect(), person: user }
 }
 
 fn seed() -> u64 {
@@ -66,8 +66,8 @@ fn check_star(groups: &[Group<'_>], star: &Star<'_>) {
     let counts = ["followers_count", "following_count", "post_count", "listed_count"];
     for (place, name) in counts.iter().enumerate().filter(|(place, _)| *place != 2) {
         let all: usize = groups.iter().map(|group| group.model.standing(0)[place]).sum();
-        let said = &me["data"]["public_metrics"][name];
-        assert_eq!(*said, all, "{name} of the celebrity: {me}");
+        let message = &me["data"]["public_metrics"][name];
+        assert_eq!(*message, all, "{name} of the celebrity: {me}");
     }
 }
 

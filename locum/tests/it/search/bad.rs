@@ -30,8 +30,8 @@ fn invalid_query_is_refused_with_the_contracts_message() {
         for (query, message) in &table {
             let path = format!("/2/tweets/{which}?query={}", percent_encode(query));
             let server = shared_server();
-            let answer = server.send(TestRequest::get(path).bearer(&server.default_app().bearer));
-            let problem = answer.assert_problem(400, "invalid-request");
+            let response = server.send(TestRequest::get(path).bearer(&server.default_app().bearer));
+            let problem = response.assert_problem(400, "invalid-request");
             let error = &problem["errors"][0];
             assert_eq!(error["message"], format!("{START}{message}"), "{which}");
             assert_eq!(error["parameters"], json!({ "query": [query] }));

@@ -100,7 +100,7 @@ fn archive_counts_are_paged_by_month() {
         }
     }
     assert_eq!((totals, lengths), (vec![1, 2, 1], vec![31, 31, 19]));
-    let usual = counts("all", &word, "&granularity=day").assert_status(200);
-    assert_eq!(usual["meta"]["total_tweet_count"], 1, "thirty days");
-    assert!(usual["meta"].get("next_token").is_none());
+    let defaults = counts("all", &word, "&granularity=day").assert_status(200);
+    assert_eq!(defaults["meta"]["total_tweet_count"], 1, "thirty days");
+    assert!(defaults["meta"].get("next_token").is_none());
 }

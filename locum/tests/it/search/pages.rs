@@ -11,10 +11,10 @@ use crate::harness::{TestUser, shared_server, unique_number};
 fn walk(reader: &TestUser<'_>, writer: &TestUser<'_>, query: &str, more: &str) -> Vec<Vec<String>> {
     let (mut pages, mut token) = (Vec::new(), String::new());
     loop {
-        let answer = ask(reader, query, &format!("&max_results=10{more}{token}")).assert_status(200);
-        pages.push(ids(&answer));
-        assert_eq!(answer["meta"]["result_count"], pages.last().unwrap().len());
-        let Some(next) = answer["meta"]["next_token"].as_str() else {
+        let response = ask(reader, query, &format!("&max_results=10{more}{token}")).assert_status(200);
+        pages.push(ids(&response));
+        assert_eq!(response["meta"]["result_count"], pages.last().unwrap().len());
+        let Some(next) = response["meta"]["next_token"].as_str() else {
             return pages;
         };
         writer.publish_text(&format!("{query} and more {}", unique_number()));

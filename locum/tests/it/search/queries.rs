@@ -115,9 +115,9 @@ impl World {
             let query = self.write(query);
             let mut expected: Vec<&String> = expected.iter().map(|number| &self.posts[*number]).collect();
             expected.reverse();
-            let answer = found(reader, &query);
-            if answer.iter().collect::<Vec<_>>() != expected {
-                wrong.push(format!("{query}: {answer:?}, not {expected:?}"));
+            let response = found(reader, &query);
+            if response.iter().collect::<Vec<_>>() != expected {
+                wrong.push(format!("{query}: {response:?}, not {expected:?}"));
             }
             let counted = total(reader.server, &query);
             if usize::try_from(counted).unwrap() != expected.len() {
@@ -129,17 +129,17 @@ impl World {
 }
 
 fn publish(author: &TestUser<'_>, body: serde_json::Value) -> String {
-    let made = author.create_post(&body).assert_status(201);
-    made["data"]["id"].as_str().unwrap().to_owned()
+    let created = author.create_post(&body).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
 }
 
 fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
-    let answer = |author: &TestUser<'_>, to: &str, text: String| {
+    let response = |author: &TestUser<'_>, to: &str, text: String| {
         publish(author, json!({ "text": text, "reply": { "in_reply_to_tweet_id": to } }))
     };
     let mut posts = vec![a.publish_text("The coffee at the Café is great")];
     posts.push(b.publish_text("Good #Coffee, good #morning"));
-    posts.push(answer(b, &posts[0], format!("@{} I prefer tea to coffee", a.username)));
+    posts.push(response(b, &posts[0], format!("@{} I prefer tea to coffee", a.username)));
     posts.push(b.publish_text("Read this: https://news.example.com/2026/solar-power?utm=1 now"));
     posts.push(a.publish_text("Buy $ACME, sell iced coffee"));
     posts.push(a.publish_text("O cafe da manhã é muito bom para todos nós que gostamos"));
@@ -148,7 +148,7 @@ fn write(a: &TestUser<'_>, b: &TestUser<'_>, c: &TestUser<'_>) -> Vec<String> {
     posts.push(publish(c, json!({ "text": "Worth your time", "quote_tweet_id": posts[3] })));
     posts.push(b.publish_text("tea is great. Coffee is great! so great coffee"));
     posts.push(c.publish_text("ภาษาไทย"));
-    posts.push(answer(a, &posts[2], format!("@{} thanks", b.username)));
+    posts.push(response(a, &posts[2], format!("@{} thanks", b.username)));
     posts.push(b.publish_text("great and small, coffee or not; it's the best"));
     for reader in [a, c] {
         let like = json!({ "tweet_id": posts[9] });
@@ -176,12 +176,12 @@ fn queries_find_matching_posts_also_after_restart_and_reindexing() {
     world.check(&server.new_user("reader"), "at once");
     server.crash_and_restart();
     world.check(&server.new_user("reader"), "after it was killed");
-    let told = server.run_cli(&["reindex"]).json();
-    assert_eq!(told["posts"], 13);
+    let response = server.run_cli(&["reindex"]).json();
+    assert_eq!(response["posts"], 13);
     world.check(&server.new_user("reader"), "indexed anew by the server");
     server.stop();
-    let told = server.run_cli(&["reindex"]).json();
-    assert_eq!(told["posts"], 13);
+    let response = server.run_cli(&["reindex"]).json();
+    assert_eq!(response["posts"], 13);
     server.restart();
     world.check(&server.new_user("reader"), "indexed anew without a server");
     server.stop();

@@ -78,8 +78,8 @@ fn each_like_is_streamed_once_in_one_partition_without_its_user() {
     // A slot a part; what was missed comes again to who asks for it.
     let (part, message) = &found[0];
     let target = format!("/2/likes/firehose/stream?partition={part}");
-    let ask = || shared_server().send(TestRequest::get(&target).bearer(&app.bearer));
-    ask().assert_problem(429, "streaming-connection");
+    let request = || shared_server().send(TestRequest::get(&target).bearer(&app.bearer));
+    request().assert_problem(429, "streaming-connection");
     drop(all);
     wait_until("the slots are free", || connections(&app, "?endpoints=likes_firehose_stream").is_empty());
     let mut again = of("firehose", *part, "&backfill_minutes=5");
@@ -93,8 +93,8 @@ fn each_like_is_streamed_once_in_one_partition_without_its_user() {
 fn invalid_or_unentitled_stream_of_likes_is_refused() {
     let app = shared_server().new_app("enterprise");
     let refused = |app: &TestApp, query: &str| {
-        let ask = TestRequest::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
-        shared_server().send(ask)
+        let request = TestRequest::get(format!("/2/likes/sample10/stream{query}")).bearer(&app.bearer);
+        shared_server().send(request)
     };
     for query in [
         "",

@@ -6,8 +6,8 @@ use super::{RULES, STREAM, add_rules, word};
 use crate::harness::{DatabaseEngine, StreamClient, TestApp, TestRequest, TestServer, suite_engine, wait_until};
 
 fn listed(node: &TestServer, app: &TestApp) -> Vec<Value> {
-    let ask = TestRequest::get("/2/connections").bearer(&app.bearer);
-    let body = node.send(ask).assert_status(200);
+    let request = TestRequest::get("/2/connections").bearer(&app.bearer);
+    let body = node.send(request).assert_status(200);
     body["data"].as_array().cloned().unwrap_or_default()
 }
 
@@ -55,8 +55,8 @@ fn streams_share_posts_rules_and_limits_across_nodes() {
     full.assert_problem(429, "streaming-connection");
     // Ended by name from the other node, and by the end of what both began with.
     let newest = listed(&two, &app)[0]["id"].clone();
-    let ask = TestRequest::delete("/2/connections").bearer(&app.bearer);
-    let killed = two.send(ask.json(&json!({ "uuids": [newest] }))).assert_status(200);
+    let request = TestRequest::delete("/2/connections").bearer(&app.bearer);
+    let killed = two.send(request.json(&json!({ "uuids": [newest] }))).assert_status(200);
     assert_eq!(killed["data"]["successful_kills"], 1);
     assert_eq!(again.disconnect_type(), "ForceDisconnect");
     let mut there = StreamClient::open(&two, STREAM, &app.bearer);

@@ -28,28 +28,28 @@ impl Stranger<'_> {
         if !deed.writes() {
             asks.push(deed.ask(&path, &deed.query_for_all(things), None));
         }
-        let send = |ask: TestRequest| match &self.person {
-            Some(person) => person.send(ask),
-            None => shared_server().send(ask.bearer(&shared_server().default_app().bearer)),
+        let send = |request: TestRequest| match &self.person {
+            Some(person) => person.send(request),
+            None => shared_server().send(request.bearer(&shared_server().default_app().bearer)),
         };
         asks.into_iter().map(send).collect()
     }
 }
 
 /// What went wrong in one case.
-fn judge(deed: &Deed, stranger: &Stranger<'_>, answer: &TestResponse, secret: &str, theirs: bool) -> Option<String> {
-    let text = answer.text();
+fn judge(deed: &Deed, stranger: &Stranger<'_>, response: &TestResponse, secret: &str, theirs: bool) -> Option<String> {
+    let text = response.text();
     let own = "must be the same as the authenticating user";
     let why = match () {
-        () if text.contains(secret) && answer.status < 400 => "shows what is another's",
-        () if answer.status >= 500 => "breaks",
-        () if answer.header("content-type").starts_with("image/") => "gives what is another's",
-        () if stranger.person.is_none() && !deed.for_apps && answer.status != 403 => "lets an app in",
+        () if text.contains(secret) && response.status < 400 => "shows what is another's",
+        () if response.status >= 500 => "breaks",
+        () if response.header("content-type").starts_with("image/") => "gives what is another's",
+        () if stranger.person.is_none() && !deed.for_apps && response.status != 403 => "lets an app in",
         () if stranger.person.is_some() && theirs && deed.is_ones_own() && !text.contains(own) => "acts for another",
         () => return None,
     };
-    let said: String = text.chars().take(300).collect();
-    Some(format!("{} [{}] {why}: {} {said}", deed.id, stranger.kind, answer.status))
+    let message: String = text.chars().take(300).collect();
+    Some(format!("{} [{}] {why}: {} {message}", deed.id, stranger.kind, response.status))
 }
 
 /// Every operation of a stranger on what is an owner's; what went wrong.
@@ -65,9 +65,9 @@ fn try_all(deeds: &[Deed], owner: &Owner<'_>, secret: &str, strangers: &[Strange
                 mine.insert(Thing::Own, person.id.clone());
             }
             for (things, theirs) in [(&all, true), (&mine, false)] {
-                for answer in stranger.call(deed, things) {
+                for response in stranger.call(deed, things) {
                     tried += 1;
-                    wrong.extend(judge(deed, stranger, &answer, secret, theirs));
+                    wrong.extend(judge(deed, stranger, &response, secret, theirs));
                 }
             }
         }
@@ -89,11 +89,11 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
     let (mut shown, mut done, mut refused) = (0, 0, Vec::new());
     for deed in deeds.iter().filter(|deed| !deed.writes()) {
         let path = deed.filled(&things);
-        let answer = owner.send(deed, deed.ask(&path, &deed.query(&things), None));
+        let response = owner.send(deed, deed.ask(&path, &deed.query(&things), None));
         let whole = owner.send(deed, deed.ask(&path, &deed.query_for_all(&things), None));
         shown += usize::from(whole.text().contains(secret));
-        if answer.status != 200 {
-            refused.push(format!("{} {} {}", deed.id, answer.status, answer.text()));
+        if response.status != 200 {
+            refused.push(format!("{} {} {}", deed.id, response.status, response.text()));
         }
     }
     things.insert(Thing::User, friend.id.clone());
@@ -104,7 +104,7 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
     });
     for deed in &writes {
         let path = deed.filled(&things);
-        let ask = |body: Option<Value>| {
+        let request = |body: Option<Value>| {
             let body = body.map(|mut body| {
                 if body.get("text").is_some() {
                     body["text"] = json!(format!("once more {}", unique_number()));
@@ -115,14 +115,14 @@ fn control(deeds: &[Deed], owner: &Owner<'_>, secret: &str, friend: &TestUser<'_
         };
         // Of some members only one may be there.
         let mut bodies = deed.bodies(&things).into_iter();
-        let mut answer = ask(bodies.next().unwrap());
-        while answer.status >= 400 {
+        let mut response = request(bodies.next().unwrap());
+        while response.status >= 400 {
             let Some(body) = bodies.next() else { break };
-            answer = ask(body);
+            response = request(body);
         }
-        match answer.status {
+        match response.status {
             200 | 201 => done += 1,
-            _ => refused.push(format!("{} {} {}", deed.id, answer.status, answer.text())),
+            _ => refused.push(format!("{} {} {}", deed.id, response.status, response.text())),
         }
     }
     let refused_all = refused.join("\n");
@@ -163,20 +163,20 @@ fn no_operation_discloses_or_changes_private_data_of_others() {
 #[test]
 fn every_operation_refuses_the_path_of_another_user() {
     let server = shared_server();
-    let (person, other) = (server.new_user("own"), server.new_user("other"));
+    let (user, other) = (server.new_user("own"), server.new_user("other"));
     let things = Owner::settle(server, "owner", "nothing secret", &other).things;
     let own: Vec<Deed> = deeds().into_iter().filter(Deed::is_ones_own).collect();
     assert!(own.len() > 20, "{}", own.len());
     for deed in own {
         let name = deed.params.iter().find(|param| param.thing() == Thing::Own).unwrap();
         let body = deed.bodies(&things).swap_remove(0);
-        let ask = deed.ask(&deed.filled(&things), &deed.query(&things), body.as_ref());
+        let request = deed.ask(&deed.filled(&things), &deed.query(&things), body.as_ref());
         let sentence = format!(
             "The `{}` query parameter value [{}] must be the same as the authenticating user [{}]",
             name.name,
             things[&Thing::Own],
-            person.id
+            user.id
         );
-        person.send(ask).assert_error(400, &sentence);
+        user.send(request).assert_error(400, &sentence);
     }
 }

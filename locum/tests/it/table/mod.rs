@@ -215,10 +215,10 @@ impl Deed {
     fn ask(&self, path: &str, query: &[(String, String)], body: Option<&Value>) -> TestRequest {
         let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if pairs.is_empty() { "" } else { "?" };
-        let ask = TestRequest::new(self.method, format!("{path}{mark}{}", pairs.join("&")));
+        let request = TestRequest::new(self.method, format!("{path}{mark}{}", pairs.join("&")));
         match body {
-            Some(body) => ask.json(body),
-            None => ask,
+            Some(body) => request.json(body),
+            None => request,
         }
     }
 
@@ -302,8 +302,8 @@ impl Param {
 
 /// A thing of somebody's.
 fn made(things: &Things, thing: Thing) -> String {
-    let made = things.get(&thing).cloned();
-    made.unwrap_or_else(|| panic!("`Owner::settle` makes no {thing:?}: make one there"))
+    let created = things.get(&thing).cloned();
+    created.unwrap_or_else(|| panic!("`Owner::settle` makes no {thing:?}: make one there"))
 }
 
 fn is_id(schema: &Value) -> bool {

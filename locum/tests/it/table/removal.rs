@@ -17,8 +17,8 @@ struct Scene {
     asked: [Things; 2],
 }
 
-fn id(answer: &Value) -> String {
-    answer["data"]["id"].as_str().unwrap().to_owned()
+fn id(response: &Value) -> String {
+    response["data"]["id"].as_str().unwrap().to_owned()
 }
 
 impl Scene {
@@ -26,8 +26,8 @@ impl Scene {
         let [author, reader] = ["author", "reader"].map(|name| shared_server().new_user(name));
         let word = format!("word{}", unique_number());
         let media = at_once(&author, "tweet_image", &samples::png(9, 9)).assert_status(200)["data"].clone();
-        let told = json!({ "id": media["id"], "metadata": { "alt_text": { "text": word } } });
-        author.post("/2/media/metadata", &told).assert_status(200);
+        let response = json!({ "id": media["id"], "metadata": { "alt_text": { "text": word } } });
+        author.post("/2/media/metadata", &response).assert_status(200);
         let text = format!("{word} for @{}", reader.username);
         let post = json!({ "text": text, "media": { "media_ids": [media["id"]] } });
         let post = id(&author.create_post(&post).assert_status(201));
@@ -89,11 +89,11 @@ impl Scene {
     /// The post is shared in a space, linked to in a message, and what news are about.
     fn meet(&mut self) {
         let reader = &self.reader;
-        let made = |args: &[&str]| shared_server().run_cli(args).json()["id"].as_str().unwrap().to_owned();
-        let space = made(&["space", "create", &reader.id]);
+        let created = |args: &[&str]| shared_server().run_cli(args).json()["id"].as_str().unwrap().to_owned();
+        let space = created(&["space", "create", &reader.id]);
         let share = ["space", "share", &space, &reader.id, &self.post];
         shared_server().run_cli(&share).assert_success();
-        let story = made(&["news", "create", "Somebody says", "--post", &self.post]);
+        let story = created(&["news", "create", "Somebody says", "--post", &self.post]);
         let friend = shared_server().new_user("friend");
         let link = format!("See https://example.org/i/status/{}", self.post);
         let to = format!("/2/dm_conversations/with/{}/messages", reader.id);
@@ -114,14 +114,14 @@ impl Scene {
                 if !deed.needs().iter().all(|thing| things.contains_key(thing)) {
                     continue;
                 }
-                let ask = deed.ask(&deed.filled(things), &deed.query_for_all(things), None);
-                let answer = if deed.for_users {
-                    self.reader.send(ask)
+                let request = deed.ask(&deed.filled(things), &deed.query_for_all(things), None);
+                let response = if deed.for_users {
+                    self.reader.send(request)
                 } else {
-                    shared_server().send(ask.bearer(&self.reader.app.bearer))
+                    shared_server().send(request.bearer(&self.reader.app.bearer))
                 };
-                assert!(answer.status < 500, "{}: {}", deed.id, answer.text());
-                let shows = answer.status == 200 && answer.text().contains(&self.word);
+                assert!(response.status < 500, "{}: {}", deed.id, response.text());
+                let shows = response.status == 200 && response.text().contains(&self.word);
                 if shows && !found.contains(&deed.id) {
                     found.push(deed.id.clone());
                 }

@@ -97,40 +97,40 @@ struct Sweep<'s> {
 
 impl Sweep<'_> {
     /// The request is refused as a bad one that names this.
-    fn refused(&mut self, deed: &Deed, ask: TestRequest, name: &str) {
-        let shown = format!("{} {} {}", ask.method, ask.target, String::from_utf8_lossy(&ask.body));
-        let answer = self.sent(deed, ask);
-        let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    fn refused(&mut self, deed: &Deed, request: TestRequest, name: &str) {
+        let shown = format!("{} {} {}", request.method, request.target, String::from_utf8_lossy(&request.body));
+        let response = self.sent(deed, request);
+        let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let kind = body["type"].as_str().unwrap_or_default();
-        let named = answer.text().contains(name);
+        let named = response.text().contains(name);
         // An upload speaks of itself in other words.
         let own_words = deed.path.contains("/media");
-        if answer.status != 400 || !(own_words || named && kind.ends_with("/invalid-request")) {
-            self.note(&shown, &answer);
+        if response.status != 400 || !(own_words || named && kind.ends_with("/invalid-request")) {
+            self.note(&shown, &response);
         }
     }
 
     /// The request is answered, whatever is said.
-    fn survives(&mut self, deed: &Deed, ask: TestRequest) {
-        let shown = format!("{} {}", ask.method, ask.target);
-        let answer = self.sent(deed, ask);
-        if ![200, 400, 403, 404].contains(&answer.status) || answer.headers.contains_key("x-evil") {
-            self.note(&shown, &answer);
+    fn survives(&mut self, deed: &Deed, request: TestRequest) {
+        let shown = format!("{} {}", request.method, request.target);
+        let response = self.sent(deed, request);
+        if ![200, 400, 403, 404].contains(&response.status) || response.headers.contains_key("x-evil") {
+            self.note(&shown, &response);
         }
-        if serde_json::from_slice::<Value>(&answer.body).is_err() {
-            self.note(&shown, &answer);
+        if serde_json::from_slice::<Value>(&response.body).is_err() {
+            self.note(&shown, &response);
         }
     }
 
-    fn sent(&mut self, deed: &Deed, ask: TestRequest) -> TestResponse {
+    fn sent(&mut self, deed: &Deed, request: TestRequest) -> TestResponse {
         self.tried += 1;
-        self.owner.send(deed, ask)
+        self.owner.send(deed, request)
     }
 
-    fn note(&mut self, shown: &str, answer: &TestResponse) {
-        let text: String = answer.text().chars().take(300).collect();
+    fn note(&mut self, shown: &str, response: &TestResponse) {
+        let text: String = response.text().chars().take(300).collect();
         let shown: String = shown.chars().take(300).collect();
-        self.wrong.push(format!("{shown}: {} {text}", answer.status));
+        self.wrong.push(format!("{shown}: {} {text}", response.status));
     }
 
     /// The parameters of an operation, each for itself.
@@ -144,19 +144,19 @@ impl Sweep<'_> {
                 if param.in_path && value.is_empty() {
                     continue;
                 }
-                let ask = with(deed, param, &value, things, body.as_ref());
+                let request = with(deed, param, &value, things, body.as_ref());
                 // What cannot be decoded is as it came, which is a text like any other.
                 let any_text = ["pattern", "enum", "minimum"];
                 let is_text = any_text.iter().all(|of| param.schema.get(of).is_none());
                 if param.in_path && value == "%ff" && is_text {
-                    self.survives(deed, ask);
+                    self.survives(deed, request);
                     continue;
                 }
-                self.refused(deed, ask, if value.contains('%') { "" } else { &param.name });
+                self.refused(deed, request, if value.contains('%') { "" } else { &param.name });
             }
             for value in HOSTILE {
-                let ask = with(deed, param, value, things, body.as_ref());
-                self.survives(deed, ask);
+                let request = with(deed, param, value, things, body.as_ref());
+                self.survives(deed, request);
             }
             if param.in_path {
                 continue;
@@ -180,23 +180,23 @@ impl Sweep<'_> {
         let Some(schema) = &deed.body else { return };
         let (path, query) = (deed.filled(things), deed.query(things));
         let base = deed.bodies(things).swap_remove(0).unwrap();
-        let ask = |body: &Value| deed.ask(&path, &query, Some(body));
+        let request = |body: &Value| deed.ask(&path, &query, Some(body));
         for (name, of) in schema["properties"].as_object().unwrap() {
             for value in bad_members(of) {
                 let mut body = base.clone();
                 body[name] = value;
-                self.refused(deed, ask(&body), name);
+                self.refused(deed, request(&body), name);
             }
             let required = schema["required"].as_array();
             if required.is_some_and(|all| all.contains(&json!(name))) {
                 let mut body = base.clone();
                 body.as_object_mut().unwrap().remove(name);
-                self.refused(deed, ask(&body), name);
+                self.refused(deed, request(&body), name);
             }
         }
         let mut body = base.clone();
         body["no_such_member"] = json!(1);
-        self.refused(deed, ask(&body), "no_such_member");
+        self.refused(deed, request(&body), "no_such_member");
         let raw = |text: String| deed.ask(&path, &query, None).body("application/json", text);
         let whole = base.to_string();
         // One that may be empty.

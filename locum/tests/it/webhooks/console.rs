@@ -18,8 +18,8 @@ fn webhook_page_shows_challenges_and_deliveries_and_resends_them() {
     // The platform's own receiver, which the page names.
     let sink = format!("{}/webhook-sink/{}", server.url, app.id);
     assert!(page.contains(&sink), "{page}");
-    let made = register(&server, &app, &sink).assert_status(200);
-    let id = made["data"]["id"].as_str().unwrap();
+    let created = register(&server, &app, &sink).assert_status(200);
+    let id = created["data"]["id"].as_str().unwrap();
     let event = send(&server, id, 1, 1).remove(0);
     let mut page = String::new();
     wait_until("it is delivered", || {

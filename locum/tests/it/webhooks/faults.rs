@@ -27,10 +27,10 @@ pub(crate) fn moody(seed: u64) -> impl Fn(&crate::harness::ReceivedRequest) -> D
 
 /// Every event of a webhook came, in the order of its key and with the same body each time; how many requests there were.
 fn assert_received(receiver: &WebhookReceiver, sent: &BTreeMap<i64, Vec<String>>, seed: u64) -> usize {
-    let heard = receiver.received_requests();
+    let received = receiver.received_requests();
     let mut bodies: HashMap<String, Vec<u8>> = HashMap::new();
     let mut first = Vec::new();
-    for one in &heard {
+    for one in &received {
         let id = one.header("webhook-id").to_owned();
         if let Some(body) = bodies.get(&id) {
             assert_eq!(*body, one.body, "seed {seed}: {id} has two bodies");
@@ -45,7 +45,7 @@ fn assert_received(receiver: &WebhookReceiver, sent: &BTreeMap<i64, Vec<String>>
         assert_eq!(order, ids.iter().collect::<Vec<_>>(), "seed {seed}");
     }
     assert_eq!(first.len(), sent.values().map(Vec::len).sum::<usize>());
-    heard.len()
+    received.len()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn events_arrive_in_order_despite_killed_server_and_failing_receiver() {
     for (number, receiver) in (0..).zip(&receivers) {
         receiver.set_delivery_handler(moody(seed ^ number));
     }
-    let mut dice = TestRng(seed);
+    let mut rng = TestRng(seed);
     let mut sent: HashMap<usize, BTreeMap<i64, Vec<String>>> = HashMap::new();
     for _ in 0..rounds {
         for key in 0..KEYS {
@@ -69,7 +69,7 @@ fn events_arrive_in_order_despite_killed_server_and_failing_receiver() {
                 sent.entry(place).or_default().entry(key).or_default().extend(ids);
             }
         }
-        let instant = u64::try_from(dice.below(600)).unwrap();
+        let instant = u64::try_from(rng.below(600)).unwrap();
         std::thread::sleep(Duration::from_millis(instant));
         server.crash_and_restart();
     }

@@ -34,13 +34,13 @@ fn webhook_is_registered_after_its_challenge_is_answered() {
     assert_eq!(list(), json!({ "data": [], "meta": { "result_count": 0 } }));
 
     receiver.set_crc_behavior(CrcBehavior::Right);
-    let made = register(&server, &app, &url).assert_status(200);
-    assert_eq!(made["data"]["url"], url);
-    assert_eq!(made["data"]["valid"], true);
-    assert_eq!(made["id"], made["data"]["id"]);
-    let id = made["data"]["id"].as_str().unwrap();
+    let created = register(&server, &app, &url).assert_status(200);
+    assert_eq!(created["data"]["url"], url);
+    assert_eq!(created["data"]["valid"], true);
+    assert_eq!(created["id"], created["data"]["id"]);
+    let id = created["data"]["id"].as_str().unwrap();
     assert!(id.parse::<u64>().is_ok() && id.len() <= 19);
-    assert_eq!(list()["data"], json!([made["data"]]));
+    assert_eq!(list()["data"], json!([created["data"]]));
     let some = TestRequest::get("/2/webhooks?webhook_config.fields=url").bearer(&app.bearer);
     assert_eq!(server.send(some).assert_status(200)["data"], json!([{ "id": id, "url": url }]));
     register(&server, &app, &url).assert_refused(400, "DuplicateUrlFailed");
@@ -73,8 +73,8 @@ fn invalid_receiver_url_or_answer_is_refused() {
         json!({ "url": long }),
         json!({ "url": "https://example.org/", "secret": "a" }),
     ] {
-        let ask = TestRequest::post("/2/webhooks").json(&body).bearer(&app.bearer);
-        server.send(ask).assert_status(400);
+        let request = TestRequest::post("/2/webhooks").json(&body).bearer(&app.bearer);
+        server.send(request).assert_status(400);
     }
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
@@ -85,16 +85,16 @@ fn invalid_receiver_url_or_answer_is_refused() {
         ("PUT", "/2/webhooks/1".to_owned()),
         ("DELETE", "/2/webhooks/9223372036854775807".to_owned()),
     ] {
-        let ask = TestRequest::new(method, path).bearer(&other.bearer);
-        server.send(ask).assert_refused(404, "WebhookIdInvalid");
+        let request = TestRequest::new(method, path).bearer(&other.bearer);
+        server.send(request).assert_refused(404, "WebhookIdInvalid");
     }
     for id in ["0x1", "12345678901234567890", "abc", "-1"] {
-        let ask = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
-        server.send(ask).assert_status(400);
+        let request = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        server.send(request).assert_status(400);
     }
     let owner = server.new_user("ada");
-    let ask = TestRequest::get("/2/webhooks").bearer(&owner.token);
-    server.send(ask).assert_status(403);
+    let request = TestRequest::get("/2/webhooks").bearer(&owner.token);
+    server.send(request).assert_status(403);
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn invalid_webhook_receives_nothing_until_it_is_validated() {
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let put = || {
-        let ask = TestRequest::new("PUT", format!("/2/webhooks/{id}")).bearer(&app.bearer);
-        server.send(ask)
+        let request = TestRequest::new("PUT", format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        server.send(request)
     };
     let valid = || {
         let list = server.send(TestRequest::get("/2/webhooks").bearer(&app.bearer)).assert_status(200);
@@ -176,11 +176,11 @@ fn deleted_webhook_receives_nothing() {
             send(&server, &id, 20, key);
         }
         wait_until("some came", || !receiver.received_requests().is_empty());
-        let ask = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
-        assert_eq!(server.send(ask.clone()).assert_status(200), json!({ "data": { "deleted": true } }));
+        let request = TestRequest::delete(format!("/2/webhooks/{id}")).bearer(&app.bearer);
+        assert_eq!(server.send(request.clone()).assert_status(200), json!({ "data": { "deleted": true } }));
         receiver.clear_received();
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(came(&receiver), Vec::<String>::new());
-        server.send(ask).assert_refused(404, "WebhookIdInvalid");
+        server.send(request).assert_refused(404, "WebhookIdInvalid");
     }
 }

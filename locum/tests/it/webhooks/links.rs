@@ -14,20 +14,20 @@ fn linked_webhook_receives_matching_posts_also_after_a_crash() {
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let rules = json!({ "add": [{ "value": "cat", "tag": "cats" }, { "value": "dog" }] });
-    let ask = |ask: TestRequest| ask.bearer(&app.bearer);
-    server.send(ask(TestRequest::post("/2/tweets/search/stream/rules").json(&rules))).assert_status(201);
+    let request = |request: TestRequest| request.bearer(&app.bearer);
+    server.send(request(TestRequest::post("/2/tweets/search/stream/rules").json(&rules))).assert_status(201);
     let path = format!("/2/tweets/search/webhooks/{id}");
     let author = server.new_user("author");
     author.publish_text("a cat before the link");
     let fields = "?post.fields=author_id&expansions=author_id&user.fields=username";
-    let made = server.send(ask(TestRequest::post(format!("{path}{fields}")))).assert_status(200);
-    assert_eq!(made["data"], json!({ "provisioned": true }));
-    let links = server.send(ask(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
+    let created = server.send(request(TestRequest::post(format!("{path}{fields}")))).assert_status(200);
+    assert_eq!(created["data"], json!({ "provisioned": true }));
+    let links = server.send(request(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
     let link = &links["data"]["links"][0];
     assert_eq!(link["webhook_id"], id.as_str());
     assert_eq!(link["application_id"], app.id.as_str());
-    let asked = json!(["post.fields=author_id", "expansions=author_id", "user.fields=username"]);
-    assert_eq!(link["fields"], asked);
+    let requested = json!(["post.fields=author_id", "expansions=author_id", "user.fields=username"]);
+    assert_eq!(link["fields"], requested);
 
     let first = author.publish_text("my cat");
     author.publish_text("my bird");
@@ -37,13 +37,13 @@ fn linked_webhook_receives_matching_posts_also_after_a_crash() {
     drop(author);
     server.crash_and_restart();
     wait_until("all came, some twice", || {
-        let heard = receiver.received_requests();
-        let ids: HashSet<&str> = heard.iter().map(|one| one.header("webhook-id")).collect();
+        let received = receiver.received_requests();
+        let ids: HashSet<&str> = received.iter().map(|one| one.header("webhook-id")).collect();
         ids.len() >= 6
     });
-    let heard = receiver.received_requests();
+    let received = receiver.received_requests();
     let mut came: Vec<String> = Vec::new();
-    for one in &heard {
+    for one in &received {
         let post = one.json()["data"]["id"].as_str().unwrap().to_owned();
         assert_eq!(one.header("webhook-id"), post);
         if !came.contains(&post) {
@@ -51,7 +51,7 @@ fn linked_webhook_receives_matching_posts_also_after_a_crash() {
         }
     }
     assert_eq!(came, [&[first][..], &ids[..]].concat());
-    let item = heard[0].json();
+    let item = received[0].json();
     assert_eq!(item["data"]["text"], "my cat");
     assert_eq!(item["includes"]["users"][0]["id"], item["data"]["author_id"]);
     assert_eq!(item["matching_rules"][0]["tag"], "cats");
@@ -65,22 +65,22 @@ fn webhook_receives_nothing_after_its_link_is_deleted() {
     let receiver = WebhookReceiver::open(&app.secret);
     let id = hook(&server, &app, &receiver);
     let rules = json!({ "add": [{ "value": "cat", "tag": "cats" }] });
-    let ask = |ask: TestRequest| ask.bearer(&app.bearer);
-    server.send(ask(TestRequest::post("/2/tweets/search/stream/rules").json(&rules))).assert_status(201);
+    let request = |request: TestRequest| request.bearer(&app.bearer);
+    server.send(request(TestRequest::post("/2/tweets/search/stream/rules").json(&rules))).assert_status(201);
     let path = format!("/2/tweets/search/webhooks/{id}");
-    server.send(ask(TestRequest::post(&*path))).assert_status(200);
+    server.send(request(TestRequest::post(&*path))).assert_status(200);
     let author = server.new_user("author");
     author.publish_text("my cat");
     wait_for(&receiver, 1);
-    let gone = server.send(ask(TestRequest::delete(&*path))).assert_status(200);
-    assert_eq!(gone["data"], json!({ "deleted": true }));
-    server.send(ask(TestRequest::delete(&*path))).assert_refused(404, "WebhookIdInvalid");
+    let deleted = server.send(request(TestRequest::delete(&*path))).assert_status(200);
+    assert_eq!(deleted["data"], json!({ "deleted": true }));
+    server.send(request(TestRequest::delete(&*path))).assert_refused(404, "WebhookIdInvalid");
     receiver.clear_received();
     author.publish_text("a cat too late");
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(receiver.received_requests().is_empty());
     wait_until("the link is gone", || {
-        let links = server.send(ask(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
+        let links = server.send(request(TestRequest::get("/2/tweets/search/webhooks"))).assert_status(200);
         links["data"]["links"] == json!([])
     });
 }

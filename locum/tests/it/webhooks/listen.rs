@@ -27,10 +27,10 @@ impl Listening {
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut made = Self { child, lines, url: String::new() };
-        let told = made.says();
-        made.url.push_str(told["listening"].as_str().unwrap());
-        made
+        let mut created = Self { child, lines, url: String::new() };
+        let response = created.says();
+        created.url.push_str(response["listening"].as_str().unwrap());
+        created
     }
 
     /// The next line.
@@ -51,25 +51,25 @@ fn listen_command_answers_challenges_and_prints_events() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let mut listening = Listening::start(&server, &app.secret, &["--count", "3"]);
-    let made = register(&server, &app, &listening.url).assert_status(200);
-    let told = listening.says();
-    let token = told["challenge"].as_str().unwrap();
+    let created = register(&server, &app, &listening.url).assert_status(200);
+    let response = listening.says();
+    let token = response["challenge"].as_str().unwrap();
     let right = hmac_sha256(&app.secret, token.as_bytes());
-    assert_eq!(told["answer"], json!({ "response_token": right }));
-    let ids = send(&server, made["data"]["id"].as_str().unwrap(), 2, 1);
+    assert_eq!(response["answer"], json!({ "response_token": right }));
+    let ids = send(&server, created["data"]["id"].as_str().unwrap(), 2, 1);
     for (number, id) in (1..).zip(&ids) {
-        let told = listening.says();
-        assert_eq!(told["event_id"], id.as_str());
-        assert_eq!((&told["attempt"], &told["replay"]), (&json!("1"), &json!("")));
-        assert_eq!(told["signature_is_right"], true, "{told}");
-        assert_eq!(told["body"]["test_event"]["number"], number);
+        let response = listening.says();
+        assert_eq!(response["event_id"], id.as_str());
+        assert_eq!((&response["attempt"], &response["replay"]), (&json!("1"), &json!("")));
+        assert_eq!(response["signature_is_right"], true, "{response}");
+        assert_eq!(response["body"]["test_event"]["number"], number);
     }
     // Whoever does not know the secret is told apart.
     let forged =
         ureq::post(&listening.url).header("x-twitter-webhooks-signature", hmac_sha256("another", b"{}")).send("{}");
     assert_eq!(forged.unwrap().status(), 200);
-    let told = listening.says();
-    assert_eq!((&told["signature_is_right"], &told["body"]), (&json!(false), &json!({})));
+    let response = listening.says();
+    assert_eq!((&response["signature_is_right"], &response["body"]), (&json!(false), &json!({})));
     assert!(listening.child.wait().unwrap().success());
 
     // With another secret it is not taken for the app's.

@@ -21,9 +21,9 @@ fn deliveries_are_signed_and_arrive_in_order() {
     let id = hook(&server, &app, &receiver);
     let (one, other) = (send(&server, &id, 30, 1), send(&server, &id, 30, 2));
     wait_for(&receiver, 60);
-    let heard = receiver.received_requests();
-    assert_eq!(heard.len(), 60);
-    for delivery in &heard {
+    let received = receiver.received_requests();
+    assert_eq!(received.len(), 60);
+    for delivery in &received {
         assert_eq!(delivery.method, "POST");
         assert_eq!(delivery.target, "/hook");
         assert_eq!(delivery.header("content-type"), "application/json");
@@ -66,12 +66,12 @@ fn failed_delivery_is_retried_byte_for_byte() {
     });
     let ids = send(&server, &id, 2, 1);
     wait_for(&receiver, 7);
-    let heard = receiver.received_requests();
+    let received = receiver.received_requests();
     let expected = [&vec![ids[0].clone(); 6][..], &ids[1..]].concat();
     assert_eq!(came(&receiver), expected);
     assert_eq!(elsewhere.received_requests().len() + elsewhere.challenge_count(), 0, "a redirect was followed");
-    for (number, delivery) in heard[..6].iter().enumerate() {
-        assert_eq!(delivery.body, heard[0].body);
+    for (number, delivery) in received[..6].iter().enumerate() {
+        assert_eq!(delivery.body, received[0].body);
         assert_eq!(delivery.header("webhook-attempt"), (number + 1).to_string());
     }
     let noted = |state: &str| {
@@ -92,7 +92,7 @@ fn failed_delivery_is_retried_byte_for_byte() {
     server.execute_command(&again).unwrap();
     wait_for(&receiver, 8);
     let last = receiver.received_requests().pop().unwrap();
-    assert_eq!((last.header("webhook-id"), &last.body), (ids[0].as_str(), &heard[0].body));
+    assert_eq!((last.header("webhook-id"), &last.body), (ids[0].as_str(), &received[0].body));
 }
 
 #[test]
@@ -123,17 +123,17 @@ fn hanging_receiver_delays_no_other() {
     let app = server.new_app("self-serve");
     let hanging = WebhookReceiver::open(&app.secret);
     let refusing = TcpListener::bind("127.0.0.1:0").unwrap();
-    let gone = WebhookReceiver::from_listener(refusing, &app.secret);
+    let deleted = WebhookReceiver::from_listener(refusing, &app.secret);
     hanging.set_delivery_handler(|_| DeliveryResponse::After(Duration::from_secs(30), 200));
-    gone.set_delivery_handler(|_| DeliveryResponse::Close);
-    let (slow, broken) = (hook(&server, &app, &hanging), hook(&server, &app, &gone));
+    deleted.set_delivery_handler(|_| DeliveryResponse::Close);
+    let (slow, broken) = (hook(&server, &app, &hanging), hook(&server, &app, &deleted));
     let good = WebhookReceiver::open(&app.secret);
     let quick = hook(&server, &app, &good);
     for key in 0..30 {
         send(&server, &slow, 5, key);
         send(&server, &broken, 5, key);
     }
-    wait_until("they are tried", || !hanging.received_requests().is_empty() && !gone.received_requests().is_empty());
+    wait_until("they are tried", || !hanging.received_requests().is_empty() && !deleted.received_requests().is_empty());
     let start = base::clock::monotonic_now();
     for key in 0..10 {
         send(&server, &quick, 10, key);
@@ -214,8 +214,8 @@ fn invalid_time_span_of_a_replay_is_refused() {
         past.replay(&from, &to).assert_refused(400, "QueryParamInvalid");
     }
     let unknown = json!({ "webhook_id": "7", "from_date": minute(70), "to_date": minute(50) });
-    let ask = TestRequest::post("/2/webhooks/replay").json(&unknown).bearer(&past.app.bearer);
-    past.server.send(ask).assert_refused(404, "WebhookIdInvalid");
+    let request = TestRequest::post("/2/webhooks/replay").json(&unknown).bearer(&past.app.bearer);
+    past.server.send(request).assert_refused(404, "WebhookIdInvalid");
 }
 
 #[test]
@@ -228,22 +228,22 @@ fn replay_sends_past_events_in_order_and_reports_its_completion() {
     past.replay(&minute(70), &minute(50)).assert_refused(409, "ReplayConflictError");
     wait_for(receiver, 13);
     std::thread::sleep(Duration::from_millis(700));
-    let heard = receiver.received_requests();
+    let received = receiver.received_requests();
     assert_eq!(came(receiver)[..12], *ids);
-    assert_eq!(heard.len(), 13);
-    for delivery in &heard {
+    assert_eq!(received.len(), 13);
+    for delivery in &received {
         assert_eq!(delivery.header("webhook-replay-id"), job);
         let expected = hmac_sha256(&app.secret, &delivery.body);
         assert_eq!(delivery.header("x-twitter-webhooks-signature"), expected);
     }
-    let told = heard[12].json();
+    let response = received[12].json();
     let expected = json!({
         "webhook_id": id,
         "job_state": "Complete",
         "job_state_description": "Job completed successfully",
         "job_id": job,
     });
-    assert_eq!(told["replay_job_status"], expected);
+    assert_eq!(response["replay_job_status"], expected);
 }
 
 #[test]
@@ -259,8 +259,8 @@ fn older_replay_path_takes_its_dates_in_the_query() {
     wait_for(receiver, 13);
     assert_eq!(came(receiver)[..12], *ids);
     let path = format!("/2/account_activity/replay/webhooks/{id}/subscriptions/all");
-    let ask = TestRequest::post(path).json(&json!({})).bearer(&app.bearer);
-    server.send(ask).assert_status(400);
+    let request = TestRequest::post(path).json(&json!({})).bearer(&app.bearer);
+    server.send(request).assert_status(400);
 }
 
 #[test]
@@ -296,8 +296,8 @@ fn suspended_app_receives_nothing_until_it_is_restored() {
         server.restart();
     };
     set(&mut server, 1);
-    let ask = TestRequest::get("/2/webhooks").bearer(&app.bearer);
-    assert!([401, 403].contains(&server.send(ask).status));
+    let request = TestRequest::get("/2/webhooks").bearer(&app.bearer);
+    assert!([401, 403].contains(&server.send(request).status));
     // Neither what waited nor what comes to it.
     ids.extend(send(&server, &id, 3, 1));
     std::thread::sleep(Duration::from_millis(2500));
