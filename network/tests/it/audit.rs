@@ -76,8 +76,8 @@ fn credentials(keys: &AppCredentials, address: &str) -> ClientCredentials {
 async fn approved(world: &World, app: &App, user: UserId) -> String {
     let request = question(app);
     let work = move |tx: &mut Tx<'_>| {
-        let asked = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-        flow::approve(tx, &OAuth2Config::default(), &asked, &AuditActor::user(user, HOME))
+        let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
+        flow::approve(tx, &OAuth2Config::default(), &requested, &AuditActor::user(user, HOME))
     };
     let url = world.write(work).await;
     url.split_once("&code=").unwrap().1.to_owned()
@@ -109,8 +109,8 @@ fn grant_and_revocation_are_recorded_in_the_same_transaction() {
 
         let request = question(&app);
         let deny = move |tx: &mut Tx<'_>| {
-            let asked = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
-            flow::deny(tx, &OAuth2Config::default(), &asked, &AuditActor::user(ada, HOME))
+            let requested = flow::validate_authorize_request(tx, &OAuth2Config::default(), &request)?.unwrap();
+            flow::deny(tx, &OAuth2Config::default(), &requested, &AuditActor::user(ada, HOME))
         };
         world.write(deny).await;
         is_by(&newest(&world, "grant.deny").await.0, Some(ada), id, HOME);
@@ -245,13 +245,13 @@ fn tokens_share_only_their_format() {
         let mut one = Vec::new();
         let mut two = Vec::new();
         for _ in 0..40 {
-            let made = world.write(move |tx| {
-                let made = tokens::mint_oauth1(tx, id, ada, Permission::Read)?;
-                tokens::revoke(tx, made.0.expose_secret())?;
+            let created = world.write(move |tx| {
+                let created = tokens::mint_oauth1(tx, id, ada, Permission::Read)?;
+                tokens::revoke(tx, created.0.expose_secret())?;
                 let other = tokens::mint_oauth2(tx, id, ada, scopes, None)?;
-                Ok((made.0, other))
+                Ok((created.0, other))
             });
-            let (old, new) = made.await;
+            let (old, new) = created.await;
             let rest = old.expose_secret().strip_prefix(&format!("{ada}-")).unwrap();
             one.push(rest.to_owned());
             two.push(new.expose_secret().strip_suffix(":1:at:1").unwrap().to_owned());
@@ -260,8 +260,8 @@ fn tokens_share_only_their_format() {
             assert!(texts.iter().all(|text| text.len() >= 22), "130 bits");
             let length = texts[0].len();
             for place in 0..length {
-                let letters: std::collections::HashSet<_> = texts.iter().map(|text| text.as_bytes()[place]).collect();
-                assert!(letters.len() > 10, "place {place} of {length}");
+                let emails: std::collections::HashSet<_> = texts.iter().map(|text| text.as_bytes()[place]).collect();
+                assert!(emails.len() > 10, "place {place} of {length}");
             }
         }
     });

@@ -115,10 +115,10 @@ fn signature_is_accepted_once_for_the_public_address() {
             [("http://127.0.0.1:8080", true), ("https://api.x.com", true), ("https://api.example.com", false)]
         {
             let request = signed(&keys, both, origin, origin);
-            let answer = auth.authenticate(&request).await;
-            assert_eq!(answer.is_ok(), holds, "{origin}");
+            let response = auth.authenticate(&request).await;
+            assert_eq!(response.is_ok(), holds, "{origin}");
             if holds {
-                assert_eq!(answer.unwrap().unwrap().user, Some(ada));
+                assert_eq!(response.unwrap().unwrap().user, Some(ada));
                 let replayed = refusal(auth.authenticate(&request).await.unwrap_err());
                 assert!(replayed.contains("Signature"), "{replayed}");
                 let fresh = authenticator(&world);

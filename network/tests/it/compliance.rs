@@ -95,9 +95,9 @@ fn result_lists_each_redacted_post_and_user_with_its_reason() {
         world.write(move |tx| redact(tx, &all)).await;
         world.pass(MINUTE);
         let ids: Vec<i64> = people.iter().flat_map(|(_, posts)| posts.iter().map(|id| id.get())).collect();
-        let mut asked = vec![17];
-        asked.extend(&ids);
-        let lines = told(&world, app, "tweets", asked).await;
+        let mut requested = vec![17];
+        requested.extend(&ids);
+        let lines = told(&world, app, "tweets", requested).await;
         let found: Vec<(i64, &str, bool)> = lines
             .iter()
             .map(|line| {
@@ -129,8 +129,8 @@ fn result_lists_each_redacted_post_and_user_with_its_reason() {
             .iter()
             .map(|line| (line["id"].as_str().unwrap().to_owned(), line["reason"].as_str().unwrap()))
             .collect();
-        let wanted = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
-        assert_eq!(found, wanted.map(|(id, why)| (id.to_string(), why)));
+        let expected = [(users[1], "deleted"), (users[2], "suspended"), (users[3], "protected")];
+        assert_eq!(found, expected.map(|(id, why)| (id.to_string(), why)));
     });
 }
 
@@ -193,13 +193,13 @@ fn uploaded_ids_are_processed_in_parts_and_pruned_after_the_job_expired() {
         assert!(late.await.is_err());
 
         world.pass(7 * DAY + 1);
-        let kept = network::retention::RetentionPeriods {
+        let stored = network::retention::RetentionPeriods {
             session_ttl_ms: DAY,
             log_ms: DAY,
             deliveries_ms: i64::MAX,
             audit_ms: DAY,
         };
-        network::retention::prune_expired(&world.store, kept, world.clock.now()).await.unwrap();
+        network::retention::prune_expired(&world.store, stored, world.clock.now()).await.unwrap();
         let read = move |tx: &mut Tx<'_>| {
             let jobs = compliance::list(tx, app, "tweets", None)?.len();
             Ok((jobs, compliance::list_results(tx, second.id, 0)?.len()))

@@ -95,15 +95,15 @@ fn closed_connections_are_announced_to_their_nodes() {
         let which = ConnectionSelector::Named(names.clone());
         let mut ended = world.write(move |tx| Ok(connections::terminate(tx, app, &which, "killed")?)).await;
         ended.sort_by_key(|one| one.failure.is_some());
-        let said: Vec<(&str, bool)> = ended.iter().map(|one| (one.uuid.as_str(), one.failure.is_none())).collect();
-        assert_eq!(said, [(names[0].as_str(), true), ("another", false)]);
+        let message: Vec<(&str, bool)> = ended.iter().map(|one| (one.uuid.as_str(), one.failure.is_none())).collect();
+        assert_eq!(message, [(names[0].as_str(), true), ("another", false)]);
         let all = world.write(move |tx| Ok(connections::terminate(tx, app, &ConnectionSelector::All, "killed")?)).await;
         assert_eq!(all.len(), 1, "the other one");
-        let told = world.log().await;
-        let mut told: Vec<i64> =
-            told.iter().filter(|event| event.kind == "connection.end").map(|event| event.subject_id).collect();
-        told.sort_unstable();
-        assert_eq!(told, rows.map(|row| row.id));
+        let response = world.log().await;
+        let mut response: Vec<i64> =
+            response.iter().filter(|event| event.kind == "connection.end").map(|event| event.subject_id).collect();
+        response.sort_unstable();
+        assert_eq!(response, rows.map(|row| row.id));
     });
 }
 

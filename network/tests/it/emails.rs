@@ -14,11 +14,11 @@ pub(crate) fn site() -> EmailSite {
 /// What the newest letter says, and the secret of the link in it.
 pub(crate) async fn newest(world: &World) -> (String, Option<Secret>) {
     let list = |tx: &mut Tx<'_>| Ok(emails::list(tx, None, 1)?);
-    let letter = world.store.read(list).await.unwrap().remove(0);
-    let text = letter.text.unwrap();
+    let email = world.store.read(list).await.unwrap().remove(0);
+    let text = email.text.unwrap();
     let secret = text.expose_secret().split("?token=").nth(1);
     let secret = secret.map(|rest| Secret::new(rest.lines().next().unwrap()));
-    (format!("{}: {}", letter.recipient, text.expose_secret()), secret)
+    (format!("{}: {}", email.recipient, text.expose_secret()), secret)
 }
 
 pub(crate) async fn count(world: &World) -> usize {
@@ -33,14 +33,14 @@ struct Postman {
 }
 
 impl Mailer for Postman {
-    fn send(&self, letter: &EmailMessage) -> Result<(), EmailSendError> {
+    fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError> {
         if self.strikes {
             return Err(Fault::new("on strike").into());
         }
-        if letter.to.starts_with("nobody@") {
+        if email.to.starts_with("nobody@") {
             return Err(EmailSendError { fault: Fault::new("nobody of that name"), is_permanent: true });
         }
-        self.sent.lock().push(format!("{} {}", letter.to, letter.text.expose_secret()));
+        self.sent.lock().push(format!("{} {}", email.to, email.text.expose_secret()));
         Ok(())
     }
 }

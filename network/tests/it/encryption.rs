@@ -29,8 +29,8 @@ async fn app(store: &Store, number: usize) -> base::AppId {
         request_email: false,
         sign_in: false,
     };
-    let made = store.write(move |tx| apps::create(tx, &new)).await;
-    made.unwrap().0.id
+    let created = store.write(move |tx| apps::create(tx, &new)).await;
+    created.unwrap().0.id
 }
 
 async fn step(store: &Store, from: KeyRotationCursor, count: bool) -> KeyRotationStep {

@@ -133,18 +133,18 @@ fn block_removes_relations_between_two_users() {
 #[test]
 fn concurrent_actions_keep_counters_consistent_and_no_follow_with_a_block() {
     on_each_engine(async |world| {
-        let mut people = Vec::new();
+        let mut users = Vec::new();
         for name in ["u0", "u1", "u2", "u3", "u4"] {
-            people.push(world.user(name).await);
+            users.push(world.user(name).await);
         }
-        protect(&world, people[0], true).await;
-        let people: [UserId; 5] = people.try_into().unwrap();
+        protect(&world, users[0], true).await;
+        let users: [UserId; 5] = users.try_into().unwrap();
         let acts = async |seed| {
             let chance = base::Rng::from_seed(seed);
             for _ in 0..100 {
-                let dice: [u8; 3] = chance.random_bytes().unwrap();
-                let [one, other] = [dice[0], dice[1]].map(|side| people[usize::from(side) % 5]);
-                let act = move |tx: &mut Tx<'_>| random_act(tx, dice[2], one, other);
+                let rng: [u8; 3] = chance.random_bytes().unwrap();
+                let [one, other] = [rng[0], rng[1]].map(|side| users[usize::from(side) % 5]);
+                let act = move |tx: &mut Tx<'_>| random_act(tx, rng[2], one, other);
                 world.store.write(act).await.unwrap();
             }
         };
@@ -153,14 +153,14 @@ fn concurrent_actions_keep_counters_consistent_and_no_follow_with_a_block() {
     });
 }
 
-fn random_act(tx: &mut Tx<'_>, dice: u8, one: UserId, other: UserId) -> Result<(), Error> {
-    let done = match dice % 8 {
+fn random_act(tx: &mut Tx<'_>, rng: u8, one: UserId, other: UserId) -> Result<(), Error> {
+    let done = match rng % 8 {
         0..=2 => follows::follow(tx, one, other).map(drop),
         3 => follows::unfollow(tx, one, other).map(drop).map_err(Error::from),
         4 => blocks::block(tx, one, other),
         5 => blocks::unblock(tx, one, other).map(drop).map_err(Error::from),
         6 => follows::approve_request(tx, one, other),
-        _ => profiles::set_protected(tx, &AuditActor::default(), one, dice > 127).map(drop),
+        _ => profiles::set_protected(tx, &AuditActor::default(), one, rng > 127).map(drop),
     };
     match done {
         Err(Error::Refused(_)) | Ok(()) => Ok(()),
@@ -178,9 +178,9 @@ fn home_timeline_omits_muted_and_blocked_users() {
         let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
         follow(&world, ada, bob).await;
         follow(&world, ada, eve).await;
-        let said = world.say(eve, "from eve").await;
+        let message = world.say(eve, "from eve").await;
         world.say(bob, "from bob").await;
-        let original = said.clone();
+        let original = message.clone();
         world
             .write(move |tx| {
                 let again = repost(tx.next_id::<()>().get(), bob, &original);
@@ -260,11 +260,11 @@ fn visibility_decides_alike_for_every_action() {
         let closed = act("messages").await;
         assert_eq!(closed, is("messages", ["ok", "ok", "ok", "closed"]));
         world.write(move |tx| users::suspend(tx, author)).await;
-        let gone = act("suspended").await;
-        assert_eq!(gone, is("suspended", ["hidden", "hidden", "suspended", "suspended"]));
+        let deleted = act("suspended").await;
+        assert_eq!(deleted, is("suspended", ["hidden", "hidden", "suspended", "suspended"]));
         world.write(move |tx| users::delete(tx, author)).await;
-        let gone = act("deleted").await;
-        assert_eq!(gone.1[..3], ["missing"; 3]);
+        let deleted = act("deleted").await;
+        assert_eq!(deleted.1[..3], ["missing"; 3]);
         world.write(move |tx| users::restore(tx, author)).await;
         assert_eq!(act("back").await.1, ["ok", "ok", "ok", "closed"]);
         let read = world.store.read(move |tx| Ok(graph::exists(tx, RelationKind::DmBlock, author, actor)?));

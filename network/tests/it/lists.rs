@@ -24,11 +24,11 @@ fn lists_per_user_and_members_per_list_are_limited() {
     on_each_engine(async |world| {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let newest = world.write(move |tx| {
-            let made = (0..MAX_LISTS).map(|number| {
+            let created = (0..MAX_LISTS).map(|number| {
                 let name = format!("list {number}");
                 lists::create(tx, ada, &named(&name)).map(|list| list.id)
             });
-            Ok(made.collect::<Result<Vec<_>, _>>()?.pop().unwrap())
+            Ok(created.collect::<Result<Vec<_>, _>>()?.pop().unwrap())
         });
         let newest = newest.await;
         let more = move |tx: &mut Tx<'_>| lists::create(tx, ada, &named("one more"));

@@ -39,17 +39,17 @@ fn message_events_name_their_recipients_and_omit_the_text() {
                 Ok((two, group))
             })
             .await;
-        let told = told(&world).await;
-        assert!(told.iter().all(|(_, _, _, body)| !body.contains("canary")));
+        let response = told(&world).await;
+        assert!(response.iter().all(|(_, _, _, body)| !body.contains("canary")));
         let of = |kind: &str| -> Vec<(i64, i64, Value)> {
-            let those = told.iter().filter(|(known, ..)| known == kind);
+            let those = response.iter().filter(|(known, ..)| known == kind);
             those
                 .map(|(_, actor, subject, body)| (*actor, *subject, serde_json::from_str(body).unwrap_or_default()))
                 .collect()
         };
-        let to = |name: &str, people: &[UserId]| {
-            let people: Vec<String> = people.iter().map(UserId::to_string).collect();
-            json!({ "conversation_id": name, "recipient_ids": people })
+        let to = |name: &str, users: &[UserId]| {
+            let users: Vec<String> = users.iter().map(UserId::to_string).collect();
+            json!({ "conversation_id": name, "recipient_ids": users })
         };
         let (pair, many) = (two.conversation.to_string(), group.conversation.to_string());
         let sent = of("dm.sent");

@@ -75,8 +75,8 @@ async fn exchange(
 ) -> Result<OAuth1AccessToken, String> {
     let (app, token, verifier) = (app.clone(), pair.token.clone(), verifier.to_owned());
     let work = move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &verifier);
-    let answer = world.store.write(work).await;
-    match answer.and_then(GrantOutcome::into_result) {
+    let response = world.store.write(work).await;
+    match response.and_then(GrantOutcome::into_result) {
         Ok(access) => Ok(access),
         Err(Error::Refused(refusal)) => Err(format!("{refusal:?}")),
         Err(Error::Failed(fault)) => panic!("{fault}"),
@@ -121,9 +121,9 @@ fn verifier_of_an_approved_request_works_once() {
         let twice = exchange(&world, &app, &pair, code).await.unwrap_err();
         assert_eq!(twice, OVER);
         let token = pair.token.clone();
-        let kept =
+        let stored =
             world.write(move |tx| Ok(flow::find_request_token_secret(tx, token.expose_secret())?)).await.unwrap();
-        assert_eq!((kept.app_id, kept.secret), (app.id, pair.secret));
+        assert_eq!((stored.app_id, stored.secret), (app.id, pair.secret));
 
         // The same live access token, until it is invalidated.
         let pair = ask(&world, &app, CALLBACK, None).await;
@@ -164,8 +164,8 @@ async fn prepare(world: &World, app: &mut App, user: UserId, pair: &RequestToken
     match to {
         Before::Nothing | Before::Approved => {}
         Before::Denied => {
-            let wanted = format!("{CALLBACK}?denied={}", pair.token.expose_secret());
-            assert_eq!(deny(world, pair).await, Ok(Some(wanted)));
+            let expected = format!("{CALLBACK}?denied={}", pair.token.expose_secret());
+            assert_eq!(deny(world, pair).await, Ok(Some(expected)));
         }
         Before::Exchanged => drop(exchange(world, app, pair, &code).await.unwrap()),
         Before::Expired | Before::ApprovedThenExpired => world.pass(REQUEST_TTL_MS),
@@ -200,7 +200,7 @@ fn request_token_refuses_steps_out_of_order() {
             (Before::AppDeleted, Some(RequestTokenProblem::Used), app_over),
             (Before::UserSuspended, Some(RequestTokenProblem::Used), OVER),
         ];
-        for (before, gone, exchanged) in table {
+        for (before, deleted, exchanged) in table {
             let name = format!("{before:?}").to_lowercase();
             let name: &'static str = name.chars().take(15).collect::<String>().leak();
             let mut app = app(&world, name, &[CALLBACK]).await;
@@ -215,16 +215,16 @@ fn request_token_refuses_steps_out_of_order() {
             if matches!(before, Before::UserSuspended) {
                 continue;
             }
-            match gone {
+            match deleted {
                 None => assert!(pending(&world, &pair.token).await.is_ok(), "{before:?}"),
-                Some(gone) => {
-                    assert_eq!(pending(&world, &pair.token).await, Err(gone), "{before:?}");
-                    assert_eq!(approve(&world, &pair, user).await, Err(gone), "{before:?}");
-                    assert_eq!(deny(&world, &pair).await, Err(gone), "{before:?}");
+                Some(deleted) => {
+                    assert_eq!(pending(&world, &pair.token).await, Err(deleted), "{before:?}");
+                    assert_eq!(approve(&world, &pair, user).await, Err(deleted), "{before:?}");
+                    assert_eq!(deny(&world, &pair).await, Err(deleted), "{before:?}");
                 }
             }
             world.write(move |tx| apps::delete(tx, id)).await;
-            let waits = gone.unwrap_or(RequestTokenProblem::App);
+            let waits = deleted.unwrap_or(RequestTokenProblem::App);
             assert_eq!(pending(&world, &pair.token).await, Err(waits), "{before:?}");
         }
         let unknown = Secret::new("x".repeat(32));
@@ -275,9 +275,9 @@ fn pin_has_seven_digits_and_five_attempts() {
                 move |tx: &mut store::Tx<'_>| flow::exchange_request_token(tx, &app, token.expose_secret(), &guess);
             guesses.spawn(async move { store.write(work).await });
         }
-        let heard = guesses.join_all().await;
-        let heard = heard.iter().filter(|answer| answer.is_ok()).count();
-        assert_eq!(i64::try_from(heard).unwrap(), MAX_VERIFIER_TRIES);
+        let received = guesses.join_all().await;
+        let received = received.iter().filter(|response| response.is_ok()).count();
+        assert_eq!(i64::try_from(received).unwrap(), MAX_VERIFIER_TRIES);
         assert_eq!(exchange(&world, &app, &pair, &pin).await.unwrap_err(), OVER);
     });
 }
@@ -298,9 +298,9 @@ fn concurrent_verifier_exchanges_succeed_once() {
             all.spawn(async move { store.write(work).await });
         }
         let answers = all.join_all().await;
-        let won = answers.iter().filter(|answer| matches!(answer, Ok(GrantOutcome::Done(_)))).count();
+        let won = answers.iter().filter(|response| matches!(response, Ok(GrantOutcome::Done(_)))).count();
         assert_eq!(won, 1);
-        let refused = |answer: &&Result<_, Error>| matches!(answer, Err(Error::Refused(_)));
+        let refused = |response: &&Result<_, Error>| matches!(response, Err(Error::Refused(_)));
         assert_eq!(answers.iter().filter(refused).count(), 49);
     });
 }

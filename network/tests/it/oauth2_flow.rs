@@ -79,8 +79,8 @@ fn question(party: &Party) -> AuthorizeRequest {
 async fn approve(world: &World, request: AuthorizeRequest, user: UserId) -> String {
     world
         .write(move |tx| {
-            let asked = flow::validate_authorize_request(tx, &rules(), &request)?.unwrap();
-            flow::approve(tx, &rules(), &asked, &AuditActor::user(user, ADDRESS))
+            let requested = flow::validate_authorize_request(tx, &rules(), &request)?.unwrap();
+            flow::approve(tx, &rules(), &requested, &AuditActor::user(user, ADDRESS))
         })
         .await
 }
@@ -112,8 +112,8 @@ async fn exchange(
         let client = flow::authenticate_client(tx, &party.credentials)?;
         flow::exchange_code(tx, &rules, &client, &came)
     };
-    let answer = world.store.write(work).await;
-    answer.and_then(GrantOutcome::into_result).map_err(said)
+    let response = world.store.write(work).await;
+    response.and_then(GrantOutcome::into_result).map_err(said)
 }
 
 fn with_code(code: &str) -> CodeExchangeRequest {
@@ -141,8 +141,8 @@ async fn refresh(
         let client = flow::authenticate_client(tx, &party.credentials)?;
         flow::refresh_tokens(tx, &rules, &client, Some(token.expose_secret()), scope)
     };
-    let answer = world.store.write(work).await;
-    answer.and_then(GrantOutcome::into_result).map_err(said)
+    let response = world.store.write(work).await;
+    response.and_then(GrantOutcome::into_result).map_err(said)
 }
 
 async fn revoke(world: &World, party: &Party, token: &str) {
@@ -223,7 +223,7 @@ fn authorization_code_is_bound_to_its_request() {
         let challenge = ChallengeMethod::S256.derive_challenge(VERIFIER);
         let long = "v".repeat(129);
         let (short, wrong) = ("v".repeat(42), "v".repeat(43));
-        for (name, value, wanted) in [
+        for (name, value, expected) in [
             ("code", "x", CODE),
             ("redirect_uri", "https://client.example/cb/", OTHER_URI),
             ("code_verifier", short.as_str(), OTHER_VERIFIER),
@@ -241,8 +241,8 @@ fn authorization_code_is_bound_to_its_request() {
                 _ => &mut came.code_verifier,
             };
             *place = Some(value.to_owned());
-            let said = exchange(&world, &rules(), &mine, came).await.unwrap_err();
-            assert_eq!(said, wanted);
+            let message = exchange(&world, &rules(), &mine, came).await.unwrap_err();
+            assert_eq!(message, expected);
         }
         // None of that has used it up.
         assert!(exchange(&world, &rules(), &mine, with_code(&code)).await.is_ok());
@@ -262,8 +262,8 @@ fn authorization_code_expires_after_thirty_seconds() {
         let late = with_code(&late);
         assert_eq!(exchange(&world, &rules(), &mine, late.clone()).await.unwrap_err(), CODE);
         let strict = OAuth2Config { invalid_grant: true, ..rules() };
-        let said = exchange(&world, &strict, &mine, late).await.unwrap_err();
-        assert!(said.starts_with("invalid_grant: "), "{said}");
+        let message = exchange(&world, &strict, &mine, late).await.unwrap_err();
+        assert!(message.starts_with("invalid_grant: "), "{message}");
     });
 }
 
@@ -283,8 +283,8 @@ fn plain_challenge_needs_its_verifier() {
                 let (_, code) = url.split_once("&code=").unwrap();
                 let mut came = with_code(code.split_once('&').unwrap().0);
                 came.code_verifier = Some(verifier);
-                let answer = exchange(&world, &rules(), &party, came).await;
-                assert_eq!(answer.is_ok(), good, "{method:?}");
+                let response = exchange(&world, &rules(), &party, came).await;
+                assert_eq!(response.is_ok(), good, "{method:?}");
             }
         }
     });

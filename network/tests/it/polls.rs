@@ -74,7 +74,7 @@ fn poll_accepts_one_vote_per_user_until_it_ends() {
 fn card_poll_ends_once_for_each_post_with_the_card() {
     on_each_engine(async |world| {
         let [ada, bob] = [world.user("ada").await, world.user("bob").await];
-        let made = world
+        let created = world
             .write(|tx| {
                 let id = tx.next_id::<base::id::marker::PollMarker>().get();
                 let choice = |choice, label: &str| store::polls::PollChoice {
@@ -95,21 +95,21 @@ fn card_poll_ends_once_for_each_post_with_the_card() {
             .await;
         let with = |text: &str| NewPost {
             text: text.to_owned(),
-            card_uri: format!("card://{}", made.id),
+            card_uri: format!("card://{}", created.id),
             ..NewPost::default()
         };
         let one = world.post(ada, with("Which?")).await;
         let other = world.post(bob, with("And which?")).await;
-        let gone = world.post(bob, with("Which not?")).await.id;
-        world.write(move |tx| posts::delete(tx, bob, gone)).await;
-        assert_eq!(one.poll_id, Some(made.id));
+        let deleted = world.post(bob, with("Which not?")).await.id;
+        world.write(move |tx| posts::delete(tx, bob, deleted)).await;
+        assert_eq!(one.poll_id, Some(created.id));
         world.write(vote(ada, one.id, 1)).await;
         let after = world.write(vote(bob, other.id, 1)).await;
         assert_eq!(after.options[0].votes, 2, "one tally");
         let close = |tx: &mut Tx<'_>| Ok(polls::close_ended_polls(tx, 10)?);
-        world.clock.set(made.ends_at.plus_ms(-1));
+        world.clock.set(created.ends_at.plus_ms(-1));
         assert_eq!(world.write(close).await, 0);
-        world.clock.set(made.ends_at);
+        world.clock.set(created.ends_at);
         let (first, second) = tokio::join!(world.store.write(close), world.store.write(close));
         first.unwrap();
         second.unwrap();

@@ -134,8 +134,8 @@ fn developer_regenerates_credentials_and_deletes_an_app() {
             panic!("another credential");
         };
         let find = move |tx: &mut Tx<'_>| portal::find(tx, ada, id);
-        let kept = world.store.read(find).await.unwrap().client_secret_digest;
-        assert_eq!(kept, Some(secret.digest().to_vec()));
+        let stored = world.store.read(find).await.unwrap().client_secret_digest;
+        assert_eq!(stored, Some(secret.digest().to_vec()));
         let RotatedCredential::Api { secret, .. } = world.write(rotate(AppCredentialKind::Api)).await else {
             panic!("another credential");
         };

@@ -59,8 +59,8 @@ async fn app(world: &World, owner: UserId) -> AppId {
         request_email: false,
         sign_in: false,
     };
-    let made = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new);
-    world.write(made).await.0.id
+    let created = move |tx: &mut store::Tx<'_>| network::apps::create(tx, &new);
+    world.write(created).await.0.id
 }
 
 async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &str) -> NewPost {
@@ -251,8 +251,8 @@ fn post_facts_match_stored_posts() {
         let (named, list) = posts(&world).await;
         let mut ids: Vec<PostId> = named.iter().map(|(_, id)| *id).collect();
         ids.insert(3, PostId::new(4));
-        let asked = ids.clone();
-        let with = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &asked, true)?));
+        let requested = ids.clone();
+        let with = world.store.read(move |tx| Ok(post_facts::load_post_facts(tx, &requested, true)?));
         let with = with.await.unwrap();
         let order: Vec<PostId> = with.iter().map(|facts| facts.row.id).collect();
         ids.remove(3);

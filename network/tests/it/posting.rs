@@ -102,8 +102,8 @@ fn reply_settings_apply_to_the_whole_conversation() {
             let root = world.post(ada, root).await.id;
             for user in [ada, bob, eve] {
                 let new = NewPost { reply_to: Some(root), ..text(&format!("re {settings}")) };
-                let answer = world.store.write(move |tx| posts::create(tx, &by(user), &new)).await;
-                assert_eq!(answer.is_ok(), may.contains(&user), "{settings}");
+                let response = world.store.write(move |tx| posts::create(tx, &by(user), &new)).await;
+                assert_eq!(response.is_ok(), may.contains(&user), "{settings}");
             }
         }
         world.recount().await;

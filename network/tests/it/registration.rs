@@ -142,15 +142,15 @@ fn password_reset_link_works_once_and_expires() {
     on_each_engine(async |world| {
         let (gate, site) = (wide(&world), site());
         let ada = account(&world, "ada", PASSWORD).await;
-        let ask = |login: &'static str, address: &'static str| {
+        let request = |login: &'static str, address: &'static str| {
             let site = site.clone();
             world.write(move |tx| email_links::request_password_reset(tx, &site, login, address))
         };
         // Nobody of that name: the same answer, and no letter.
-        assert_eq!(ask("who", "192.0.2.1").await, ask("ada", "192.0.2.1").await);
+        assert_eq!(request("who", "192.0.2.1").await, request("ada", "192.0.2.1").await);
         assert_eq!(count(&world).await, 1);
         let first = newest(&world).await.1.unwrap();
-        assert!(ask("ada@example.org", "192.0.2.1").await);
+        assert!(request("ada@example.org", "192.0.2.1").await);
         let second = newest(&world).await.1.unwrap();
         let new = Secret::new("tr4ms stop here");
         let reset = async |secret: &Secret, password: &Secret| {
@@ -161,7 +161,7 @@ fn password_reset_link_works_once_and_expires() {
         world.pass(email_links::TTL_MS);
         assert!(refusal(reset(&second, &new).await).contains("no longer works"), "too late");
 
-        assert!(ask("ada", "192.0.2.1").await);
+        assert!(request("ada", "192.0.2.1").await);
         let third = newest(&world).await.1.unwrap();
         world.pass(email_links::TTL_MS - 1);
         let signed_in = gate.sign_in(&attempt("ada", PASSWORD, "192.0.2.1")).await.unwrap();
@@ -178,9 +178,9 @@ fn password_reset_link_works_once_and_expires() {
         assert!(text.contains("was just changed") && secret.is_none(), "{text}");
         // One address does not send letters without end.
         for _ in 0..5 {
-            ask("who", "203.0.113.1").await;
+            request("who", "203.0.113.1").await;
         }
-        assert!(!ask("ada", "203.0.113.1").await);
+        assert!(!request("ada", "203.0.113.1").await);
     });
 }
 
@@ -190,9 +190,9 @@ fn change_of_password_or_email_needs_the_password() {
         let (gate, site) = (wide(&world), site());
         let ada = account(&world, "ada", PASSWORD).await;
         let sign_in = async |password: &str| {
-            let answer = gate.sign_in(&attempt("ada", password, "192.0.2.1")).await.unwrap();
-            let SignInOutcome::Accepted { text, session } = answer else {
-                panic!("{answer:?}");
+            let response = gate.sign_in(&attempt("ada", password, "192.0.2.1")).await.unwrap();
+            let SignInOutcome::Accepted { text, session } = response else {
+                panic!("{response:?}");
             };
             (text, session)
         };

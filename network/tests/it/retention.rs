@@ -44,13 +44,13 @@ async fn fill(world: &World) -> UserId {
 }
 
 fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
-    let letter = EmailMessage {
+    let email = EmailMessage {
         to: "ada@example.org".to_owned(),
         subject: "Hello".to_owned(),
         text: Secret::new("the text"),
         expires_at: None,
     };
-    emails::enqueue(tx, &letter)?;
+    emails::enqueue(tx, &email)?;
     network::email_links::create_invitation(tx, &site(), &AuditActor::operator(), "")?;
     store::notifications::insert(tx, user, "Something happened", "/settings/account")?;
     usage::add_calls(tx, app, "getMe", base::clock::wall_time(), 1)?;
@@ -69,9 +69,9 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
 }
 
 async fn swept(world: &World, wall: Time) -> Vec<(&'static str, u64)> {
-    let kept =
+    let stored =
         RetentionPeriods { session_ttl_ms: 30 * DAY, log_ms: 7 * DAY, deliveries_ms: 5 * DAY, audit_ms: 400 * DAY };
-    prune_expired(&world.store, kept, wall).await.unwrap()
+    prune_expired(&world.store, stored, wall).await.unwrap()
 }
 
 #[test]

@@ -105,14 +105,14 @@ fn stream_rule_is_removed_only_from_its_own_app_and_stream() {
             })
             .await;
         assert_eq!(removed, (0, 0, 1));
-        let told = world.log().await;
-        let told: Vec<_> = told
+        let response = world.log().await;
+        let response: Vec<_> = response
             .iter()
             .filter(|event| event.kind.starts_with("rule.") && event.subject_id == first)
             .map(|event| (event.kind.as_str(), event.body.as_str()))
             .collect();
         let body = format!(r#"{{"app_id":"{app}","product":"powerstream"}}"#);
-        assert_eq!(told, [("rule.added", &*body), ("rule.removed", &*body)]);
+        assert_eq!(response, [("rule.added", &*body), ("rule.removed", &*body)]);
     });
 }
 
@@ -125,8 +125,8 @@ fn deleted_app_loses_all_its_rules_of_both_streams() {
             world.write(add(app, product, &["a"])).await;
         }
         let removed = async || {
-            let told = world.log().await;
-            let removed = told.iter().filter(|event| event.kind == "rule.removed");
+            let response = world.log().await;
+            let removed = response.iter().filter(|event| event.kind == "rule.removed");
             let mut rules: Vec<i64> = removed.map(|event| event.subject_id).collect();
             rules.sort_unstable();
             rules.dedup();

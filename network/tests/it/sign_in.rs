@@ -33,8 +33,8 @@ pub(crate) async fn account(world: &World, username: &'static str, password: &st
         email: format!("{username}@Example.org"),
         ..NewUser::default()
     };
-    let made = world.write(move |tx| network::users::create(tx, &new));
-    made.await.id
+    let created = world.write(move |tx| network::users::create(tx, &new));
+    created.await.id
 }
 
 pub(crate) fn attempt(login: &str, password: &str, address: &str) -> SignInAttempt {
@@ -65,8 +65,8 @@ fn user_signs_in_with_username_or_email() {
         world.user("nobody").await;
         let gate = wide(&world);
         for login in ["ada", "@ADA ", "ada@example.org", "ADA@EXAMPLE.ORG"] {
-            let answer = told(&gate, login, PASSWORD, "192.0.2.1").await;
-            assert_eq!(answer, format!("accepted {ada}"), "{login}");
+            let response = told(&gate, login, PASSWORD, "192.0.2.1").await;
+            assert_eq!(response, format!("accepted {ada}"), "{login}");
         }
         // Unknown, wrong, without a password, too long: one answer.
         let long = "x".repeat(5000);
@@ -102,8 +102,8 @@ fn password_guessing_is_slowed_without_locking_out_the_user() {
         }
         // Its owner, who comes from elsewhere, gets in as often as there is reason to.
         for _ in 0..5 {
-            let answer = told(&gate, "ada", PASSWORD, "2001:db8::1").await;
-            assert_eq!(answer, format!("accepted {ada}"));
+            let response = told(&gate, "ada", PASSWORD, "2001:db8::1").await;
+            assert_eq!(response, format!("accepted {ada}"));
         }
         // Neighbours in one /64 are one address, which IPv4 in its clothes is too.
         for (address, expected) in [
@@ -127,9 +127,9 @@ fn password_guessing_is_slowed_without_locking_out_the_user() {
             }
             assert!((16..=20).contains(&wrong), "{login}: {wrong}");
         }
-        let said = kinds(&world).await;
-        let throttled = said.iter().filter(|kind| *kind == "sign_in.throttled");
-        assert_eq!(throttled.count(), 4, "once until it is allowed again: {said:?}");
+        let message = kinds(&world).await;
+        let throttled = message.iter().filter(|kind| *kind == "sign_in.throttled");
+        assert_eq!(throttled.count(), 4, "once until it is allowed again: {message:?}");
     });
 }
 

@@ -124,16 +124,16 @@ fn drop_everyone(server: &str, name: &str) {
 
 /// Sets two keys at once, again and again: which number of which writer was told to be stored.
 async fn write_on(store: Arc<Store>, writer: usize) -> Vec<(usize, usize, bool)> {
-    let mut told = Vec::new();
+    let mut response = Vec::new();
     for number in 0..100 {
         let work = move |tx: &mut Tx<'_>| {
             meta::set(tx, &format!("one {writer} {number}"), "set")?;
             Ok(meta::set(tx, &format!("other {writer} {number}"), "set")?)
         };
-        told.push((writer, number, store.write(work).await.is_ok()));
+        response.push((writer, number, store.write(work).await.is_ok()));
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    told
+    response
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,8 +141,8 @@ async fn store_reconnects_after_lost_connections_without_partial_writes() {
     let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
         return;
     };
-    let made = server.clone();
-    let location = tokio::task::spawn_blocking(move || fresh_database(&made));
+    let created = server.clone();
+    let location = tokio::task::spawn_blocking(move || fresh_database(&created));
     let location = location.await.unwrap();
     let DatabaseLocation::Server(url) = &location else { panic!("no server") };
     let name = url.rsplit('/').next().unwrap().to_owned();
@@ -157,7 +157,7 @@ async fn store_reconnects_after_lost_connections_without_partial_writes() {
         let dropped = tokio::task::spawn_blocking(move || drop_everyone(&server, &name));
         dropped.await.unwrap();
     }
-    let told = writers.join_all().await.concat();
+    let response = writers.join_all().await.concat();
     // It works on by itself.
     let mut last = false;
     for _ in 0..300 {
@@ -169,11 +169,11 @@ async fn store_reconnects_after_lost_connections_without_partial_writes() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert!(last);
-    let good = told.iter().filter(|(_, _, done)| *done).count();
-    assert!(good > 100, "{good} of {} were done", told.len());
+    let good = response.iter().filter(|(_, _, done)| *done).count();
+    assert!(good > 100, "{good} of {} were done", response.len());
     let read = move |tx: &mut Tx<'_>| {
         let mut found = Vec::new();
-        for (writer, number, done) in &told {
+        for (writer, number, done) in &response {
             let one = meta::get(tx, &format!("one {writer} {number}"))?.is_some();
             let other = meta::get(tx, &format!("other {writer} {number}"))?.is_some();
             found.push((*done, one, other));

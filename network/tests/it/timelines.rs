@@ -26,11 +26,11 @@ fn home_timeline_follows_posts_deletions_and_follows() {
         world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
         world.say(bob, "b1").await;
         world.say(eve, "e1").await;
-        let gone = world.say(bob, "b2").await.id;
+        let deleted = world.say(bob, "b2").await.id;
         world.say(ada, "a1").await;
         let all = PageRange::newest(10);
         assert_eq!(home(&world, &homes, ada, all).await.0, ["a1", "b2", "b1"]);
-        world.write(move |tx| posts::delete(tx, bob, gone)).await;
+        world.write(move |tx| posts::delete(tx, bob, deleted)).await;
         world.say(bob, "b3").await;
         assert_eq!(home(&world, &homes, ada, all).await.0, ["b3", "a1", "b1"]);
         world.write(move |tx| network::follows::follow(tx, ada, eve)).await;

@@ -80,8 +80,8 @@ fn deleted_webhook_can_be_registered_again() {
                 network::webhooks::delete(tx, APP, hook)
             })
             .await;
-        let gone = world.refused(move |tx| network::webhooks::delete(tx, APP, hook));
-        assert!(gone.await.contains("WebhookIdInvalid"));
+        let deleted = world.refused(move |tx| network::webhooks::delete(tx, APP, hook));
+        assert!(deleted.await.contains("WebhookIdInvalid"));
         let links = world.write(|tx| Ok(webhooks::stream_links(tx, APP)?)).await;
         assert_eq!(links, []);
         assert_ne!(webhook(&world, "https://example.org/a").await, hook);

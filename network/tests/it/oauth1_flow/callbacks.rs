@@ -92,8 +92,8 @@ fn callback_must_be_registered_by_the_app() {
             assert_eq!(judge(&app, url, LoopbackPorts::Exact).await, "ok", "{url}");
         }
         for url in BAD {
-            let said = judge(&app, url, LoopbackPorts::Exact).await;
-            assert!(said.contains("code: 415"), "{url}: {said}");
+            let message = judge(&app, url, LoopbackPorts::Exact).await;
+            assert!(message.contains("code: 415"), "{url}: {message}");
         }
         let any = LoopbackPorts::AnyOnLoopback;
         assert_eq!(judge(&app, "http://127.0.0.1:49152/cb", any).await, "ok");
@@ -104,10 +104,10 @@ fn callback_must_be_registered_by_the_app() {
         assert!(missing.contains("code: 38") && missing.contains("oauth_callback parameter"));
         let desktop = App { callback_urls: String::new(), ..app.clone() };
         assert_eq!(judge(&desktop, "oob", LoopbackPorts::Exact).await, "ok");
-        let said = judge(&desktop, CALLBACK, LoopbackPorts::Exact).await;
-        assert!(said.contains("code: 417"), "{said}");
+        let message = judge(&desktop, CALLBACK, LoopbackPorts::Exact).await;
+        assert!(message.contains("code: 417"), "{message}");
         let suspended = App { state: apps::AppStatus::Suspended, ..app };
-        let said = judge(&suspended, CALLBACK, LoopbackPorts::Exact).await;
-        assert_eq!(said, "Unauthenticated(App)");
+        let message = judge(&suspended, CALLBACK, LoopbackPorts::Exact).await;
+        assert_eq!(message, "Unauthenticated(App)");
     });
 }

@@ -15,7 +15,7 @@ fn requested_permission_lowers_and_never_raises_the_level() {
     on_each_engine(async |world| {
         let mut app = app(&world, "demo", &[CALLBACK]).await;
         let ada = world.user("ada").await;
-        for (of_app, asked, given) in [
+        for (of_app, requested, given) in [
             ("read", None, "read"),
             ("read", Some(Permission::Write), "read"),
             ("read", Some(Permission::Messages), "read"),
@@ -27,12 +27,12 @@ fn requested_permission_lowers_and_never_raises_the_level() {
             of_app.clone_into(&mut app.permission);
             let changed = app.clone();
             world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-            let pair = ask(&world, &app, CALLBACK, asked).await;
+            let pair = ask(&world, &app, CALLBACK, requested).await;
             let code = verifier(approve(&world, &pair, ada).await);
             // What the app may ask later does not widen what was asked.
             app.permission = "messages".to_owned();
             let access = exchange(&world, &app, &pair, &code).await.unwrap();
-            assert_eq!(level_of(&world, &access.token).await, given, "{of_app} {asked:?}");
+            assert_eq!(level_of(&world, &access.token).await, given, "{of_app} {requested:?}");
         }
     });
 }
@@ -52,8 +52,8 @@ fn sign_in_app_is_authorized_without_a_second_consent() {
         // Approving less afterwards takes nothing away.
         let less = ask(&world, &app, CALLBACK, Some(Permission::Read)).await;
         let code = verifier(approve(&world, &less, ada).await);
-        for (level, wanted) in [(Permission::Read, true), (Permission::Write, true), (Permission::Messages, false)] {
-            assert_eq!(known(&app, level).await, wanted, "{level:?}");
+        for (level, expected) in [(Permission::Read, true), (Permission::Write, true), (Permission::Messages, false)] {
+            assert_eq!(known(&app, level).await, expected, "{level:?}");
         }
         let off = App { sign_in: false, ..app.clone() };
         assert!(!known(&off, Permission::Read).await);
@@ -84,13 +84,13 @@ fn sign_in_app_is_authorized_without_a_second_consent() {
 }
 
 async fn swept(world: &World) -> u64 {
-    let kept = network::retention::RetentionPeriods {
+    let stored = network::retention::RetentionPeriods {
         session_ttl_ms: i64::MAX,
         log_ms: i64::MAX,
         deliveries_ms: i64::MAX,
         audit_ms: i64::MAX,
     };
-    let swept = network::retention::prune_expired(&world.store, kept, base::clock::wall_time()).await;
+    let swept = network::retention::prune_expired(&world.store, stored, base::clock::wall_time()).await;
     let mut swept = swept.unwrap().into_iter();
     swept.find(|(what, _)| *what == "request tokens").unwrap().1
 }

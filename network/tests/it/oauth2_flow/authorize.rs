@@ -65,7 +65,7 @@ const FAULTS: &[(&str, Option<&str>, &str)] = &[
 fn authorization_error_redirects_only_to_a_valid_redirect_uri() {
     on_each_engine(async |world| {
         let party = party(&world, "demo", OAuthClientKind::Web).await;
-        for (name, value, wanted) in FAULTS {
+        for (name, value, expected) in FAULTS {
             let mut request = question(&party);
             let place = match *name {
                 "client_id" => &mut request.client_id,
@@ -80,8 +80,8 @@ fn authorization_error_redirects_only_to_a_valid_redirect_uri() {
                 Some((letter, times)) => letter.repeat(times.parse().unwrap()),
                 None => value.to_owned(),
             });
-            let said = judge(&world, &rules(), request).await;
-            assert_eq!(said, *wanted, "{name} {value:?}");
+            let message = judge(&world, &rules(), request).await;
+            assert_eq!(message, *expected, "{name} {value:?}");
         }
         let plain = AuthorizeRequest {
             code_challenge: Some("c".repeat(129)),
@@ -102,12 +102,12 @@ fn requested_scopes_are_limited_by_the_app_settings() {
         world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
         let email = AuthorizeRequest { scope: Some("users.email".to_owned()), ..question(&party) };
         assert!(judge(&world, &rules(), email).await.starts_with("ok"));
-        for (state, wanted) in
+        for (state, expected) in
             [(apps::AppStatus::Suspended, "page SuspendedClient"), (apps::AppStatus::Deleted, "page UnknownClient")]
         {
             let changed = App { state, ..app.clone() };
             world.write(move |tx| Ok(store::apps::update(tx, &changed)?)).await;
-            assert_eq!(judge(&world, &rules(), question(&party)).await, wanted);
+            assert_eq!(judge(&world, &rules(), question(&party)).await, expected);
         }
     });
 }
@@ -122,13 +122,13 @@ fn denial_redirects_to_the_app_with_an_error() {
             ..question(&party)
         };
         let work = move |tx: &mut store::Tx<'_>| flow::validate_authorize_request(tx, &rules(), &request);
-        let asked = world.write(work).await.unwrap();
-        assert!(asked.uses_plain_pkce);
+        let requested = world.write(work).await.unwrap();
+        assert!(requested.uses_plain_pkce);
         let whole = "https://client.example/cb?error=access_denied&state=a%20b%26c";
         let with_issuer = format!("{whole}&iss=https%3A%2F%2Fsocial.example");
         for (rules, expected) in [(rules(), with_issuer), (OAuth2Config::default(), whole.to_owned())] {
-            let (asked, by) = (asked.clone(), AuditActor::user(UserId::new(1), ADDRESS));
-            let denied = world.write(move |tx| flow::deny(tx, &rules, &asked, &by));
+            let (requested, by) = (requested.clone(), AuditActor::user(UserId::new(1), ADDRESS));
+            let denied = world.write(move |tx| flow::deny(tx, &rules, &requested, &by));
             assert_eq!(denied.await, expected);
         }
     });
@@ -203,8 +203,8 @@ fn redirect_uri_must_equal_a_registered_one() {
         let asking = |url: &str| AuthorizeRequest { redirect_uri: Some(url.to_owned()), ..question(&party) };
         let unknown = format!("page {:?}", AuthorizeRefusalReason::UnknownRedirect);
         for url in GOOD {
-            let said = judge(&world, &rules(), asking(url)).await;
-            assert_eq!(said, format!("ok {url}"));
+            let message = judge(&world, &rules(), asking(url)).await;
+            assert_eq!(message, format!("ok {url}"));
         }
         for url in BAD {
             assert_eq!(judge(&world, &rules(), asking(url)).await, unknown, "{url}");
@@ -221,8 +221,8 @@ fn redirect_uri_must_equal_a_registered_one() {
             ("HTTPS://client.example/cb", false),
             ("https://CLIENT.example/cb", false),
         ] {
-            let said = judge(&world, &development, asking(url)).await;
-            assert_eq!(said == format!("ok {url}"), good, "{url}: {said}");
+            let message = judge(&world, &development, asking(url)).await;
+            assert_eq!(message == format!("ok {url}"), good, "{url}: {message}");
         }
     });
 }

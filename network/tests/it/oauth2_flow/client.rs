@@ -40,7 +40,7 @@ fn confidential_client_needs_its_secret_and_public_client_has_none() {
         let secret = web.credentials.secret.clone().unwrap();
         let secret = secret.expose_secret();
         let none = ("", "");
-        for (credentials, wanted) in [
+        for (credentials, expected) in [
             (came((id, secret), "", ""), "web"),
             (came(none, id, secret), "web"),
             (came((id, secret), id, ""), "web"),
@@ -65,7 +65,7 @@ fn confidential_client_needs_its_secret_and_public_client_has_none() {
             (came(none, "", secret), NO_ID),
         ] {
             let shown = format!("{credentials:?}");
-            assert_eq!(judge(&world, credentials).await, wanted, "{shown}");
+            assert_eq!(judge(&world, credentials).await, expected, "{shown}");
         }
     });
 }
@@ -77,8 +77,8 @@ fn suspended_client_is_disclosed_only_after_authentication() {
         let mut suspended = app.clone();
         suspended.state = apps::AppStatus::Suspended;
         world.write(move |tx| Ok(store::apps::update(tx, &suspended)?)).await;
-        let said = judge(&world, credentials.clone()).await;
-        assert_eq!(said, "unauthorized_client: Invalid / suspended application.");
+        let message = judge(&world, credentials.clone()).await;
+        assert_eq!(message, "unauthorized_client: Invalid / suspended application.");
         let wrong = ClientCredentials { secret: Some(Secret::new("other")), ..credentials.clone() };
         assert_eq!(judge(&world, wrong).await, MISSING);
         let mut deleted = app.clone();
@@ -113,8 +113,8 @@ fn unknown_client_takes_as_long_as_a_wrong_secret() {
         for other in [wrong("nobody"), wrong(&public.app.client_id)] {
             let (world, all) = (&world, &[known.clone(), other]);
             let [one, two] = medians(400, async |turn| {
-                let said = judge(world, all[turn].clone()).await;
-                assert_eq!(said, MISSING);
+                let message = judge(world, all[turn].clone()).await;
+                assert_eq!(message, MISSING);
             })
             .await;
             let (low, high) = (one.min(two), one.max(two));

@@ -22,7 +22,7 @@ async fn refresh_often(world: &World, party: &Party, from: &IssuedTokens, times:
         all.spawn(async move { store.write(work).await });
     }
     let answers = all.join_all().await.into_iter();
-    let won = answers.filter_map(|answer| match answer.unwrap() {
+    let won = answers.filter_map(|response| match response.unwrap() {
         GrantOutcome::Done(granted) => Some(granted),
         GrantOutcome::Refused(_) => None,
     });
@@ -46,8 +46,8 @@ fn concurrent_code_exchanges_succeed_once_and_revoke_the_tokens() {
             all.spawn(async move { store.write(work).await });
         }
         let mut won = Vec::new();
-        for answer in all.join_all().await {
-            if let GrantOutcome::Done(granted) = answer.unwrap() {
+        for response in all.join_all().await {
+            if let GrantOutcome::Done(granted) = response.unwrap() {
                 won.push(granted);
             }
         }

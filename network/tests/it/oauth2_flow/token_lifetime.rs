@@ -22,14 +22,14 @@ fn refresh_token_used_twice_revokes_the_family() {
         let first = granted(&world, &mine, ada).await;
         let old = first.refresh.unwrap();
         for token in [&first.access, &Secret::new("x")] {
-            let said = refresh(&world, &rules(), &mine, token, None).await.unwrap_err();
-            assert_eq!(said, TOKEN);
+            let message = refresh(&world, &rules(), &mine, token, None).await.unwrap_err();
+            assert_eq!(message, TOKEN);
         }
-        let said = refresh(&world, &rules(), &other, &old, None).await.unwrap_err();
-        assert_eq!(said, TOKEN);
-        for (scope, wanted) in [("tweet.read tweet.write", "invalid_scope"), ("tweet.raed", "invalid_scope")] {
-            let said = refresh(&world, &rules(), &mine, &old, Some(scope)).await;
-            assert!(said.unwrap_err().starts_with(wanted), "{scope}");
+        let message = refresh(&world, &rules(), &other, &old, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
+        for (scope, expected) in [("tweet.read tweet.write", "invalid_scope"), ("tweet.raed", "invalid_scope")] {
+            let message = refresh(&world, &rules(), &mine, &old, Some(scope)).await;
+            assert!(message.unwrap_err().starts_with(expected), "{scope}");
         }
         let second = refresh(&world, &rules(), &mine, &old, Some("tweet.read")).await.unwrap();
         assert_eq!(second.scopes.to_string(), "tweet.read");
@@ -42,11 +42,11 @@ fn refresh_token_used_twice_revokes_the_family() {
 
         // Within the grace of a lenient platform nothing is ended.
         let lenient = OAuth2Config { reuse_grace_ms: 1000, ..rules() };
-        let said = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
-        assert_eq!(said, TOKEN);
+        let message = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
         assert!(is_live(&world, &third.access).await);
-        let said = refresh(&world, &rules(), &mine, &next, None).await.unwrap_err();
-        assert_eq!(said, TOKEN);
+        let message = refresh(&world, &rules(), &mine, &next, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
         for token in [first.access, second.access, third.access, third.refresh.unwrap()] {
             assert!(!is_live(&world, &token).await);
         }
@@ -69,8 +69,8 @@ fn tokens_expire_at_their_time() {
         let second = refresh(&world, &rules(), &party, &token, None).await.unwrap();
         world.pass(REFRESH_TTL_MS);
         let token = second.refresh.unwrap();
-        let said = refresh(&world, &rules(), &party, &token, None).await.unwrap_err();
-        assert_eq!(said, TOKEN);
+        let message = refresh(&world, &rules(), &party, &token, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
 
         let only = AuthorizeRequest { scope: Some("tweet.read".to_owned()), ..question(&party) };
         let url = approve(&world, only, ada).await;
@@ -100,7 +100,7 @@ fn client_revokes_its_own_tokens_and_user_revokes_all() {
         revoke(&world, &mine, second.refresh.unwrap().expose_secret()).await;
         assert!(!is_live(&world, &second.access).await);
 
-        let (app, kept) = (mine.app.id, granted(&world, &other, ada).await);
+        let (app, stored) = (mine.app.id, granted(&world, &other, ada).await);
         let tokens = granted(&world, &mine, ada).await;
         let waiting = code(&world, &mine, ada).await;
         let all = world.write(move |tx| grants::list(tx, ada)).await;
@@ -109,12 +109,12 @@ fn client_revokes_its_own_tokens_and_user_revokes_all() {
         assert_eq!(all[0].scopes, Scopes::parse(SCOPES).unwrap());
         assert_eq!(all[0].permission, None);
         world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app)).await;
-        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &kept.access).await);
-        let said = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
-        assert_eq!(said.unwrap_err(), CODE);
+        assert!(!is_live(&world, &tokens.access).await && is_live(&world, &stored.access).await);
+        let message = exchange(&world, &rules(), &mine, with_code(&waiting)).await;
+        assert_eq!(message.unwrap_err(), CODE);
         let token = tokens.refresh.unwrap();
-        let said = refresh(&world, &rules(), &mine, &token, None).await.unwrap_err();
-        assert_eq!(said, TOKEN);
+        let message = refresh(&world, &rules(), &mine, &token, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
         assert_eq!(events(&world, "oauth.revoke").await, 1);
         assert_eq!(world.write(move |tx| grants::list(tx, ada)).await.len(), 1);
     });
