@@ -67,13 +67,13 @@ async fn recommend(world: &World, shop: &Shop, item: &str) -> Value {
 fn recommendation_opens_once_most_auctions_are_lost_and_stays() {
     on_each_engine(async |world| {
         let (shop, [item, other]) = shop_with_items(&world).await;
-        let told = async || world.letters(MAIL).await.len();
+        let response = async || world.letters(MAIL).await.len();
         // Too few auctions say nothing, and a fifth won is enough.
         auctions(&world, &item, 200_000, (19, 0)).await;
         auctions(&world, &other, 200_000, (80, 20)).await;
         assert_eq!(world.advise().await, 1);
         assert_eq!(open(&world, &shop).await, None);
-        assert_eq!(told().await, 0);
+        assert_eq!(response().await, 0);
         auctions(&world, &item, 200_000, (2, 0)).await;
         assert_eq!(world.advise().await, 0, "a day later only");
         world.pass(DAY);
@@ -90,12 +90,12 @@ fn recommendation_opens_once_most_auctions_are_lost_and_stays() {
                 "dependent_entities": [],
             })
         );
-        assert_eq!(told().await, 1);
+        assert_eq!(response().await, 1);
         // It stays as long as nothing is worth more.
         world.pass(DAY);
         world.advise().await;
         assert_eq!(open(&world, &shop).await.unwrap()["id"], first["id"]);
-        assert_eq!(told().await, 1);
+        assert_eq!(response().await, 1);
     });
 }
 
@@ -215,9 +215,9 @@ fn interrupted_recommendation_is_announced_once_by_one_node() {
             let (adviser, found) = (again.clone(), found.clone());
             world.write(move |tx| adviser.publish_findings(tx, id, true, &found)).await;
         }
-        let letters = world.letters(MAIL).await;
-        let [(subject, text)] = letters.as_slice() else {
-            panic!("{letters:?}");
+        let emails = world.letters(MAIL).await;
+        let [(subject, text)] = emails.as_slice() else {
+            panic!("{emails:?}");
         };
         assert_eq!(subject, "New recommendation for Shop of ana on Town");
         let open = open(&world, &shop).await.unwrap();

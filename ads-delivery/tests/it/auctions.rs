@@ -15,14 +15,14 @@ const DAY: i64 = 86_400_000;
 
 /// Somebody looks; which line item is shown.
 async fn shown(world: &World, viewer: i64) -> String {
-    let ask = AdRequest {
+    let request = AdRequest {
         viewer: AdViewer { ledger_id: -1 - viewer, ..AdViewer::default() },
         placement: Placement::Timeline,
         slots: 1,
         video_post_id: None,
     };
     let evaluator = Arc::clone(&world.evaluator);
-    let look = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &ask);
+    let look = move |tx: &mut Tx<'_>| serving::serve_ads(tx, (&evaluator, &AdsConfig::default()), &[0; 32], &request);
     let served = world.store.read(look).await.unwrap();
     let bids = served.bid_outcomes;
     // One more than is shown, and eight of the others at most.

@@ -21,8 +21,8 @@ fn wanted(keywords: &[&str], since: Time, until: Time) -> InsightsQuery {
     }
 }
 
-async fn volume(world: &World, wanted: &InsightsQuery, step_ms: i64) -> Vec<u64> {
-    world.insights(wanted, step_ms).await.0
+async fn volume(world: &World, expected: &InsightsQuery, step_ms: i64) -> Vec<u64> {
+    world.insights(expected, step_ms).await.0
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn keyword_bucket_counts_the_posts_of_its_time_span() {
         world.pass(HOUR_MS / 2);
         let end = world.clock.now();
         let of = async |keywords: &[&str], negatives: &[&str]| {
-            let mut asked = wanted(keywords, begin, end);
-            asked.negatives = negatives.iter().map(|&text| text.to_owned()).collect();
-            volume(&world, &asked, HOUR_MS).await
+            let mut requested = wanted(keywords, begin, end);
+            requested.negatives = negatives.iter().map(|&text| text.to_owned()).collect();
+            volume(&world, &requested, HOUR_MS).await
         };
         assert_eq!(of(&["bike"], &[]).await, [1, 1, 1]);
         // A post counts once, however many of the keywords it holds.
@@ -76,11 +76,11 @@ fn keyword_bucket_counts_the_posts_of_its_time_span() {
 #[test]
 fn keyword_country_is_that_of_the_place_or_of_the_author() {
     on_each_engine(async |world| {
-        let mut people = Vec::new();
+        let mut users = Vec::new();
         for (name, home) in [("ana", "Lisboa"), ("ben", "Portugal"), ("cem", "Paris"), ("dee", "")] {
             let user = world.user(name.to_owned()).await;
             world.live_at(user, home).await;
-            people.push(user);
+            users.push(user);
         }
         let place = |id: &str, code: &str| NewPlace {
             id: id.to_owned(),
@@ -97,7 +97,7 @@ fn keyword_country_is_that_of_the_place_or_of_the_author() {
             })
             .await;
         let begin = world.clock.now();
-        for user in &people {
+        for user in &users {
             world.say(*user, "my bike").await;
         }
         // From there, whoever writes.
@@ -106,19 +106,19 @@ fn keyword_country_is_that_of_the_place_or_of_the_author() {
             let new = NewPost { text: text.to_owned(), place_id: id.to_owned(), ..NewPost::default() };
             world.write(move |tx| network::posts::create(tx, &by, &new)).await;
         };
-        from(people[3], "00000000000000aa", "a bike by the river").await;
-        from(people[0], "00000000000000bb", "bike tour abroad").await;
+        from(users[3], "00000000000000aa", "a bike by the river").await;
+        from(users[0], "00000000000000bb", "bike tour abroad").await;
         world.pass(1_000);
         let end = world.clock.now();
         let count = async |code: &str| {
-            let mut asked = wanted(&["bike"], begin, end);
-            asked.country = Some(InsightsCountry { code: code.to_owned(), residents: world.people_of(code).await });
-            volume(&world, &asked, DAY_MS).await
+            let mut requested = wanted(&["bike"], begin, end);
+            requested.country = Some(InsightsCountry { code: code.to_owned(), residents: world.people_of(code).await });
+            volume(&world, &requested, DAY_MS).await
         };
         assert_eq!(count("PT").await, [3]);
         assert_eq!(count("FR").await, [2]);
         assert_eq!(count("ES").await, [0]);
-        world.live_at(people[3], "Madrid, Spain").await;
+        world.live_at(users[3], "Madrid, Spain").await;
         assert_eq!(count("ES").await, [1]);
         assert_eq!(volume(&world, &wanted(&["bike"], begin, end), DAY_MS).await, [6]);
     });
@@ -152,8 +152,8 @@ fn related_keywords_are_those_that_most_users_write_with_it() {
     on_each_engine(async |world| {
         let begin = world.clock.now();
         coffee_drinkers(&world).await;
-        let asked = wanted(&["coffee"], begin, world.clock.now());
-        let (_, related) = world.insights(&asked, DAY_MS).await;
+        let requested = wanted(&["coffee"], begin, world.clock.now());
+        let (_, related) = world.insights(&requested, DAY_MS).await;
         let place = |term: &str| related.iter().position(|other| other == term);
         assert!(related.len() <= 30);
         assert!(place("espresso machine").is_some() || place("espresso") < Some(2));
@@ -169,7 +169,7 @@ fn related_keywords_are_those_that_most_users_write_with_it() {
         assert_eq!(distinct.len(), related.len());
 
         // What is denied or blocked does not come.
-        let mut other = asked.clone();
+        let mut other = requested.clone();
         other.negatives = vec!["latte".to_owned()];
         other.blocked = vec!["grinder".to_owned()];
         let (_, fewer) = world.insights(&other, DAY_MS).await;
@@ -182,13 +182,13 @@ fn related_keywords_are_cached_for_five_minutes_and_counts_are_not() {
     on_each_engine(async |world| {
         let begin = world.clock.now();
         let users = coffee_drinkers(&world).await;
-        let asked = wanted(&["coffee"], begin, world.clock.now());
-        let (_, related) = world.insights(&asked, DAY_MS).await;
+        let requested = wanted(&["coffee"], begin, world.clock.now());
+        let (_, related) = world.insights(&requested, DAY_MS).await;
         for (number, user) in users.iter().enumerate() {
             world.say(*user, &format!("coffee and croissants {number}")).await;
         }
         world.pass(1);
-        let later = InsightsQuery { until: world.clock.now(), ..asked.clone() };
+        let later = InsightsQuery { until: world.clock.now(), ..requested.clone() };
         let (volume, same) = world.insights(&later, DAY_MS).await;
         assert_eq!(same, related);
         assert_eq!(volume, [26]);

@@ -54,27 +54,27 @@ const TEXTS: [&str; 6] = [
 ];
 
 /// Lets users live somewhere and write; their posts.
-async fn random_posts(world: &World, dice: &mut Dice, users: &[UserId]) -> Vec<PostId> {
+async fn random_posts(world: &World, rng: &mut Dice, users: &[UserId]) -> Vec<PostId> {
     let mut posts = Vec::new();
     for user in users {
         let places = ["Lisbon, Portugal", "Porto", "Paris", "nowhere at all", ""];
-        world.live_at(*user, places[dice.roll(5)]).await;
-        for round in 0..dice.roll(3) {
+        world.live_at(*user, places[rng.roll(5)]).await;
+        for round in 0..rng.roll(3) {
             // No two posts are the same.
-            let text = format!("{} {}", TEXTS[dice.roll(6)], "🚲".repeat(posts.len() + 1));
-            let text = if round == 0 && dice.roll(3) == 0 { TEXTS[dice.roll(6)].to_owned() } else { text };
-            let said = world.say(*user, &text).await;
-            posts.push(said);
+            let text = format!("{} {}", TEXTS[rng.roll(6)], "🚲".repeat(posts.len() + 1));
+            let text = if round == 0 && rng.roll(3) == 0 { TEXTS[rng.roll(6)].to_owned() } else { text };
+            let message = world.say(*user, &text).await;
+            posts.push(message);
         }
     }
     posts
 }
 
 /// Lets users like, follow and unfollow.
-async fn random_actions(world: &World, dice: &mut Dice, users: &[UserId], posts: &[PostId]) {
+async fn random_actions(world: &World, rng: &mut Dice, users: &[UserId], posts: &[PostId]) {
     for _ in 0..120 {
-        let (user, other, post) = (*dice.pick(users), *dice.pick(users), *dice.pick(posts));
-        match dice.roll(4) {
+        let (user, other, post) = (*rng.pick(users), *rng.pick(users), *rng.pick(posts));
+        match rng.roll(4) {
             0 => {
                 world.write(move |tx| network::likes::like(tx, user, post)).await;
             }
@@ -87,38 +87,32 @@ async fn random_actions(world: &World, dice: &mut Dice, users: &[UserId], posts:
     }
 }
 
-fn random_criterion(dice: &mut Dice, users: &[UserId]) -> TargetingCriterion {
-    let operator = if dice.roll(5) == 0 { Ne } else { Eq };
-    let (kind, value) = match dice.roll(12) {
-        0 | 1 => ("FOLLOWERS_OF_USER", dice.pick(users).to_string()),
-        2 => ("SIMILAR_TO_FOLLOWERS_OF_USER", dice.pick(users).to_string()),
+fn random_criterion(rng: &mut Dice, users: &[UserId]) -> TargetingCriterion {
+    let operator = if rng.roll(5) == 0 { Ne } else { Eq };
+    let (kind, value) = match rng.roll(12) {
+        0 | 1 => ("FOLLOWERS_OF_USER", rng.pick(users).to_string()),
+        2 => ("SIMILAR_TO_FOLLOWERS_OF_USER", rng.pick(users).to_string()),
         3 => ("BROAD_KEYWORD", "bike".to_owned()),
         4 => ("PHRASE_KEYWORD", "cargo bike".to_owned()),
         5 => ("EXACT_KEYWORD", "cargo bike".to_owned()),
         6 => ("UNORDERED_KEYWORD", "bikes cargo".to_owned()),
         7 => ("INTEREST", "17003".to_owned()),
-        8 | 9 => ("LOCATION", country(["PT", "FR"][dice.roll(2)])),
-        10 => ("LANGUAGE", ["en", "pt"][dice.roll(2)].to_owned()),
+        8 | 9 => ("LOCATION", country(["PT", "FR"][rng.roll(2)])),
+        10 => ("LANGUAGE", ["en", "pt"][rng.roll(2)].to_owned()),
         _ => ("GENDER", "1".to_owned()),
     };
     criterion(kind, value, operator)
 }
 
 /// Changes something that estimates must follow.
-async fn random_change(
-    world: &World,
-    dice: &mut Dice,
-    users: &[UserId],
-    round: usize,
-    (user, other): (UserId, UserId),
-) {
+async fn random_change(world: &World, rng: &mut Dice, users: &[UserId], round: usize, (user, other): (UserId, UserId)) {
     match round % 6 {
         0 if user != other => follow(world, user, other).await,
         1 if user != other => {
             world.write(move |tx| Ok(network::follows::unfollow(tx, user, other)?)).await;
         }
         2 => {
-            world.live_at(user, ["Lisboa", "Lyon", ""][dice.roll(3)]).await;
+            world.live_at(user, ["Lisboa", "Lyon", ""][rng.roll(3)]).await;
         }
         3 => world.pass(601_000),
         4 if user != users[0] => {
@@ -133,8 +127,8 @@ async fn random_change(
 async fn assert_same_without_cache(world: &World, audience: TargetedAudience) {
     let fresh = Evaluator::new(None);
     let cached = world.estimate(&audience).await;
-    let asked = audience.clone();
-    let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &asked);
+    let requested = audience.clone();
+    let again = move |tx: &mut store::Tx<'_>| fresh.estimate(tx, &requested);
     assert_eq!(world.store.read(again).await.unwrap(), cached, "{audience:?}");
 }
 
@@ -163,15 +157,15 @@ async fn followers(world: &World) -> (Vec<UserId>, TargetingCriterion) {
 #[test]
 fn estimate_counts_the_users_whom_the_evaluator_admits() {
     on_each_engine(async |world| {
-        let mut dice = Dice(7);
+        let mut rng = Dice(7);
         let users = people(&world, 30).await;
-        let posts = random_posts(&world, &mut dice, &users).await;
-        random_actions(&world, &mut dice, &users, &posts).await;
+        let posts = random_posts(&world, &mut rng, &users).await;
+        random_actions(&world, &mut rng, &users, &posts).await;
         let (mut reached, mut some) = (0, 0);
         for round in 0..60 {
             let mut all = TargetedAudience { advertiser: Some(users[0]), ..TargetedAudience::default() };
-            for _ in 0..=dice.roll(4) {
-                all.criteria.push(random_criterion(&mut dice, &users));
+            for _ in 0..=rng.roll(4) {
+                all.criteria.push(random_criterion(&mut rng, &users));
             }
             let estimate = world.estimate(&all).await;
             let admitted = world.admitted(&all, &users).await;
@@ -180,8 +174,8 @@ fn estimate_counts_the_users_whom_the_evaluator_admits() {
             reached += estimate.count;
             some += u64::from(estimate.count > 0 && count < 30);
             // The world goes on between the questions; what is kept must follow.
-            let (user, other) = (*dice.pick(&users), *dice.pick(&users));
-            random_change(&world, &mut dice, &users, round, (user, other)).await;
+            let (user, other) = (*rng.pick(&users), *rng.pick(&users));
+            random_change(&world, &mut rng, &users, round, (user, other)).await;
             let plain = TargetedAudience { criteria: vec![criterion("FOLLOWERS_OF_USER", other, Eq)], ..all };
             assert_same_without_cache(&world, plain).await;
         }
@@ -310,6 +304,8 @@ fn blocking_suspended_and_inactive_users_are_not_reached() {
 #[test]
 fn anonymous_viewer_is_reached_only_without_criteria() {
     on_each_engine(async |world| {
+        let users = people(&world, 1).await;
+        world.live_at(users[0], "Lisbon, Portugal").await;
         let (open, closed) = (audience(Vec::new()), audience(vec![criterion("LOCATION", country("PT"), Eq)]));
         let evaluator = std::sync::Arc::clone(&world.evaluator);
         let read = move |tx: &mut store::Tx<'_>| {

@@ -37,8 +37,8 @@ impl Shop {
                     params.insert(name, value);
                 }
                 let mut ctx = AccountContext::new_for_operator(tx, owner, account.clone());
-                let made = engine::create(&mut ctx, &FUNDING_INSTRUMENT, &params)?;
-                Ok((account, made.id))
+                let created = engine::create(&mut ctx, &FUNDING_INSTRUMENT, &params)?;
+                Ok((account, created.id))
             })
             .await;
         Self { account, owner, instrument }
@@ -64,8 +64,8 @@ impl Shop {
 
     /// Makes something; its id.
     pub(crate) async fn make(&self, world: &World, path: &str, pairs: &[(&str, &str)]) -> String {
-        let made = self.call(world, "POST", path, pairs).await;
-        let data = &made["data"];
+        let created = self.call(world, "POST", path, pairs).await;
+        let data = &created["data"];
         let one = data.get(0).unwrap_or(data);
         one["id"].as_str().unwrap().to_owned()
     }
@@ -180,10 +180,10 @@ impl World {
     pub(crate) async fn letters(&self, to: &'static str) -> Vec<(String, String)> {
         let list = |tx: &mut Tx<'_>| Ok(network::emails::list(tx, None, 1000)?);
         let all = self.store.read(list).await.unwrap().into_iter();
-        all.filter(|letter| letter.recipient == to)
-            .map(|letter| {
-                let text = letter.text.unwrap().expose_secret().to_owned();
-                (letter.subject, text)
+        all.filter(|email| email.recipient == to)
+            .map(|email| {
+                let text = email.text.unwrap().expose_secret().to_owned();
+                (email.subject, text)
             })
             .collect()
     }

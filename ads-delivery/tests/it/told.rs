@@ -11,9 +11,9 @@ use crate::world::{World, audience, criterion, on_each_engine};
 const DAY_MS: i64 = 86_400_000;
 
 async fn tell(world: &World, user: UserId, born_on: &'static str, gender: &'static str) {
-    let told =
+    let response =
         PrivateProfileChanges { born_on: Some(born_on.to_owned()), gender: Some(gender.to_owned()), phone: None };
-    world.write(move |tx| update(tx, &AuditActor::user(user, ""), user, &told)).await;
+    world.write(move |tx| update(tx, &AuditActor::user(user, ""), user, &response)).await;
 }
 
 fn one(kind: &str, value: &str) -> TargetedAudience {
@@ -40,11 +40,11 @@ fn age_and_gender_criteria_use_the_private_profile_of_the_day() {
         tell(&world, old, "1960-01-01", "male").await;
         tell(&world, users[3], "", "female").await;
         world.pass(60_000);
-        let is = async |kind: &str, value: &str, wanted: &[UserId]| {
-            let asked = one(kind, value);
-            assert_eq!(world.admitted(&asked, &users).await, wanted, "{kind} {value}");
-            let estimate = world.estimate(&asked).await;
-            assert_eq!(estimate.count, u64::try_from(wanted.len()).unwrap(), "{kind} {value}");
+        let is = async |kind: &str, value: &str, expected: &[UserId]| {
+            let requested = one(kind, value);
+            assert_eq!(world.admitted(&requested, &users).await, expected, "{kind} {value}");
+            let estimate = world.estimate(&requested).await;
+            assert_eq!(estimate.count, u64::try_from(expected.len()).unwrap(), "{kind} {value}");
             assert!(estimate.ignored_types.is_empty());
         };
         is("AGE", "AGE_13_TO_24", &[young]).await;
@@ -116,7 +116,7 @@ fn device_and_version_criteria_use_the_last_session() {
             };
             world.write(move |tx| Ok(store::ads::options::upsert(tx, &choice)?)).await;
         }
-        for (kind, value, operator, wanted) in [
+        for (kind, value, operator, expected) in [
             ("DEVICE", "d1", Eq, &users[..2]),
             ("DEVICE", "d2", Eq, &users[2..3]),
             ("DEVICE", "d3", Eq, &[]),
@@ -127,9 +127,9 @@ fn device_and_version_criteria_use_the_last_session() {
             ("PLATFORM_VERSION", "v3", Eq, &users[2..3]),
             ("PLATFORM_VERSION", "v9", Eq, &[]),
         ] {
-            let asked = audience(vec![criterion(kind, value, operator)]);
-            let admitted = world.admitted(&asked, &users).await;
-            assert_eq!(admitted, wanted, "{kind} {value} {operator:?}");
+            let requested = audience(vec![criterion(kind, value, operator)]);
+            let admitted = world.admitted(&requested, &users).await;
+            assert_eq!(admitted, expected, "{kind} {value} {operator:?}");
         }
     });
 }

@@ -143,13 +143,13 @@ impl World {
 
 impl World {
     /// How much is written, and what comes with it.
-    pub(crate) async fn insights(&self, wanted: &InsightsQuery, step_ms: i64) -> (Vec<u64>, Vec<String>) {
+    pub(crate) async fn insights(&self, expected: &InsightsQuery, step_ms: i64) -> (Vec<u64>, Vec<String>) {
         self.settled().await;
-        let (evaluator, wanted) = (Arc::clone(&self.evaluator), wanted.clone());
+        let (evaluator, expected) = (Arc::clone(&self.evaluator), expected.clone());
         let snapshot = self.search.snapshot();
         let read = move |tx: &mut store::Tx<'_>| {
-            let volume = network::insights::count_volume(tx, &snapshot, &wanted, step_ms)?;
-            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &wanted)?;
+            let volume = network::insights::count_volume(tx, &snapshot, &expected, step_ms)?;
+            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &expected)?;
             Ok((volume, related.to_vec()))
         };
         self.store.read(read).await.unwrap()
