@@ -113,9 +113,6 @@ fn account_has_one_do_not_reach_list_that_is_no_audience() {
     }
     let id = list["id"].as_str().unwrap();
     is(&ads.send("POST", "/do_not_reach_lists", &[]), 400, "INVALID", "account_id");
-    let long = "x".repeat(1_001);
-    let too_long = [("description", long.as_str())];
-    is(&ads.send("POST", "/do_not_reach_lists", &too_long), 400, "INVALID_PARAMETER", "description");
     // It is no audience, and no audience is one.
     let audience = format!("/custom_audiences/{id}");
     let not_found = "TAILORED_AUDIENCE_NOT_FOUND";
