@@ -188,7 +188,7 @@ fn criteria_of_followers_and_places_are_combined_and_excluded() {
     on_each_engine(async |world| {
         let (users, followers) = followers(&world).await;
         let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
-            assert_reached(&world, &users, expected, all).await
+            assert_reached(&world, &users, expected, all).await;
         };
         let [_, b, c, d, e, ..] = users[..] else { panic!() };
         is(&users, Vec::new()).await;
@@ -214,7 +214,7 @@ fn keywords_reach_users_who_write_or_like_them() {
     on_each_engine(async |world| {
         let (users, followers) = followers(&world).await;
         let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
-            assert_reached(&world, &users, expected, all).await
+            assert_reached(&world, &users, expected, all).await;
         };
         let [_, b, c, d, e, f, ..] = users[..] else { panic!() };
         let post = world.say(e, "Two cargo bikes, one helmet").await;
@@ -239,7 +239,7 @@ fn interest_and_language_reach_users_by_their_posts_and_follows() {
     on_each_engine(async |world| {
         let (users, _) = followers(&world).await;
         let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
-            assert_reached(&world, &users, expected, all).await
+            assert_reached(&world, &users, expected, all).await;
         };
         let [_, _, c, _, e, f, ..] = users[..] else { panic!() };
         world.say(e, "Two cargo bikes, one helmet").await;
@@ -280,7 +280,7 @@ fn blocking_suspended_and_inactive_users_are_not_reached() {
     on_each_engine(async |world| {
         let (users, followers) = followers(&world).await;
         let is = async |expected: &[UserId], all: Vec<TargetingCriterion>| {
-            assert_reached(&world, &users, expected, all).await
+            assert_reached(&world, &users, expected, all).await;
         };
         let [_, b, c, d, .., last] = users[..] else { panic!() };
         world.write(move |tx| network::blocks::block(tx, b, last)).await;
