@@ -122,6 +122,7 @@ async fn imported(world: &World, author: UserId) -> (PostId, PostId) {
     ids
 }
 
+#[expect(clippy::too_many_lines, reason = "one row for each fact")]
 async fn posts(world: &World) -> (Named, i64) {
     let (ada, bob, acme) = people(world).await;
     let app = app(world, ada).await;

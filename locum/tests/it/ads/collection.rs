@@ -79,6 +79,7 @@ pub(super) struct World {
 }
 
 impl World {
+    #[expect(clippy::too_many_lines, reason = "one of each kind of record")]
     pub(super) fn new() -> Self {
         let ads = Advertiser::new();
         let feature = ["ads", "account", "feature", &ads.account];
