@@ -130,7 +130,7 @@ fn parameter_object(param: &Parameter) -> Value {
         object.insert("x-alias".into(), aliases.into());
     }
     let schema = parameter_schema(param);
-    if schema["type"] == "array" {
+    if schema.get("type").is_some_and(|kind| kind == "array") {
         object.insert("style".into(), "form".into());
         object.insert("explode".into(), false.into());
     }
