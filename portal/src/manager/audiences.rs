@@ -1,7 +1,7 @@
 //! Audiences: their size, sharing and use in targeting.
 
 use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
-use ads_engine::{OperationData, RecordView, ResourceVerb};
+use ads_engine::{RecordView, ResourceVerb};
 use base::Error;
 use pages::manager::{
     ActionButton, AdsManagerPage, DataTable, EmptyState, MetricTile, NavLink, PageBlock, TableCell, TableRow,
@@ -139,14 +139,7 @@ fn page_actions(ctx: &ManagerAccount, audience: &RecordView) -> Vec<NavLink> {
 }
 
 fn targeted_by_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<PageBlock, Error> {
-    let found = match ctx.may_call("GET", TARGETED_PATH) {
-        true => ctx.call(tx, ("GET", TARGETED_PATH), &[id], json!({ "with_active": false }))?.data,
-        false => OperationData::default(),
-    };
-    let campaigns = match &found {
-        OperationData::Value(Value::Array(campaigns)) => campaigns.as_slice(),
-        _ => &[],
-    };
+    let campaigns = ctx.list_values(tx, TARGETED_PATH, &[id], json!({ "with_active": false }))?;
     let rows = campaigns.iter().flat_map(|campaign| {
         let name = json_text(campaign, "campaign_name");
         let above = ctx.page_path(&format!("/campaigns/{}", json_text(campaign, "campaign_id")));

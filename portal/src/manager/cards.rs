@@ -155,7 +155,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, what: &str) -> 
         "poll" => declared_fields(tx, ctx, section.resource, None, POLL_FIELDS)?,
         _ => declared_fields(tx, ctx, section.resource, None, CONVERSATION_FIELDS)?,
     };
-    let is_composed = section.name == "cards";
+    let handler: Option<FormHandler> = if section.name == "cards" { Some(submit_components) } else { None };
     let form = FormDefinition {
         heading: (*heading).to_owned(),
         lead: "Add the card to a post or scheduled post.".to_owned(),
@@ -163,7 +163,7 @@ pub(super) fn create_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, what: &str) -> 
         fields,
         submit: "Create card",
         redirect: FormRedirect::Created(ctx.page_path(&format!("/{part}"))),
-        handler: is_composed.then_some(submit_components as FormHandler),
+        handler,
         ..FormDefinition::create(ctx, section.resource, "/cards", &format!("new/{what}"))
     };
     Ok(Some(form.adjust_field("duration_in_minutes", |field| field.with_options(VOTING_PERIODS))))

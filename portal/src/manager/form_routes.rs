@@ -85,9 +85,10 @@ fn delete_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, section: &Section, id: &st
         (None, tab) => format!("/{tab}"),
     };
     let name = Some(found.text("name")).filter(|name| !name.is_empty()).unwrap_or(id);
-    let (heading, submit, done_code) = match section.is_promotion {
-        true => ("Stop promoting?".to_owned(), "Stop promoting", "stopped"),
-        false => (format!("Delete {} {name}?", section.label), "Delete", "deleted"),
+    let (heading, submit, done_code) = if section.is_promotion {
+        ("Stop promoting?".to_owned(), "Stop promoting", "stopped")
+    } else {
+        (format!("Delete {} {name}?", section.label), "Delete", "deleted")
     };
     Ok(FormDefinition {
         heading,

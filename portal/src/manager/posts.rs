@@ -3,7 +3,7 @@
 use ads::resources::draft_posts::DRAFT_POST;
 use ads::resources::media_library::LIBRARY_MEDIA;
 use ads::resources::scheduled_posts::SCHEDULED_POST;
-use ads_engine::{OperationData, OperationOutput, RecordView, Resource, ResourceVerb};
+use ads_engine::{OperationOutput, RecordView, Resource, ResourceVerb};
 use base::Error;
 use pages::manager::{
     AdsManagerPage, CreativePreview, CreativePreviews, DataTable, NavLink, PageBlock, TableCell, TableRow,
@@ -97,14 +97,7 @@ fn unpublished_table(
 
 fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, Error> {
     let params = json!({ "post_type": "PUBLISHED", "timeline_type": "ALL", "count": 50 });
-    let posts = match ctx.may_call("GET", PUBLISHED_PATH) {
-        true => ctx.call(tx, ("GET", PUBLISHED_PATH), &[], params)?.data,
-        false => OperationData::default(),
-    };
-    let posts = match &posts {
-        OperationData::Value(Value::Array(posts)) => posts.as_slice(),
-        _ => &[],
-    };
+    let posts = ctx.list_values(tx, PUBLISHED_PATH, &[], params)?;
     let rows = posts.iter().map(|post| {
         let id = json_text(post, "id_str");
         let is_promoted_only = post.get("nullcast").and_then(Value::as_bool) != Some(false);

@@ -172,6 +172,23 @@ impl ManagerAccount {
         }
     }
 
+    /// The items of an operation that returns other data than records; empty if the role may not call it.
+    pub(super) fn list_values(
+        &self,
+        tx: &mut Tx<'_>,
+        path: &str,
+        ids: &[&str],
+        params: Value,
+    ) -> Result<Vec<Value>, Error> {
+        if !self.may_call("GET", path) {
+            return Ok(Vec::new());
+        }
+        match self.call(tx, ("GET", path), ids, params)?.data {
+            OperationData::Value(Value::Array(items)) => Ok(items),
+            _ => Err(Fault::new(format!("{path} does not return an array")).into()),
+        }
+    }
+
     /// For work of the engine that is not an operation.
     pub(super) fn open_context<'t, 'c>(
         &self,
