@@ -12,7 +12,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{
-    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, OperationOutput,
+    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, Kind, OperationOutput,
     ParsedParams, RequiredRole,
 };
 use base::{Error, Time};
@@ -23,12 +23,12 @@ pub use time_series::age_bucket;
 
 use stats_query::{ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS, StatsQuery};
 
-const ENTITY: FieldSpec = FieldSpec::new("entity", FieldKind::Word(ENTITIES)).required();
-const IDS: FieldSpec = FieldSpec::new("entity_ids", FieldKind::Texts(20, 20)).required();
+const ENTITY: FieldSpec = FieldSpec::new("entity", Kind::word(ENTITIES)).required();
+const IDS: FieldSpec = FieldSpec::new("entity_ids", Kind::text(1, 20).list(1, 20)).required();
 const START: FieldSpec = FieldSpec::text("start_time", 1, 40).required();
 const END: FieldSpec = FieldSpec::text("end_time", 1, 40).required();
 const GRANULARITY: FieldSpec = FieldSpec::one_of("granularity", GRANULARITIES).required();
-const METRICS: FieldSpec = FieldSpec::new("metric_groups", FieldKind::SomeOf(GROUPS)).required();
+const METRICS: FieldSpec = FieldSpec::new("metric_groups", Kind::one_of(GROUPS).list(1, usize::MAX)).required();
 const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required();
 
 const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");
@@ -71,7 +71,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         jobs::list,
     )
     .requires_role(RequiredRole::StatsReader)
-    .params(&[FieldSpec::new("job_ids", FieldKind::Longs(200)), COUNT, CURSOR]),
+    .params(&[FieldSpec::new("job_ids", Kind::LONG.list(1, 200)), COUNT, CURSOR]),
     CustomOperation::mutation(
         "DELETE",
         "deleteAdsStatsJob",
@@ -80,7 +80,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         jobs::cancel,
     )
     .requires_role(RequiredRole::StatsReader)
-    .params(&[FieldSpec::new("job_id", FieldKind::Long).required()]),
+    .params(&[FieldSpec::new("job_id", Kind::LONG).required()]),
     CustomOperation::get(
         "getAdsActiveEntities",
         "/stats/accounts/{account_id}/active_entities",
@@ -93,9 +93,9 @@ pub static OPERATIONS: &[CustomOperation] = &[
         ENTITY,
         START,
         END,
-        FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 200)),
-        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 200)),
-        FieldSpec::new("line_item_ids", FieldKind::Ids(&LINE_ITEM, 200)),
+        FieldSpec::new("campaign_ids", Kind::custom(&CAMPAIGN).list(1, 200)),
+        FieldSpec::new("funding_instrument_ids", Kind::custom(&FUNDING_INSTRUMENT).list(1, 200)),
+        FieldSpec::new("line_item_ids", Kind::custom(&LINE_ITEM).list(1, 200)),
     ]),
     CustomOperation::get(
         "getAdsReachOfCampaigns",
@@ -106,7 +106,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .requires_feature(REACH)
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)
-    .params(&[FieldSpec::new("campaign_ids", FieldKind::Ids(&CAMPAIGN, 20)).required(), START, END]),
+    .params(&[FieldSpec::new("campaign_ids", Kind::custom(&CAMPAIGN).list(1, 20)).required(), START, END]),
     CustomOperation::get(
         "getAdsReachOfFundingInstruments",
         "/stats/accounts/{account_id}/reach/funding_instruments",
@@ -117,7 +117,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .requires_role(RequiredRole::CampaignReader)
     .rate_limited(AdsRateClass::Stats)
     .params(&[
-        FieldSpec::new("funding_instrument_ids", FieldKind::Ids(&FUNDING_INSTRUMENT, 20)).required(),
+        FieldSpec::new("funding_instrument_ids", Kind::custom(&FUNDING_INSTRUMENT).list(1, 20)).required(),
         START,
         END,
     ]),

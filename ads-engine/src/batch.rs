@@ -2,12 +2,13 @@
 
 use base::refusal::{AdsProblem, AdsRefusal};
 use base::{Error, Refusal};
+use schema::RawParam;
 use serde_json::{Map, Value, json};
 
 use crate::account_context::{AccountContext, BatchState};
 use crate::declaration::{Resource, ResourceVerb};
 use crate::engine::{self, ensure_valid_params};
-use crate::field_kind::RawParam;
+use crate::field_kind::parse_record_id;
 use crate::operations::field_params;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
@@ -183,7 +184,7 @@ fn item_record_id(
         .or_else(|| item.params.iter().find(|(key, _)| *key == "id"));
     let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
-    let id = resource.id_format.parse(name, &text)?;
+    let id = parse_record_id(resource.id_format, name, &text)?;
     params.echo.insert(name.to_owned(), resource.id_format.format(id.max(0)).into());
     Ok(id)
 }

@@ -6,17 +6,15 @@ mod field;
 
 pub use custom_operation::{CustomOperation, OperationHandler, ReferenceList};
 pub use feature_gate::FeatureGate;
-pub use field::{
-    COUNT, CURSOR, DefaultValue, FieldRequirement, FieldSpec, ListFilter, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
-};
+pub use field::{COUNT, CURSOR, FieldSpec, ListFilter, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT};
 
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
+use schema::IdFormat;
 use serde_json::Value;
 
 use crate::access::RequiredRole;
 use crate::account_context::AccountContext;
-use crate::field_kind::{FieldKind, IdFormat};
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
@@ -158,8 +156,8 @@ impl Resource {
     pub fn indexed_number_fields(&self) -> Vec<&'static str> {
         let fields = self.fields.iter().filter(|field| {
             let filtered = |filter: &ListFilter| filter.field == field.name.post;
-            let refers = matches!(field.kind, FieldKind::Reference(..));
-            field.kind.is_number() && (refers || self.filters.iter().any(filtered))
+            let is_indexable = field.kind.is_number() && !field.kind.is_list();
+            is_indexable && (field.target().is_some() || self.filters.iter().any(filtered))
         });
         fields.map(|field| field.name.post).collect()
     }

@@ -2,11 +2,11 @@
 
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Refusal};
+use schema::{FieldRequirement, IdFormat};
 use store::records::{self, RecordVisibility};
 
 use crate::account_context::{AccountContext, record_not_found};
-use crate::declaration::{DeleteMode, FieldRequirement, Resource, ResourceVerb, ValidationRule};
-use crate::field_kind::{FieldKind, IdFormat};
+use crate::declaration::{DeleteMode, FieldSpec, Resource, ResourceVerb, ValidationRule};
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
 use crate::record_change::RecordChange;
@@ -162,10 +162,9 @@ pub fn delete(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id:
 fn hide_children(ctx: &mut AccountContext<'_, '_>, resource: &'static Resource, id: i64) -> Result<(), Error> {
     let account = ctx.account_id()?;
     for below in ctx.account()?.record.resource.account_resources {
-        let parents = below.fields.iter().filter(|field| match field.kind {
-            FieldKind::Reference(to, true) => std::ptr::eq(to, resource),
-            _ => false,
-        });
+        let is_parent =
+            |field: &&FieldSpec| field.is_parent && field.target().is_some_and(|to| std::ptr::eq(to, resource));
+        let parents = below.fields.iter().filter(is_parent);
         for field in parents {
             let hidden = records::hide_by_field(ctx.tx, below.name, account, (field.name.post, id))?;
             for id in hidden {
@@ -213,10 +212,7 @@ fn check_references(
     problems: &mut Vec<AdsProblem>,
 ) -> Result<(), Error> {
     for field in resource.fields {
-        let FieldKind::Reference(to, _) = field.kind else {
-            continue;
-        };
-        let Some(id) = params.int(field.name.post) else {
+        let (Some(to), Some(id)) = (field.target(), params.int(field.name.post)) else {
             continue;
         };
         let found = ctx.find_record(to, id)?;
@@ -271,8 +267,8 @@ fn find_referenced_record(
     name: &'static str,
 ) -> Result<Option<AdsRecord>, Error> {
     let field = change.record.resource.field(name);
-    match (field.map(|field| field.kind), change.record.int(name)) {
-        (Some(FieldKind::Reference(to, _)), Some(id)) => ctx.find_record(to, id),
+    match (field.and_then(FieldSpec::target), change.record.int(name)) {
+        (Some(to), Some(id)) => ctx.find_record(to, id),
         _ => Ok(None),
     }
 }

@@ -30,12 +30,13 @@ pub use account_context::{AccountContext, BatchState, OpenAccount, SHARED_ACCOUN
 pub use config::{AdsConfig, CURRENCIES, CurrencyRates, RATE_ONE};
 pub use declaration::*;
 pub use dispatch::{AdsResponse, dispatch_request};
-pub use field_kind::{FieldKind, IdFormat, RawParam};
-pub use operations::{AdsOperation, OperationAction, OperationParam, OperationParamLocation};
+pub use field_kind::{AnyAccountId, CardUriText, JsonShape, MediaKeyText, parse_record_id, parse_value};
+pub use operations::{AdsOperation, OperationAction};
 pub use output::{OperationData, OperationOutput};
 pub use parsed_params::ParsedParams;
 pub use record::AdsRecord;
 pub use record_change::RecordChange;
 pub use record_view::RecordView;
 pub use request::{AdsCaller, AdsRequest, CONSOLE_APP_ID, SharedEvaluator};
+pub use schema::{DefaultValue, FieldRequirement, IdFormat, Kind, Parameter, ParameterLocation, RawParam, ValueKind};
 pub use time_zone::AccountTimeZone;

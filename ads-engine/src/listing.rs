@@ -9,7 +9,6 @@ use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
 use crate::declaration::Resource;
 use crate::engine::ensure_valid_params;
-use crate::field_kind::FieldKind;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
 use crate::record::AdsRecord;
@@ -184,22 +183,15 @@ fn parse_list_query(
     let filters = resource.filters.iter().filter(|filter| !filter.field.is_empty());
     for filter in filters.filter(|filter| params.has(filter.name.post)) {
         let name = filter.name.post;
-        match (filter.field, filter.kind) {
-            ("id", _) => {
+        match filter.field {
+            "id" => {
                 let mut ids = params.ints(name);
                 // Ids may be restricted by two parameters.
                 ids.retain(|id| query.ids.as_ref().is_none_or(|known| known.contains(id)));
                 query.ids = Some(ids);
             }
-            (field, FieldKind::SomeOf(_) | FieldKind::Texts(..)) => {
-                query.words.push((field, params.texts(name)));
-            }
-            (field, kind) if kind.is_list() => query.numbers.push((field, params.ints(name))),
-            (field, FieldKind::OneOf(_) | FieldKind::Text(..)) => {
-                let word = params.text(name).unwrap_or_default();
-                query.words.push((field, vec![word.to_owned()]));
-            }
-            (field, _) => query.numbers.push((field, params.int(name).into_iter().collect())),
+            field if filter.kind.is_number() => query.numbers.push((field, params.ints(name))),
+            field => query.words.push((field, params.texts(name))),
         }
     }
     Ok(query)

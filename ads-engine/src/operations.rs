@@ -1,14 +1,12 @@
 //! All operations derived from the declarations: paths, parameters and required roles.
 
 use base::VocabularyWord;
-use serde_json::Value;
+use schema::{DefaultValue, FieldRequirement, Kind, Parameter, ParameterLocation};
 
 use crate::access::RequiredRole;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, DefaultValue, FieldRequirement, FieldSpec, InputFormat, ListFilter, ReferenceList,
-    Resource, ResourceVerb,
+    AdsRateClass, CustomOperation, FieldSpec, InputFormat, ListFilter, ReferenceList, Resource, ResourceVerb,
 };
-use crate::field_kind::FieldKind;
 
 #[derive(Debug)]
 pub struct AdsOperation {
@@ -22,7 +20,7 @@ pub struct AdsOperation {
     pub action: OperationAction,
     pub required_role: RequiredRole,
     pub sandbox_only: bool,
-    pub params: &'static [OperationParam],
+    pub params: &'static [Parameter],
     pub rate_class: AdsRateClass,
     pub is_write: bool,
     /// Whether the operation needs the search index.
@@ -35,73 +33,6 @@ pub enum OperationAction {
     Batch(&'static Resource),
     Custom(&'static CustomOperation),
     Reference(&'static ReferenceList),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperationParamLocation {
-    Path,
-    /// The query, a form, or a JSON body.
-    Input,
-}
-
-#[derive(Clone, Debug)]
-pub struct OperationParam {
-    pub name: VocabularyWord,
-    /// Alternative names.
-    pub aliases: &'static [&'static str],
-    pub location: OperationParamLocation,
-    pub kind: FieldKind,
-    pub requirement: FieldRequirement,
-    pub default_value: Option<Value>,
-    /// Whether the default appears in the echo.
-    pub echoes_default: bool,
-    /// Whether an empty value clears the field.
-    pub may_be_unset: bool,
-}
-
-impl OperationParam {
-    fn input_param(name: VocabularyWord, kind: FieldKind) -> Self {
-        Self {
-            name,
-            aliases: &[],
-            location: OperationParamLocation::Input,
-            kind,
-            requirement: FieldRequirement::Optional,
-            default_value: None,
-            echoes_default: false,
-            may_be_unset: false,
-        }
-    }
-
-    fn path_param(name: VocabularyWord, kind: FieldKind) -> Self {
-        Self {
-            location: OperationParamLocation::Path,
-            requirement: FieldRequirement::Required,
-            ..Self::input_param(name, kind)
-        }
-    }
-
-    fn with_default(self, value: impl Into<Value>) -> Self {
-        Self { default_value: Some(value.into()), echoes_default: true, ..self }
-    }
-
-    fn from_field(field: &FieldSpec, requirement: FieldRequirement, is_new: bool) -> Self {
-        Self {
-            aliases: field.aliases,
-            requirement,
-            may_be_unset: !is_new && field.create != FieldRequirement::Required,
-            ..Self::input_param(field.name, field.kind)
-        }
-    }
-
-    pub fn has_name(&self, name: &str) -> bool {
-        self.name.matches(name) || self.aliases.contains(&name)
-    }
-
-    /// The name in a vocabulary.
-    pub fn localized_name(&self, vocabulary: base::Vocabulary) -> String {
-        self.name.name_in(vocabulary).to_owned()
-    }
 }
 
 impl AdsOperation {
@@ -146,10 +77,8 @@ impl AdsOperation {
 
     /// The resource of accounts, if the path names one.
     pub fn account_resource(&self) -> Option<&'static Resource> {
-        self.params.iter().find_map(|param| match param.kind {
-            FieldKind::Reference(accounts, _) if param.name.matches("account_id") => Some(accounts),
-            _ => None,
-        })
+        let mut params = self.params.iter();
+        params.find(|param| param.name.matches("account_id")).and_then(|param| param.kind.downcast())
     }
 
     pub fn supports_totals(&self) -> bool {
@@ -237,19 +166,14 @@ fn verb_operation((accounts, resource): (&'static Resource, &'static Resource), 
 }
 
 /// The parameters of a resource's operation: the only source for validation and the OpenAPI document.
-fn verb_params(
-    (accounts, resource): (&'static Resource, &'static Resource),
-    verb: ResourceVerb,
-) -> Vec<OperationParam> {
+fn verb_params((accounts, resource): (&'static Resource, &'static Resource), verb: ResourceVerb) -> Vec<Parameter> {
     let mut all = vec![account_param(accounts)];
     if matches!(verb, ResourceVerb::Get | ResourceVerb::Update | ResourceVerb::Delete) {
-        all.push(OperationParam::path_param(resource.id, FieldKind::Reference(resource, false)));
+        all.push(path_param(resource.id, resource));
     }
-    let deleted =
-        || OperationParam::input_param(VocabularyWord::same_in_both("with_deleted"), FieldKind::Bool).with_default(0);
     match verb {
         ResourceVerb::List => all.extend(list_params(resource)),
-        ResourceVerb::Get if resource.supports_list_extras => all.push(deleted()),
+        ResourceVerb::Get if resource.supports_list_extras => all.push(flag_param("with_deleted")),
         ResourceVerb::Get | ResourceVerb::Delete => {}
         ResourceVerb::Create => all.extend(field_params(resource, true)),
         ResourceVerb::Update => all.extend(field_params(resource, false)),
@@ -257,44 +181,53 @@ fn verb_params(
     all
 }
 
-fn list_params(resource: &'static Resource) -> Vec<OperationParam> {
-    let same = |name| VocabularyWord::same_in_both(name);
+fn list_params(resource: &'static Resource) -> Vec<Parameter> {
     let (usual, most) = resource.page_size;
-    let mut all: Vec<OperationParam> = resource.filters.iter().map(filter_param).collect();
-    all.push(OperationParam::input_param(same("count"), FieldKind::Int(1, most)).with_default(usual));
-    all.push(OperationParam::input_param(same("cursor"), FieldKind::Text(1, 512)));
-    all.push(OperationParam::input_param(same("sort_by"), FieldKind::Texts(5, 100)));
+    let mut all: Vec<Parameter> = resource.filters.iter().map(filter_param).collect();
+    all.push(Parameter::query("count", Kind::int(1, most), "").default_number(usual));
+    all.push(Parameter::query("cursor", Kind::text(1, 512), ""));
+    all.push(Parameter::query("sort_by", Kind::text(1, 100).list(1, 5), ""));
     if resource.max_name_prefix > 0 {
-        all.push(OperationParam::input_param(same("q"), FieldKind::Text(1, resource.max_name_prefix)));
+        all.push(Parameter::query("q", Kind::text(1, resource.max_name_prefix), ""));
     }
     if resource.has_drafts {
-        all.push(OperationParam::input_param(same("with_draft"), FieldKind::Bool).with_default(0));
+        all.push(flag_param("with_draft"));
     }
     if resource.supports_list_extras {
-        all.push(OperationParam::input_param(same("with_deleted"), FieldKind::Bool).with_default(0));
-        all.push(OperationParam::input_param(same("with_total_count"), FieldKind::Bool).with_default(0));
+        all.push(flag_param("with_deleted"));
+        all.push(flag_param("with_total_count"));
     }
     all
 }
 
-fn filter_param(filter: &ListFilter) -> OperationParam {
-    OperationParam {
+fn filter_param(filter: &ListFilter) -> Parameter {
+    Parameter {
         aliases: filter.aliases,
+        location: ParameterLocation::Query,
         requirement: if filter.required { FieldRequirement::Required } else { FieldRequirement::Optional },
-        ..OperationParam::input_param(filter.name, filter.kind)
+        ..Parameter::member_named(filter.name, filter.kind)
     }
 }
 
 /// The fields that may be sent on create, or on update.
-pub fn field_params(resource: &Resource, is_new: bool) -> Vec<OperationParam> {
+pub fn field_params(resource: &Resource, is_new: bool) -> Vec<Parameter> {
     let need = |field: &FieldSpec| if is_new { field.create } else { field.update };
     let fields = resource.fields.iter();
     let fields = fields.filter(|field| need(field) != FieldRequirement::Ignored);
-    fields.map(|field| OperationParam::from_field(field, need(field), is_new)).collect()
+    fields.map(|field| field.to_parameter(need(field), is_new)).collect()
 }
 
-fn account_param(accounts: &'static Resource) -> OperationParam {
-    OperationParam::path_param(VocabularyWord::same_in_both("account_id"), FieldKind::Reference(accounts, false))
+fn path_param(name: VocabularyWord, target: &'static Resource) -> Parameter {
+    Parameter { name, ..Parameter::path("", Kind::custom(target), "") }
+}
+
+/// Off by default.
+fn flag_param(name: &'static str) -> Parameter {
+    Parameter { default_value: DefaultValue::Flag(false), ..Parameter::query(name, Kind::BOOL, "") }
+}
+
+fn account_param(accounts: &'static Resource) -> Parameter {
+    path_param(VocabularyWord::same_in_both("account_id"), accounts)
 }
 
 fn custom_operation(accounts: &'static Resource, custom: &'static CustomOperation) -> AdsOperation {
@@ -318,19 +251,15 @@ fn custom_operation(accounts: &'static Resource, custom: &'static CustomOperatio
     for field in custom.params {
         let changes = custom.method == "PUT";
         let need = if changes { field.update } else { field.create };
-        let param = OperationParam::from_field(field, need, !changes);
-        let param = match field.default_value {
-            DefaultValue::Empty => param,
-            // An update leaves omitted fields unchanged.
-            _ if changes => param,
-            start => param.with_default(start.to_value(field.kind)),
-        };
+        let param = field.to_parameter(need, !changes);
+        // An update leaves omitted fields unchanged.
+        let default_value = if changes { DefaultValue::Empty } else { field.default_value };
         let place = if names.iter().any(|name| field.name.matches(name)) {
-            OperationParamLocation::Path
+            ParameterLocation::Path
         } else {
-            OperationParamLocation::Input
+            ParameterLocation::Query
         };
-        all.push(OperationParam { location: place, ..param });
+        all.push(Parameter { location: place, default_value, ..param });
     }
     AdsOperation {
         id: custom.id,
@@ -350,21 +279,15 @@ fn custom_operation(accounts: &'static Resource, custom: &'static CustomOperatio
 
 fn reference_operation(reference: &'static ReferenceList) -> AdsOperation {
     let path = format!("/12{}", reference.path);
-    let mut all: Vec<OperationParam> =
-        reference.filters.iter().map(|(field, _)| OperationParam::from_field(field, field.create, true)).collect();
+    let mut all: Vec<Parameter> =
+        reference.filters.iter().map(|(field, _)| field.to_parameter(field.create, true)).collect();
     if let Some((usual, most)) = reference.page_size {
-        all.push(
-            OperationParam::input_param(VocabularyWord::same_in_both("count"), FieldKind::Int(1, most))
-                .with_default(usual),
-        );
-        all.push(OperationParam::input_param(VocabularyWord::same_in_both("cursor"), FieldKind::Text(1, 512)));
-        all.push(
-            OperationParam::input_param(VocabularyWord::same_in_both("with_total_count"), FieldKind::Bool)
-                .with_default(0),
-        );
+        all.push(Parameter::query("count", Kind::int(1, most), "").default_number(usual));
+        all.push(Parameter::query("cursor", Kind::text(1, 512), ""));
+        all.push(flag_param("with_total_count"));
     }
     if reference.searches_names {
-        all.push(OperationParam::input_param(VocabularyWord::same_in_both("q"), FieldKind::Text(1, 255)));
+        all.push(Parameter::query("q", Kind::text(1, 255), ""));
     }
     AdsOperation {
         id: reference.id,

@@ -2,11 +2,12 @@
 
 use base::Vocabulary;
 use base::refusal::AdsProblem;
+use schema::{DefaultValue, FieldRequirement, Parameter, ParameterLocation, RawParam};
 use serde_json::{Map, Value};
 
-use crate::declaration::{FieldRequirement, ResourceVerb};
-use crate::field_kind::RawParam;
-use crate::operations::{AdsOperation, OperationAction, OperationParam, OperationParamLocation};
+use crate::declaration::ResourceVerb;
+use crate::field_kind::parse_value;
+use crate::operations::{AdsOperation, OperationAction};
 use crate::request::AdsRequest;
 
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,10 @@ pub struct ParsedParams {
     pub json: Option<Value>,
     /// The query parameters of a request with a JSON body.
     pub query_pairs: Vec<(String, String)>,
+}
+
+fn has_name(param: &Parameter, name: &str) -> bool {
+    param.name.matches(name) || param.aliases.contains(&name)
 }
 
 enum ParamSource<'r> {
@@ -30,7 +35,7 @@ impl ParsedParams {
         let mut params =
             Self { json: request.json.clone(), query_pairs: request.query_pairs.clone(), ..Self::default() };
         let speech = request.caller.speech;
-        for param in operation.params.iter().filter(|param| param.location == OperationParamLocation::Path) {
+        for param in operation.params.iter().filter(|param| param.location == ParameterLocation::Path) {
             let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
             params.accept_value(param, RawParam::Text(&texts), speech, true);
@@ -53,7 +58,7 @@ impl ParsedParams {
 
     /// Parses the parameters of one batch item.
     pub fn parse_item(
-        declared: &[OperationParam],
+        declared: &[Parameter],
         members: &Map<String, Value>,
         vocabulary: Vocabulary,
         unsets: bool,
@@ -71,14 +76,14 @@ impl ParsedParams {
             matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
         // JSON input is not echoed.
         let echoes = !operation.takes_json();
-        for param in operation.params.iter().filter(|param| param.location != OperationParamLocation::Path) {
+        for param in operation.params.iter().filter(|param| param.location != ParameterLocation::Path) {
             self.parse_param(param, source, vocabulary, unsets, echoes);
         }
     }
 
     fn parse_param(
         &mut self,
-        param: &OperationParam,
+        param: &Parameter,
         source: &ParamSource<'_>,
         vocabulary: Vocabulary,
         unsets: bool,
@@ -86,7 +91,7 @@ impl ParsedParams {
     ) {
         match source {
             ParamSource::Pairs(pairs) => {
-                let sent = pairs.iter().filter(|(name, _)| param.has_name(name));
+                let sent = pairs.iter().filter(|(name, _)| has_name(param, name));
                 let texts: Vec<String> = sent.map(|(_, text)| text.clone()).collect();
                 self.resolve_param(
                     param,
@@ -97,7 +102,7 @@ impl ParsedParams {
                 );
             }
             ParamSource::Json(members) => {
-                let sent = members.iter().find(|(name, _)| param.has_name(name));
+                let sent = members.iter().find(|(name, _)| has_name(param, name));
                 self.resolve_param(param, sent.map(|(_, value)| RawParam::Json(value)), vocabulary, unsets, echoes);
             }
         }
@@ -105,7 +110,7 @@ impl ParsedParams {
 
     fn resolve_param(
         &mut self,
-        param: &OperationParam,
+        param: &Parameter,
         raw: Option<RawParam<'_>>,
         vocabulary: Vocabulary,
         unsets: bool,
@@ -116,49 +121,51 @@ impl ParsedParams {
                 let nothing = if param.kind.is_list() { Value::Array(Vec::new()) } else { Value::Null };
                 self.values.push((param.name.post, nothing));
                 if echoes {
-                    self.echo.insert(param.localized_name(vocabulary), Value::Null);
+                    self.echo.insert(param.name.name_in(vocabulary).to_owned(), Value::Null);
                 }
             }
             // Clients send empty parameters for values they leave out.
             Some(raw) if !raw.is_empty() => self.accept_value(param, raw, vocabulary, echoes),
             Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
-                let message = format!("{} cannot be unset", param.localized_name(vocabulary));
+                let message = format!("{} cannot be unset", param.name.name_in(vocabulary));
                 let problem =
-                    AdsProblem::invalid_parameter(param.localized_name(vocabulary), raw.display_text(), message);
+                    AdsProblem::invalid_parameter(param.name.name_in(vocabulary), raw.display_text(), message);
                 self.problems.push(problem);
             }
             _ => self.apply_default(param, vocabulary, echoes),
         }
     }
 
-    fn accept_value(&mut self, param: &OperationParam, raw: RawParam<'_>, vocabulary: Vocabulary, echoes: bool) {
-        let name = param.localized_name(vocabulary);
-        match param.kind.parse_value(&name, raw) {
+    fn accept_value(&mut self, param: &Parameter, raw: RawParam<'_>, vocabulary: Vocabulary, echoes: bool) {
+        let name = param.name.name_in(vocabulary);
+        match parse_value(param.kind, name, raw) {
             Ok(value) => {
                 if echoes {
-                    self.echo.insert(name, param.kind.echo_value(&value, vocabulary));
+                    self.echo.insert(name.to_owned(), param.kind.echo_value(&value, vocabulary));
                 }
                 self.values.push((param.name.post, value));
             }
             Err(problem) => {
                 // Unreadable values are echoed as sent.
-                if echoes && param.location == OperationParamLocation::Path {
-                    self.echo.insert(name, raw.display_text().into());
+                if echoes && param.location == ParameterLocation::Path {
+                    self.echo.insert(name.to_owned(), raw.display_text().into());
                 }
                 self.problems.push(problem);
             }
         }
     }
 
-    fn apply_default(&mut self, param: &OperationParam, vocabulary: Vocabulary, echoes: bool) {
+    fn apply_default(&mut self, param: &Parameter, vocabulary: Vocabulary, echoes: bool) {
         if param.requirement == FieldRequirement::Required {
-            self.problems.push(AdsProblem::missing_parameter(param.localized_name(vocabulary)));
+            self.problems.push(AdsProblem::missing_parameter(param.name.name_in(vocabulary)));
         }
-        if let Some(default) = &param.default_value {
-            if echoes && param.echoes_default {
-                self.echo.insert(param.localized_name(vocabulary), param.kind.echo_value(default, vocabulary));
+        if param.default_value != DefaultValue::Empty {
+            let default = param.default_value.to_value(param.kind);
+            if echoes {
+                let name = param.name.name_in(vocabulary);
+                self.echo.insert(name.to_owned(), param.kind.echo_value(&default, vocabulary));
             }
-            self.values.push((param.name.post, default.clone()));
+            self.values.push((param.name.post, default));
         }
     }
 
@@ -186,17 +193,21 @@ impl ParsedParams {
         self.int(name).is_some_and(|flag| flag != 0)
     }
 
+    /// The items of a list, or a single value.
+    fn items(&self, name: &str) -> &[Value] {
+        match self.get(name) {
+            Some(Value::Array(items)) => items,
+            Some(value) => std::slice::from_ref(value),
+            None => &[],
+        }
+    }
+
     pub fn ints(&self, name: &str) -> Vec<i64> {
-        let items = self.get(name).and_then(Value::as_array);
-        let items = items.map(Vec::as_slice).unwrap_or_default();
-        items.iter().filter_map(Value::as_i64).collect()
+        self.items(name).iter().filter_map(Value::as_i64).collect()
     }
 
     pub fn texts(&self, name: &str) -> Vec<String> {
-        let items = self.get(name).and_then(Value::as_array);
-        let items = items.map(Vec::as_slice).unwrap_or_default();
-        let texts = items.iter().filter_map(Value::as_str);
-        texts.map(str::to_owned).collect()
+        self.items(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// Removes a value as if it had not been sent; it stays in the echo.

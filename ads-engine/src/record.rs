@@ -5,11 +5,11 @@ mod fields;
 use std::fmt::Write as _;
 
 use base::{Fault, Time, Vocabulary};
+use schema::format_time;
 use serde_json::{Map, Value};
 use store::records::{RecordRow, RecordVisibility};
 
 use crate::declaration::{FieldSpec, Resource};
-use crate::field_kind::format_time;
 use fields::RecordFields;
 
 #[derive(Clone, Debug)]

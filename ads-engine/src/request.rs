@@ -4,10 +4,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use base::{AppId, UserId, Vocabulary};
+use schema::ParameterLocation;
 use serde_json::Value;
 
 use crate::config::AdsConfig;
-use crate::operations::{AdsOperation, OperationParamLocation};
+use crate::operations::AdsOperation;
 
 /// The evaluator of audiences, which the engine only passes on to operations.
 pub type SharedEvaluator = Arc<dyn Any + Send + Sync>;
@@ -44,7 +45,7 @@ impl AdsRequest {
     /// A request without an app: `ids` are those of the path, in order.
     pub fn new_without_app(operation: &'static AdsOperation, caller: AdsCaller, ids: &[&str], params: Value) -> Self {
         let names = operation.params.iter();
-        let names = names.filter(|param| param.location == OperationParamLocation::Path);
+        let names = names.filter(|param| param.location == ParameterLocation::Path);
         let path = names.zip(ids);
         Self {
             operation,

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use ads_engine::{FieldKind, IdFormat, RawParam};
+use ads_engine::{IdFormat, Kind, RawParam, parse_record_id, parse_value};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
@@ -105,7 +105,7 @@ fn child_segments(segment: &Value) -> &[Value] {
 /// The audience of a segment; `None` if it combines others.
 fn leaf_audience_id(segment: &Value) -> Option<i64> {
     let id = segment.get("custom_audience_id")?.as_str()?;
-    AUDIENCE_ID_FORMAT.parse("custom_audience_id", id).ok()
+    AUDIENCE_ID_FORMAT.parse(id)
 }
 
 /// The audiences in a definition, each once.
@@ -153,7 +153,7 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
     let get = |name: &str| members.get(name).filter(|value| !value.is_null());
     let below = get("child_segments");
     let is_empty = below.and_then(Value::as_array).is_some_and(Vec::is_empty);
-    let negate = parse_member(members, "negate", FieldKind::Bool, 0)? == 1;
+    let negate = parse_member(members, "negate", Kind::BOOL, 0)? == 1;
     let id = get("custom_audience_id").or_else(|| get("tailored_audience_id"));
     match (below, id) {
         (Some(below), None) => {
@@ -163,7 +163,7 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
             if get("boolean_operator").is_none() {
                 return Err(AdsProblem::missing_parameter("boolean_operator"));
             }
-            let operator = parse_member(members, "boolean_operator", FieldKind::OneOf(&["AND", "OR"]), "")?;
+            let operator = parse_member(members, "boolean_operator", Kind::one_of(&["AND", "OR"]), "")?;
             let below: Result<Vec<Value>, AdsProblem> =
                 below.iter().map(|child| parse_segment("child_segments", child, depth + 1, leaves)).collect();
             Ok(json!({ "boolean_operator": operator, "negate": negate, "child_segments": below? }))
@@ -186,14 +186,14 @@ fn parse_segment(name: &'static str, value: &Value, depth: usize, leaves: &mut u
 
 fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<Value, AdsProblem> {
     let text = RawParam::Json(id).display_text();
-    let id = AUDIENCE_ID_FORMAT.parse("custom_audience_id", &text)?;
-    let comparators = FieldKind::OneOf(COMPARATORS);
-    let windows = FieldKind::OneOf(WINDOWS);
+    let id = parse_record_id(AUDIENCE_ID_FORMAT, "custom_audience_id", &text)?;
+    let comparators = Kind::one_of(COMPARATORS);
+    let windows = Kind::one_of(WINDOWS);
     let window = parse_member(members, "lookback_window", windows, Value::Null)?;
     let days = window.as_str().and_then(|days| days.parse::<i64>().ok());
     Ok(json!({
         "custom_audience_id": AUDIENCE_ID_FORMAT.format(id.max(0)),
-        "frequency": parse_member(members, "frequency", FieldKind::Int(1, 1_000_000), 1)?,
+        "frequency": parse_member(members, "frequency", Kind::int(1, 1_000_000), 1)?,
         "frequency_comparator": parse_member(members, "frequency_comparator", comparators, "NUM_GTE")?,
         "lookback_window": days,
         "negate": negate,
@@ -204,12 +204,12 @@ fn parse_leaf(members: &Map<String, Value>, id: &Value, negate: bool) -> Result<
 fn parse_member(
     members: &Map<String, Value>,
     name: &'static str,
-    kind: FieldKind,
+    kind: Kind,
     default: impl Into<Value>,
 ) -> Result<Value, AdsProblem> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(default.into()),
-        Some(value) => kind.parse_value(name, RawParam::Json(value)),
+        Some(value) => parse_value(kind, name, RawParam::Json(value)),
     }
 }
 

@@ -6,7 +6,7 @@ use ads::resources::line_items::LINE_ITEM;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::listing::exclusive_params;
-use ads_engine::{AccountContext, AdsRecord, FieldKind, OperationOutput, ParsedParams};
+use ads_engine::{AccountContext, AdsRecord, Kind, OperationOutput, ParsedParams};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());
     }
-    let spoken = FieldKind::Word(ENTITIES).render_value(&kind.into(), ctx.caller.speech);
+    let spoken = Kind::word(ENTITIES).render_value(&kind.into(), ctx.caller.speech);
     output.echo_params.insert("entity".to_owned(), spoken);
     Ok(output)
 }

@@ -11,7 +11,7 @@ use ads::resources::promoted_posts::PROMOTED_POST;
 use ads_engine::account_context::record_not_found;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::{format_time, parse_time};
-use ads_engine::{AccountContext, AccountTimeZone, AdsRole, FieldKind, IdFormat, ParsedParams, Resource};
+use ads_engine::{AccountContext, AccountTimeZone, AdsRole, IdFormat, Kind, ParsedParams, Resource, parse_record_id};
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Time, Vocabulary, VocabularyWord};
 use serde_json::{Map, Value, json};
@@ -206,7 +206,7 @@ impl StatsQuery {
 
     /// The effective parameters, defaults included.
     pub(super) fn echo_params(&self) -> Map<String, Value> {
-        let entity = FieldKind::Word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
+        let entity = Kind::word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
         let ids: Vec<String> = self.ids.iter().map(|id| self.format_entity_id(*id)).collect();
         let all = json!({
             "start_time": format_time(self.from),
@@ -323,7 +323,7 @@ fn parse_entity_ids(ctx: &mut AccountContext<'_, '_>, kind: &str, texts: &[Strin
     };
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
-        let id = resource.id_format.parse("entity_ids", text)?;
+        let id = parse_record_id(resource.id_format, "entity_ids", text)?;
         if !ids.contains(&id) {
             ids.push(id);
         }
@@ -342,7 +342,7 @@ fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<
     let authors: Vec<i64> = promotable_users::list_all(ctx)?.iter().filter_map(|user| user.int("user_id")).collect();
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
-        let id = IdFormat::Long.parse("entity_ids", text)?;
+        let id = parse_record_id(IdFormat::Long, "entity_ids", text)?;
         let post = store::posts::find_by_id(ctx.tx, base::PostId::new(id))?;
         if post.is_none_or(|post| !authors.contains(&post.author_id.get())) {
             let message = format!("The post {text} was not found");

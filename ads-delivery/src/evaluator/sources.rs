@@ -117,7 +117,7 @@ impl Evaluator {
     }
 
     fn custom_audience_users(&self, tx: &mut Tx<'_>, value: &str) -> Result<UserSet, Error> {
-        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
+        let id = IdFormat::Short.parse(value).unwrap_or(-1);
         let key = UserSetKey::Value("CUSTOM_AUDIENCE".to_owned(), id.to_string());
         self.get_or_build_set(tx, key, |tx| {
             let now = tx.now();
@@ -158,7 +158,7 @@ impl Evaluator {
     /// Users who saw a campaign of the account within thirty days, or engaged with it within ninety, by the
     /// engagement types.
     fn campaign_users(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, value: &str) -> Result<UserSet, Error> {
-        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
+        let id = IdFormat::Short.parse(value).unwrap_or(-1);
         let types = audience.engagement_types();
         let sorted: BTreeSet<&str> = types.iter().copied().collect();
         let sorted_types: Vec<&str> = sorted.into_iter().collect();
@@ -192,7 +192,7 @@ impl Evaluator {
         if !(kinds.is_empty() || kinds.contains(&"ENGAGEMENT")) {
             return Ok(None);
         }
-        let id = IdFormat::Short.parse("targeting_value", value).unwrap_or(-1);
+        let id = IdFormat::Short.parse(value).unwrap_or(-1);
         let row = records::find_by_id(tx, "promotable_user", id)?;
         let row = row.filter(|row| row.account_id == audience.account);
         let Some(row) = row else {

@@ -2,7 +2,9 @@
 
 use ads::resources::custom_audiences::require_targetable;
 use ads::resources::targeting_criteria::{TARGETING_TYPES, find_named_user, validate_targeting_value};
-use ads_engine::{AccountContext, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams, RequiredRole};
+use ads_engine::{
+    AccountContext, CustomOperation, FieldSpec, JsonShape, Kind, OperationOutput, ParsedParams, RequiredRole,
+};
 use base::Error;
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
@@ -25,7 +27,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .uses_search()
 .aliases(&["audience_summary"])
 .params(&[
-    FieldSpec::new(CRITERIA, FieldKind::Shape(accept_any_shape)),
+    FieldSpec::new(CRITERIA, Kind::custom(&JsonShape(accept_any_shape))),
     FieldSpec::one_of("operator_type", &["EQ", "NE"]),
 ])];
 

@@ -6,7 +6,7 @@ use ads::gazetteer::gazetteer;
 use ads::option_catalog;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRateClass, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams, RequiredRole,
+    AccountContext, AdsRateClass, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RequiredRole,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Refusal, Time};
@@ -31,11 +31,11 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .uses_search()
 .params(&[
     FieldSpec::one_of("granularity", &["DAY", "HOUR"]).required(),
-    FieldSpec::new("keywords", FieldKind::Texts(MAX_KEYWORDS, 255)).required(),
-    FieldSpec::new("start_time", FieldKind::Time).required(),
-    FieldSpec::new("end_time", FieldKind::Time),
+    FieldSpec::new("keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)).required(),
+    FieldSpec::new("start_time", Kind::TIME).required(),
+    FieldSpec::new("end_time", Kind::TIME),
     FieldSpec::text("location", 1, 64),
-    FieldSpec::new("negative_keywords", FieldKind::Texts(MAX_KEYWORDS, 255)),
+    FieldSpec::new("negative_keywords", Kind::text(1, 255).list(1, MAX_KEYWORDS)),
 ])];
 
 fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

@@ -5,7 +5,7 @@ use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::reference_lists::search_page;
 use ads_engine::{
-    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
     RequiredRole,
 };
 use base::{Error, Time};
@@ -68,12 +68,12 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/events",
         "Events that viewers care about.",
         &[
-            FieldSpec::new("event_types", FieldKind::SomeOf(EVENT_TYPES)).required(),
+            FieldSpec::new("event_types", Kind::one_of(EVENT_TYPES).list(1, usize::MAX)).required(),
             COUNT,
-            FieldSpec::new("country_codes", FieldKind::Texts(200, 2)),
+            FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)),
             CURSOR,
-            FieldSpec::new("start_time", FieldKind::Time),
-            FieldSpec::new("end_time", FieldKind::Time),
+            FieldSpec::new("start_time", Kind::TIME),
+            FieldSpec::new("end_time", Kind::TIME),
         ],
         list_events,
     ),
@@ -141,7 +141,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         "What viewers watch.",
         &[
             FieldSpec::one_of("locale", TV_MARKETS).required(),
-            FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(50),
+            FieldSpec::new("count", Kind::int(1, 50)).default_number(50),
             CURSOR,
             Q_PARAM,
         ],

@@ -3,7 +3,7 @@
 use crate::evaluator::Evaluator;
 use ads::option_catalog;
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::{AccountContext, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams, RequiredRole};
+use ads_engine::{AccountContext, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RequiredRole};
 use base::refusal::AdsProblem;
 use base::{Error, UserId};
 use network::insights::InsightsQuery;
@@ -26,8 +26,8 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 .uses_search()
 .params(&[
     FieldSpec::one_of("suggestion_type", &["KEYWORD", "USER_ID"]).required(),
-    FieldSpec::new("targeting_values", FieldKind::Texts(MAX_VALUES, 255)).required(),
-    FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(30),
+    FieldSpec::new("targeting_values", Kind::text(1, 255).list(1, MAX_VALUES)).required(),
+    FieldSpec::new("count", Kind::int(1, 50)).default_number(30),
 ])];
 
 fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

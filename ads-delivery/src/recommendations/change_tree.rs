@@ -5,7 +5,7 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
-use ads_engine::{AccountContext, AdsRecord, RawParam, Resource};
+use ads_engine::{AccountContext, AdsRecord, RawParam, Resource, parse_value};
 use base::Error;
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ pub(super) fn is_tree_applied(ctx: &mut AccountContext<'_, '_>, node: &Value) ->
 
 fn id_from_params(resource: &'static Resource, params: &Map<String, Value>) -> i64 {
     let text = params.get(resource.id.post).and_then(Value::as_str);
-    resource.id_format.parse(resource.id.post, text.unwrap_or_default()).unwrap_or(-1)
+    resource.id_format.parse(text.unwrap_or_default()).unwrap_or(-1)
 }
 
 /// Whether a record has the suggested values.
@@ -75,7 +75,7 @@ fn has_suggested_values(
     Ok(fields.all(|field| match params.get(field.name.post) {
         None => true,
         Some(value) => {
-            let read = field.kind.parse_value(field.name.post, RawParam::Json(value));
+            let read = parse_value(field.kind, field.name.post, RawParam::Json(value));
             read.ok().as_ref() == record.get(field.name.post)
         }
     }))

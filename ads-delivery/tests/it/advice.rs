@@ -14,7 +14,7 @@ const MAIL: &str = "owner@shop.example";
 
 /// A line item was in some auctions, and won some.
 async fn auctions(world: &World, item: &str, price: i64, (lost, won): (i64, i64)) {
-    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
+    let id = LINE_ITEM.id_format.parse(item).unwrap();
     let bid = move |won: bool, times: i64| AuctionBid { line_item_id: id, price_micro: price, won, weight: times };
     let bids = [bid(false, lost), bid(true, won)];
     let bids: Vec<AuctionBid> = bids.into_iter().filter(|bid| bid.weight > 0).collect();
@@ -179,7 +179,7 @@ fn recommendation_that_was_carried_out_is_applied() {
 
 async fn dismiss(world: &World, shop: &Shop, one: &Value) {
     let id = one["id"].as_str().unwrap();
-    let id = IdFormat::Twelve.parse("id", id).unwrap();
+    let id = IdFormat::Twelve.parse(id).unwrap();
     let account = shop.account.clone();
     let dismissed = world
         .write(move |tx| {

@@ -33,7 +33,7 @@ async fn shown(world: &World, viewer: i64) -> String {
 }
 
 async fn contest(world: &World, item: &str) -> AuctionStatistics {
-    let id = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
+    let id = LINE_ITEM.id_format.parse(item).unwrap();
     let since = world.clock.now().plus_ms(-DAY);
     let read = move |tx: &mut Tx<'_>| Ok(ledger::load_auction_statistics(tx, &[id], since)?);
     let mut found = world.store.read(read).await.unwrap();

@@ -14,7 +14,7 @@ const MAIL: &str = "owner@shop.example";
 
 /// Something was shown and clicked at a moment.
 async fn shown(world: &World, item: &str, at: Time, number: i64) {
-    let item = LINE_ITEM.id_format.parse("line_item_id", item).unwrap();
+    let item = LINE_ITEM.id_format.parse(item).unwrap();
     world
         .write(move |tx| {
             let event = |kind: AdEventKind| LedgerEvent {

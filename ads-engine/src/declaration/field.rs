@@ -1,18 +1,9 @@
 //! Declarations of fields, parameters and list filters.
 
 use base::VocabularyWord;
-use serde_json::Value;
+use schema::{DefaultValue, FieldRequirement, Kind, Parameter, ParameterLocation};
 
 use super::{FeatureGate, Resource};
-use crate::field_kind::FieldKind;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldRequirement {
-    /// The parameter is not recognized, and ignored.
-    Ignored,
-    Optional,
-    Required,
-}
 
 /// A field of a record and the parameter that sets it.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +11,14 @@ pub struct FieldSpec {
     pub name: VocabularyWord,
     /// Alternative parameter names.
     pub aliases: &'static [&'static str],
-    pub kind: FieldKind,
+    pub kind: Kind,
     pub create: FieldRequirement,
     pub update: FieldRequirement,
     /// The value of a new record when the parameter is omitted.
     pub default_value: DefaultValue,
     pub is_shown: bool,
+    /// Whether deleting the record that the field refers to hides this one.
+    pub is_parent: bool,
     /// The features an account needs to set the field.
     pub gates: &'static [FeatureGate],
     /// For people; empty if the Ads Manager does not show the field.
@@ -36,46 +29,25 @@ pub struct FieldSpec {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum DefaultValue {
-    /// `null`, or an empty list.
-    Empty,
-    Word(&'static str),
-    Flag(bool),
-    Number(i64),
-}
-
-#[derive(Clone, Copy, Debug)]
 pub struct ListFilter {
     pub name: VocabularyWord,
     pub aliases: &'static [&'static str],
     /// The field to compare; `id` for the record's id.
     pub field: &'static str,
-    pub kind: FieldKind,
+    pub kind: Kind,
     pub required: bool,
 }
 
 /// The standard parameters of lists implemented by custom operations.
-pub const COUNT: FieldSpec = FieldSpec::new("count", FieldKind::Int(1, 1000)).default_number(200);
+pub const COUNT: FieldSpec = FieldSpec::new("count", Kind::int(1, 1000)).default_number(200);
 pub const CURSOR: FieldSpec = FieldSpec::text("cursor", 1, 512);
-pub const SORT_BY: FieldSpec = FieldSpec::new("sort_by", FieldKind::Texts(5, 100));
-pub const WITH_DELETED: FieldSpec = FieldSpec::new("with_deleted", FieldKind::Bool).default_flag(false);
-pub const WITH_TOTAL_COUNT: FieldSpec = FieldSpec::new("with_total_count", FieldKind::Bool).default_flag(false);
-
-impl DefaultValue {
-    pub fn to_value(self, kind: FieldKind) -> Value {
-        match self {
-            Self::Empty if kind.is_list() => Value::Array(Vec::new()),
-            Self::Empty => Value::Null,
-            Self::Word(word) => word.into(),
-            Self::Flag(flag) => i64::from(flag).into(),
-            Self::Number(number) => number.into(),
-        }
-    }
-}
+pub const SORT_BY: FieldSpec = FieldSpec::new("sort_by", Kind::text(1, 100).list(1, 5));
+pub const WITH_DELETED: FieldSpec = FieldSpec::new("with_deleted", Kind::BOOL).default_flag(false);
+pub const WITH_TOTAL_COUNT: FieldSpec = FieldSpec::new("with_total_count", Kind::BOOL).default_flag(false);
 
 impl FieldSpec {
     /// A field that may be sent on create and on update.
-    pub const fn new(name: &'static str, kind: FieldKind) -> Self {
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
         Self {
             name: VocabularyWord::same_in_both(name),
             aliases: &[],
@@ -84,6 +56,7 @@ impl FieldSpec {
             update: FieldRequirement::Optional,
             default_value: DefaultValue::Empty,
             is_shown: true,
+            is_parent: false,
             gates: &[],
             label: "",
             help: "",
@@ -93,31 +66,46 @@ impl FieldSpec {
 
     /// A text whose length in characters is within these bounds.
     pub const fn text(name: &'static str, min: usize, max: usize) -> Self {
-        Self::new(name, FieldKind::Text(min, max))
+        Self::new(name, Kind::text(min, max))
     }
 
     pub const fn one_of(name: &'static str, words: &'static [&'static str]) -> Self {
-        Self::new(name, FieldKind::OneOf(words))
+        Self::new(name, Kind::one_of(words))
     }
 
     /// An absolute `https` URL.
     pub const fn url(name: &'static str) -> Self {
-        Self::new(name, FieldKind::Url)
+        Self::new(name, Kind::URL)
     }
 
     /// An amount of money in millionths of the currency's unit.
     pub const fn money(name: &'static str) -> Self {
-        Self::new(name, FieldKind::Money)
+        Self::new(name, Kind::MONEY)
     }
 
     /// The id of a record of the same account, immutable.
     pub const fn reference(name: &'static str, target: &'static Resource) -> Self {
-        Self::new(name, FieldKind::Reference(target, false)).immutable()
+        Self::new(name, Kind::custom(target)).immutable()
     }
 
     /// Like [`Self::reference`]; deleting the parent hides this record.
     pub const fn parent(name: &'static str, target: &'static Resource) -> Self {
-        Self::new(name, FieldKind::Reference(target, true)).immutable()
+        Self { is_parent: true, ..Self::reference(name, target) }
+    }
+
+    /// The resource that the field refers to.
+    pub fn target(&self) -> Option<&'static Resource> {
+        self.kind.downcast().filter(|_| !self.kind.is_list())
+    }
+
+    pub(crate) fn to_parameter(self, requirement: FieldRequirement, is_new: bool) -> Parameter {
+        Parameter {
+            aliases: self.aliases,
+            location: ParameterLocation::Query,
+            requirement,
+            may_be_unset: !is_new && self.create != FieldRequirement::Required,
+            ..Parameter::member_named(self.name, self.kind)
+        }
     }
 
     #[must_use]
@@ -200,7 +188,7 @@ impl ListFilter {
             name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
-            kind: FieldKind::Ids(resource, 200),
+            kind: Kind::custom(resource).list(1, 200),
             required: false,
         }
     }
@@ -210,12 +198,12 @@ impl ListFilter {
             name: VocabularyWord::same_in_both(name),
             aliases: &[],
             field,
-            kind: FieldKind::SomeOf(words),
+            kind: Kind::one_of(words).list(1, usize::MAX),
             required: false,
         }
     }
 
-    pub const fn new(name: &'static str, field: &'static str, kind: FieldKind) -> Self {
+    pub const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
         Self { name: VocabularyWord::same_in_both(name), aliases: &[], field, kind, required: false }
     }
 

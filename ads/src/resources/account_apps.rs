@@ -1,6 +1,6 @@
 //! Apps that an account has advertised, recorded on first use.
 
-use ads_engine::{AccountContext, AdsRecord, FieldKind, FieldSpec, ParsedParams, Resource, ResourceVerb, engine};
+use ads_engine::{AccountContext, AdsRecord, FieldSpec, Kind, ParsedParams, Resource, ResourceVerb, engine};
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub static ACCOUNT_APP: Resource = Resource {
     fields: &[
         FieldSpec::text("app_store_identifier", 1, 255).immutable(),
         FieldSpec::one_of("os_type", &["Android", "iOS"]).immutable(),
-        FieldSpec::new("conversion_tracking_enabled", FieldKind::Bool).set_by_server().default_flag(false),
+        FieldSpec::new("conversion_tracking_enabled", Kind::BOOL).set_by_server().default_flag(false),
         FieldSpec::text("deep_link_pattern", 1, 255).set_by_server(),
     ],
     verbs: &[ResourceVerb::List],

@@ -4,8 +4,8 @@ use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::listing::{cursor_scope, parse_cursor};
 use ads_engine::{
-    AccountContext, COUNT, CURSOR, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput, ParsedParams,
-    RequiredRole, cursor,
+    AccountContext, COUNT, CURSOR, CustomOperation, FieldSpec, IdFormat, Kind, OperationOutput, ParsedParams,
+    RequiredRole, cursor, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
@@ -32,11 +32,11 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::get(
 )
 .requires_role(RequiredRole::CampaignReader)
 .params(&[
-    FieldSpec::new("entity_type", FieldKind::Word(ENTITIES)).required(),
+    FieldSpec::new("entity_type", Kind::word(ENTITIES)).required(),
     FieldSpec::text("entity_id", 1, 20).required(),
-    FieldSpec::new("start_time", FieldKind::Time).required(),
-    FieldSpec::new("end_time", FieldKind::Time).required(),
-    FieldSpec::new("user_id", FieldKind::Long),
+    FieldSpec::new("start_time", Kind::TIME).required(),
+    FieldSpec::new("end_time", Kind::TIME).required(),
+    FieldSpec::new("user_id", Kind::LONG),
     COUNT,
     CURSOR,
 ])];
@@ -46,7 +46,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     accounts::require_opt_in_feature(ctx, "ACCOUNT_HISTORY")?;
     let (from, to) = parse_hour_range(params)?;
     let entity = params.text("entity_type").unwrap_or_default();
-    let of = IdFormat::Short.parse("entity_id", params.text("entity_id").unwrap_or_default())?;
+    let of = parse_record_id(IdFormat::Short, "entity_id", params.text("entity_id").unwrap_or_default())?;
     let scope = cursor_scope(ctx, &params.echo);
     let after = match parse_cursor(ctx, &scope, params)? {
         Some((OrderValue::Number(at), id)) => Some((at, id)),
@@ -84,7 +84,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
         .iter()
         .map(|row| {
             let body: Value = serde_json::from_str(&row.body).unwrap_or_default();
-            let kind = FieldKind::Word(ENTITIES);
+            let kind = Kind::word(ENTITIES);
             json!({
                 "change_by": { "user_id": row.user_id.to_string(), "platform": row.platform },
                 "change_time": format_time(row.at),

@@ -1,6 +1,6 @@
 //! Account media: the media used by media creatives, created through the media library.
 
-use ads_engine::{FieldKind, FieldSpec, ListFilter, RequiredRole, Resource, ResourceVerb};
+use ads_engine::{FieldSpec, Kind, ListFilter, MediaKeyText, RequiredRole, Resource, ResourceVerb};
 use base::VocabularyWord;
 
 pub static ACCOUNT_MEDIA: Resource = Resource {
@@ -11,9 +11,9 @@ pub static ACCOUNT_MEDIA: Resource = Resource {
     operation_ids: &[(ResourceVerb::Get, "getAdsAccountMediaById")],
     not_found: "ACCOUNT_MEDIA_NOT_FOUND",
     fields: &[
-        FieldSpec::new("video_id", FieldKind::MediaKey).immutable(),
+        FieldSpec::new("video_id", Kind::custom(&MediaKeyText)).immutable(),
         FieldSpec::url("media_url").immutable(),
-        FieldSpec::new("media_key", FieldKind::MediaKey).immutable(),
+        FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).immutable(),
         FieldSpec::one_of("creative_type", CREATIVE_TYPES).required().immutable(),
     ],
     filters: &[

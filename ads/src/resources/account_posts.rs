@@ -1,7 +1,7 @@
 //! What an account stores about its published posts: name and scheduled time. In the sandbox, the whole post
 //! (contract ads §4.11, §8.4).
 
-use ads_engine::{AccountContext, AdsRecord, DeleteMode, FieldKind, FieldSpec, IdFormat, Resource};
+use ads_engine::{AccountContext, AdsRecord, DeleteMode, FieldSpec, IdFormat, Kind, MediaKeyText, Resource};
 use base::{Error, PostId, VocabularyWord};
 use serde_json::Value;
 use store::records;
@@ -18,21 +18,21 @@ pub static ACCOUNT_POST: Resource = Resource {
     not_found: "TWEET_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 80),
-        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
-        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
-        FieldSpec::new("scheduled_at", FieldKind::Time).set_by_server(),
+        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").set_by_server(),
+        FieldSpec::new("user_id", Kind::ID).set_by_server(),
+        FieldSpec::new("scheduled_at", Kind::TIME).set_by_server(),
         // The following fields are set in the sandbox only; elsewhere the platform has them.
         FieldSpec::text("text", 0, 100_000).set_by_server(),
-        FieldSpec::new("nullcast", FieldKind::Bool).set_by_server(),
+        FieldSpec::new("nullcast", Kind::BOOL).set_by_server(),
         FieldSpec::text("card_uri", 1, 64).set_by_server(),
-        FieldSpec::new("media_keys", FieldKind::MediaKeys(4)).set_by_server(),
+        FieldSpec::new("media_keys", Kind::custom(&MediaKeyText).list(1, 4)).set_by_server(),
         FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).set_by_server(),
-        FieldSpec::new("repost_of_id", FieldKind::Long).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long).set_by_server().hidden(),
+        FieldSpec::new("repost_of_id", Kind::LONG).set_by_server(),
+        FieldSpec::new("as_user_id", Kind::LONG).set_by_server().hidden(),
         // The call to action of a video.
         FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]).set_by_server(),
         FieldSpec::url("video_cta_value").set_by_server(),
-        FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
+        FieldSpec::new("app_id", Kind::LONG).set_by_server().hidden(),
     ],
     verbs: &[],
     delete_mode: DeleteMode::Hard,

@@ -2,9 +2,8 @@
 
 use ads_engine::engine::{delete, ensure_valid_params, get, update};
 use ads_engine::{
-    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
-    ListFilter, OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT,
-    listing,
+    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Kind, ListFilter,
+    OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, WITH_DELETED, WITH_TOTAL_COUNT, listing,
 };
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -25,22 +24,22 @@ pub static ACCOUNT: Resource = Resource {
         FieldSpec::text("business_name", 0, 255).set_by_server(),
         FieldSpec::text("business_id", 0, 20).set_by_server(),
         FieldSpec::text("timezone", 1, 64).set_by_server().default_word("America/Los_Angeles"),
-        FieldSpec::new("timezone_switch_at", FieldKind::Time).set_by_server(),
+        FieldSpec::new("timezone_switch_at", Kind::TIME).set_by_server(),
         FieldSpec::one_of("industry_type", INDUSTRIES),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
             .default_word("ACCEPTED"),
-        FieldSpec::new("sandbox", FieldKind::Bool).set_by_server().hidden(),
-        FieldSpec::new("features", FieldKind::SomeOf(features::ALL_FEATURES)).set_by_server().hidden(),
+        FieldSpec::new("sandbox", Kind::BOOL).set_by_server().hidden(),
+        FieldSpec::new("features", Kind::one_of(features::ALL_FEATURES).list(1, usize::MAX)).set_by_server().hidden(),
         FieldSpec::one_of("feature_gates", features::GATE_MODES).set_by_server().hidden().default_word("lenient"),
-        FieldSpec::new("line_item_limit", FieldKind::Int(1, MAX_LINE_ITEMS))
+        FieldSpec::new("line_item_limit", Kind::int(1, MAX_LINE_ITEMS))
             .set_by_server()
             .hidden()
             .default_number(MAX_LINE_ITEMS),
-        FieldSpec::new("campaign_limit", FieldKind::Int(1, MAX_CAMPAIGNS)).set_by_server().hidden().default_number(200),
+        FieldSpec::new("campaign_limit", Kind::int(1, MAX_CAMPAIGNS)).set_by_server().hidden().default_number(200),
         // `exact`, or rounded.
         FieldSpec::one_of("estimate", &["rounded", "exact"]).set_by_server().hidden(),
-        FieldSpec::new("refused", FieldKind::SomeOf(OPT_IN_FEATURES)).set_by_server().hidden(),
+        FieldSpec::new("refused", Kind::one_of(OPT_IN_FEATURES).list(1, usize::MAX)).set_by_server().hidden(),
     ],
     filters: &[ListFilter::ids("account_ids", "id", &ACCOUNT)],
     max_name_prefix: 255,
@@ -76,7 +75,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get("getAdsAccounts", "/accounts", "Accounts that the user has a role on.", list_accounts)
         .requires_role(RequiredRole::Anyone)
         .params(&[
-            FieldSpec::new("account_ids", FieldKind::Ids(&ACCOUNT, 200)),
+            FieldSpec::new("account_ids", Kind::custom(&ACCOUNT).list(1, 200)),
             COUNT,
             CURSOR,
             SORT_BY,

@@ -2,8 +2,8 @@
 
 use ads_engine::engine::{ensure_valid_params, view_records};
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationData, OperationOutput,
-    ParsedParams, RecordView, RequiredRole, Resource, WITH_DELETED,
+    AccountContext, AdsRecord, CardUriText, CustomOperation, FieldSpec, IdFormat, Kind, OperationData, OperationOutput,
+    ParsedParams, RecordView, RequiredRole, Resource, WITH_DELETED, parse_record_id,
 };
 use base::Error;
 use base::refusal::AdsProblem;
@@ -24,7 +24,7 @@ const MAX_URIS: usize = 200;
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get("getAdsCardsByUri", "cards/all", "Cards of every kind by their addresses.", list_cards_by_uri)
         .requires_role(RequiredRole::CreativeReader)
-        .params(&[FieldSpec::new("card_uris", FieldKind::CardUris(MAX_URIS)).required(), WITH_DELETED]),
+        .params(&[FieldSpec::new("card_uris", Kind::custom(&CardUriText).list(1, MAX_URIS)).required(), WITH_DELETED]),
     CustomOperation::get("getAdsCardOfAnyKind", "cards/all/{card_id}", "A card of any kind.", get_card)
         .requires_role(RequiredRole::CreativeReader)
         .params(&[FieldSpec::text("card_id", 1, 64).required(), WITH_DELETED]),
@@ -95,9 +95,9 @@ fn find_cards_by_uris(
 fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let text = params.text("card_id").unwrap_or_default();
-    let short = IdFormat::Short.parse("card_id", text)?;
+    let short = parse_record_id(IdFormat::Short, "card_id", text)?;
     let mut found = None;
-    if let Ok(id) = IdFormat::Long.parse("card_id", text) {
+    if let Some(id) = IdFormat::Long.parse(text) {
         let card = ctx.find_record(&CARD, id)?;
         found = card.filter(|card| !card.deleted || params.flag("with_deleted"));
     }

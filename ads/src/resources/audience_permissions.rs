@@ -1,7 +1,7 @@
 //! Permissions for other accounts to use a custom audience.
 
 use ads_engine::{
-    AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FeatureGate, FieldKind, FieldSpec, ListFilter,
+    AccountContext, AdsRecord, AnyAccountId, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, Kind, ListFilter,
     OperationData, OperationHandler, OperationOutput, ParsedParams, RequiredRole, Resource, SORT_BY, ValidationRule,
     WITH_TOTAL_COUNT, engine, feature_gates, listing,
 };
@@ -21,17 +21,17 @@ pub static AUDIENCE_PERMISSION: Resource = Resource {
     label: "permission",
     fields: &[
         FieldSpec::parent("custom_audience_id", &CUSTOM_AUDIENCE).required(),
-        FieldSpec::new("granted_account_id", FieldKind::Account)
+        FieldSpec::new("granted_account_id", Kind::custom(&AnyAccountId))
             .label("Account ID")
             .help("Shown on its Account page, for example 18ce54d4x5t.")
             .required()
             .immutable(),
         FieldSpec::one_of("permission_level", LEVELS).label("Permission").required(),
         // A hash, so that a duplicate is found without scanning the audience's permissions.
-        FieldSpec::new("pair", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("pair", Kind::int(0, i64::MAX)).set_by_server().hidden(),
     ],
     filters: &[
-        ListFilter::new("custom_audience_id", "custom_audience_id", FieldKind::Reference(&CUSTOM_AUDIENCE, false)),
+        ListFilter::new("custom_audience_id", "custom_audience_id", Kind::custom(&CUSTOM_AUDIENCE)),
         ListFilter::ids("granted_account_ids", "granted_account_id", &ACCOUNT),
         ListFilter::ids("custom_audience_permission_ids", "id", &AUDIENCE_PERMISSION),
     ],
@@ -47,11 +47,11 @@ const LEVELS: &[&str] = &["READ_ONLY", "READ_WRITE"];
 const AUDIENCE: FieldSpec = FieldSpec::reference("custom_audience_id", &CUSTOM_AUDIENCE).required();
 const TAILORED: FieldSpec = FieldSpec::reference("tailored_audience_id", &CUSTOM_AUDIENCE).required();
 const GRANTED: FieldSpec =
-    FieldSpec::new("granted_account_id", FieldKind::Account).required().requires_features(&[SHARING_GATE]);
+    FieldSpec::new("granted_account_id", Kind::custom(&AnyAccountId)).required().requires_features(&[SHARING_GATE]);
 /// Required for sharing outside the business.
 const SHARING_GATE: FeatureGate = FeatureGate::new("SHARE_AUDIENCE_OUTSIDE_BUSINESS").applies_always();
 const LEVEL: FieldSpec = FieldSpec::one_of("permission_level", LEVELS).required();
-const ACCOUNTS: FieldSpec = FieldSpec::new("granted_account_ids", FieldKind::Ids(&ACCOUNT, 200));
+const ACCOUNTS: FieldSpec = FieldSpec::new("granted_account_ids", Kind::custom(&ACCOUNT).list(1, 200));
 
 /// Version 5 of the API has other names for the same operations.
 pub static OPERATIONS: &[CustomOperation] = &[
@@ -66,7 +66,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[
         AUDIENCE,
         ACCOUNTS,
-        FieldSpec::new("custom_audience_permission_ids", FieldKind::Ids(&AUDIENCE_PERMISSION, 200))
+        FieldSpec::new("custom_audience_permission_ids", Kind::custom(&AUDIENCE_PERMISSION).list(1, 200))
             .alias(&["tailored_audience_permission_ids"]),
         COUNT,
         CURSOR,
@@ -104,7 +104,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .params(&[
         TAILORED,
         ACCOUNTS,
-        FieldSpec::new("tailored_audience_permission_ids", FieldKind::Ids(&AUDIENCE_PERMISSION, 200)),
+        FieldSpec::new("tailored_audience_permission_ids", Kind::custom(&AUDIENCE_PERMISSION).list(1, 200)),
         COUNT,
         CURSOR,
         SORT_BY,

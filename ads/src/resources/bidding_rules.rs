@@ -1,6 +1,6 @@
 //! Minimum and maximum bids by currency (contract ads §9.1).
 
-use ads_engine::{CURRENCIES, FieldKind, FieldSpec, ReferenceList};
+use ads_engine::{CURRENCIES, FieldSpec, Kind, ReferenceList};
 use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub static REFERENCES: &[ReferenceList] = &[ReferenceList {
     id: "getAdsBiddingRules",
     path: "/bidding_rules",
     summary: "Least and highest bids.",
-    filters: &[(FieldSpec::new("currency", FieldKind::OneOf(CURRENCIES)), "currency")],
+    filters: &[(FieldSpec::new("currency", Kind::one_of(CURRENCIES)), "currency")],
     rows: list_bidding_rules,
     always_counts: true,
     data_type: "bidding_rule",

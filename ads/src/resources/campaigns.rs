@@ -1,7 +1,7 @@
 //! Campaigns.
 
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldRequirement, FieldSpec, ListFilter,
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind, ListFilter,
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, engine,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
@@ -33,11 +33,11 @@ pub static CAMPAIGN: Resource = Resource {
             .default_word("CAMPAIGN"),
         DAILY_BUDGET_FIELD,
         TOTAL_BUDGET_FIELD,
-        FieldSpec::new("standard_delivery", FieldKind::Bool),
+        FieldSpec::new("standard_delivery", Kind::BOOL),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
         FieldSpec::text("purchase_order_number", 1, 50).label("Purchase order number").advanced(),
-        FieldSpec::new("flights", FieldKind::Shape(servability::accept_any_shape)).set_by_server().hidden(),
-        FieldSpec::new("ends", FieldKind::Time).set_by_server().hidden(),
+        FieldSpec::new("flights", Kind::custom(&JsonShape(servability::accept_any_shape))).set_by_server().hidden(),
+        FieldSpec::new("ends", Kind::TIME).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "id", &CAMPAIGN),

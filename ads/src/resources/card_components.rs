@@ -1,11 +1,11 @@
 //! Card components, in the order in which they are rendered.
 
-use ads_engine::{FieldKind, RawParam};
+use ads_engine::{Kind, MediaKeyText, RawParam, parse_value};
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
-const TITLE: FieldKind = FieldKind::Text(1, 255);
-const SWIPEABLE_MEDIA_KEYS: FieldKind = FieldKind::MediaKeys(6);
+const TITLE: Kind = Kind::text(1, 255);
+const SWIPEABLE_MEDIA_KEYS: Kind = Kind::custom(&MediaKeyText).list(1, 6);
 const SLIDE_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
 pub const BUTTON_LABELS: &[&str] = &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"];
 
@@ -27,14 +27,14 @@ impl<'v> JsonObjectAtPath<'v> {
         format!("{}.{member}", self.path)
     }
 
-    fn optional_member(&self, member: &str, kind: FieldKind) -> Result<Option<Value>, AdsProblem> {
+    fn optional_member(&self, member: &str, kind: Kind) -> Result<Option<Value>, AdsProblem> {
         match self.members.get(member).map(RawParam::Json) {
-            Some(raw) if !raw.is_empty() => kind.parse_value(&self.member_path(member), raw).map(Some),
+            Some(raw) if !raw.is_empty() => parse_value(kind, &self.member_path(member), raw).map(Some),
             _ => Ok(None),
         }
     }
 
-    fn required_member(&self, member: &str, kind: FieldKind) -> Result<Value, AdsProblem> {
+    fn required_member(&self, member: &str, kind: Kind) -> Result<Value, AdsProblem> {
         let read = self.optional_member(member, kind)?;
         read.ok_or_else(|| AdsProblem::missing_parameter(self.member_path(member)))
     }
@@ -106,10 +106,10 @@ fn parse_components(path: &str, value: &Value) -> Result<Vec<Value>, AdsProblem>
 
 /// Parses a component; unknown members are ignored, since clients send back what they received.
 fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.required_member("type", FieldKind::Text(1, 64))?;
+    let kind = part.required_member("type", Kind::text(1, 64))?;
     match kind.as_str().unwrap_or_default() {
         "MEDIA" => {
-            let key = part.required_member("media_key", FieldKind::MediaKey)?;
+            let key = part.required_member("media_key", Kind::custom(&MediaKeyText))?;
             Ok(json!({ "type": kind, "media_key": key }))
         }
         "SWIPEABLE_MEDIA" => {
@@ -138,20 +138,20 @@ fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
 }
 
 fn parse_label(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.required_member("type", FieldKind::OneOf(&["ENUM"]))?;
-    let value = part.required_member("value", FieldKind::OneOf(BUTTON_LABELS))?;
+    let kind = part.required_member("type", Kind::one_of(&["ENUM"]))?;
+    let value = part.required_member("value", Kind::one_of(BUTTON_LABELS))?;
     Ok(json!({ "type": kind, "value": value }))
 }
 
 fn parse_website(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.required_member("type", FieldKind::OneOf(&["WEBSITE"]))?;
-    let url = part.required_member("url", FieldKind::Url)?;
+    let kind = part.required_member("type", Kind::one_of(&["WEBSITE"]))?;
+    let url = part.required_member("url", Kind::URL)?;
     Ok(json!({ "type": kind, "url": url }))
 }
 
 fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
-    let kind = part.required_member("type", FieldKind::OneOf(&["APP"]))?;
-    let country = part.required_member("country_code", FieldKind::Text(1, 64))?;
+    let kind = part.required_member("type", Kind::one_of(&["APP"]))?;
+    let country = part.required_member("country_code", Kind::text(1, 64))?;
     let code = country.as_str().unwrap_or_default().to_ascii_uppercase();
     if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) {
         let name = part.member_path("country_code");
@@ -166,10 +166,10 @@ fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
         ("ios_app_store_identifier", "iphone_app_id", "ios_deep_link"),
     ];
     for (id, older, link) in stores {
-        let text = FieldKind::Text(1, 255);
+        let text = Kind::text(1, 255);
         let app = part.optional_member(id, text)?;
         let app = app.map_or_else(|| part.optional_member(older, text), |app| Ok(Some(app)))?;
-        let deep = part.optional_member(link, FieldKind::Text(1, 2048))?;
+        let deep = part.optional_member(link, Kind::text(1, 2048))?;
         if deep.is_some() && app.is_none() {
             let message = format!("{link} needs {id}");
             return Err(AdsProblem {

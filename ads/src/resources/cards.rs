@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ads_engine::{
-    AccountContext, AdsRecord, FieldKind, FieldSpec, IdFormat, InputFormat, ListFilter, RecordChange, RequiredRole,
-    Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind, ListFilter,
+    RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
@@ -25,17 +25,17 @@ pub static CARD: Resource = Resource {
     not_found: "CARD_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 80).label("Name").help("Only visible to your team.").required(),
-        FieldSpec::new("components", FieldKind::Shape(components::parse_card_components)).hidden(),
-        FieldSpec::new("slides", FieldKind::Shape(components::parse_slides)).hidden(),
+        FieldSpec::new("components", Kind::custom(&JsonShape(components::parse_card_components))).hidden(),
+        FieldSpec::new("slides", Kind::custom(&JsonShape(components::parse_slides))).hidden(),
         FieldSpec::one_of("card_type", CARD_TYPES).set_by_server(),
     ],
     filters: &[
         ListFilter::one_of_words("card_types", "card_type", CARD_TYPES),
         ListFilter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
         // A card URI ends with the card's id.
-        ListFilter::new("card_uris", "id", FieldKind::CardUris(200)),
+        ListFilter::new("card_uris", "id", Kind::custom(&CardUriText).list(1, 200)),
         // Accepted and ignored: there are no legacy cards.
-        ListFilter::new("include_legacy_cards", "", FieldKind::Bool),
+        ListFilter::new("include_legacy_cards", "", Kind::BOOL),
     ],
     page_size: (100, 200),
     max_name_prefix: 80,

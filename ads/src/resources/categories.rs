@@ -2,8 +2,8 @@
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRateClass, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
-    ParsedParams, ReferenceList, RequiredRole,
+    AccountContext, AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, Kind, OperationOutput, ParsedParams,
+    ReferenceList, RequiredRole,
 };
 use base::{Error, VocabularyWord};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::Anyone)
     .rate_limited(AdsRateClass::Low)
-    .params(&[FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).update(FieldRequirement::Ignored)]),
+    .params(&[FieldSpec::new("product_type", Kind::word(PRODUCTS)).update(FieldRequirement::Ignored)]),
     CustomOperation::get(
         "getAdsContentCategories",
         "/content_categories",

@@ -2,8 +2,8 @@
 //! ads §4.11).
 
 use ads_engine::{
-    AccountContext, AdsRecord, CURSOR, FieldKind, FieldSpec, OperationOutput, ParsedParams, RecordChange, Resource,
-    ResourceVerb, listing,
+    AccountContext, AdsRecord, CURSOR, FieldSpec, Kind, MediaKeyText, OperationOutput, ParsedParams, RecordChange,
+    Resource, ResourceVerb, listing,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::text::{MAX_POST_WEIGHT, extract_entities, weigh_text};
@@ -31,7 +31,7 @@ pub const fn name_field() -> FieldSpec {
 }
 
 pub const fn nullcast_field() -> FieldSpec {
-    FieldSpec::new("nullcast", FieldKind::Bool).label("Audience").default_flag(true)
+    FieldSpec::new("nullcast", Kind::BOOL).label("Audience").default_flag(true)
 }
 
 pub const fn card_field() -> FieldSpec {
@@ -39,15 +39,12 @@ pub const fn card_field() -> FieldSpec {
 }
 
 pub const fn media_keys_field() -> FieldSpec {
-    FieldSpec::new("media_keys", FieldKind::MediaKeys(4))
+    FieldSpec::new("media_keys", Kind::custom(&MediaKeyText).list(1, 4))
 }
 
 /// Lists are of one user's compositions.
-pub const LIST_PARAMS: &[FieldSpec] = &[
-    FieldSpec::new("count", FieldKind::Int(1, 200)).default_number(100),
-    CURSOR,
-    FieldSpec::new("user_id", FieldKind::User),
-];
+pub const LIST_PARAMS: &[FieldSpec] =
+    &[FieldSpec::new("count", Kind::int(1, 200)).default_number(100), CURSOR, FieldSpec::new("user_id", Kind::ID)];
 
 /// A page of one user's compositions; by default the account's own user's.
 pub fn list(

@@ -1,8 +1,8 @@
 //! Conversation cards: a medium, and hashtags that start a post.
 
 use ads_engine::{
-    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldKind, FieldSpec, ListFilter, RecordChange, RequiredRole,
-    Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText, RecordChange,
+    RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
@@ -81,7 +81,7 @@ const TITLE: FieldSpec = FieldSpec::text("title", 1, 23)
     .label("Title")
     .help("At most 23 characters. Required if there is only one hashtag.")
     .hidden();
-const MEDIA: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().hidden();
+const MEDIA: FieldSpec = FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required().hidden();
 const VIDEO: FieldSpec = MEDIA.label("Video").help("From the media library, 16:9.");
 const IMAGE: FieldSpec = MEDIA.label("Image").help("From the media library, 1.91:1, at least 800 pixels wide.");
 const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23)
@@ -91,13 +91,13 @@ const THANK_YOU_TEXT: FieldSpec = FieldSpec::text("thank_you_text", 1, 23)
     .hidden();
 const THANK_YOU_URL: FieldSpec = FieldSpec::url("thank_you_url").label("Thank-you URL").hidden();
 const UNLOCKED_IMAGE: FieldSpec =
-    FieldSpec::new("unlocked_image_media_key", FieldKind::MediaKey).hidden().requires_features(UNLOCK_GATES);
+    FieldSpec::new("unlocked_image_media_key", Kind::custom(&MediaKeyText)).hidden().requires_features(UNLOCK_GATES);
 const UNLOCKED_VIDEO: FieldSpec =
-    FieldSpec::new("unlocked_video_media_key", FieldKind::MediaKey).hidden().requires_features(UNLOCK_GATES);
+    FieldSpec::new("unlocked_video_media_key", Kind::custom(&MediaKeyText)).hidden().requires_features(UNLOCK_GATES);
 const UNLOCK_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_UNLOCK")];
 const FOUR_OPTIONS_GATES: &[FeatureGate] = &[FeatureGate::new("CONVERSATION_CARD_FOUR_OPTIONS")];
-const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).hidden();
-const URI: FieldSpec = FieldSpec::new("uri", FieldKind::Long).set_by_server().hidden();
+const POSTER: FieldSpec = FieldSpec::new("poster_media_key", Kind::custom(&MediaKeyText)).hidden();
+const URI: FieldSpec = FieldSpec::new("uri", Kind::LONG).set_by_server().hidden();
 
 const VIDEO_FIELDS: &[FieldSpec] = &[
     NAME,
@@ -201,7 +201,7 @@ fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange)
 /// The fields of a record that hold media keys.
 fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
     let fields = card.resource.fields.iter();
-    let fields = fields.filter(|field| matches!(field.kind, FieldKind::MediaKey));
+    let fields = fields.filter(|field| field.kind.downcast::<MediaKeyText>().is_some());
     fields.filter_map(|field| {
         let key = card.text(field.name.post);
         (!key.is_empty()).then_some((field.name.post, key))

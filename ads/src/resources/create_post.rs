@@ -2,7 +2,7 @@
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
     RecordChange, RequiredRole, ResourceVerb,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
@@ -25,15 +25,15 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 )
 .requires_role(RequiredRole::PostWriter)
 .params(&[
-    FieldSpec::new("as_user_id", FieldKind::Long).required(),
+    FieldSpec::new("as_user_id", Kind::LONG).required(),
     text_field(),
     FieldSpec::text("card_uri", 1, 64),
     FieldSpec::one_of("conversation_settings", CONVERSATION_SETTINGS).default_word("EVERYONE"),
     media_keys_field(),
     FieldSpec::text("name", 1, 80),
-    FieldSpec::new("nullcast", FieldKind::Bool).default_flag(true),
+    FieldSpec::new("nullcast", Kind::BOOL).default_flag(true),
     TRIM_USER,
-    FieldSpec::new("post_mode", FieldKind::OneOf(&["compat", "extended"])).legacy_name("tweet_mode"),
+    FieldSpec::new("post_mode", Kind::one_of(&["compat", "extended"])).legacy_name("tweet_mode"),
     FieldSpec::one_of("video_cta", &["VISIT_SITE", "WATCH_NOW"]),
     FieldSpec::url("video_cta_value"),
     FieldSpec::text("video_description", 1, 200),

@@ -2,8 +2,8 @@
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldRequirement, FieldSpec, IdFormat, OperationOutput,
-    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing,
+    AccountContext, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, IdFormat, Kind, OperationOutput,
+    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, VocabularyWord};
@@ -22,8 +22,8 @@ pub static CURATED_CATEGORY: Resource = Resource {
     fields: &[
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::text("description", 0, 1000).default_word(""),
-        FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(),
-        FieldSpec::new("publisher_user_ids", FieldKind::Longs(1000)).required(),
+        FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)).required(),
+        FieldSpec::new("publisher_user_ids", Kind::LONG.list(1, 1000)).required(),
     ],
     verbs: &[],
     shows_deleted: false,
@@ -39,7 +39,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_curated_categories,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::new("country_codes", FieldKind::Texts(200, 2)).required(), ads_engine::CURSOR]),
+    .params(&[FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)).required(), ads_engine::CURSOR]),
     CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",
@@ -65,7 +65,7 @@ fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
 
 fn get_curated_category(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let id = CURATED_CATEGORY.id_format.parse("id", params.text("id").unwrap_or_default())?;
+    let id = parse_record_id(CURATED_CATEGORY.id_format, "id", params.text("id").unwrap_or_default())?;
     let found = find(ctx.tx, id)?;
     let missing = || ads_engine::account_context::record_not_found(&CURATED_CATEGORY, "id", id);
     let found = found.ok_or_else(missing)?;

@@ -4,9 +4,9 @@ use crate::audience_schedule;
 use ads_engine::account_context::record_not_found;
 use ads_engine::engine::{self, ensure_valid_params};
 use ads_engine::{
-    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
+    AccountContext, AdsRecord, AdsRole, COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind,
     ListFilter, OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, SORT_BY,
-    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT, listing,
+    ValidationRule, WITH_DELETED, WITH_TOTAL_COUNT, listing, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::{Error, VocabularyWord};
@@ -34,18 +34,18 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
         FieldSpec::text("description", 1, 1000).label("Description").help("Optional. Only visible to your team."),
         // Only batches send this; an audience created singly is a list of members.
         FieldSpec::one_of("audience_type", TYPES).required().immutable().default_word("CRM"),
-        FieldSpec::new("segments", FieldKind::Shape(segments::parse_segments)).immutable().hidden(),
-        FieldSpec::new("audience_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
-        FieldSpec::new("targetable", FieldKind::Bool).set_by_server().default_flag(false),
+        FieldSpec::new("segments", Kind::custom(&JsonShape(segments::parse_segments))).immutable().hidden(),
+        FieldSpec::new("audience_size", Kind::int(0, i64::MAX)).set_by_server(),
+        FieldSpec::new("targetable", Kind::BOOL).set_by_server().default_flag(false),
         FieldSpec::text("partner_source", 1, 255).set_by_server().default_word("OTHER"),
-        FieldSpec::new("created_by", FieldKind::User).set_by_server().hidden(),
-        FieldSpec::new("processed", FieldKind::Bool).set_by_server().hidden().default_flag(false),
+        FieldSpec::new("created_by", Kind::ID).set_by_server().hidden(),
+        FieldSpec::new("processed", Kind::BOOL).set_by_server().hidden().default_flag(false),
         // When the size is computed next.
-        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
+        FieldSpec::new("due_at", Kind::TIME).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("custom_audience_ids", "id", &CUSTOM_AUDIENCE),
-        ListFilter::new("created_by", "created_by", FieldKind::User),
+        ListFilter::new("created_by", "created_by", Kind::ID),
     ],
     max_name_prefix: 255,
     verbs: &[],
@@ -80,7 +80,8 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .aliases(&["tailored_audiences"])
     .params(&[
         FieldSpec::one_of("permission_scope", &["OWNER", "SHARED"]).default_word("OWNER"),
-        FieldSpec::new("custom_audience_ids", FieldKind::Ids(&CUSTOM_AUDIENCE, 200)).alias(&["tailored_audience_ids"]),
+        FieldSpec::new("custom_audience_ids", Kind::custom(&CUSTOM_AUDIENCE).list(1, 200))
+            .alias(&["tailored_audience_ids"]),
         COUNT,
         CURSOR,
         SORT_BY,
@@ -139,7 +140,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::CampaignReader)
     .aliases(&["tailored_audiences/{custom_audience_id}/targeted"])
-    .params(&[ID, FieldSpec::new("with_active", FieldKind::Bool).default_flag(true), CURSOR]),
+    .params(&[ID, FieldSpec::new("with_active", Kind::BOOL).default_flag(true), CURSOR]),
     CustomOperation::mutation(
         "POST",
         "changeAdsAudienceUsers",
@@ -220,7 +221,7 @@ pub fn require_own_audience(ctx: &mut AccountContext<'_, '_>, params: &ParsedPar
 
 /// Requires an audience that the account owns or may use, and that is large enough to target.
 pub fn require_targetable(ctx: &mut AccountContext<'_, '_>, value: &str) -> Result<AdsRecord, Error> {
-    let id = CUSTOM_AUDIENCE.id_format.parse("targeting_value", value)?;
+    let id = parse_record_id(CUSTOM_AUDIENCE.id_format, "targeting_value", value)?;
     let Some((audience, _)) = find(ctx, id, false)? else {
         return Err(record_not_found(&CUSTOM_AUDIENCE, "targeting_value", id).into());
     };

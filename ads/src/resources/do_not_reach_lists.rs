@@ -2,7 +2,7 @@
 //! addresses and phone numbers (contract ads §4.14).
 
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams,
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
     RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
@@ -25,11 +25,11 @@ pub static DO_NOT_REACH_LIST: Resource = Resource {
     fields: &[
         FieldSpec::text("name", 1, 255).set_by_server().default_word("Do Not Reach List"),
         FieldSpec::text("description", 1, 1000).immutable(),
-        FieldSpec::new("list_size", FieldKind::Int(0, i64::MAX)).set_by_server(),
-        FieldSpec::new("targetable", FieldKind::Bool).set_by_server().default_flag(false),
-        FieldSpec::new("processed", FieldKind::Bool).set_by_server().hidden().default_flag(false),
+        FieldSpec::new("list_size", Kind::int(0, i64::MAX)).set_by_server(),
+        FieldSpec::new("targetable", Kind::BOOL).set_by_server().default_flag(false),
+        FieldSpec::new("processed", Kind::BOOL).set_by_server().hidden().default_flag(false),
         // When the size is computed next.
-        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
+        FieldSpec::new("due_at", Kind::TIME).set_by_server().hidden(),
     ],
     verbs: &[ResourceVerb::List, ResourceVerb::Create, ResourceVerb::Delete],
     rules: &[ValidationRule::InContext(validate_single_list)],

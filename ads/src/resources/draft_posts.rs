@@ -2,8 +2,8 @@
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, DeleteMode, FieldKind, FieldSpec, IdFormat, ListFilter,
-    OperationOutput, ParsedParams, RequiredRole, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, CustomOperation, DeleteMode, FieldSpec, IdFormat, Kind, ListFilter, OperationOutput,
+    ParsedParams, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -24,13 +24,13 @@ pub static DRAFT_POST: Resource = Resource {
     fields: &[
         name_field(),
         text_field(),
-        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long).immutable().hidden(),
+        FieldSpec::new("user_id", Kind::ID).set_by_server(),
+        FieldSpec::new("as_user_id", Kind::LONG).immutable().hidden(),
         nullcast_field(),
         card_field(),
         media_keys_field(),
     ],
-    filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
+    filters: &[ListFilter::new("user_id", "user_id", Kind::ID)],
     page_size: (100, 200),
     supports_list_extras: false,
     verbs: &[ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Update, ResourceVerb::Delete],
@@ -73,9 +73,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         send_preview_notification,
     )
     .requires_role(RequiredRole::PostWriter)
-    .params(&[FieldSpec::new("draft_post_id", FieldKind::Reference(&DRAFT_POST, false))
-        .legacy_name("draft_tweet_id")
-        .required()]),
+    .params(&[FieldSpec::new("draft_post_id", Kind::custom(&DRAFT_POST)).legacy_name("draft_tweet_id").required()]),
 ];
 
 /// Notifies the caller of the preview URL.

@@ -1,7 +1,7 @@
 //! Features enabled for an account.
 
 use ads_engine::engine::ensure_valid_params;
-use ads_engine::{AccountContext, CustomOperation, FieldKind, FieldSpec, OperationOutput, ParsedParams};
+use ads_engine::{AccountContext, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams};
 use base::Error;
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub const DEFAULT_FEATURES: &[&str] = &[
     "VIDEO_APP_DOWNLOAD_CARD",
 ];
 
-const KEYS: FieldSpec = FieldSpec::new("feature_keys", FieldKind::SomeOf(ALL_FEATURES));
+const KEYS: FieldSpec = FieldSpec::new("feature_keys", Kind::one_of(ALL_FEATURES).list(1, usize::MAX));
 
 /// Whether accounts without a feature are refused.
 pub const GATE_MODES: &[&str] = &["lenient", "strict"];

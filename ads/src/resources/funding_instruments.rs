@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ads_engine::{
-    AccountContext, AdsRecord, CURRENCIES, FieldKind, FieldRequirement, FieldSpec, ListFilter, RecordChange,
-    RequiredRole, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, CURRENCIES, FieldRequirement, FieldSpec, Kind, ListFilter, RecordChange, RequiredRole,
+    Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Time, VocabularyWord};
@@ -27,14 +27,14 @@ pub static FUNDING_INSTRUMENT: Resource = Resource {
         FieldSpec::text("description", 0, 255).set_by_server().default_word("(no payment method has been set up yet)"),
         FieldSpec::one_of("currency", CURRENCIES).required().immutable(),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED"]).set_by_server().default_word("ACTIVE"),
-        FieldSpec::new("start_time", FieldKind::Time).required().immutable(),
-        FieldSpec::new("end_time", FieldKind::Time).immutable(),
+        FieldSpec::new("start_time", Kind::TIME).required().immutable(),
+        FieldSpec::new("end_time", Kind::TIME).immutable(),
         FieldSpec::money("credit_limit_local_micro").immutable(),
         FieldSpec::money("funded_amount_local_micro"),
         FieldSpec::text("io_header", 0, 255).set_by_server(),
-        FieldSpec::new("paused", FieldKind::Bool).update(FieldRequirement::Optional).hidden(),
+        FieldSpec::new("paused", Kind::BOOL).update(FieldRequirement::Optional).hidden(),
         // When recommendations are computed next.
-        FieldSpec::new("advise_at", FieldKind::Time).set_by_server().hidden().default_number(0),
+        FieldSpec::new("advise_at", Kind::TIME).set_by_server().hidden().default_number(0),
     ],
     filters: &[ListFilter::ids("funding_instrument_ids", "id", &FUNDING_INSTRUMENT)],
     sort_fields: &["funded_amount_local_micro", "start_time", "end_time"],

@@ -5,8 +5,8 @@ pub mod objectives;
 use std::collections::{HashMap, HashSet};
 
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldKind, FieldRequirement,
-    FieldSpec, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
+    AccountContext, AdsRateClass, AdsRecord, CURRENCIES, CustomOperation, FeatureGate, FieldRequirement, FieldSpec,
+    Kind, ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, feature_gates,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
@@ -34,7 +34,7 @@ pub static LINE_ITEM: Resource = Resource {
         FieldSpec::parent("campaign_id", &CAMPAIGN).required(),
         FieldSpec::reference("funding_instrument_id", &FUNDING_INSTRUMENT).set_by_server(),
         FieldSpec::one_of("currency", CURRENCIES).set_by_server(),
-        FieldSpec::new("product_type", FieldKind::Word(PRODUCTS)).label("Product type").required().immutable(),
+        FieldSpec::new("product_type", Kind::word(PRODUCTS)).label("Product type").required().immutable(),
         FieldSpec::one_of("objective", OBJECTIVES)
             .label("Objective")
             .required()
@@ -47,43 +47,44 @@ pub static LINE_ITEM: Resource = Resource {
         .for_values(&["IMPRESSION"])
         .only_if_field("objective", "WEBSITE_CLICKS")]),
         FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]).label("Bid"),
-        FieldSpec::new("placements", FieldKind::SomeOf(PLACEMENTS)).label("Placements").required().immutable(),
+        FieldSpec::new("placements", Kind::one_of(PLACEMENTS).list(1, usize::MAX))
+            .label("Placements")
+            .required()
+            .immutable(),
         FieldSpec::money(BID_AMOUNT)
             .label("Bid amount")
             .help("Per result, for a maximum bid or target cost. For example 0.15."),
         FieldSpec::money("target_cpa_local_micro").set_by_server(),
         campaigns::DAILY_BUDGET_FIELD,
         campaigns::TOTAL_BUDGET_FIELD,
-        FieldSpec::new("standard_delivery", FieldKind::Bool).immutable(),
-        FieldSpec::new("start_time", FieldKind::Time).label("Starts"),
-        FieldSpec::new("end_time", FieldKind::Time).label("Ends"),
+        FieldSpec::new("standard_delivery", Kind::BOOL).immutable(),
+        FieldSpec::new("start_time", Kind::TIME).label("Starts"),
+        FieldSpec::new("end_time", Kind::TIME).label("Ends"),
         FieldSpec::one_of("entity_status", &["ACTIVE", "PAUSED", "DRAFT"]).label("Status").default_word("ACTIVE"),
-        FieldSpec::new("frequency_cap", FieldKind::Int(1, 1_000_000))
+        FieldSpec::new("frequency_cap", Kind::int(1, 1_000_000))
             .label("Frequency cap")
             .advanced()
             .requires_features(&[FeatureGate::new("REACH_FREQUENCY_CAP")]),
-        FieldSpec::new("duration_in_days", FieldKind::Int(1, 30))
+        FieldSpec::new("duration_in_days", Kind::int(1, 30))
             .label("Frequency period in days")
             .help("1, 7 or 30.")
             .advanced(),
         FieldSpec::one_of("audience_expansion", &["BROAD", "DEFINED", "EXPANDED"]),
         FieldSpec::text("advertiser_domain", 1, 255).label("Advertiser’s domain").advanced(),
-        FieldSpec::new("categories", FieldKind::Texts(100, 16))
+        FieldSpec::new("categories", Kind::text(1, 16).list(1, 100))
             .label("IAB categories")
             .help("Comma-separated, for example IAB17.")
             .advanced(),
-        FieldSpec::new("advertiser_user_id", FieldKind::User),
+        FieldSpec::new("advertiser_user_id", Kind::ID),
         FieldSpec::text("primary_web_event_tag", 1, 32).label("Web event tag").advanced(),
         FieldSpec::text("android_app_store_identifier", 1, 255).label("Android app").advanced(),
         FieldSpec::text("ios_app_store_identifier", 1, 255).label("iOS app").advanced(),
-        FieldSpec::new("automatic_post_promotion", FieldKind::Bool)
-            .legacy_name("automatic_tweet_promotion")
-            .set_by_server(),
+        FieldSpec::new("automatic_post_promotion", Kind::BOOL).legacy_name("automatic_tweet_promotion").set_by_server(),
         FieldSpec::one_of("creative_source", &["MANUAL"]).set_by_server().default_word("MANUAL"),
-        FieldSpec::new("creatives", FieldKind::Int(0, i64::MAX)).set_by_server().hidden().default_number(0),
-        FieldSpec::new("serves", FieldKind::Time).set_by_server().hidden(),
+        FieldSpec::new("creatives", Kind::int(0, i64::MAX)).set_by_server().hidden().default_number(0),
+        FieldSpec::new("serves", Kind::TIME).set_by_server().hidden(),
         // Set when none of the targeted audiences is large enough any more.
-        FieldSpec::new("unreached", FieldKind::Bool).set_by_server().hidden(),
+        FieldSpec::new("unreached", Kind::BOOL).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "campaign_id", &CAMPAIGN),

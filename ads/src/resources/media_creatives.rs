@@ -1,7 +1,7 @@
 //! Media creatives: account media that a line item shows before videos or in other apps.
 
 use ads_engine::{
-    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
@@ -31,7 +31,7 @@ pub static MEDIA_CREATIVE: Resource = Resource {
         FieldSpec::reference("campaign_id", &CAMPAIGN).set_by_server().hidden(),
     ],
     filters: &[
-        ListFilter::new("campaign_id", "campaign_id", FieldKind::Reference(&CAMPAIGN, false)),
+        ListFilter::new("campaign_id", "campaign_id", Kind::custom(&CAMPAIGN)),
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),
         ListFilter::ids("media_creative_ids", "id", &MEDIA_CREATIVE),
     ],

@@ -3,8 +3,8 @@
 
 use ads_engine::engine::{create, delete, ensure_valid_params, update};
 use ads_engine::{
-    AccountContext, AdsRecord, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
-    ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
+    AccountContext, AdsRecord, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Kind, MediaKeyText,
+    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, listing,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Id, VocabularyWord};
@@ -21,13 +21,13 @@ pub static LIBRARY_MEDIA: Resource = Resource {
     label: "media of the library",
     not_found: "MEDIA_NOT_FOUND",
     fields: &[
-        FieldSpec::new("media_key", FieldKind::MediaKey).required().immutable(),
+        FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required().immutable(),
         NAME,
         FILE_NAME,
         TITLE,
         DESCRIPTION,
         POSTER,
-        FieldSpec::new("media_id", FieldKind::Long).required().immutable().hidden(),
+        FieldSpec::new("media_id", Kind::LONG).required().immutable().hidden(),
     ],
     page_size: (20, 50),
     verbs: &[],
@@ -46,14 +46,15 @@ const TITLE: FieldSpec =
     FieldSpec::text("title", 1, 70).label("Title").help("Shown with the video. At most 70 characters.");
 const DESCRIPTION: FieldSpec =
     FieldSpec::text("description", 1, 200).label("Description").help("At most 200 characters.");
-const POSTER: FieldSpec = FieldSpec::new("poster_media_key", FieldKind::MediaKey).label("Poster");
-const KEY: FieldSpec = FieldSpec::new("media_key", FieldKind::MediaKey).required().update(FieldRequirement::Required);
+const POSTER: FieldSpec = FieldSpec::new("poster_media_key", Kind::custom(&MediaKeyText)).label("Poster");
+const KEY: FieldSpec =
+    FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get("getAdsMediaLibrary", "media_library", "A page of the media library.", list_media)
         .requires_role(RequiredRole::CreativeReader)
         .params(&[
-            FieldSpec::new("count", FieldKind::Int(1, 50)).default_number(20),
+            FieldSpec::new("count", Kind::int(1, 50)).default_number(20),
             CURSOR,
             FieldSpec::one_of("media_type", &["GIF", "IMAGE", "VIDEO"]),
             FieldSpec::text("q", 1, 255),

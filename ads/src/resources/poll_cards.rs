@@ -2,8 +2,8 @@
 
 use ads_engine::field_kind::format_time;
 use ads_engine::{
-    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldKind, FieldSpec, ListFilter, RecordChange, RequiredRole,
-    Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, DeleteMode, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText, RecordChange,
+    RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, PostId, Time, VocabularyWord};
@@ -27,8 +27,8 @@ pub static POLL_CARD: Resource = Resource {
         FieldSpec::text("second_choice", 1, 25).label("Second choice").required().hidden(),
         FieldSpec::text("third_choice", 1, 25).label("Third choice").hidden(),
         FieldSpec::text("fourth_choice", 1, 25).label("Fourth choice").hidden(),
-        FieldSpec::new("duration_in_minutes", FieldKind::Int(5, 10_080)).label("Voting period").required().hidden(),
-        FieldSpec::new("media_key", FieldKind::MediaKey)
+        FieldSpec::new("duration_in_minutes", Kind::int(5, 10_080)).label("Voting period").required().hidden(),
+        FieldSpec::new("media_key", Kind::custom(&MediaKeyText))
             .label("Image or video")
             .help("A 1.91:1 image or a 16:9 video, if the account is allowed to use media in polls.")
             .advanced()
@@ -37,7 +37,7 @@ pub static POLL_CARD: Resource = Resource {
         FieldSpec::one_of("card_type", &["TEXT_POLLS", "IMAGE_POLLS", "VIDEO_POLLS"])
             .set_by_server()
             .default_word("TEXT_POLLS"),
-        FieldSpec::new("uri", FieldKind::Long).set_by_server().hidden(),
+        FieldSpec::new("uri", Kind::LONG).set_by_server().hidden(),
     ],
     filters: &[ListFilter::ids("card_ids", "id", &POLL_CARD)],
     max_name_prefix: 80,

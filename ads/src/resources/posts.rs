@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
 use ads_engine::{
-    AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FieldKind, FieldRequirement, FieldSpec, OperationOutput,
+    AccountContext, AdsRecord, COUNT, CURSOR, CustomOperation, FieldRequirement, FieldSpec, Kind, OperationOutput,
     ParsedParams, RequiredRole, Resource, cursor, listing,
 };
 use base::refusal::AdsProblem;
@@ -27,9 +27,9 @@ use crate::resources::scheduled_posts::SCHEDULED_POST;
 pub const POST_TYPES: &[&str] = &["DRAFT", "PUBLISHED", "SCHEDULED"];
 
 const POST_TYPE: FieldSpec = FieldSpec::one_of("post_type", POST_TYPES).legacy_name("tweet_type").required();
-const POST_IDS: FieldSpec = FieldSpec::new("post_ids", FieldKind::Longs(200)).legacy_name("tweet_ids");
+const POST_IDS: FieldSpec = FieldSpec::new("post_ids", Kind::LONG.list(1, 200)).legacy_name("tweet_ids");
 /// Whether authors are rendered as ids only.
-pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", FieldKind::Bool).default_flag(false);
+pub const TRIM_USER: FieldSpec = FieldSpec::new("trim_user", Kind::BOOL).default_flag(false);
 
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(
@@ -43,12 +43,12 @@ pub static OPERATIONS: &[CustomOperation] = &[
         POST_TYPE,
         COUNT,
         CURSOR,
-        FieldSpec::new("include_mentions_and_replies", FieldKind::Bool).default_flag(false),
+        FieldSpec::new("include_mentions_and_replies", Kind::BOOL).default_flag(false),
         FieldSpec::text("name", 1, 80),
         FieldSpec::one_of("timeline_type", &["ALL", "NULLCAST", "ORGANIC"]).default_word("NULLCAST"),
         TRIM_USER,
         POST_IDS,
-        FieldSpec::new("user_id", FieldKind::User),
+        FieldSpec::new("user_id", Kind::ID),
     ]),
     CustomOperation::mutation(
         "PUT",
@@ -59,10 +59,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
     )
     .requires_role(RequiredRole::CreativeWriter)
     .params(&[
-        FieldSpec::new("post_id", FieldKind::Long)
-            .legacy_name("tweet_id")
-            .required()
-            .update(FieldRequirement::Required),
+        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").required().update(FieldRequirement::Required),
         FieldSpec::text("name", 1, 80),
     ]),
     CustomOperation::get(

@@ -1,7 +1,7 @@
 //! Users whose posts an account may promote.
 
 use ads_engine::{
-    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, ParsedParams, Resource, ResourceVerb, engine,
+    AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, ParsedParams, Resource, ResourceVerb, engine,
 };
 use base::{Error, UserId, VocabularyWord};
 use serde_json::Value;
@@ -14,8 +14,8 @@ pub static PROMOTABLE_USER: Resource = Resource {
     label: "promotable user",
     not_found: "PROMOTABLE_USER_NOT_FOUND",
     fields: &[
-        FieldSpec::new("user_id", FieldKind::User).immutable(),
-        FieldSpec::new("promotable_user_type", FieldKind::Word(USER_TYPES)).immutable(),
+        FieldSpec::new("user_id", Kind::ID).immutable(),
+        FieldSpec::new("promotable_user_type", Kind::word(USER_TYPES)).immutable(),
     ],
     filters: &[ListFilter::ids("promotable_user_ids", "id", &PROMOTABLE_USER)],
     verbs: &[ResourceVerb::List, ResourceVerb::Get],

@@ -1,7 +1,7 @@
 //! Promoted accounts: users whom a line item recommends to follow.
 
 use ads_engine::{
-    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, ParsedParams, RecordChange, Resource, ResourceVerb,
+    AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, ParsedParams, RecordChange, Resource, ResourceVerb,
     ValidationRule,
 };
 use base::refusal::AdsProblem;
@@ -19,7 +19,7 @@ pub static PROMOTED_ACCOUNT: Resource = Resource {
     not_found: "PROMOTED_ACCOUNT_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("user_id", FieldKind::User)
+        FieldSpec::new("user_id", Kind::ID)
             .label("User ID")
             .help("The account’s own user, or a user who agreed to be promoted.")
             .required()

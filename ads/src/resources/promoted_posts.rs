@@ -2,7 +2,7 @@
 
 use ads_engine::engine::{create, ensure_valid_params};
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldKind, FieldSpec, ListFilter,
+    AccountContext, AdsRateClass, AdsRecord, CONSOLE_APP_ID, CustomOperation, FieldSpec, Kind, ListFilter,
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb,
 };
 use base::refusal::AdsProblem;
@@ -22,7 +22,7 @@ pub static PROMOTED_POST: Resource = Resource {
     not_found: "PROMOTED_TWEET_NOT_FOUND",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").required().immutable(),
+        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").required().immutable(),
         FieldSpec::one_of("entity_status", &["ACTIVE"]).set_by_server().default_word("ACTIVE"),
         FieldSpec::one_of("approval_status", &["ACCEPTED", "UNDER_REVIEW", "REJECTED"])
             .set_by_server()
@@ -50,7 +50,7 @@ pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
 .requires_role(RequiredRole::CampaignWriter)
 .params(&[
     FieldSpec::reference("line_item_id", &LINE_ITEM).required(),
-    FieldSpec::new("post_ids", FieldKind::Longs(50)).legacy_name("tweet_ids").required(),
+    FieldSpec::new("post_ids", Kind::LONG.list(1, 50)).legacy_name("tweet_ids").required(),
 ])];
 
 fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {

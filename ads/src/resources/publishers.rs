@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationOutput,
-    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID,
+    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldSpec, IdFormat, Kind, OperationOutput, ParsedParams,
+    RequiredRole, Resource, SHARED_ACCOUNT_ID,
 };
 use base::id::first_snowflake_at;
 use base::{Error, Fault, UserId, VocabularyWord};
@@ -25,10 +25,10 @@ pub static PUBLISHER: Resource = Resource {
     label: "publisher",
     id_format: IdFormat::Long,
     fields: &[
-        FieldSpec::new("content_category_ids", FieldKind::Texts(15, 2)),
-        FieldSpec::new("monetizable_country_codes", FieldKind::Texts(200, 2)),
-        FieldSpec::new("promotion_eligible_country_codes", FieldKind::Texts(200, 2)),
-        FieldSpec::new("monetization_restricted", FieldKind::Bool).default_flag(false),
+        FieldSpec::new("content_category_ids", Kind::text(1, 2).list(1, 15)),
+        FieldSpec::new("monetizable_country_codes", Kind::text(1, 2).list(1, 200)),
+        FieldSpec::new("promotion_eligible_country_codes", Kind::text(1, 2).list(1, 200)),
+        FieldSpec::new("monetization_restricted", Kind::BOOL).default_flag(false),
     ],
     verbs: &[],
     ..Resource::DEFAULT

@@ -2,7 +2,7 @@
 
 use ads_engine::engine::{ensure_valid_params, view_record};
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldKind, FieldSpec, IdFormat, OperationData, OperationOutput,
+    AccountContext, AdsRecord, CustomOperation, FieldSpec, IdFormat, JsonShape, Kind, OperationData, OperationOutput,
     ParsedParams, RequiredRole, Resource,
 };
 use base::{Error, Vocabulary, VocabularyWord};
@@ -25,9 +25,9 @@ pub static RECOMMENDATION: Resource = Resource {
         FieldSpec::one_of("status", &["PENDING", "APPLIED", "EXPIRED", "DISMISSED"]).set_by_server(),
         FieldSpec::text("message", 1, 255).set_by_server(),
         FieldSpec::text("subject", 1, 64).set_by_server().hidden(),
-        FieldSpec::new("changes", FieldKind::Shape(accept_any_shape)).set_by_server().hidden(),
+        FieldSpec::new("changes", Kind::custom(&JsonShape(accept_any_shape))).set_by_server().hidden(),
         // Dismissed by an operator.
-        FieldSpec::new("refused", FieldKind::Bool).set_by_server().hidden().default_flag(false),
+        FieldSpec::new("refused", Kind::BOOL).set_by_server().hidden().default_flag(false),
     ],
     verbs: &[],
     shows_deleted: false,

@@ -2,7 +2,7 @@
 
 use ads_engine::field_kind::format_time;
 use ads_engine::{
-    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, DeleteMode, FieldKind, FieldSpec, IdFormat, ListFilter,
+    AccountContext, AdsRecord, CONSOLE_APP_ID, CustomOperation, DeleteMode, FieldSpec, IdFormat, Kind, ListFilter,
     RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
@@ -24,25 +24,25 @@ pub static SCHEDULED_POST: Resource = Resource {
     fields: &[
         name_field(),
         text_field(),
-        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
-        FieldSpec::new("as_user_id", FieldKind::Long).required().immutable().hidden(),
+        FieldSpec::new("user_id", Kind::ID).set_by_server(),
+        FieldSpec::new("as_user_id", Kind::LONG).required().immutable().hidden(),
         nullcast_field(),
         card_field(),
         media_keys_field(),
-        FieldSpec::new("scheduled_at", FieldKind::Time)
+        FieldSpec::new("scheduled_at", Kind::TIME)
             .label("Scheduled for")
             .help("A whole minute within the next year.")
             .required(),
         FieldSpec::one_of("scheduled_status", STATES).set_by_server().default_word("SCHEDULED"),
-        FieldSpec::new("completed_at", FieldKind::Time).set_by_server(),
-        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
+        FieldSpec::new("completed_at", Kind::TIME).set_by_server(),
+        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").set_by_server(),
         // When the publisher examines the post, while it is unpublished.
-        FieldSpec::new("due_at", FieldKind::Time).set_by_server().hidden(),
-        FieldSpec::new("attempts", FieldKind::Int(0, 100)).set_by_server().hidden(),
-        FieldSpec::new("app_id", FieldKind::Long).set_by_server().hidden(),
+        FieldSpec::new("due_at", Kind::TIME).set_by_server().hidden(),
+        FieldSpec::new("attempts", Kind::int(0, 100)).set_by_server().hidden(),
+        FieldSpec::new("app_id", Kind::LONG).set_by_server().hidden(),
         FieldSpec::text("error", 0, 500).set_by_server().hidden(),
     ],
-    filters: &[ListFilter::new("user_id", "user_id", FieldKind::User)],
+    filters: &[ListFilter::new("user_id", "user_id", Kind::ID)],
     page_size: (100, 200),
     supports_list_extras: false,
     verbs: &[ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Update, ResourceVerb::Delete],

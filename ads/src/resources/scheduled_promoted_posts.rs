@@ -1,7 +1,7 @@
 //! Scheduled promoted posts: they become promoted posts once their scheduled post is published.
 
 use ads_engine::{
-    AccountContext, AdsRecord, FieldKind, FieldSpec, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, FieldSpec, Kind, ListFilter, RecordChange, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
@@ -18,12 +18,12 @@ pub static SCHEDULED_PROMOTED_POST: Resource = Resource {
     label: "scheduled promoted post",
     fields: &[
         FieldSpec::parent("line_item_id", &LINE_ITEM).required(),
-        FieldSpec::new("scheduled_post_id", FieldKind::Long)
+        FieldSpec::new("scheduled_post_id", Kind::LONG)
             .label("Scheduled post")
             .legacy_name("scheduled_tweet_id")
             .required()
             .immutable(),
-        FieldSpec::new("post_id", FieldKind::Long).legacy_name("tweet_id").set_by_server(),
+        FieldSpec::new("post_id", Kind::LONG).legacy_name("tweet_id").set_by_server(),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM),

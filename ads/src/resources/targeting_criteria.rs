@@ -4,8 +4,8 @@ mod combination_rules;
 
 use ads_engine::account_context::record_not_found;
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, FeatureGate, FieldKind, FieldSpec, ListFilter, ParsedParams, RecordChange,
-    Resource, ResourceVerb, ValidationRule, engine,
+    AccountContext, AdsRateClass, AdsRecord, FeatureGate, FieldSpec, Kind, ListFilter, ParsedParams, RecordChange,
+    Resource, ResourceVerb, ValidationRule, engine, parse_record_id,
 };
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
@@ -44,14 +44,14 @@ pub static TARGETING_CRITERION: Resource = Resource {
         FieldSpec::one_of("operator_type", &["EQ", "NE", "GTE", "LT"]).label("Operator").immutable().default_word("EQ"),
         FieldSpec::text("name", 0, 255).set_by_server(),
         // A hash, so that a duplicate is found without scanning the line item's criteria.
-        FieldSpec::new("same", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
-        FieldSpec::new("alike", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
-        FieldSpec::new("audience", FieldKind::Int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("same", Kind::int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("alike", Kind::int(0, i64::MAX)).set_by_server().hidden(),
+        FieldSpec::new("audience", Kind::int(0, i64::MAX)).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("line_item_ids", "line_item_id", &LINE_ITEM).required(),
         ListFilter::ids("targeting_criterion_ids", "id", &TARGETING_CRITERION),
-        ListFilter::new("lang", "", FieldKind::Text(2, 5)),
+        ListFilter::new("lang", "", Kind::text(2, 5)),
     ],
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     max_batch_items: 500,
@@ -231,7 +231,7 @@ fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) 
         }
         _ => return Ok(()),
     };
-    let id = own.id_format.parse("targeting_value", &value)?;
+    let id = parse_record_id(own.id_format, "targeting_value", &value)?;
     let found = ctx.find_record(own, id)?.filter(|found| !found.deleted);
     let Some(found) = found else {
         return Err(record_not_found(own, "targeting_value", id).into());

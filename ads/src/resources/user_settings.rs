@@ -2,7 +2,7 @@
 
 use ads_engine::engine::{ensure_valid_params, update};
 use ads_engine::{
-    AccountContext, AccountTimeZone, AdsRecord, AdsRole, CustomOperation, FieldKind, FieldRequirement, FieldSpec,
+    AccountContext, AccountTimeZone, AdsRecord, AdsRole, CustomOperation, FieldRequirement, FieldSpec, Kind,
     OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ValidationRule,
 };
 use base::refusal::AdsProblem;
@@ -16,16 +16,16 @@ pub static USER_SETTINGS: Resource = Resource {
     path: "user_settings",
     label: "user settings",
     fields: &[
-        FieldSpec::new("user_id", FieldKind::User).set_by_server(),
+        FieldSpec::new("user_id", Kind::ID).set_by_server(),
         EMAIL,
         PHONE,
         EXTENSION,
         TYPES,
         // When the next weekly email is due.
-        FieldSpec::new("digest_at", FieldKind::Time).set_by_server().hidden(),
+        FieldSpec::new("digest_at", Kind::TIME).set_by_server().hidden(),
     ],
     // Looked up by account and user.
-    filters: &[ads_engine::ListFilter::new("user_id", "user_id", FieldKind::User)],
+    filters: &[ads_engine::ListFilter::new("user_id", "user_id", Kind::ID)],
     verbs: &[],
     rules: &[ValidationRule::OnRecord(validate_contact), ValidationRule::InContext(schedule_digest)],
     ..Resource::DEFAULT
@@ -35,10 +35,12 @@ pub const PERFORMANCE_EMAIL_TYPE: &str = "ACCOUNT_PERFORMANCE";
 const EMAIL: FieldSpec = FieldSpec::text("notification_email", 3, 255).default_word("");
 const PHONE: FieldSpec = FieldSpec::text("contact_phone", 3, 32).default_word("");
 const EXTENSION: FieldSpec = FieldSpec::text("contact_phone_extension", 1, 16).default_word("");
-const TYPES: FieldSpec =
-    FieldSpec::new("subscribed_email_types", FieldKind::SomeOf(&[PERFORMANCE_EMAIL_TYPE, "PERFORMANCE_IMPROVEMENT"]))
-        .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
-const USER: FieldSpec = FieldSpec::new("user_id", FieldKind::User).required().update(FieldRequirement::Required);
+const TYPES: FieldSpec = FieldSpec::new(
+    "subscribed_email_types",
+    Kind::one_of(&[PERFORMANCE_EMAIL_TYPE, "PERFORMANCE_IMPROVEMENT"]).list(1, usize::MAX),
+)
+.alias(&["subscribe_email_types", "subscribed_campaign_events"]);
+const USER: FieldSpec = FieldSpec::new("user_id", Kind::ID).required().update(FieldRequirement::Required);
 
 pub static OPERATIONS: &[CustomOperation] = &[
     CustomOperation::get(

@@ -1,7 +1,7 @@
 //! `locum ads account set`: an account's limits, feature gates and review status.
 
 use ads::resources::accounts::{ACCOUNT, MAX_CAMPAIGNS, MAX_LINE_ITEMS, OPT_IN_FEATURES};
-use ads_engine::{AdsRecord, FieldKind};
+use ads_engine::{AdsRecord, Kind, parse_value};
 use base::Error;
 use serde_json::Value;
 use store::Tx;
@@ -55,7 +55,7 @@ fn apply_choice(
 ) -> Result<AdsRecord, Error> {
     if let (Some(word), Some(declared)) = (word, ACCOUNT.field(field)) {
         let text = [word.to_owned()];
-        let value = declared.kind.parse_value(name, ads_engine::RawParam::Text(&text))?;
+        let value = parse_value(declared.kind, name, ads_engine::RawParam::Text(&text))?;
         account.set(field, value);
     }
     Ok(account)
@@ -66,7 +66,7 @@ fn apply_business(mut account: AdsRecord, business: Option<&str>) -> Result<AdsR
         return Ok(account);
     };
     let text = [business.to_owned()];
-    let value = FieldKind::Text(0, 20).parse_value("business", ads_engine::RawParam::Text(&text))?;
+    let value = parse_value(Kind::text(0, 20), "business", ads_engine::RawParam::Text(&text))?;
     account.set("business_id", value);
     Ok(account)
 }

@@ -257,7 +257,7 @@ pub(crate) async fn recommend_for_instrument(
 }
 
 fn dismiss_recommendation(tx: &mut Tx<'_>, account: &AdsRecord, text: &str) -> Result<(), Error> {
-    let id = IdFormat::Twelve.parse("dismiss", text).unwrap_or(-1);
+    let id = IdFormat::Twelve.parse(text).unwrap_or(-1);
     let mut context = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
     if ads_delivery::recommendations::dismiss(&mut context, id)? {
         return Ok(());

@@ -135,7 +135,7 @@ pub(super) fn invalid_parameter(name: &'static str, value: &str, message: &str) 
 }
 
 pub(super) fn find_account(tx: &mut Tx<'_>, text: &str) -> Result<AdsRecord, Error> {
-    let id = IdFormat::Short.parse("account", text).ok();
+    let id = IdFormat::Short.parse(text);
     let found = match id {
         Some(id) => accounts::find(tx, id)?,
         None => None,

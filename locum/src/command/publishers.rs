@@ -124,7 +124,7 @@ pub(super) async fn execute_curated_command(instance: &Instance, command: Curate
             Ok(render_record(&record))
         }
         CuratedCommand::Remove { category } => {
-            let id = CURATED_CATEGORY.id_format.parse("category", category).ok();
+            let id = CURATED_CATEGORY.id_format.parse(category);
             let found = match id {
                 Some(id) => curated_categories::find(tx, id)?,
                 None => None,

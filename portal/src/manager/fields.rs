@@ -1,7 +1,7 @@
 //! Form fields made from the declarations of resources: the label, the help and the kind of input.
 
 use ads::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
-use ads_engine::{DefaultValue, FieldKind, FieldRequirement, FieldSpec, RecordView, Resource};
+use ads_engine::{DefaultValue, FieldRequirement, FieldSpec, RecordView, Resource, ValueKind};
 use base::{Error, Fault};
 use pages::manager::FormInputKind;
 use store::Tx;
@@ -53,12 +53,12 @@ fn declared_field(
 
 fn initial_text(now: &RecordView, field: &FieldSpec) -> String {
     let name = field.name.post;
-    match (field.kind, now.int(name)) {
-        (FieldKind::Money, micros) => micros.map(format_amount).unwrap_or_default(),
-        (FieldKind::Time, _) => now.time(name).map(format_input_time).unwrap_or_default(),
-        (FieldKind::Bool, _) => now.flag(name).to_string(),
-        (FieldKind::Int(..), number) => number.map(|number| number.to_string()).unwrap_or_default(),
-        (kind, _) if kind.is_list() => now.texts(name).join(","),
+    match (field.kind.value, now.int(name)) {
+        _ if field.kind.is_list() => now.texts(name).join(","),
+        (ValueKind::Money, micros) => micros.map(format_amount).unwrap_or_default(),
+        (ValueKind::Time, _) => now.time(name).map(format_input_time).unwrap_or_default(),
+        (ValueKind::Bool, _) => now.flag(name).to_string(),
+        (ValueKind::Int(..), number) => number.map(|number| number.to_string()).unwrap_or_default(),
         _ => now.rendered_text(name),
     }
 }
@@ -90,11 +90,13 @@ fn input_kind(field: &FieldSpec, now: Option<&RecordView>) -> FormInputKind {
         FormInputKind::Choice(words.map(|word| (word.to_owned(), word_label(word))).collect())
     };
     let may_be_draft = now.is_none_or(|now| now.text("entity_status") == "DRAFT");
-    match (field.kind, field.name.post) {
-        (FieldKind::OneOf(all), _) => words(&mut all.iter().copied().filter(|word| may_be_draft || *word != "DRAFT")),
-        (FieldKind::Word(all), _) => words(&mut all.iter().map(|word| word.post)),
-        (FieldKind::Money, _) => FormInputKind::Amount,
-        (FieldKind::Time, _) => FormInputKind::Timestamp,
+    match (field.kind.value, field.name.post) {
+        (ValueKind::OneOf(all), _) if !field.kind.is_list() => {
+            words(&mut all.iter().copied().filter(|word| may_be_draft || *word != "DRAFT"))
+        }
+        (ValueKind::Word(all), _) => words(&mut all.iter().map(|word| word.post)),
+        (ValueKind::Money, _) => FormInputKind::Amount,
+        (ValueKind::Time, _) => FormInputKind::Timestamp,
         (_, "text" | "description") => FormInputKind::Area,
         (_, name) if name.ends_with("_tweet") => FormInputKind::Area,
         _ => FormInputKind::Text,
@@ -111,7 +113,9 @@ fn none_label(field: &FieldSpec, initial: &str) -> Option<&'static str> {
         _ if !initial.is_empty() => None,
         "media_key" if is_optional => Some("None"),
         "account_media_id" | "curated_category_id" | "scheduled_post_id" | "media_key" => Some("Choose one"),
-        _ if is_optional && matches!(field.kind, FieldKind::OneOf(_)) => Some("Default for the objective"),
+        _ if is_optional && matches!(field.kind.value, ValueKind::OneOf(_)) && !field.kind.is_list() => {
+            Some("Default for the objective")
+        }
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Recommendations: what they would change, and applying or dismissing them.
 
-use ads_engine::{OperationOutput, RecordView, RequiredRole, Resource};
+use ads_engine::{OperationOutput, RecordView, RequiredRole, Resource, parse_record_id};
 use std::cmp::Reverse;
 
 use ads::resources::campaigns::CAMPAIGN;
@@ -286,6 +286,6 @@ fn dismiss(
 ) -> Result<OperationOutput, Error> {
     let mut records = ctx.open_context(tx, RequiredRole::CampaignWriter, true)?;
     let id = form.ids.first().map(String::as_str).unwrap_or_default();
-    let id = RECOMMENDATION.id_format.parse("id", id)?;
+    let id = parse_record_id(RECOMMENDATION.id_format, "id", id)?;
     if recommendations::dismiss(&mut records, id)? { Ok(OperationOutput::default()) } else { Err(no_longer_open()) }
 }

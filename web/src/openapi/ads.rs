@@ -1,11 +1,9 @@
 //! The Ads API's part of the OpenAPI document: bodies and responses.
 
 use ads_engine::operations::pascal_case;
-use ads_engine::{
-    DefaultValue, FieldKind, FieldRequirement, FieldSpec, OperationAction, OperationParamLocation, Resource,
-    ResourceVerb,
-};
-use schema::json_schema::array_schema;
+use ads_engine::{FieldSpec, OperationAction, Resource, ResourceVerb};
+use schema::json_schema::{array_schema, loose_object_schema};
+use schema::{DefaultValue, FieldRequirement, Kind, ParameterLocation};
 use serde_json::{Map, Value, json};
 
 /// None if the operation takes parameters instead.
@@ -46,24 +44,8 @@ const fn verb_name(verb: ResourceVerb) -> &'static str {
 
 /// Empty if the operation checks the body itself.
 fn body_schema(operation: &ads_engine::AdsOperation) -> Value {
-    let sent = operation.params.iter();
-    let sent = sent.filter(|param| param.location == OperationParamLocation::Input);
-    let mut properties = Map::new();
-    let mut required: Vec<&str> = Vec::new();
-    for param in sent {
-        properties.insert(param.name.post.to_owned(), field_schema(param.kind));
-        if param.requirement == FieldRequirement::Required {
-            required.push(param.name.post);
-        }
-    }
-    if properties.is_empty() {
-        return json!({});
-    }
-    let mut schema = json!({ "type": "object", "properties": properties });
-    if let Some(schema) = schema.as_object_mut().filter(|_| !required.is_empty()) {
-        schema.insert("required".to_owned(), json!(required));
-    }
-    schema
+    let sent = operation.params.iter().filter(|param| param.location == ParameterLocation::Query);
+    if sent.clone().next().is_none() { json!({}) } else { loose_object_schema(sent) }
 }
 
 pub(super) fn success_content(operation: &ads_engine::AdsOperation) -> Value {
@@ -114,14 +96,14 @@ pub(super) fn resource_schema(of: &Resource) -> Value {
     }
     for field in of.fields.iter().filter(|field| field.is_shown) {
         let schema =
-            if is_nullable(field) { make_nullable(field_schema(field.kind)) } else { field_schema(field.kind) };
+            if is_nullable(field) { make_nullable(field.kind.loose_schema()) } else { field.kind.loose_schema() };
         properties.insert(field.name.post.to_owned(), schema);
     }
     for time in ["created_at", "updated_at"] {
-        properties.insert(time.to_owned(), field_schema(FieldKind::Time));
+        properties.insert(time.to_owned(), Kind::TIME.schema());
     }
     if of.shows_deleted {
-        properties.insert("deleted".to_owned(), field_schema(FieldKind::Bool));
+        properties.insert("deleted".to_owned(), Kind::BOOL.schema());
     }
     json!({ "type": "object", "properties": properties })
 }
@@ -143,32 +125,4 @@ fn make_nullable(mut schema: Value) -> Value {
         *kind = json!([kind.take(), "null"]);
     }
     schema
-}
-
-fn field_schema(kind: FieldKind) -> Value {
-    let text = || json!({ "type": "string" });
-    match kind {
-        FieldKind::Text(_, max) => json!({ "type": "string", "maxLength": max }),
-        FieldKind::Url => json!({ "type": "string", "format": "uri" }),
-        FieldKind::Bool => json!({ "type": "boolean" }),
-        FieldKind::Int(min, max) => {
-            json!({ "type": "integer", "minimum": min, "maximum": max })
-        }
-        FieldKind::Money => json!({ "type": "integer", "minimum": 1 }),
-        FieldKind::OneOf(words) => json!({ "type": "string", "enum": words }),
-        FieldKind::Word(words) => {
-            let words: Vec<&str> = words.iter().map(|word| word.post).collect();
-            json!({ "type": "string", "enum": words })
-        }
-        FieldKind::SomeOf(words) => array_schema(&json!({ "type": "string", "enum": words }), 0, usize::MAX),
-        FieldKind::Texts(max, length) => array_schema(&json!({ "type": "string", "maxLength": length }), 0, max),
-        FieldKind::Reference(..) | FieldKind::Account | FieldKind::User | FieldKind::Long | FieldKind::MediaKey => {
-            text()
-        }
-        FieldKind::Ids(_, max) | FieldKind::Longs(max) | FieldKind::MediaKeys(max) | FieldKind::CardUris(max) => {
-            array_schema(&text(), 0, max)
-        }
-        FieldKind::Time => json!({ "type": "string", "format": "date-time" }),
-        FieldKind::Shape(_) => json!({}),
-    }
 }

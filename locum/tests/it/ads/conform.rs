@@ -4,7 +4,8 @@
 use ads::resources::RESOURCES;
 use ads_engine::listing::sortable_fields;
 use ads_engine::{
-    DeleteMode, FieldKind, FieldRequirement, FieldSpec, IdFormat, InputFormat, ListFilter, Resource, ResourceVerb,
+    CardUriText, DeleteMode, FieldRequirement, FieldSpec, IdFormat, InputFormat, Kind, ListFilter, MediaKeyText,
+    Resource, ResourceVerb, ValueKind,
 };
 use serde_json::{Map, Value, json};
 
@@ -102,9 +103,9 @@ impl<'w> Subject<'w> {
         let about = self.of.path.replace("<posts>", "tweets");
         let about = about.rsplit('/').next().unwrap().to_owned();
         let known = self.world.value_of(&about, field.name.tweet);
-        let defaults = || match field.kind {
-            FieldKind::OneOf(words) => (*words.first().unwrap()).to_owned(),
-            FieldKind::Url => "https://bikes.example/".to_owned(),
+        let defaults = || match field.kind.value {
+            ValueKind::OneOf(words) => (*words.first().unwrap()).to_owned(),
+            ValueKind::Url => "https://bikes.example/".to_owned(),
             _ => panic!("{}: no value of {}", self.of.name, field.name.post),
         };
         known.unwrap_or_else(defaults).into()
@@ -271,7 +272,7 @@ impl<'w> Subject<'w> {
             let response = list(self, &value);
             self.refused(&response, 400, "INVALID_PARAMETER", name);
         }
-        if let FieldKind::Ids(of, most) = filter.kind {
+        if let (Some(of), Some((_, most))) = (filter.kind.downcast::<Resource>(), filter.kind.list) {
             let many: Vec<String> =
                 (0..=most).map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap())).collect();
             let response = list(self, &many.join(","));
@@ -359,7 +360,7 @@ impl<'w> Subject<'w> {
                 let response = self.ask("POST", &self.path, &self.with(name, value));
                 self.refused(&response, 400, "INVALID_PARAMETER", name);
             }
-            if let FieldKind::Reference(to, _) = field.kind {
+            if let Some(to) = field.target() {
                 let response = self.ask("POST", &self.path, &self.with(name, nobody(to)));
                 self.refused(&response, 404, to.not_found, name);
                 let response = self.ask("POST", &self.path, &self.with(name, "a-b"));
@@ -484,23 +485,22 @@ fn nobody(of: &Resource) -> String {
 }
 
 /// Values that a kind does not hold.
-fn bad(kind: FieldKind) -> Vec<String> {
-    let all: &[&str] = match kind {
-        FieldKind::Text(_, most) if most <= 2_000 => return vec!["x".repeat(most + 1)],
-        FieldKind::Int(least, most) => {
+fn bad(kind: Kind) -> Vec<String> {
+    let all: &[&str] = match kind.value {
+        ValueKind::Text(_, most) if kind.is_list() || most <= 2_000 => return vec!["x".repeat(most + 1)],
+        ValueKind::Int(least, most) => {
             let beside = [least.checked_sub(1), most.checked_add(1)];
             let beside = beside.into_iter().flatten().map(|number| number.to_string());
             return beside.chain(["x".to_owned(), "1.5".to_owned()]).collect();
         }
-        FieldKind::Texts(_, most) => return vec!["x".repeat(most + 1)],
-        FieldKind::Url => &["nowhere", "ftp://bikes.example/", "https://"],
-        FieldKind::Bool => &["perhaps", "2"],
-        FieldKind::Money => &["0", "-1", "x", "1.5"],
-        FieldKind::OneOf(_) | FieldKind::Word(_) | FieldKind::SomeOf(_) => &["NOTHING"],
-        FieldKind::User | FieldKind::Long | FieldKind::Longs(_) => &["x", "-1", "99999999999999999999"],
-        FieldKind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
-        FieldKind::MediaKey | FieldKind::MediaKeys(_) => &["x", "3_x"],
-        FieldKind::CardUris(_) => &["https://bikes.example/"],
+        ValueKind::Url => &["nowhere", "ftp://bikes.example/", "https://"],
+        ValueKind::Bool => &["perhaps", "2"],
+        ValueKind::Money => &["0", "-1", "x", "1.5"],
+        ValueKind::OneOf(_) | ValueKind::Word(_) => &["NOTHING"],
+        ValueKind::Id | ValueKind::Long => &["x", "-1", "99999999999999999999"],
+        ValueKind::Time => &["tomorrow", "2026-13-01T00:00:00Z"],
+        _ if kind.downcast::<MediaKeyText>().is_some() => &["x", "3_x"],
+        _ if kind.downcast::<CardUriText>().is_some() => &["https://bikes.example/"],
         _ => &[],
     };
     all.iter().map(|text| (*text).to_owned()).collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ads_engine::{AdsRole, FieldKind, OperationParam, OperationParamLocation, RequiredRole, Resource};
+use ads_engine::{AdsRole, Kind, Parameter, ParameterLocation, RequiredRole, Resource};
 use serde_json::{Value, json};
 
 use super::limits::Field;
@@ -324,12 +324,7 @@ fn outcome(response: &TestResponse) -> Value {
 }
 
 /// What an operation answers to an id in one of its parameters.
-fn reference_outcome(
-    other: &Advertiser,
-    operation: &ads_engine::AdsOperation,
-    param: &OperationParam,
-    id: &str,
-) -> Value {
+fn reference_outcome(other: &Advertiser, operation: &ads_engine::AdsOperation, param: &Parameter, id: &str) -> Value {
     let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
     path = path.replace("{account_id}", &other.account);
     path = path.replace(&format!("{{{}}}", param.name.post), id);
@@ -338,7 +333,7 @@ fn reference_outcome(
         path = format!("{head}1{tail}");
     }
     let sent = [(param.name.post, id)];
-    let params = if param.location == OperationParamLocation::Path { &[][..] } else { &sent };
+    let params = if param.location == ParameterLocation::Path { &[][..] } else { &sent };
     if operation.takes_json() {
         let body = params.iter().map(|(name, id)| ((*name).to_owned(), Value::from(*id)));
         let body = Value::Object(body.collect());
@@ -359,12 +354,7 @@ fn record_of_another_account_is_indistinguishable_from_an_unknown_one() {
     ids.insert("account_media", known("account_media_id"));
     let user = owner.get("/promotable_users", &[])["data"][0]["id"].clone();
     ids.insert("promotable_user", user.as_str().unwrap().to_owned());
-    let of = |kind: FieldKind| -> Option<&'static Resource> {
-        match kind {
-            FieldKind::Reference(of, _) | FieldKind::Ids(of, _) if of.name != "account" => Some(of),
-            _ => None,
-        }
-    };
+    let of = |kind: Kind| kind.downcast::<Resource>().filter(|of| of.name != "account");
     let (mut seen, mut wrong) = (Vec::new(), Vec::new());
     for operation in operations().filter(|operation| !operation.sandbox_only) {
         for param in operation.params {

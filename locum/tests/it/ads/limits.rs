@@ -9,7 +9,9 @@ mod specification;
 use std::collections::BTreeMap;
 
 use ads::resources::RESOURCES;
-use ads_engine::{FieldKind, OperationAction, OperationParam, OperationParamLocation, Resource, ResourceVerb};
+use ads_engine::{
+    CardUriText, Kind, MediaKeyText, OperationAction, Parameter, ParameterLocation, Resource, ResourceVerb, ValueKind,
+};
 use serde_json::{Map, Value, json};
 
 use super::collection::World;
@@ -34,7 +36,7 @@ fn many(count: usize, one: &str) -> String {
     vec![one; count].join(",")
 }
 
-fn bounds(kind: FieldKind) -> Option<Bounds> {
+fn bounds(kind: Kind) -> Option<Bounds> {
     // Characters are counted, not bytes.
     let long = |length: usize| "é".repeat(length);
     let of_list = |most: usize, one: &str, response: String| Bounds {
@@ -42,28 +44,35 @@ fn bounds(kind: FieldKind) -> Option<Bounds> {
         exceeds: vec![many(most + 1, one)],
         told: response,
     };
-    Some(match kind {
-        FieldKind::Text(least, most) if most <= 1_000 => Bounds {
+    Some(match (kind.value, kind.list) {
+        (ValueKind::Text(least, most), None) if most <= 1_000 => Bounds {
             fits: vec![long(least.max(1)), long((most - 1).max(least)), long(most)],
             exceeds: if least > 1 { vec![long(least - 1), long(most + 1)] } else { vec![long(most + 1)] },
             told: format!("String of length {least}..{most}"),
         },
-        FieldKind::Int(least, most) if most < i64::MAX => Bounds {
+        (ValueKind::Int(least, most), None) if most < i64::MAX => Bounds {
             fits: [least, least + 1, most - 1, most].map(|one| one.to_string()).to_vec(),
             exceeds: [least - 1, most + 1].map(|one| one.to_string()).to_vec(),
             told: format!("Integer in {least}..{most}"),
         },
-        FieldKind::Texts(count, length) => {
+        (ValueKind::Text(_, length), Some((_, count))) => {
             let response = format!("at most {count} values of at most {length} characters");
             let mut bounds = of_list(count, "x", response);
             bounds.fits.push(long(length));
             bounds.exceeds.push(long(length + 1));
             bounds
         }
-        FieldKind::Ids(of, most) => of_list(most, "1", format!("at most {most} ids of a {}", of.label)),
-        FieldKind::Longs(most) => of_list(most, "1", format!("at most {most} Longs")),
-        FieldKind::MediaKeys(most) => of_list(most, "3_1", format!("at most {most} media keys")),
-        FieldKind::CardUris(most) => of_list(most, "card://1", format!("at most {most} card URIs")),
+        (ValueKind::Long, Some((_, most))) => of_list(most, "1", format!("at most {most} Longs")),
+        (ValueKind::Custom(_), Some((_, most))) => {
+            if let Some(of) = kind.downcast::<Resource>() {
+                of_list(most, "1", format!("at most {most} ids of a {}", of.label))
+            } else if kind.downcast::<MediaKeyText>().is_some() {
+                of_list(most, "3_1", format!("at most {most} media keys"))
+            } else {
+                assert!(kind.downcast::<CardUriText>().is_some(), "{kind:?}");
+                of_list(most, "card://1", format!("at most {most} card URIs"))
+            }
+        }
         _ => return None,
     })
 }
@@ -92,7 +101,7 @@ impl Field {
     }
 
     /// What stands in a path for a parameter; none where nothing does here.
-    fn of_path(&self, of: Option<&'static Resource>, param: &OperationParam, sandbox: bool) -> String {
+    fn of_path(&self, of: Option<&'static Resource>, param: &Parameter, sandbox: bool) -> String {
         let known = |name: &str| self.world.values[name].clone();
         match param.name.post {
             "account_id" if sandbox => self.sandbox.clone(),
@@ -114,7 +123,7 @@ impl Field {
             _ => None,
         };
         let mut path = operation.path.replace("<posts>", "posts").replace("<post>", "post");
-        for param in operation.params.iter().filter(|param| param.location == OperationParamLocation::Path) {
+        for param in operation.params.iter().filter(|param| param.location == ParameterLocation::Path) {
             let name = format!("{{{}}}", param.name.post);
             path = path.replace(&name, &self.of_path(of, param, operation.sandbox_only));
         }
@@ -157,7 +166,7 @@ fn every_parameter_enforces_its_declared_bounds() {
         if matches!(operation.action, OperationAction::Batch(_)) {
             continue;
         }
-        let params = operation.params.iter().filter(|param| param.location == OperationParamLocation::Input);
+        let params = operation.params.iter().filter(|param| param.location == ParameterLocation::Query);
         let bounded: Vec<(&'static str, Bounds)> =
             params.filter_map(|param| Some((param.name.post, bounds(param.kind)?))).collect();
         seen += bounded.len();

@@ -1,7 +1,7 @@
 //! Every limit and rule of the specification, and what tests it.
 
 use ads::resources::RESOURCES;
-use ads_engine::FieldKind;
+use ads_engine::ValueKind;
 
 /// How a limit or rule is tested.
 enum How {
@@ -286,12 +286,10 @@ fn declared(whose: &str, name: &str) -> Option<String> {
         let mut params = operation.params.iter();
         params.find(|param| param.name.post == name)?.kind
     };
-    Some(match kind {
-        FieldKind::Text(least, most) => format!("{least}..{most}"),
-        FieldKind::Int(least, most) => format!("{least}..{most}"),
-        FieldKind::Ids(_, most) | FieldKind::Longs(most) | FieldKind::Texts(most, _) | FieldKind::CardUris(most) => {
-            most.to_string()
-        }
+    Some(match (kind.value, kind.list) {
+        (ValueKind::Text(least, most), None) => format!("{least}..{most}"),
+        (ValueKind::Int(least, most), None) => format!("{least}..{most}"),
+        (ValueKind::Text(..) | ValueKind::Long | ValueKind::Custom(_), Some((_, most))) => most.to_string(),
         _ => return None,
     })
 }
