@@ -42,10 +42,6 @@ impl CustomKind for Resource {
         let one = || format!("the id of a {}", self.label);
         limit.map_or_else(one, |limit| format!("at most {limit} ids of a {}", self.label))
     }
-
-    fn schema(&self) -> Value {
-        text_schema()
-    }
 }
 
 impl CustomKind for AnyAccountId {
@@ -64,10 +60,6 @@ impl CustomKind for AnyAccountId {
     fn describe_expected(&self, _limit: Option<usize>) -> String {
         "the id of an account".to_owned()
     }
-
-    fn schema(&self) -> Value {
-        text_schema()
-    }
 }
 
 impl CustomKind for MediaKeyText {
@@ -77,10 +69,6 @@ impl CustomKind for MediaKeyText {
 
     fn describe_expected(&self, limit: Option<usize>) -> String {
         limit.map_or_else(|| "a media key".to_owned(), |limit| format!("at most {limit} media keys"))
-    }
-
-    fn schema(&self) -> Value {
-        text_schema()
     }
 }
 
@@ -101,10 +89,6 @@ impl CustomKind for CardUriText {
     fn describe_expected(&self, limit: Option<usize>) -> String {
         limit.map_or_else(|| "a card URI".to_owned(), |limit| format!("at most {limit} card URIs"))
     }
-
-    fn schema(&self) -> Value {
-        text_schema()
-    }
 }
 
 impl CustomKind for JsonShape {
@@ -115,10 +99,6 @@ impl CustomKind for JsonShape {
     fn schema(&self) -> Value {
         json!({})
     }
-}
-
-fn text_schema() -> Value {
-    json!({ "type": "string" })
 }
 
 const READING: ReadingRules =

@@ -181,8 +181,8 @@ fn parse_list_query(
     }
     // Filters without a field are handled by their declaring resource.
     let filters = resource.filters.iter().filter(|filter| !filter.field.is_empty());
-    for filter in filters.filter(|filter| params.has(filter.name.post)) {
-        let name = filter.name.post;
+    for filter in filters.filter(|filter| params.has(filter.parameter.name.post)) {
+        let name = filter.parameter.name.post;
         match filter.field {
             "id" => {
                 let mut ids = params.ints(name);
@@ -190,7 +190,7 @@ fn parse_list_query(
                 ids.retain(|id| query.ids.as_ref().is_none_or(|known| known.contains(id)));
                 query.ids = Some(ids);
             }
-            field if filter.kind.is_number() => query.numbers.push((field, params.ints(name))),
+            field if filter.parameter.kind.is_number() => query.numbers.push((field, params.ints(name))),
             field => query.words.push((field, params.texts(name))),
         }
     }

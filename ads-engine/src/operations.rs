@@ -5,7 +5,7 @@ use schema::{DefaultValue, FieldRequirement, Kind, Parameter, ParameterLocation}
 
 use crate::access::RequiredRole;
 use crate::declaration::{
-    AdsRateClass, CustomOperation, FieldSpec, InputFormat, ListFilter, ReferenceList, Resource, ResourceVerb,
+    AdsRateClass, CustomOperation, FieldSpec, InputFormat, ReferenceList, Resource, ResourceVerb,
 };
 
 #[derive(Debug)]
@@ -183,7 +183,7 @@ fn verb_params((accounts, resource): (&'static Resource, &'static Resource), ver
 
 fn list_params(resource: &'static Resource) -> Vec<Parameter> {
     let (usual, most) = resource.page_size;
-    let mut all: Vec<Parameter> = resource.filters.iter().map(filter_param).collect();
+    let mut all: Vec<Parameter> = resource.filters.iter().map(|filter| filter.parameter).collect();
     all.push(Parameter::query("count", Kind::int(1, most), "").default_number(usual));
     all.push(Parameter::query("cursor", Kind::text(1, 512), ""));
     all.push(Parameter::query("sort_by", Kind::text(1, 100).list(1, 5), ""));
@@ -198,15 +198,6 @@ fn list_params(resource: &'static Resource) -> Vec<Parameter> {
         all.push(flag_param("with_total_count"));
     }
     all
-}
-
-fn filter_param(filter: &ListFilter) -> Parameter {
-    Parameter {
-        aliases: filter.aliases,
-        location: ParameterLocation::Query,
-        requirement: if filter.required { FieldRequirement::Required } else { FieldRequirement::Optional },
-        ..Parameter::member_named(filter.name, filter.kind)
-    }
 }
 
 /// The fields that may be sent on create, or on update.

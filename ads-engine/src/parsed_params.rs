@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::declaration::ResourceVerb;
 use crate::field_kind::parse_value;
-use crate::operations::{AdsOperation, OperationAction};
+use crate::operations::OperationAction;
 use crate::request::AdsRequest;
 
 #[derive(Clone, Debug, Default)]
@@ -20,8 +20,13 @@ pub struct ParsedParams {
     pub query_pairs: Vec<(String, String)>,
 }
 
-fn has_name(param: &Parameter, name: &str) -> bool {
-    param.name.matches(name) || param.aliases.contains(&name)
+/// How the parameters of a request are treated.
+#[derive(Clone, Copy)]
+struct ParamContext {
+    vocabulary: Vocabulary,
+    /// Whether empty values clear fields.
+    unsets: bool,
+    echoes: bool,
 }
 
 enum ParamSource<'r> {
@@ -34,11 +39,18 @@ impl ParsedParams {
         let operation = request.operation;
         let mut params =
             Self { json: request.json.clone(), query_pairs: request.query_pairs.clone(), ..Self::default() };
-        let speech = request.caller.speech;
-        for param in operation.params.iter().filter(|param| param.location == ParameterLocation::Path) {
+        let is_update = matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update));
+        let context = ParamContext {
+            vocabulary: request.caller.speech,
+            unsets: is_update || operation.method == "PUT",
+            // JSON input is not echoed.
+            echoes: !operation.takes_json(),
+        };
+        let is_in_path = |param: &&Parameter| param.location == ParameterLocation::Path;
+        for param in operation.params.iter().filter(is_in_path) {
             let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
-            params.accept_value(param, RawParam::Text(&texts), speech, true);
+            params.accept_value(param, RawParam::Text(&texts), ParamContext { echoes: true, ..context });
         }
         let empty = Map::new();
         let source = match &request.json {
@@ -52,7 +64,9 @@ impl ParsedParams {
             }
             None => ParamSource::Pairs(&request.pairs),
         };
-        params.parse_params(operation, &source, speech);
+        for param in operation.params.iter().filter(|param| !is_in_path(param)) {
+            params.parse_param(param, &source, context);
+        }
         params
     }
 
@@ -64,108 +78,74 @@ impl ParsedParams {
         unsets: bool,
     ) -> Self {
         let mut params = Self::default();
-        let source = ParamSource::Json(members);
         for param in declared {
-            params.parse_param(param, &source, vocabulary, unsets, true);
+            params.parse_param(param, &ParamSource::Json(members), ParamContext { vocabulary, unsets, echoes: true });
         }
         params
     }
 
-    fn parse_params(&mut self, operation: &AdsOperation, source: &ParamSource<'_>, vocabulary: Vocabulary) {
-        let unsets =
-            matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update)) || operation.method == "PUT";
-        // JSON input is not echoed.
-        let echoes = !operation.takes_json();
-        for param in operation.params.iter().filter(|param| param.location != ParameterLocation::Path) {
-            self.parse_param(param, source, vocabulary, unsets, echoes);
-        }
-    }
-
-    fn parse_param(
-        &mut self,
-        param: &Parameter,
-        source: &ParamSource<'_>,
-        vocabulary: Vocabulary,
-        unsets: bool,
-        echoes: bool,
-    ) {
+    fn parse_param(&mut self, param: &Parameter, source: &ParamSource<'_>, context: ParamContext) {
+        let has_name = |name: &str| param.name.matches(name) || param.aliases.contains(&name);
         match source {
             ParamSource::Pairs(pairs) => {
-                let sent = pairs.iter().filter(|(name, _)| has_name(param, name));
+                let sent = pairs.iter().filter(|(name, _)| has_name(name));
                 let texts: Vec<String> = sent.map(|(_, text)| text.clone()).collect();
-                self.resolve_param(
-                    param,
-                    (!texts.is_empty()).then_some(RawParam::Text(&texts)),
-                    vocabulary,
-                    unsets,
-                    echoes,
-                );
+                self.resolve_param(param, (!texts.is_empty()).then_some(RawParam::Text(&texts)), context);
             }
             ParamSource::Json(members) => {
-                let sent = members.iter().find(|(name, _)| has_name(param, name));
-                self.resolve_param(param, sent.map(|(_, value)| RawParam::Json(value)), vocabulary, unsets, echoes);
+                let sent = members.iter().find(|(name, _)| has_name(name));
+                self.resolve_param(param, sent.map(|(_, value)| RawParam::Json(value)), context);
             }
         }
     }
 
-    fn resolve_param(
-        &mut self,
-        param: &Parameter,
-        raw: Option<RawParam<'_>>,
-        vocabulary: Vocabulary,
-        unsets: bool,
-        echoes: bool,
-    ) {
+    fn resolve_param(&mut self, param: &Parameter, raw: Option<RawParam<'_>>, context: ParamContext) {
         match raw {
-            Some(raw) if raw.is_empty() && unsets && param.may_be_unset => {
-                let nothing = if param.kind.is_list() { Value::Array(Vec::new()) } else { Value::Null };
-                self.values.push((param.name.post, nothing));
-                if echoes {
-                    self.echo.insert(param.name.name_in(vocabulary).to_owned(), Value::Null);
-                }
+            Some(raw) if raw.is_empty() && context.unsets && param.may_be_unset => {
+                self.values.push((param.name.post, DefaultValue::Empty.to_value(param.kind)));
+                self.echo_value(param, Value::Null, context);
             }
             // Clients send empty parameters for values they leave out.
-            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, vocabulary, echoes),
-            Some(raw) if unsets && param.requirement == FieldRequirement::Optional => {
-                let message = format!("{} cannot be unset", param.name.name_in(vocabulary));
-                let problem =
-                    AdsProblem::invalid_parameter(param.name.name_in(vocabulary), raw.display_text(), message);
-                self.problems.push(problem);
+            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, context),
+            Some(raw) if context.unsets && param.requirement == FieldRequirement::Optional => {
+                let name = param.name.name_in(context.vocabulary);
+                let message = format!("{name} cannot be unset");
+                self.problems.push(AdsProblem::invalid_parameter(name, raw.display_text(), message));
             }
-            _ => self.apply_default(param, vocabulary, echoes),
+            _ => self.apply_default(param, context),
         }
     }
 
-    fn accept_value(&mut self, param: &Parameter, raw: RawParam<'_>, vocabulary: Vocabulary, echoes: bool) {
-        let name = param.name.name_in(vocabulary);
-        match parse_value(param.kind, name, raw) {
+    fn accept_value(&mut self, param: &Parameter, raw: RawParam<'_>, context: ParamContext) {
+        match parse_value(param.kind, param.name.name_in(context.vocabulary), raw) {
             Ok(value) => {
-                if echoes {
-                    self.echo.insert(name.to_owned(), param.kind.echo_value(&value, vocabulary));
-                }
+                self.echo_value(param, param.kind.echo_value(&value, context.vocabulary), context);
                 self.values.push((param.name.post, value));
             }
             Err(problem) => {
                 // Unreadable values are echoed as sent.
-                if echoes && param.location == ParameterLocation::Path {
-                    self.echo.insert(name.to_owned(), raw.display_text().into());
+                if param.location == ParameterLocation::Path {
+                    self.echo_value(param, raw.display_text().into(), context);
                 }
                 self.problems.push(problem);
             }
         }
     }
 
-    fn apply_default(&mut self, param: &Parameter, vocabulary: Vocabulary, echoes: bool) {
-        if param.requirement == FieldRequirement::Required {
-            self.problems.push(AdsProblem::missing_parameter(param.name.name_in(vocabulary)));
+    fn apply_default(&mut self, param: &Parameter, context: ParamContext) {
+        if param.is_required() {
+            self.problems.push(AdsProblem::missing_parameter(param.name.name_in(context.vocabulary)));
         }
         if param.default_value != DefaultValue::Empty {
             let default = param.default_value.to_value(param.kind);
-            if echoes {
-                let name = param.name.name_in(vocabulary);
-                self.echo.insert(name.to_owned(), param.kind.echo_value(&default, vocabulary));
-            }
+            self.echo_value(param, param.kind.echo_value(&default, context.vocabulary), context);
             self.values.push((param.name.post, default));
+        }
+    }
+
+    fn echo_value(&mut self, param: &Parameter, value: Value, context: ParamContext) {
+        if context.echoes {
+            self.echo.insert(param.name.name_in(context.vocabulary).to_owned(), value);
         }
     }
 

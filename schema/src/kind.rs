@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::Debug;
 
 use base::VocabularyWord;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Parameter, ViolationKind};
 
@@ -70,8 +70,10 @@ pub trait CustomKind: Any + Debug + Sync {
         String::new()
     }
 
-    /// The JSON Schema of one value.
-    fn schema(&self) -> Value;
+    /// The JSON Schema of one value: by default any text.
+    fn schema(&self) -> Value {
+        json!({ "type": "string" })
+    }
 }
 
 static USERNAME: TextPattern = TextPattern {

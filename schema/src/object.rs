@@ -103,7 +103,7 @@ impl ObjectChecker<'_> {
             (Some((min, max)), _, Value::Array(items)) => {
                 let count = items.len();
                 if count < min || count > max {
-                    self.report_problem(at, Some(value), ViolationKind::Count { count, min, max });
+                    self.report_problem(at, Some(value), ViolationKind::Count(count, min, max));
                 }
                 for (index, value) in items.iter().enumerate().take(max) {
                     let path = MemberPath { parent: Some(&at), step: MemberPathStep::Index(index) };
@@ -121,7 +121,7 @@ impl ObjectChecker<'_> {
 }
 
 fn check_scalar(kind: Kind, value: &Value, rules: &ReadingRules) -> Result<(), ViolationKind> {
-    let wrong_type = ViolationKind::WrongType { found: json_type_name(value), expected: expected_type(kind) };
+    let wrong_type = ViolationKind::WrongType(json_type_name(value), expected_type(kind));
     match (kind.value, value) {
         _ if kind.is_list() => Err(wrong_type),
         (ValueKind::Json, _) | (ValueKind::Bool, Value::Bool(_)) => Ok(()),

@@ -38,29 +38,17 @@ pub struct Violation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViolationKind {
     Malformed,
-    WrongType {
-        found: &'static str,
-        expected: &'static str,
-    },
+    /// The type found and the type expected.
+    WrongType(&'static str, &'static str),
     NotOneOf(&'static [&'static str]),
     /// The regular expression that it does not match.
     Mismatch(&'static str),
-    NotInRange {
-        min: i64,
-        max: i64,
-        is_below: bool,
-    },
-    /// In code points.
-    Length {
-        length: usize,
-        min: usize,
-        max: usize,
-    },
-    Count {
-        count: usize,
-        min: usize,
-        max: usize,
-    },
+    /// The minimum and maximum, and whether it is below the minimum.
+    NotInRange(i64, i64, bool),
+    /// The length in code points, its minimum and maximum.
+    Length(usize, usize, usize),
+    /// The count of a list, its minimum and maximum.
+    Count(usize, usize, usize),
     /// An id with a character that no id has.
     IllegalId,
     /// A required member is absent.
@@ -92,7 +80,7 @@ fn read_list(
     let texts = raw.split_texts(rules.is_lenient).ok_or_else(|| whole(ViolationKind::Malformed))?;
     let count = texts.len();
     if count < min && !rules.is_lenient || count > max {
-        return Err(whole(ViolationKind::Count { count, min, max }));
+        return Err(whole(ViolationKind::Count(count, min, max)));
     }
     let (mut values, mut violations) = (Vec::with_capacity(count), Vec::new());
     for text in texts {
@@ -210,17 +198,17 @@ fn read_int(text: &str, bounds: (i64, i64), rules: &ReadingRules) -> Result<Valu
     let (min, max) = bounds;
     match text.parse() {
         Ok(number) => check_range(number, bounds).map(Value::from),
-        Err(_) => Err(ViolationKind::NotInRange { min, max, is_below: text.starts_with('-') }),
+        Err(_) => Err(ViolationKind::NotInRange(min, max, text.starts_with('-'))),
     }
 }
 
 pub(crate) fn check_range(number: i64, (min, max): (i64, i64)) -> Result<i64, ViolationKind> {
     let is_below = number < min;
-    if is_below || number > max { Err(ViolationKind::NotInRange { min, max, is_below }) } else { Ok(number) }
+    if is_below || number > max { Err(ViolationKind::NotInRange(min, max, is_below)) } else { Ok(number) }
 }
 
 pub(crate) fn check_length(length: usize, (min, max): (usize, usize)) -> Result<(), ViolationKind> {
-    if (min..=max).contains(&length) { Ok(()) } else { Err(ViolationKind::Length { length, min, max }) }
+    if (min..=max).contains(&length) { Ok(()) } else { Err(ViolationKind::Length(length, min, max)) }
 }
 
 /// Whether a text is an absolute URL without whitespace or control characters.
@@ -288,13 +276,13 @@ mod tests {
     fn every_wrong_item_of_a_list_is_reported() {
         let malformed = |text: &str| (text.to_owned(), ViolationKind::Malformed);
         assert_eq!(read_text(Kind::ID.list(1, 4), "1,x,", &STRICT), Err(vec![malformed("x"), malformed("")]));
-        let count = ViolationKind::Count { count: 3, min: 1, max: 2 };
+        let count = ViolationKind::Count(3, 1, 2);
         assert_eq!(read_text(Kind::ID.list(1, 2), "1,2,3", &STRICT), Err(vec![("1,2,3".to_owned(), count)]));
     }
 
     #[test]
     fn numbers_out_of_range_differ_from_malformed_ones() {
-        let range = |is_below| ViolationKind::NotInRange { min: 1, max: 9, is_below };
+        let range = |is_below| ViolationKind::NotInRange(1, 9, is_below);
         for (text, kind) in [
             ("0", range(true)),
             ("10", range(false)),

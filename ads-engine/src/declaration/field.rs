@@ -30,12 +30,9 @@ pub struct FieldSpec {
 
 #[derive(Clone, Copy, Debug)]
 pub struct ListFilter {
-    pub name: VocabularyWord,
-    pub aliases: &'static [&'static str],
+    pub parameter: Parameter,
     /// The field to compare; `id` for the record's id.
     pub field: &'static str,
-    pub kind: Kind,
-    pub required: bool,
 }
 
 /// The standard parameters of lists implemented by custom operations.
@@ -182,43 +179,32 @@ impl FieldSpec {
 }
 
 impl ListFilter {
+    pub const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
+        Self { parameter: Parameter::query(name, kind, ""), field }
+    }
+
     /// Up to 200 ids, matched against a reference field, or against the record's id for `id`.
     pub const fn ids(name: &'static str, field: &'static str, resource: &'static Resource) -> Self {
-        Self {
-            name: VocabularyWord::same_in_both(name),
-            aliases: &[],
-            field,
-            kind: Kind::custom(resource).list(1, 200),
-            required: false,
-        }
+        Self::new(name, field, Kind::custom(resource).list(1, 200))
     }
 
     pub const fn one_of_words(name: &'static str, field: &'static str, words: &'static [&'static str]) -> Self {
-        Self {
-            name: VocabularyWord::same_in_both(name),
-            aliases: &[],
-            field,
-            kind: Kind::one_of(words).list(1, usize::MAX),
-            required: false,
-        }
-    }
-
-    pub const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
-        Self { name: VocabularyWord::same_in_both(name), aliases: &[], field, kind, required: false }
+        Self::new(name, field, Kind::one_of(words).list(1, usize::MAX))
     }
 
     #[must_use]
     pub const fn required(self) -> Self {
-        Self { required: true, ..self }
+        Self { parameter: self.parameter.as_required(), ..self }
     }
 
     #[must_use]
     pub const fn legacy_name(self, tweet: &'static str) -> Self {
-        Self { name: VocabularyWord::new(self.name.post, tweet), ..self }
+        let name = VocabularyWord::new(self.parameter.name.post, tweet);
+        Self { parameter: Parameter { name, ..self.parameter }, ..self }
     }
 
     #[must_use]
     pub const fn alias(self, aliases: &'static [&'static str]) -> Self {
-        Self { aliases, ..self }
+        Self { parameter: self.parameter.aliases(aliases), ..self }
     }
 }

@@ -120,12 +120,12 @@ fn describe_violation(kind: ViolationKind) -> String {
             "does not match the regex pattern ^[0-9]{1,19}$".to_owned()
         }
         ViolationKind::Mismatch(regex) => format!("does not match the regex pattern {regex}"),
-        ViolationKind::WrongType { found, expected } => format!("{found} found, {expected} expected"),
+        ViolationKind::WrongType(found, expected) => format!("{found} found, {expected} expected"),
         ViolationKind::NotOneOf(words) => format!("does not have a value in the enumeration [{}]", words.join(", ")),
-        ViolationKind::NotInRange { min, is_below: true, .. } => format!("must have a minimum value of {min}"),
-        ViolationKind::NotInRange { max, .. } => format!("must have a maximum value of {max}"),
-        ViolationKind::Length { length, min, max } => bound(length, (min, max), "character"),
-        ViolationKind::Count { count, min, max } => bound(count, (min, max), "item"),
+        ViolationKind::NotInRange(min, _, true) => format!("must have a minimum value of {min}"),
+        ViolationKind::NotInRange(_, max, _) => format!("must have a maximum value of {max}"),
+        ViolationKind::Length(length, min, max) => bound(length, (min, max), "character"),
+        ViolationKind::Count(count, min, max) => bound(count, (min, max), "item"),
         ViolationKind::Missing => "is missing but it is required".to_owned(),
         ViolationKind::Unknown => {
             "is not defined in the schema and the schema does not allow additional properties".to_owned()

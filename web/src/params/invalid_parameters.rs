@@ -52,11 +52,11 @@ pub(super) fn render_violation(name: &'static str, violation: &Violation) -> Inv
     let message = match violation.kind {
         ViolationKind::NotOneOf(words) => format!("{} is not one of [{}]", value(), words.join(",")),
         ViolationKind::Mismatch(regex) => format!("{} does not match {regex}", value()),
-        ViolationKind::NotInRange { min, max, .. } => format!("{} is not between {min} and {max}", value()),
-        ViolationKind::Length { length, min, max } => {
+        ViolationKind::NotInRange(min, max, _) => format!("{} is not between {min} and {max}", value()),
+        ViolationKind::Length(length, min, max) => {
             format!("The length of the `{name}` query parameter value [{length}] is not between {min} and {max}")
         }
-        ViolationKind::Count { count, min, max } => format!(
+        ViolationKind::Count(count, min, max) => format!(
             "The number of values in the `{name}` query parameter list [{count}] is not between {min} and {max}"
         ),
         _ => format!("{} is not valid", value()),

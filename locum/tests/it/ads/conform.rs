@@ -167,10 +167,10 @@ impl<'w> Subject<'w> {
 
     /// What a list must be asked with.
     fn scope(&self) -> Params {
-        let must = self.of.filters.iter().filter(|filter| filter.required);
+        let must = self.of.filters.iter().filter(|filter| filter.parameter.is_required());
         must.map(|filter| {
             let field = self.of.field(filter.field).unwrap();
-            (filter.name.post, self.value(field))
+            (filter.parameter.name.post, self.value(field))
         })
         .collect()
     }
@@ -262,17 +262,18 @@ impl<'w> Subject<'w> {
     }
 
     fn filters(&mut self, filter: &'static ListFilter, created: &[String]) {
-        let name = filter.name.post;
+        let name = filter.parameter.name.post;
         let list = |this: &Self, value: &str| this.ask("GET", &this.path, &this.asked(&[(name, value)]));
-        if filter.required {
+        if filter.parameter.is_required() {
             let response = self.ask("GET", &self.path, &Params::new());
             self.refused(&response, 400, "MISSING_PARAMETER", name);
         }
-        for value in bad(filter.kind) {
+        for value in bad(filter.parameter.kind) {
             let response = list(self, &value);
             self.refused(&response, 400, "INVALID_PARAMETER", name);
         }
-        if let (Some(of), Some((_, most))) = (filter.kind.downcast::<Resource>(), filter.kind.list) {
+        if let (Some(of), Some((_, most))) = (filter.parameter.kind.downcast::<Resource>(), filter.parameter.kind.list)
+        {
             let many: Vec<String> =
                 (0..=most).map(|number| of.id_format.format(1_000 + i64::try_from(number).unwrap())).collect();
             let response = list(self, &many.join(","));
