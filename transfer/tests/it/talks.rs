@@ -55,7 +55,6 @@ async fn inbox(world: &World, user: i64) -> Vec<MessageEvent> {
 }
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn messages_are_taken_when_they_are_asked_for_and_by_their_owner_alone() {
     on_each_engine(async |engine| {
         let world = World::new(engine).await;
