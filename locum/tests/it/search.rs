@@ -1,9 +1,9 @@
 //! Search over posts: what is found, when, by whom, and how often.
 
-mod bad;
 mod changes;
 mod counts;
-mod killed;
+mod crash_recovery;
+mod invalid_queries;
 mod pages;
 mod queries;
 

@@ -1,11 +1,11 @@
 //! Webhooks: registered after a challenge, sent to in order, signed, tried again, replayed to.
 
 mod console;
+mod deliveries;
 mod faults;
-mod life;
+mod lifecycle;
 mod links;
 mod listen;
-mod sending;
 
 pub(crate) use faults::moody;
 

@@ -1,7 +1,7 @@
 //! Events: subscribed to, seen on the stream and at webhooks.
 
-mod again;
-mod kinds;
+mod event_types;
+mod replay_filter;
 mod stream;
 mod subscriptions;
 mod trigger;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::kinds::{CASES, Scene, revoke};
+use super::event_types::{CASES, Scene, revoke};
 use super::{SUBSCRIPTIONS, Stage, is};
 use crate::harness::{
     DeliveryResponse, ReceivedRequest, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, hmac_sha256,

@@ -1,6 +1,6 @@
 //! The Ads Manager: what its pages do is what the interface does, with the same roles.
 
-mod makes;
+mod forms;
 
 use base::Time;
 use base::clock::wall_time;

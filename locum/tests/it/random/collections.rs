@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::acts::{Kinds, pick};
+use super::actions::{Kinds, pick};
 use super::group::Group;
 use super::model::{Club, Listing, Room};
 use crate::harness::TestRequest;

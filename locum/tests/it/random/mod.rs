@@ -4,11 +4,11 @@
 //! program it is. Groups of people work at the same time; each knows exactly what it ought to see,
 //! and all of them act on the posts of one celebrity.
 
-mod acts;
+mod actions;
 mod collections;
 mod group;
-mod looks;
 mod model;
+mod observations;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -22,9 +22,9 @@ const GROUPS: usize = 4;
 /// One operation of somebody.
 fn step(group: &mut Group<'_>) {
     match group.dice.below(10) {
-        0..=4 => acts::act(group),
+        0..=4 => actions::act(group),
         5 | 6 => collections::act(group),
-        _ => looks::look(group),
+        _ => observations::look(group),
     }
 }
 
@@ -100,7 +100,7 @@ fn random_operations_agree_with_the_model_in_counters_and_visibility() {
     for mut group in groups {
         let number = group.number;
         guarded(seed, number, "what it sees at the end", || {
-            looks::audit(&mut group, pairs);
+            observations::audit(&mut group, pairs);
         });
     }
     println!("{operations} operations in {took:?}, {:?} with all looks", began.elapsed());
@@ -128,7 +128,7 @@ fn random_operations_have_the_same_result_on_both_engines() {
     for (server, side) in servers.iter().zip(&mut sides) {
         is_sound(server);
         side.told.clear();
-        guarded(seed, 7, "what it sees at the end", || looks::audit(side, 4));
+        guarded(seed, 7, "what it sees at the end", || observations::audit(side, 4));
     }
     assert_eq!(json!(sides[0].told), json!(sides[1].told), "LOCUM_RANDOM_SEED={seed}");
 }

@@ -1,13 +1,13 @@
 //! Custom audiences: who is in them, who may use them, and what targets them.
 
-mod discretion;
 mod do_not_reach;
 mod flexible;
 mod lists;
 mod members;
-mod sharing;
-mod targeted;
-mod told;
+mod permissions;
+mod profile_facts;
+mod size_disclosure;
+mod targeting_line_items;
 
 use std::fmt::Write as _;
 use std::time::Duration;

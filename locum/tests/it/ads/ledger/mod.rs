@@ -1,8 +1,8 @@
 //! The ledger: what is served and done shows in every figure, and figures agree with each other.
 
-mod agreement;
 mod attribution;
 mod budgets;
+mod consistency;
 mod jobs;
 mod markets;
 mod serving;

@@ -244,12 +244,12 @@ const SOURCES: &[(&str, &str)] = &[
     (
         "audiences",
         concat!(
-            include_str!("../audiences/discretion.rs"),
+            include_str!("../audiences/size_disclosure.rs"),
             include_str!("../audiences/flexible.rs"),
             include_str!("../audiences/lists.rs"),
             include_str!("../audiences/members.rs"),
-            include_str!("../audiences/sharing.rs"),
-            include_str!("../audiences/targeted.rs"),
+            include_str!("../audiences/permissions.rs"),
+            include_str!("../audiences/targeting_line_items.rs"),
         ),
     ),
     (

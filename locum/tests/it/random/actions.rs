@@ -1,4 +1,4 @@
-//! What people do at random: each act is asked for, its answer compared with the model's, and the
+//! Random actions of users: each is sent, its response is compared with the model's, and the model
 //! model changed.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a search refuses, and in which words.
+//! Errors of search queries and parameters.
 
 use serde_json::json;
 

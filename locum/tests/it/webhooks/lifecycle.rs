@@ -1,4 +1,4 @@
-//! From the registration to the removal.
+//! A webhook from its registration to its deletion.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What else a post says and carries: places, notices, replies that address, edits.
+//! Places, withheld notices, addressed replies and edits of posts.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A real network and its mail server: invitations, addresses, new passwords.
+//! Emails of a network with a mail server: invitations, confirmed addresses, new passwords.
 
 use crate::harness::{MailServer, TestRequest, TestServer, unique_number, wait_until};
 use crate::pages::browser::Browser;

@@ -1,5 +1,4 @@
-//! What people tell the platform of themselves: found by lists, estimates and figures, shown to
-//! nobody.
+//! Birthday, gender and phone: used by member lists, estimates and statistics, and shown to nobody.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The index of a process that was killed at any moment is whole when it serves again.
+//! The index of a killed process is complete when the next one serves.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

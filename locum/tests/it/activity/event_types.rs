@@ -1,4 +1,4 @@
-//! Every kind of event is caused, and seen on the stream (contract core §10.5, §10.6).
+//! Every event type is triggered, and received on the activity stream (contract core §10.5, §10.6).
 
 use std::collections::BTreeMap;
 

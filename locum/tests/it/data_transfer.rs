@@ -1,4 +1,4 @@
-//! Data in and out: copies, exports, archives.
+//! Backups, exports and archives.
 
 use std::fmt::Write as _;
 use std::path::Path;

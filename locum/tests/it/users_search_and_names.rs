@@ -1,4 +1,4 @@
-//! People: searched, affiliated, named, and what an operator makes of them.
+//! Searching users, affiliations, names, and changes by operators.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Whatever happened, figures agree with each other and with the budget.
+//! Statistics agree with each other and with the budget, whatever happened.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Who else may use an audience.
+//! Other accounts that may use an audience.
 
 use serde_json::{Value, json};
 

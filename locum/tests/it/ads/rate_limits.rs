@@ -1,4 +1,4 @@
-//! How often who may do what, and with which tokens.
+//! Rate limits of the Ads API, and the tokens that it accepts.
 
 use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, shared_server};
 

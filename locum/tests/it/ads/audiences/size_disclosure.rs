@@ -1,4 +1,4 @@
-//! What is told of how many there are.
+//! How much of an audience's size is disclosed.
 
 use std::sync::OnceLock;
 

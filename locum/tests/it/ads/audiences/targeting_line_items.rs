@@ -1,4 +1,4 @@
-//! What targets audiences.
+//! The line items that target an audience.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
-//! What people see: every collection, walked to its end, holds what the model says, and no more.
+//! What users see: every collection, read to its end, has exactly the entries of the model.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::acts::{Kinds, check_figures, check_post, is_shown, look_at_post, pick};
+use super::actions::{Kinds, check_figures, check_post, is_shown, look_at_post, pick};
 use super::group::Group;
 use super::model::{See, Viewer};
 

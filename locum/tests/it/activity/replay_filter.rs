@@ -1,4 +1,4 @@
-//! What is sent again: nothing that was deleted or became private since.
+//! Replays and retries omit what was deleted or became private in the meantime.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is sent, how it is signed, and when it is sent again.
+//! Deliveries: contents, signature and retries.
 
 use std::collections::HashSet;
 use std::net::TcpListener;
