@@ -118,6 +118,10 @@ impl ParsedParams {
 
     fn accept_value(&mut self, param: &Parameter, raw: RawParam<'_>, context: ParamContext) {
         match parse_value(param.kind, param.name.name_in(context.vocabulary), raw) {
+            // Nothing but separators.
+            Ok(Value::Array(items)) if items.is_empty() && param.is_required() => {
+                self.problems.push(AdsProblem::missing_parameter(param.name.name_in(context.vocabulary)));
+            }
             Ok(value) => {
                 self.echo_value(param, param.kind.echo_value(&value, context.vocabulary), context);
                 self.values.push((param.name.post, value));

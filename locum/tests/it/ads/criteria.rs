@@ -357,6 +357,7 @@ fn targeting_suggestions_follow_from_targeted_values() {
     for (params, code, at) in [
         (&[][..], "MISSING_PARAMETER", "suggestion_type"),
         (&[("suggestion_type", "KEYWORD")], "MISSING_PARAMETER", "targeting_values"),
+        (&[("suggestion_type", "KEYWORD"), ("targeting_values", ",")], "MISSING_PARAMETER", "targeting_values"),
         (&[("suggestion_type", "PLACE"), ("targeting_values", "x")], "INVALID_PARAMETER", "suggestion_type"),
         (&[("suggestion_type", "USER_ID"), ("targeting_values", "bike")], "INVALID_PARAMETER", "targeting_values"),
         (&[("suggestion_type", "USER_ID"), ("targeting_values", "1")], "INVALID_PARAMETER", "targeting_values"),
