@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng};
-use store::{Store, StoreOptions, meta};
+use store::{DatabaseLocation, Store, StoreOptions, meta};
 
 use super::blocking::block_on;
 use super::manifest::InstanceManifest;
@@ -62,6 +62,8 @@ pub(crate) fn open(
     progress: Arc<dyn ProgressReporter>,
 ) -> Result<Instance, CommandError> {
     let folder = find_or_create(&settings, creating)?;
+    private_files::restrict_access(&settings)?;
+    check_database_file(&settings, folder.is_new)?;
     let rng = instance_rng(&folder.manifest);
     let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;
     check_store_matches(&store, &folder.manifest)?;
@@ -113,6 +115,23 @@ fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> R
     }
 }
 
+/// A network that lost its database must not start again as an empty one.
+fn check_database_file(settings: &ServerSettings, is_new: bool) -> Result<(), CommandError> {
+    let DatabaseLocation::File(path) = settings.database_location() else {
+        return Ok(());
+    };
+    let has_data = || std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+    if is_new || settings.mode != RunMode::Serve || has_data() {
+        return Ok(());
+    }
+    Err(CommandError::Failed(format!(
+        "{} exists, but its database {} is missing or empty: restore a backup with `locum restore`, or remove \
+         world.json to start an empty network",
+        settings.core.data_dir.display(),
+        path.display()
+    )))
+}
+
 /// The operating system's in production; in development, derived from the seed and the number of starts, so that no id
 /// or key is issued twice.
 pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
@@ -144,9 +163,12 @@ pub(crate) fn check_store_matches(store: &Store, record: &InstanceManifest) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::{CreatePolicy, find_or_create};
+    use super::private_files::restrict_access;
+    use super::{CreatePolicy, check_database_file, find_or_create};
     use crate::command_error::CommandError;
     use crate::config::{ConfigSources, RunMode, ServerSettings, load};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     fn settings(mode: RunMode, folder: &Path, further: &[String]) -> ServerSettings {
@@ -199,6 +221,35 @@ mod tests {
         assert!(
             find_or_create(&settings(RunMode::Serve, &data, &[inside, danger]), CreatePolicy::CreateMissing).is_ok()
         );
+    }
+
+    #[test]
+    fn network_without_its_database_is_not_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let serve = settings(RunMode::Serve, folder.path(), &[]);
+        let database = folder.path().join("locum.db");
+        assert!(check_database_file(&serve, true).is_ok());
+        for content in [None, Some(""), Some("SQLite format 3")] {
+            if let Some(content) = content {
+                std::fs::write(&database, content).unwrap();
+            }
+            let checked = check_database_file(&serve, false);
+            assert_eq!(checked.is_ok(), content.is_some_and(|content| !content.is_empty()));
+        }
+    }
+
+    #[test]
+    fn key_that_others_may_read_is_refused_or_restricted() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("master.key");
+        super::master_key::create_key_file(&key, &base::Rng::Os).unwrap();
+        let rights = || std::fs::metadata(&key).unwrap().permissions().mode() & 0o777;
+        let (data, apart) = (folder.path().join("data"), format!("secrets.master_key_file={}", key.display()));
+        let restrict = |mode| restrict_access(&settings(mode, &data, std::slice::from_ref(&apart)));
+        assert!(restrict(RunMode::Serve).is_ok());
+        std::fs::set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
+        assert!(restrict(RunMode::Serve).is_err() && rights() == 0o640);
+        assert!(restrict(RunMode::Dev).is_ok() && rights() == 0o600);
     }
 
     #[test]

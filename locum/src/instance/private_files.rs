@@ -1,11 +1,15 @@
 //! Files in the data directory that only their owner may read.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use base::Fault;
+
+use super::master_key;
+use crate::command_error::CommandError;
+use crate::config::{RunMode, ServerSettings};
 
 /// Mode 0700.
 pub(super) fn create_private_folder(path: &Path) -> Result<(), Fault> {
@@ -27,6 +31,31 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(fault)
+}
+
+/// Refuses to serve with a master key, a database or keys of the development world that other users may read. In
+/// development their access is taken away.
+pub(super) fn restrict_access(settings: &ServerSettings) -> Result<(), CommandError> {
+    let folder = &settings.core.data_dir;
+    let mut files = Vec::from_iter(master_key::key_file_path(settings));
+    // Nobody gets at the files of a closed folder.
+    if access_of_others(folder) != 0 {
+        files.extend(["locum.db", "locum.db-wal", "master.key", "dev.env"].map(|name| folder.join(name)));
+    }
+    for file in files.into_iter().filter(|file| access_of_others(file) != 0) {
+        if settings.mode == RunMode::Serve {
+            let file = file.display();
+            return Err(CommandError::Failed(format!("{file} is accessible to other users: run chmod 0600 {file}")));
+        }
+        tracing::warn!(file = %file.display(), "it was accessible to other users, and no longer is");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).map_err(Fault::context("restricting a file"))?;
+    }
+    Ok(())
+}
+
+/// The rights of group and others; none if the file does not exist.
+fn access_of_others(path: &Path) -> u32 {
+    fs::metadata(path).map_or(0, |file| file.permissions().mode() & 0o077)
 }
 
 pub(crate) fn check_writable(folder: &Path) -> Result<(), Fault> {
