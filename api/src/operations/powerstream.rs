@@ -40,9 +40,6 @@ pub static POWERSTREAM: &[Endpoint] = &[
 
 const RULES: Parameter = Parameter::member(
     "rules",
-    Kind::object(&[
-        Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(),
-        Parameter::member("tag", Kind::text(0, ANY_LENGTH)),
-    ])
-    .list(1, 100),
+    Kind::object(&[Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(), super::streams::RULE_TAG])
+        .list(1, 100),
 );

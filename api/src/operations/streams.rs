@@ -128,14 +128,14 @@ pub static FIREHOSES: &[Endpoint] = &[
         .handler(v2::streams::likes_compliance),
 ];
 
+/// Of our own choosing: the public contract names no bound, but every list repeats the tags.
+pub(super) const RULE_TAG: Parameter = Parameter::member("tag", Kind::text(0, 1000));
+
 const RULES: &[Parameter] = &[
     Parameter::member(
         "add",
-        Kind::object(&[
-            Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(),
-            Parameter::member("tag", Kind::text(0, ANY_LENGTH)),
-        ])
-        .list(0, ANY_LENGTH),
+        Kind::object(&[Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(), RULE_TAG])
+            .list(0, ANY_LENGTH),
     ),
     Parameter::member(
         "delete",

@@ -223,6 +223,7 @@ fn invalid_request_or_credential_for_stream_rules_is_refused() {
         json!({ "add": [{ "value": 7 }] }),
         json!({ "add": [{ "value": "cat", "color": "red" }] }),
         json!({ "add": [{ "value": "cat\u{0}" }] }),
+        json!({ "add": [rule, { "value": "dog", "tag": "x".repeat(1001) }] }),
         json!({ "delete": {} }),
         json!({ "delete": { "ids": [] } }),
         json!({ "delete": { "ids": ["x"] } }),
