@@ -8,7 +8,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::header::{CONNECTION, EXPECT, HOST, HeaderMap, HeaderValue};
+use http::header::{AUTHORIZATION, CONNECTION, EXPECT, HOST, HeaderMap, HeaderValue};
+use http::uri::Authority;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
@@ -213,8 +214,11 @@ fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &
         Version::HTTP_2 => hosts == 1 || (hosts == 0 && uri.authority().is_some()),
         _ => hosts <= 1,
     };
+    let has_valid_host = headers.get(HOST).is_none_or(is_host);
+    // Which of two would be meant?
+    let is_ambiguous = headers.get_all(AUTHORIZATION).iter().count() > 1;
     let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
-    if !is_consistent || !has_host {
+    if !is_consistent || !has_host || !has_valid_host || is_ambiguous {
         Some(StatusCode::BAD_REQUEST)
     } else if target > limits.max_uri {
         Some(StatusCode::URI_TOO_LONG)
@@ -223,6 +227,13 @@ fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &
     } else {
         None
     }
+}
+
+/// A host and an optional port, or nothing (RFC 9112 §3.2).
+fn is_host(value: &HeaderValue) -> bool {
+    let is_plain =
+        |all: Authority| !all.as_str().contains('@') && (all.port_u16().is_some() || all.host() == all.as_str());
+    value.is_empty() || Authority::try_from(value.as_bytes()).is_ok_and(is_plain)
 }
 
 fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Version) -> Response<Body> {

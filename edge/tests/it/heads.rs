@@ -10,6 +10,11 @@ async fn contradictory_heads_are_refused_and_closed() {
     for bad in [
         "GET / HTTP/1.1\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: ada@a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a:b\r\n\r\n",
+        &post("Authorization: Bearer a\r\nAuthorization: Bearer b", ""),
         &post("Content-Length: 3\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
         &post("Transfer-Encoding: chunked\r\nContent-Length: 3", "0\r\n\r\n"),
         &post("Content-Length: 3\r\nContent-Length: 4", "abcd"),
