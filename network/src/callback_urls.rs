@@ -159,6 +159,9 @@ const FORBIDDEN_SCHEMES: &str = "vbscript javascript vbs data mocha keyword live
     gopher acrobat callto daap itpc itms firefoxurl hcp ldap mailto mmst mmsu msbd rtsp \
     mso-offdap snews news nntp outlook stssync rlogin telnet tn3270 shell sip";
 
+/// Further schemes that browsers treat as pages of their own, or of another address.
+const BROWSER_SCHEMES: &str = "about blob chrome chrome-extension filesystem jar moz-extension resource view-source";
+
 pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
     if urls.len() > 10 {
         let message = "An app has at most 10 callback URLs";
@@ -169,11 +172,14 @@ pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
             let scheme = scheme.to_ascii_lowercase();
             let is_valid = scheme.starts_with(|letter: char| letter.is_ascii_alphabetic())
                 && scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
-            is_valid && !rest.is_empty() && !FORBIDDEN_SCHEMES.split_whitespace().any(|bad| bad == scheme)
+            let mut forbidden = FORBIDDEN_SCHEMES.split_whitespace().chain(BROWSER_SCHEMES.split_whitespace());
+            is_valid && !rest.is_empty() && !forbidden.any(|bad| bad == scheme)
         })
     };
     let bad = urls.iter().find(|url| {
-        !has_allowed_scheme(url) || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+        !has_allowed_scheme(url)
+            || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+            || CallbackAddress::parse(url).is_none()
     });
     bad.map_or(Ok(()), |url| {
         let message = format!("The callback URL [{url}] is not allowed");
@@ -183,7 +189,29 @@ pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::append_query;
+    use super::{append_query, validate_callback_urls};
+
+    #[test]
+    fn callback_urls_that_mislead_are_refused() {
+        let is_allowed = |url: &str| validate_callback_urls(&[url.to_owned()]).is_ok();
+        for url in ["https://a.example/cb", "http://127.0.0.1:65535/cb?x=1", "http://[::1]:8080", "app:cb", "app://cb"]
+        {
+            assert!(is_allowed(url), "{url}");
+        }
+        for url in [
+            "https://bank.example@evil.example/cb",
+            "https:///cb",
+            "https:cb",
+            "https://:8080/cb",
+            "https://a.example:65536/cb",
+            "https://a.example:x/cb",
+            "view-source:https://a.example/cb",
+            "BLOB:https://a.example/cb",
+            "javascript:alert(1)",
+        ] {
+            assert!(!is_allowed(url), "{url}");
+        }
+    }
 
     #[test]
     fn a_query_is_kept() {
