@@ -123,7 +123,7 @@ pub fn parse_record_id(format: IdFormat, name: &str, text: &str) -> Result<i64, 
 }
 
 fn illegal_id(name: &str, text: &str) -> AdsProblem {
-    let message = format!("{text:?} holds a character that no id has, for {name}");
+    let message = format!("{text:?} contains a character that ids do not have, for {name}");
     let shown: String = text.chars().take(100).collect();
     AdsProblem::invalid_parameter(name.to_owned(), shown, message).with_code("INVALID_ID_ILLEGAL_CHARACTERS")
 }

@@ -92,7 +92,7 @@ fn check_keywords(params: &ParsedParams) -> Option<AdsProblem> {
     let names = ["keywords", "negative_keywords"];
     for name in names {
         if let Some(empty) = params.texts(name).into_iter().find(|text| !is_valid_keyword(text)) {
-            let message = format!("\"{empty}\" holds no word, for {name}");
+            let message = format!("\"{empty}\" contains no word, for {name}");
             return Some(AdsProblem::invalid_parameter(name, empty, message));
         }
     }

@@ -45,7 +45,7 @@ fn list_suggestions(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> 
 /// Keywords used together with these recently.
 fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> Result<Vec<String>, Error> {
     if let Some(empty) = keywords.iter().find(|text| !is_valid_keyword(text)) {
-        let message = format!("\"{empty}\" holds no word, for targeting_values");
+        let message = format!("\"{empty}\" contains no word, for targeting_values");
         return Err(AdsProblem::invalid_parameter("targeting_values", empty, message).into());
     }
     let query = InsightsQuery {
@@ -72,7 +72,7 @@ fn suggest_users(ctx: &mut AccountContext<'_, '_>, values: &[String]) -> Result<
             None => None,
         };
         let Some(user) = known.filter(|user| user.state == UserState::Active) else {
-            let message = format!("\"{value}\" is the id of no user, for targeting_values");
+            let message = format!("\"{value}\" is not the id of a user, for targeting_values");
             return Err(AdsProblem::invalid_parameter("targeting_values", value, message).into());
         };
         ids.push(user.id.get());

@@ -87,7 +87,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "DELETE",
         "revokeAdsAudiencePermission",
         "custom_audiences/{custom_audience_id}/permissions/{custom_audience_permission_id}",
-        "Ends an account's use of a custom audience; what targets it already goes on.",
+        "Ends an account's use of a custom audience; line items that target it keep running.",
         revoke_permission,
     )
     .requires_role(RequiredRole::AudienceWriter)
@@ -124,7 +124,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         "DELETE",
         "revokeAdsTailoredPermission",
         "tailored_audiences/{tailored_audience_id}/permissions/{tailored_audience_permission_id}",
-        "Ends an account's use of a tailored audience; what targets it already goes on.",
+        "Ends an account's use of a tailored audience; line items that target it keep running.",
         |ctx, params| call_with_v5_names(ctx, params, revoke_permission),
     )
     .version("5")

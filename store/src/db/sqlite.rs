@@ -141,7 +141,7 @@ fn file_size(path: &Path) -> u64 {
 fn checkpoint_wal(conn: &Connection, how: &str) {
     let result = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()));
     if let Err(error) = result {
-        tracing::warn!(%error, "the log of changes was not folded");
+        tracing::warn!(%error, "failed to checkpoint the WAL; will retry");
     }
 }
 
@@ -283,7 +283,7 @@ pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
 pub(crate) fn truncate_wal(path: &Path) {
     let tidied = open_connection(path, CACHE_KIB).map(|conn| checkpoint_wal(&conn, "TRUNCATE"));
     if let Err(fault) = tidied {
-        tracing::warn!(%fault, "the log of changes was left beside the file");
+        tracing::warn!(%fault, "failed to checkpoint the WAL on close; the next start does");
     }
 }
 
