@@ -22,6 +22,9 @@ pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 /// Longer passwords are refused without hashing.
 pub const MAX_PASSWORD_BYTES: usize = 1024;
 
+/// Of the addresses that a user signed in from.
+const MAX_KNOWN_ADDRESSES: i64 = 200;
+
 /// Shown after the correct password of a suspended account.
 pub const SUSPENDED_DETAIL: &str = "Your account is suspended and is not permitted to access this feature.";
 /// Shown after the correct password of a deleted account.
@@ -31,7 +34,8 @@ pub const DELETED_DETAIL: &str = "Your account has been deleted.";
 pub struct SignInLimits {
     /// Per client address; an IPv6 /64 counts as one.
     pub per_address: AttemptRateLimit,
-    /// Per login from all addresses; high, so that strangers cannot lock out the owner.
+    /// Per account, from all browsers and addresses that nobody signed in to it with before; each of the others
+    /// has as much for itself, so that strangers cannot lock out the owner.
     pub per_account: AttemptRateLimit,
 }
 
@@ -52,7 +56,19 @@ pub struct SignInAttempt {
     pub client_info: ClientInfo,
     /// SHA-256 of the browser's current session, which ends.
     pub existing_session: Option<[u8; 32]>,
+    pub device: Option<KnownDevice>,
 }
+
+/// A browser in which a user signed in before, as its signed cookie proves.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownDevice {
+    pub user: UserId,
+    /// SHA-256 of the cookie.
+    pub digest: [u8; 32],
+}
+
+/// What an attempt counts towards, by the name in the audit log.
+type AttemptBuckets = Vec<(&'static str, [u8; 32], AttemptRateLimit)>;
 
 #[derive(Clone, Debug)]
 pub enum SignInOutcome {
@@ -85,7 +101,8 @@ pub struct SignInService {
 
 /// The result of checking a login and password.
 enum CredentialCheck {
-    Right(Box<User>, String),
+    /// The user, the stored hash, and the buckets to refund.
+    Right(Box<User>, String, AttemptBuckets),
     Wrong,
     Throttled(i64),
 }
@@ -98,9 +115,9 @@ impl SignInService {
 
     pub async fn sign_in(&self, attempt: &SignInAttempt) -> Result<SignInOutcome, Error> {
         let login = normalize_login(&attempt.login);
-        let checked = self.check_credentials(&login, &attempt.password, &attempt.client_info).await?;
-        let (user, stored) = match checked {
-            CredentialCheck::Right(user, stored) => (user, stored),
+        let checked = self.check_credentials(&login, &attempt.password, &attempt.client_info, attempt.device).await?;
+        let (user, stored, buckets) = match checked {
+            CredentialCheck::Right(user, stored, buckets) => (user, stored, buckets),
             CredentialCheck::Wrong => return Ok(SignInOutcome::Wrong),
             CredentialCheck::Throttled(retry_ms) => {
                 return Ok(SignInOutcome::Throttled { retry_ms });
@@ -124,20 +141,19 @@ impl SignInService {
             let rng = &self.store.context().rng;
             Some(self.pool.hash(&attempt.password, rng).await?)
         };
-        self.start_session(user.id, login, attempt, stored, rehashed).await
+        self.start_session(user.id, attempt, stored, rehashed, buckets).await
     }
 
     /// Starts a session after a successful check, unless the password has changed meanwhile.
     async fn start_session(
         &self,
         user: UserId,
-        login: String,
         attempt: &SignInAttempt,
         stored: String,
         rehashed: Option<String>,
+        buckets: AttemptBuckets,
     ) -> Result<SignInOutcome, Error> {
-        let (client, presented) = (attempt.client_info.clone(), attempt.existing_session);
-        let (limits, ttl_ms) = (self.limits, self.ttl_ms);
+        let (client, presented, ttl_ms) = (attempt.client_info.clone(), attempt.existing_session, self.ttl_ms);
         let work = move |tx: &mut Tx<'_>| {
             if users::find_password_hash(tx, user)?.as_ref() != Some(&stored) {
                 return Ok(SignInOutcome::Wrong);
@@ -145,26 +161,22 @@ impl SignInService {
             if let Some(rehashed) = &rehashed {
                 users::set_password_hash(tx, user, rehashed)?;
             }
-            attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
-            attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?;
+            refund_attempt(tx, &buckets)?;
             let (text, session) = sessions::start(tx, presented.as_ref(), user, &client, ttl_ms)?;
             Ok(SignInOutcome::Accepted { text, session: Box::new(session) })
         };
         self.store.write(work).await
     }
 
-    /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in.
+    /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in with a known
+    /// browser.
     pub async fn verify_password(&self, user: UserId, password: &Secret, client: &ClientInfo) -> Result<(), Error> {
         let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
         let login = normalize_login(&self.store.read(find).await?.username);
-        match self.check_credentials(&login, password, client).await? {
-            CredentialCheck::Right(found, _) if found.id == user => {
-                let (limits, client) = (self.limits, client.clone());
-                let refund = move |tx: &mut Tx<'_>| {
-                    attempt_limits::refund_attempt(tx, &address_key(&client), limits.per_address)?;
-                    Ok(attempt_limits::refund_attempt(tx, &account_key(&login), limits.per_account)?)
-                };
-                self.store.write(refund).await
+        let device = KnownDevice { user, digest: digest("signed in") };
+        match self.check_credentials(&login, password, client, Some(device)).await? {
+            CredentialCheck::Right(found, _, buckets) if found.id == user => {
+                self.store.write(move |tx: &mut Tx<'_>| Ok(refund_attempt(tx, &buckets)?)).await
             }
             CredentialCheck::Right(..) | CredentialCheck::Wrong => {
                 Err(invalid_field("password", "The password is wrong").into())
@@ -178,33 +190,36 @@ impl SignInService {
         login: &str,
         password: &Secret,
         client: &ClientInfo,
+        device: Option<KnownDevice>,
     ) -> Result<CredentialCheck, Error> {
         let (limits, name, client_info) = (self.limits, login.to_owned(), client.clone());
         let load_user = move |tx: &mut Tx<'_>| {
-            if let Some(retry_ms) = charge_attempt(tx, &name, &client_info, limits)? {
+            let user = find_user_by_login(tx, &name)?;
+            let buckets = attempt_buckets(tx, user.as_ref().ok_or(name.as_str()), &client_info, device, limits)?;
+            if let Some(retry_ms) = charge_attempt(tx, &buckets, &client_info)? {
                 return Ok(Err(retry_ms));
             }
-            let Some(user) = find_user_by_login(tx, &name)? else {
+            let Some(user) = user else {
                 return Ok(Ok(None));
             };
             let stored = users::find_password_hash(tx, user.id)?.unwrap_or_default();
-            Ok(Ok(Some((user, stored))))
+            Ok(Ok(Some((user, stored, buckets))))
         };
         let found = match self.store.write(load_user).await? {
             Ok(found) => found,
             Err(retry_ms) => return Ok(CredentialCheck::Throttled(retry_ms)),
         };
         // Verification takes the same time for unknown logins and passwords that are too long.
-        let stored = found.as_ref().map_or("", |(_, stored)| stored.as_str());
+        let stored = found.as_ref().map_or("", |(_, stored, _)| stored.as_str());
         let is_valid_length = password.expose_secret().len() <= MAX_PASSWORD_BYTES;
         let checked_password = if is_valid_length { password } else { &Secret::new("") };
         if self.pool.verify(checked_password, stored).await?
             && is_valid_length
-            && let Some((user, stored)) = found
+            && let Some((user, stored, buckets)) = found
         {
-            return Ok(CredentialCheck::Right(Box::new(user), stored));
+            return Ok(CredentialCheck::Right(Box::new(user), stored, buckets));
         }
-        let actor = AuditActor { user: found.map(|(user, _)| user.id), ..AuditActor::anonymous(&client.address) };
+        let actor = AuditActor { user: found.map(|(user, ..)| user.id), ..AuditActor::anonymous(&client.address) };
         let record =
             move |tx: &mut Tx<'_>| Ok(audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &Value::Null)?);
         self.store.write(record).await?;
@@ -212,18 +227,45 @@ impl SignInService {
     }
 }
 
-/// Counts an attempt by address and login; returns the waiting time (ms) if a limit is exceeded.
-fn charge_attempt(
+/// What an attempt at an account, or at a login that nobody has, counts towards.
+fn attempt_buckets(
     tx: &mut Tx<'_>,
-    login: &str,
+    account: Result<&User, &str>,
     client: &ClientInfo,
+    device: Option<KnownDevice>,
     limits: SignInLimits,
-) -> Result<Option<i64>, Fault> {
-    let tries =
-        [("address", address_key(client), limits.per_address), ("account", account_key(login), limits.per_account)];
-    for (action, key, limit) in tries {
+) -> Result<AttemptBuckets, Fault> {
+    let address = address_bucket(&client.address);
+    let id = account.map_or(UserId::new(0), |user| user.id);
+    // Read for unknown logins as well, which must take the same time.
+    let known = store::sessions::list_addresses(tx, id, MAX_KNOWN_ADDRESSES)?;
+    let account = match account {
+        Ok(user) => match device.filter(|device| device.user == user.id) {
+            Some(device) => {
+                let key = digest(&format!("sign_in.device:{}:{:x?}", user.id, device.digest));
+                return Ok(vec![("device", key, limits.per_account)]);
+            }
+            None if known.iter().any(|known| address_bucket(known) == address) => format!("{}:{address}", user.id),
+            None => user.id.to_string(),
+        },
+        Err(login) => format!("login:{login}"),
+    };
+    Ok(vec![
+        ("address", digest(&format!("sign_in.address:{address}")), limits.per_address),
+        ("account", digest(&format!("sign_in.account:{account}")), limits.per_account),
+    ])
+}
+
+/// Takes back an attempt that succeeded.
+fn refund_attempt(tx: &mut Tx<'_>, buckets: &AttemptBuckets) -> Result<(), Fault> {
+    buckets.iter().try_for_each(|(_, key, limit)| attempt_limits::refund_attempt(tx, key, *limit))
+}
+
+/// Counts an attempt; returns the waiting time (ms) if a limit is exceeded.
+fn charge_attempt(tx: &mut Tx<'_>, buckets: &AttemptBuckets, client: &ClientInfo) -> Result<Option<i64>, Fault> {
+    for (action, key, limit) in buckets {
         let AttemptDecision::Refused { retry_ms, is_first } =
-            attempt_limits::record_attempt(tx, &key, limit, wall_time())?
+            attempt_limits::record_attempt(tx, key, *limit, wall_time())?
         else {
             continue;
         };
@@ -245,14 +287,6 @@ pub(crate) fn charge_action(
     limit: AttemptRateLimit,
 ) -> Result<AttemptDecision, Fault> {
     attempt_limits::record_attempt(tx, &digest(&format!("{action}:{subject}")), limit, wall_time())
-}
-
-fn address_key(client: &ClientInfo) -> [u8; 32] {
-    digest(&format!("sign_in.address:{}", address_bucket(&client.address)))
-}
-
-fn account_key(login: &str) -> [u8; 32] {
-    digest(&format!("sign_in.account:{login}"))
 }
 
 /// The address for rate limits: the /64 of an IPv6 address, which one household usually gets.

@@ -77,6 +77,12 @@ pub fn list(tx: &mut Tx<'_>, user: UserId, now: Time, limit: i64) -> Result<Vec<
     found.into_iter().map(|found| decrypt_form_key(tx, found)).collect()
 }
 
+/// The addresses of a user's sessions, ended ones included until they are pruned, in no particular order.
+pub fn list_addresses(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT DISTINCT address FROM session WHERE user_id = $1 LIMIT $2";
+    tx.query_rows(sql, &[user.into(), limit.into()])
+}
+
 pub fn insert(tx: &mut Tx<'_>, new: &NewSession<'_>, now: Time) -> Result<(), Fault> {
     let form_key = tx.encrypt(&encryption_context(new.digest), new.form_key.expose_secret())?;
     insert!(

@@ -5,7 +5,8 @@ use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
 use network::sign_in::{
-    AttemptDecision, AttemptRateLimit, SUSPENDED_DETAIL, SignInAttempt, SignInLimits, SignInOutcome, SignInService,
+    AttemptDecision, AttemptRateLimit, KnownDevice, SUSPENDED_DETAIL, SignInAttempt, SignInLimits, SignInOutcome,
+    SignInService,
 };
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, Tx};
@@ -43,6 +44,7 @@ pub(crate) fn attempt(login: &str, password: &str, address: &str) -> SignInAttem
         password: Secret::new(password),
         client_info: from(address),
         existing_session: None,
+        device: None,
     }
 }
 
@@ -130,6 +132,36 @@ fn password_guessing_is_slowed_without_locking_out_the_user() {
         let message = kinds(&world).await;
         let throttled = message.iter().filter(|kind| *kind == "sign_in.throttled");
         assert_eq!(throttled.count(), 4, "once until it is allowed again: {message:?}");
+    });
+}
+
+#[test]
+fn owner_signs_in_from_a_known_browser_or_address_whatever_strangers_do() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", PASSWORD).await;
+        let accepted = format!("accepted {ada}");
+        let gate = gate(&world);
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, accepted);
+        // By username and by email address, and one of them from the owner's own network.
+        for host in 0..40 {
+            let login = if host % 2 == 0 { "ada" } else { "ada@example.org" };
+            told(&gate, login, "guess", &format!("198.51.100.{host}")).await;
+        }
+        assert_eq!(told(&gate, "ada", PASSWORD, "203.0.113.9").await, "throttled");
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, accepted);
+        for _ in 0..4 {
+            told(&gate, "ada", "guess", "192.0.2.1").await;
+        }
+        assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "throttled");
+        let with_device = async |user| {
+            let device = Some(KnownDevice { user, digest: [7; 32] });
+            let attempt = SignInAttempt { device, ..attempt("ada", PASSWORD, "192.0.2.1") };
+            matches!(gate.sign_in(&attempt).await.unwrap(), SignInOutcome::Accepted { .. })
+        };
+        assert!(with_device(ada).await);
+        assert!(!with_device(UserId::new(1)).await, "a device of somebody else");
+        let client = from("192.0.2.1");
+        assert!(gate.verify_password(ada, &Secret::new(PASSWORD), &client).await.is_ok());
     });
 }
 

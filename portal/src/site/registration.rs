@@ -63,7 +63,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
             Ok(begun.0)
         });
-        Ok(session::set_session_cookie(&call, redirect_to(&next), &begun.await?))
+        let reply = session::set_session_cookie(&call, redirect_to(&next), &begun.await?);
+        Ok(session::set_device_cookie(&call, reply, user).await?)
     })
 }
 

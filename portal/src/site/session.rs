@@ -1,10 +1,11 @@
 //! Sessions and cookies of browsers.
 
 use base::clock::wall_time;
-use base::{Error, Fault, Secret};
+use base::{Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::sessions::{self, ClientInfo, UserSession};
+use network::sign_in::KnownDevice;
 use pages::{HtmlPage, PageFrame, SignedInAccount};
 use store::users::User;
 use web::page_context::{self, PageContext};
@@ -15,6 +16,9 @@ use super::{PageExit, redirect_to};
 
 /// One name for all forms, so that a CSRF token is valid for the whole session.
 const FORM_NAME: &str = "page";
+
+/// How long a browser counts as known after a user signed in.
+const DEVICE_SECONDS: i64 = 365 * 24 * 3600;
 
 pub(crate) struct BrowserVisit {
     pub(crate) person: Option<SignedInPerson>,
@@ -157,6 +161,42 @@ pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: 
     add_cookie(reply, &build_cookie(page_context, name, text.expose_secret(), Some(seconds)))
 }
 
+/// Marks the browser as one in which the user signed in.
+pub(super) async fn set_device_cookie(
+    call: &RequestContext,
+    reply: HttpReply,
+    user: UserId,
+) -> Result<HttpReply, Error> {
+    let page_context = &call.state.page_context;
+    let tokens = page_context.visitor_forms().await?;
+    let nonce = tokens.generate_cookie(&call.store_context().rng)?;
+    let signature = tokens.form_token(&nonce, &device_form(user))?;
+    let value = format!("{user}.{}.{signature}", nonce.expose_secret());
+    let name = CookieNames::select(page_context).device;
+    Ok(add_cookie(reply, &build_cookie(page_context, name, &value, Some(DEVICE_SECONDS))))
+}
+
+/// The user of the browser's device cookie, if its signature is valid.
+pub(super) async fn known_device(call: &RequestContext) -> Result<Option<KnownDevice>, Error> {
+    let page_context = &call.state.page_context;
+    let Some(text) = find_cookie(&call.head().headers, CookieNames::select(page_context).device) else {
+        return Ok(None);
+    };
+    let mut parts = text.splitn(3, '.');
+    let user = parts.next().and_then(UserId::parse);
+    let (Some(user), Some(nonce), Some(signature)) = (user, parts.next(), parts.next()) else {
+        return Ok(None);
+    };
+    let tokens = page_context.visitor_forms().await?;
+    let is_valid = tokens.verify_form_token(&Secret::new(nonce), &device_form(user), signature)?;
+    Ok(is_valid.then(|| KnownDevice { user, digest: base::secret::digest(&text) }))
+}
+
+/// Keeps signatures of devices apart from those of forms.
+fn device_form(user: UserId) -> String {
+    format!("device of {user}")
+}
+
 pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
     let page_context = &call.state.page_context;
     add_cookie(reply, &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)))
@@ -167,11 +207,13 @@ pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> H
 pub(super) struct CookieNames {
     pub(super) session: &'static str,
     pub(super) visitor: &'static str,
+    pub(super) device: &'static str,
 }
 
 impl CookieNames {
-    pub(super) const PLAIN: Self = Self { session: "locum", visitor: "locum-visitor" };
-    pub(super) const TLS: Self = Self { session: "__Host-locum", visitor: "__Host-locum-visitor" };
+    pub(super) const PLAIN: Self = Self { session: "locum", visitor: "locum-visitor", device: "locum-device" };
+    pub(super) const TLS: Self =
+        Self { session: "__Host-locum", visitor: "__Host-locum-visitor", device: "__Host-locum-device" };
 
     fn select(page_context: &PageContext) -> &'static Self {
         if page_context.is_tls() { &Self::TLS } else { &Self::PLAIN }

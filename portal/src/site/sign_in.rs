@@ -41,15 +41,21 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let login = sent.text("login");
+        let device = session::known_device(&call).await?;
         let attempt = SignInAttempt {
             login: login.clone(),
             password: Secret::new(sent.text("password")),
             client_info: visit.client_info.clone(),
             existing_session: visit.session_digest,
+            device,
         };
         let (failure, status, wait) = match call.state.page_context.sign_in_gate.sign_in(&attempt).await? {
-            SignInOutcome::Accepted { text, .. } => {
-                return Ok(session::set_session_cookie(&call, redirect_to(&next), &text));
+            SignInOutcome::Accepted { text, session: started } => {
+                let reply = session::set_session_cookie(&call, redirect_to(&next), &text);
+                if device.is_some_and(|device| device.user == started.user_id) {
+                    return Ok(reply);
+                }
+                return Ok(session::set_device_cookie(&call, reply, started.user_id).await?);
             }
             SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
             SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),

@@ -27,6 +27,23 @@ fn crash_keeps_failed_sign_in_attempts() {
     assert!(response.header_number("retry-after") > 0);
 }
 
+#[test]
+fn browser_of_the_owner_signs_in_while_others_are_throttled() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let name = someone(&server);
+    let mut owner = Browser::new(&server);
+    owner.sign_in(&name, "secret", "/").assert_status(303);
+    let page = owner.get("/logout");
+    owner.submit(&page, "/logout", &[]);
+    assert!(owner.cookies.contains_key("locum-device") && !owner.cookies.contains_key("locum"));
+    let mut stranger = Browser::new(&server);
+    while stranger.sign_in(&name, "not it", "/").status != 429 {}
+    let mut forger = Browser::new(&server);
+    forger.cookies.insert("locum-device".to_owned(), owner.cookies["locum-device"].replace('.', ".x"));
+    assert_eq!(forger.sign_in(&name, "secret", "/").status, 429);
+    owner.sign_in(&name, "secret", "/").assert_status(303);
+}
+
 /// Sign-in forms, filled in, each as from another address.
 fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     let name = someone(server);
