@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use http::header::{AUTHORIZATION, CONNECTION, EXPECT, HOST, HeaderMap, HeaderValue};
-use http::uri::Authority;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
@@ -78,14 +77,17 @@ impl ServiceContext {
     fn peer_of(&self, addr: Option<SocketAddr>, headers: &HeaderMap) -> Peer {
         let own = addr.map(|addr| addr.ip());
         let is_trusted = own.is_none_or(|own| self.limits.trusted_proxies.contains(&own));
-        // Only the last entry was written by the trusted proxy; clients can forge the others.
-        let last = headers.get_all(FORWARDED_FOR).iter().next_back().filter(|_| is_trusted);
-        let last = last.and_then(|list| list.to_str().ok()?.rsplit(',').next()?.trim().parse::<IpAddr>().ok());
-        Peer { addr, is_trusted, client: last.map(|last| last.to_canonical()).or(own) }
+        let client = if is_trusted { forwarded_address(headers).or(own) } else { own };
+        Peer { addr, is_trusted, client }
     }
 }
 
-const FORWARDED_FOR: &str = "x-forwarded-for";
+/// Only the last entry was written by the trusted proxy; clients can forge the others.
+fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
+    let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+    let address: IpAddr = last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()?;
+    Some(address.to_canonical())
+}
 
 pub(crate) struct ConnectionService {
     pub(crate) context: Arc<ServiceContext>,
@@ -102,7 +104,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let ServiceContext { handler, limits, stats, admission } = &*self.context;
         stats.requests.increment();
         let peer = self.context.peer_of(self.peer_addr, request.headers());
-        let forwarded = peer.client.filter(|client| peer.addr.is_none_or(|addr| addr.ip() != *client));
+        let is_forwarded = |client: &IpAddr| peer.is_trusted && peer.addr.is_none_or(|addr| addr.ip() != *client);
+        let forwarded = peer.client.filter(is_forwarded);
         let address = forwarded.map(|client| admission.try_admit_address(client));
         let has_room = address.as_ref().is_none_or(Option::is_some);
         let (in_flight, is_consistent) = self.state.start_request(address.flatten());
@@ -208,17 +211,20 @@ fn set_connection_close(mut response: Response<Body>) -> Response<Body> {
 
 fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &ListenerLimits) -> Option<StatusCode> {
     let (uri, headers) = (request.uri(), request.headers());
-    let hosts = headers.get_all(HOST).iter().count();
-    let has_host = match request.version() {
-        Version::HTTP_11 => hosts == 1,
-        Version::HTTP_2 => hosts == 1 || (hosts == 0 && uri.authority().is_some()),
-        _ => hosts <= 1,
+    let mut hosts = headers.get_all(HOST).iter();
+    let has_host = match (hosts.next(), hosts.next()) {
+        (Some(host), None) => is_host(host.as_bytes()),
+        (None, _) => match request.version() {
+            Version::HTTP_11 => false,
+            Version::HTTP_2 => uri.authority().is_some(),
+            _ => true,
+        },
+        _ => false,
     };
-    let has_valid_host = headers.get(HOST).is_none_or(is_host);
     // Which of two would be meant?
-    let is_ambiguous = headers.get_all(AUTHORIZATION).iter().count() > 1;
+    let is_ambiguous = headers.len() > headers.keys_len() && headers.get_all(AUTHORIZATION).iter().nth(1).is_some();
     let target = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
-    if !is_consistent || !has_host || !has_valid_host || is_ambiguous {
+    if !is_consistent || !has_host || is_ambiguous {
         Some(StatusCode::BAD_REQUEST)
     } else if target > limits.max_uri {
         Some(StatusCode::URI_TOO_LONG)
@@ -230,10 +236,13 @@ fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &
 }
 
 /// A host and an optional port, or nothing (RFC 9112 §3.2).
-fn is_host(value: &HeaderValue) -> bool {
-    let is_plain =
-        |all: Authority| !all.as_str().contains('@') && (all.port_u16().is_some() || all.host() == all.as_str());
-    value.is_empty() || Authority::try_from(value.as_bytes()).is_ok_and(is_plain)
+fn is_host(value: &[u8]) -> bool {
+    let end = value.iter().rposition(|byte| *byte == b':').filter(|_| !value.ends_with(b"]"));
+    let (host, port) = value.split_at_checked(end.unwrap_or(value.len())).unwrap_or((value, &[]));
+    let is_address = host.starts_with(b"[") && host.ends_with(b"]");
+    let is_plain = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'-' | b'_');
+    port.iter().skip(1).all(u8::is_ascii_digit)
+        && host.iter().all(|byte| is_plain(byte) || is_address && b"[]:%".contains(byte))
 }
 
 fn panic_response(panic: &(dyn Any + Send), stats: &ListenerStats, version: Version) -> Response<Body> {
