@@ -8,6 +8,9 @@ use crate::engine::{view_record, view_records};
 use crate::record::AdsRecord;
 use crate::record_view::RecordView;
 
+/// Of a record's JSON, so that the body of a list seldom has to grow.
+const TYPICAL_RECORD_BYTES: usize = 768;
+
 #[derive(Clone, Debug)]
 pub enum OperationData {
     Value(Value),
@@ -90,7 +93,8 @@ impl OperationOutput {
 
     /// Builds the response body around the echo of the request.
     pub fn to_envelope(&self, params: &Map<String, Value>, vocabulary: Vocabulary) -> String {
-        let mut body = String::with_capacity(1024);
+        let records = if let OperationData::Records(records) = &self.data { records.len() } else { 1 };
+        let mut body = String::with_capacity(1024 + records * TYPICAL_RECORD_BYTES);
         body.push_str("{\"request\":");
         if let Some(items) = &self.item_requests {
             body.push_str(&Value::from(items.clone()).to_string());

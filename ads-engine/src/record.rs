@@ -5,7 +5,7 @@ mod fields;
 use std::fmt::Write as _;
 
 use base::{Fault, Time, Vocabulary};
-use schema::format_time;
+use schema::write_time;
 use serde_json::{Map, Value};
 use store::records::{RecordRow, RecordVisibility};
 
@@ -157,7 +157,7 @@ impl AdsRecord {
         for (name, time) in [("created_at", self.created_at), ("updated_at", self.updated_at)] {
             write_member_name(out, name);
             out.push('"');
-            out.push_str(&format_time(time));
+            write_time(out, time);
             out.push('"');
         }
         if self.resource.shows_deleted {
@@ -187,6 +187,9 @@ fn write_value(out: &mut String, value: &Value) {
             out.push('"');
             out.push_str(text);
             out.push('"');
+        }
+        Value::Number(number) if number.is_i64() => {
+            out.push_str(itoa::Buffer::new().format(number.as_i64().unwrap_or_default()));
         }
         other => {
             // Writing to a string does not fail.

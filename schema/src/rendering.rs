@@ -26,7 +26,7 @@ impl Kind {
             (ValueKind::Word(words), _) => {
                 let stored = stored.as_str().unwrap_or_default();
                 let word = words.iter().find(|word| word.post == stored);
-                Some(word.map_or(stored, |word| word.name_in(vocabulary)).into())
+                word.map(|word| word.name_in(vocabulary)).filter(|word| *word != stored).map(Value::from)
             }
             (ValueKind::Custom(kind), _) => kind.render(stored),
             _ => None,

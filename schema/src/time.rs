@@ -4,9 +4,16 @@ use base::Time;
 
 /// Formats a time as the Ads API does: whole seconds in UTC.
 pub fn format_time(time: Time) -> String {
-    let text = time.to_string();
-    let (seconds, _) = text.split_once('.').unwrap_or((&text, ""));
-    format!("{seconds}Z")
+    let mut text = String::with_capacity(24);
+    write_time(&mut text, time);
+    text
+}
+
+/// Appends what [`format_time`] returns.
+pub fn write_time(out: &mut String, time: Time) {
+    time.write_iso(out);
+    out.truncate(out.len().saturating_sub(".000Z".len()));
+    out.push('Z');
 }
 
 /// Parses a time: seconds and zone are optional, the zone may be short, a bare date is its midnight (contract ads
