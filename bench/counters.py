@@ -84,6 +84,10 @@ class Perf:
             raise Failed(f"perf does not answer to {what}")
 
 
+class Unavailable(Failed):
+    """Nothing can count here, such as in a container that may not trace processes."""
+
+
 class Callgrind:
     """Valgrind's callgrind, controlled through vgdb, as by a debugger."""
 
@@ -112,7 +116,10 @@ class Callgrind:
             bufsize=0,
         )
         self.said = b""
-        self.ask("QStartNoAckMode")
+        try:
+            self.ask("QStartNoAckMode")
+        except (Failed, OSError) as failed:
+            raise Unavailable(f"callgrind cannot be controlled: {failed}") from failed
         self.tell("instrumentation on")
         self.go_on(RUNNING)
 
@@ -190,10 +197,10 @@ def install():
     if any(counter.works() for counter in ALL.values()):
         return
     say("installing valgrind")
-    command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "valgrind"]
-    if os.geteuid() != 0:
-        command.insert(0, "sudo")
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    as_root = [] if os.geteuid() == 0 else ["sudo"]
+    packages = ["install", "-y", "-qq", "--no-install-recommends", "valgrind"]
+    for command in (["update", "-qq"], packages):
+        subprocess.run([*as_root, "apt-get", *command], check=True, stdout=subprocess.DEVNULL)
 
 
 def choose(names):
@@ -201,4 +208,4 @@ def choose(names):
     for name in ALL:
         if name in names and ALL[name].works():
             return ALL[name]
-    raise Failed(f"nothing counts instructions here: {' or '.join(names)} is needed")
+    raise Unavailable(f"nothing counts instructions here: {' or '.join(names)} is needed")

@@ -1,8 +1,11 @@
 """The figures that bench/instructions.json holds: kept, compared, shown in docs/performance.md."""
 
+import hashlib
 import json
+import platform
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 
 from instruction_rows import ABOUT
 from server import ROOT, Failed
@@ -41,11 +44,20 @@ def product():
     return answer("git", "log", "-1", "--format=%h", *paths) + (" and changes" if changed else "")
 
 
+def machine():
+    """What decides which code paths libraries select: the processor's features and the C library."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    facts = dict(line.split(":", 1) for line in reversed(lines) if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in facts.items()}
+    features = hashlib.sha256(facts.get("flags", facts.get("Features", "")).encode()).hexdigest()[:8]
+    return f"{facts.get('model name', platform.machine())} {features}, {' '.join(platform.libc_ver())}"
+
+
 def keep(counter, figures):
     """Stores new figures; those of other rows stay."""
     day, all_figures = datetime.now(UTC).date().isoformat(), stored()
     toolchain = " ".join(answer("rustc", "--version").split()[:2])
-    more = {"commit": product(), "day": day, "toolchain": toolchain}
+    more = {"commit": product(), "day": day, "toolchain": toolchain, "machine": machine()}
     rows = all_figures.setdefault(counter, {})
     rows |= {row: {"instructions": count, **more} for row, count in figures.items()}
     FILE.write_text(text_of(all_figures), encoding="utf-8")
@@ -85,14 +97,18 @@ def write_table(all_figures):
 
 
 def comparison(counter, figures):
-    """Lines that show each figure beside the stored one, and the rows that take too much more."""
-    kept = stored().get(counter, {})
+    """Lines that show each figure beside the stored one, and the rows that take too much more.
+
+    Figures of another machine are shown and not judged."""
+    kept, here = stored().get(counter, {}), machine()
     lines, lost = [f"{'row':12}{'was':>14}{'is':>14}{'ratio':>8}"], []
     for row, count in figures.items():
         was = kept[row]["instructions"] if row in kept else None
         ratio = count / was if was else None
-        if ratio and ratio > 1 + MORE:
+        is_alike = row in kept and kept[row]["machine"] == here
+        if ratio and ratio > 1 + MORE and is_alike:
             lost.append(row)
         columns = f"{was:14,}{count:14,}{ratio:8.3f}" if was else f"{'-':>14}{count:14,}{'-':>8}"
-        lines.append(f"{row:12}{columns}" + ("  more than 3 % more" if row in lost else ""))
+        note = "  more than 3 % more" if row in lost else "" if is_alike else "  counted on another machine"
+        lines.append(f"{row:12}{columns}{note}")
     return "\n".join(lines), lost
