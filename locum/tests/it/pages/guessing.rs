@@ -32,7 +32,7 @@ fn browser_of_the_owner_signs_in_while_others_are_throttled() {
     let server = TestServer::start(&["--world", "empty"]);
     let name = someone(&server);
     let mut owner = Browser::new(&server);
-    owner.sign_in(&name, "secret", "/").assert_status(303);
+    assert_eq!(owner.sign_in(&name, "secret", "/").status, 303);
     let page = owner.get("/logout");
     owner.submit(&page, "/logout", &[]);
     assert!(owner.cookies.contains_key("locum-device") && !owner.cookies.contains_key("locum"));
@@ -41,7 +41,7 @@ fn browser_of_the_owner_signs_in_while_others_are_throttled() {
     let mut forger = Browser::new(&server);
     forger.cookies.insert("locum-device".to_owned(), owner.cookies["locum-device"].replace('.', ".x"));
     assert_eq!(forger.sign_in(&name, "secret", "/").status, 429);
-    owner.sign_in(&name, "secret", "/").assert_status(303);
+    assert_eq!(owner.sign_in(&name, "secret", "/").status, 303);
 }
 
 /// Sign-in forms, filled in, each as from another address.
