@@ -64,7 +64,8 @@ impl FileStore {
     pub fn local(folder: &Folder) -> Result<Self, FileStoreError> {
         std::fs::create_dir_all(folder).map_err(|source| Error::Generic { store: "folder", source: source.into() })?;
         let store = LocalFileSystem::new_with_prefix(folder)?;
-        let store = store.with_automatic_cleanup(true).with_fsync(true);
+        // Removing empty folders would race with writes into them.
+        let store = store.with_fsync(true);
         Ok(Self { local: Arc::new(store), bucket: None, folder: folder.to_owned() })
     }
 

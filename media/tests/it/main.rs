@@ -1,4 +1,6 @@
-//! Files as a hostile uploader makes them.
+//! Files as hostile and concurrent uploads make them.
 
+#[cfg(test)]
+mod concurrent_files;
 #[cfg(test)]
 mod decoding_bounds;

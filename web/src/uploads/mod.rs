@@ -38,7 +38,11 @@ impl std::fmt::Debug for UploadProcessor {
 }
 
 impl UploadProcessor {
+    /// Removes files that an earlier process received in part; call before requests are served.
     pub fn new(store: Arc<Store>, files: FileStore) -> Self {
+        if let Err(error) = files.remove_folder(INCOMING) {
+            tracing::warn!(%error, "failed to remove incomplete uploads");
+        }
         Self { store, files, decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)), wake: Arc::default() }
     }
 
@@ -75,9 +79,6 @@ impl UploadProcessor {
 
     /// Releases what an earlier process left unfinished.
     async fn recover_unfinished(&self) {
-        if let Err(error) = self.files.remove_folder(INCOMING) {
-            tracing::warn!(%error, "failed to remove incomplete uploads");
-        }
         let released = self.store.write(|tx| {
             // Without a shared database, no other node can hold a lease.
             if !tx.is_shared() {
