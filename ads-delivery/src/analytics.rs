@@ -161,7 +161,7 @@ impl SegmentedSums<'_> {
             segments: Some(self.segments.to_owned()),
             country: None,
             platform: None,
-            speech: ctx.caller.speech,
+            vocabulary: ctx.caller.vocabulary,
         };
         Ok(time_series::named_segment_sums(ctx.tx, &query)?)
     }

@@ -86,8 +86,8 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
     for event in events {
-        let twin = event.kind.equivalent_click().map(|twin| (event.impression_id, twin));
-        if twin.is_none_or(|twin| !known.contains(&twin))
+        let click = event.kind.equivalent_click().map(|click| (event.impression_id, click));
+        if click.is_none_or(|click| !known.contains(&click))
             && known.insert((event.impression_id, event.kind))
             && let Some(fact) = books.build_fact(tx, event)?
         {

@@ -58,13 +58,13 @@ impl SizeDisclosure {
         };
         let (one, other) = self.key.split_at(16);
         let keys = (half(one), half(other));
-        let mut crowd = AudienceSize::default();
+        let mut size = AudienceSize::default();
         for user in users {
-            crowd.count += 1;
+            size.count += 1;
             let mixed = mix_bits(mix_bits(user.cast_unsigned() ^ keys.0) ^ keys.1);
-            crowd.fingerprint = crowd.fingerprint.wrapping_add(mixed);
+            size.fingerprint = size.fingerprint.wrapping_add(mixed);
         }
-        crowd
+        size
     }
 
     /// Rounds a size to a multiple of a step. The offset of the steps differs between audiences and is

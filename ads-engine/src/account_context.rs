@@ -70,7 +70,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
 
     /// A context that acts for an operator with full rights, in the name of `user`.
     pub fn new_for_operator(tx: &'t mut Tx<'c>, user: UserId, account: AdsRecord) -> Self {
-        let caller = AdsCaller { user, app: None, speech: Vocabulary::Post, sandbox: account.flag("sandbox") };
+        let caller = AdsCaller { user, app: None, vocabulary: Vocabulary::Post, sandbox: account.flag("sandbox") };
         let mut ctx = Self::new(tx, caller);
         ctx.account = Some(OpenAccount { record: account, role: AdsRole::Admin, may_compose_posts: true });
         ctx
@@ -150,7 +150,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
     }
 
     pub fn not_found_problem(&self, resource: &Resource, id: i64) -> AdsProblem {
-        record_not_found(resource, resource.id.name_in(self.caller.speech), id)
+        record_not_found(resource, resource.id.name_in(self.caller.vocabulary), id)
     }
 
     /// Records of the account whose field has this value, oldest first.

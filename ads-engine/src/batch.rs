@@ -132,7 +132,7 @@ fn apply_item(
     resource: &'static Resource,
     item: &BatchItem<'_>,
 ) -> (Value, Result<AdsRecord, Error>) {
-    let speech = ctx.caller.speech;
+    let vocabulary = ctx.caller.vocabulary;
     let account = ctx.account().map(|account| account.record.formatted_id());
     let Some(verb) = item.verb else {
         let problem = match item.name {
@@ -151,10 +151,11 @@ fn apply_item(
         ResourceVerb::Update => field_params(resource, false),
         _ => Vec::new(),
     };
-    let mut params = ParsedParams::parse_item(&operation_params, &item.params, speech, verb == ResourceVerb::Update);
+    let mut params =
+        ParsedParams::parse_item(&operation_params, &item.params, vocabulary, verb == ResourceVerb::Update);
     let id = match verb {
         ResourceVerb::Create => Ok(0),
-        _ => item_record_id(resource, item, &mut params, speech),
+        _ => item_record_id(resource, item, &mut params, vocabulary),
     };
     if let Ok(account) = account {
         params.echo.insert("account_id".to_owned(), account.into());

@@ -19,7 +19,7 @@ pub fn dispatch_request(tx: &mut Tx<'_>, request: &AdsRequest) -> Result<AdsResp
     let params = ParsedParams::parse(request);
     match run_operation(tx, request, &params) {
         Ok(output) => {
-            let body = output.to_envelope(&params.echo, request.caller.speech);
+            let body = output.to_envelope(&params.echo, request.caller.vocabulary);
             Ok(AdsResponse { body, headers: output.headers })
         }
         Err(Error::Refused(Refusal::Ads(mut refusal))) => {

@@ -62,8 +62,8 @@ pub fn create(
     }
     let mut change = RecordChange { verb: ResourceVerb::Create, record, before: None, sent_fields: sent };
     validate_change(ctx, &mut change)?;
-    if let Some(twin) = resource.find_duplicate
-        && let Some(found) = twin(ctx, &change.record)?
+    if let Some(find_duplicate) = resource.find_duplicate
+        && let Some(found) = find_duplicate(ctx, &change.record)?
     {
         return restore_deleted(ctx, found);
     }
@@ -217,7 +217,7 @@ fn check_references(
         };
         let found = ctx.find_record(to, id)?;
         if found.is_none_or(|found| found.deleted || found.level == RecordVisibility::Hidden) {
-            let name = field.name.name_in(ctx.caller.speech);
+            let name = field.name.name_in(ctx.caller.vocabulary);
             problems.push(record_not_found(to, name, id));
         }
     }

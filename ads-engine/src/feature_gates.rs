@@ -65,7 +65,7 @@ pub fn check_gates(ctx: &AccountContext<'_, '_>, change: &RecordChange) -> Resul
         let Some(value) = value else { continue };
         for gate in field.gates {
             if gate_applies(gate, record, value) && !is_gate_open(ctx, gate)? {
-                let name = field.name.name_in(ctx.caller.speech);
+                let name = field.name.name_in(ctx.caller.vocabulary);
                 problems.push(gate_closed_problem(gate, ProblemLocation::Parameter(name.into())));
             }
         }

@@ -41,7 +41,7 @@ impl ParsedParams {
             Self { json: request.json.clone(), query_pairs: request.query_pairs.clone(), ..Self::default() };
         let is_update = matches!(operation.action, OperationAction::Verb(_, ResourceVerb::Update));
         let context = ParamContext {
-            vocabulary: request.caller.speech,
+            vocabulary: request.caller.vocabulary,
             unsets: is_update || operation.method == "PUT",
             // JSON input is not echoed.
             echoes: !operation.takes_json(),

@@ -37,7 +37,7 @@ pub const CONSOLE_APP_ID: AppId = AppId::new(0);
 pub struct AdsCaller {
     pub user: UserId,
     pub app: Option<AppId>,
-    pub speech: Vocabulary,
+    pub vocabulary: Vocabulary,
     pub sandbox: bool,
 }
 

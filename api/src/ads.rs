@@ -55,7 +55,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         caller: AdsCaller {
             user: call.require_user()?,
             app: Some(caller.app_id),
-            speech: call.answer_vocabulary().vocabulary,
+            vocabulary: call.answer_vocabulary().vocabulary,
             sandbox: call.head().sandbox,
         },
         path_params: path,

@@ -94,9 +94,9 @@ impl WebhookAdmin {
     pub fn open(store: Arc<store::Store>, settings: WebhookSettings) -> (Self, WebhookSender) {
         let (asks, asked) = mpsc::unbounded_channel();
         let settings = Arc::new(settings);
-        let courier = WebhookClient::new(&settings);
-        let admin = Self { settings: Arc::clone(&settings), client: courier.clone(), commands: asks };
-        (admin, WebhookSender::new(store, settings, courier, asked))
+        let client = WebhookClient::new(&settings);
+        let admin = Self { settings: Arc::clone(&settings), client: client.clone(), commands: asks };
+        (admin, WebhookSender::new(store, settings, client, asked))
     }
 
     pub fn settings(&self) -> &WebhookSettings {

@@ -44,7 +44,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         sessions::prune(tx, before, BATCH_SIZE)
     }),
     ("attempts", |tx, _, wall| attempt_limits::prune(tx, wall, BATCH_SIZE)),
-    ("letters", |tx, _, _| {
+    ("emails", |tx, _, _| {
         let before = tx.now().plus_ms(-EMAILS_MS);
         emails::prune(tx, before, BATCH_SIZE)
     }),

@@ -57,8 +57,8 @@ mod tests {
                 heard.observe_name(Some(*name));
             }
             heard.observe_name(None);
-            let spoken = heard.resolve(app, Post);
-            assert_eq!((spoken.vocabulary, spoken.both_metric_names), expected);
+            let resolved = heard.resolve(app, Post);
+            assert_eq!((resolved.vocabulary, resolved.both_metric_names), expected);
         };
         case(&[], None, None, (Post, true));
         case(&[], None, Some(Tweet), (Tweet, true));
@@ -74,8 +74,8 @@ mod tests {
     fn an_old_body_key_is_only_a_hint() {
         let mut heard = VocabularyHints::default();
         heard.observe_body_key(Some(Tweet));
-        let spoken = heard.resolve(None, Post);
-        assert_eq!((spoken.vocabulary, spoken.both_metric_names), (Tweet, true));
+        let resolved = heard.resolve(None, Post);
+        assert_eq!((resolved.vocabulary, resolved.both_metric_names), (Tweet, true));
         heard.observe_body_key(Some(Post));
         assert_eq!(heard.resolve(None, Tweet).vocabulary, Post);
     }

@@ -63,8 +63,8 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());
     }
-    let spoken = Kind::word(ENTITIES).render_value(&kind.into(), ctx.caller.speech);
-    output.echo_params.insert("entity".to_owned(), spoken);
+    let entity = Kind::word(ENTITIES).render_value(&kind.into(), ctx.caller.vocabulary);
+    output.echo_params.insert("entity".to_owned(), entity);
     Ok(output)
 }
 

@@ -59,7 +59,7 @@ pub(super) struct StatsQuery {
     pub(super) segments: Option<String>,
     pub(super) country: Option<String>,
     pub(super) platform: Option<String>,
-    pub(super) speech: Vocabulary,
+    pub(super) vocabulary: Vocabulary,
 }
 
 pub(super) fn entity_resource(kind: &str) -> Option<&'static Resource> {
@@ -94,7 +94,7 @@ impl StatsQuery {
             segments: optional("segmentation_type"),
             country: optional("country"),
             platform: optional("platform"),
-            speech: ctx.caller.speech,
+            vocabulary: ctx.caller.vocabulary,
         };
         ask.check_day_boundaries(ctx)?;
         ask.check_metric_groups()?;
@@ -206,7 +206,7 @@ impl StatsQuery {
 
     /// The effective parameters, defaults included.
     pub(super) fn echo_params(&self) -> Map<String, Value> {
-        let entity = Kind::word(ENTITIES).render_value(&self.kind.as_str().into(), self.speech);
+        let entity = Kind::word(ENTITIES).render_value(&self.kind.as_str().into(), self.vocabulary);
         let ids: Vec<String> = self.ids.iter().map(|id| self.format_entity_id(*id)).collect();
         let all = json!({
             "start_time": format_time(self.from),
@@ -238,7 +238,7 @@ impl StatsQuery {
             "segmentation_type": self.segments,
             "country": self.country,
             "platform": self.platform,
-            "older": self.speech == Vocabulary::Tweet,
+            "older": self.vocabulary == Vocabulary::Tweet,
         })
         .to_string()
     }
@@ -265,7 +265,7 @@ impl StatsQuery {
             segments: optional("segmentation_type"),
             country: optional("country"),
             platform: optional("platform"),
-            speech: if older { Vocabulary::Tweet } else { Vocabulary::Post },
+            vocabulary: if older { Vocabulary::Tweet } else { Vocabulary::Post },
         }
     }
 }

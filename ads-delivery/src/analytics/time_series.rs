@@ -20,7 +20,7 @@ type MetricBuckets = Vec<MetricSums>;
 pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, Value), Fault> {
     let (_, count) = query.bucket_layout();
     let names: Vec<NamedMetric> =
-        query.groups.iter().flat_map(|group| metrics_of_group(group, &query.kind, query.speech)).collect();
+        query.groups.iter().flat_map(|group| metrics_of_group(group, &query.kind, query.vocabulary)).collect();
     if query.segments.is_some() {
         let series = sum_by_segment(tx, query)?;
         return Ok((count, segments_json(query, &names, &series)));

@@ -40,10 +40,10 @@ impl Evaluator {
         let offset = self.set_cache.lock().log_offset();
         let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
         if let Some(search) = &self.search {
-            search.snapshot().visit_authors(|author, spoken| {
+            search.snapshot().visit_authors(|author, language| {
                 let counted = counts.entry(author).or_default();
                 if counted.iter().map(|(_, count)| count).sum::<u32>() < SAMPLED_POSTS {
-                    count_language(counted, spoken);
+                    count_language(counted, language);
                 }
             })?;
         }
@@ -92,10 +92,10 @@ impl Evaluator {
     }
 }
 
-fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumber) {
-    match counted.iter_mut().find(|(known, _)| *known == spoken) {
+fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, language: LanguageNumber) {
+    match counted.iter_mut().find(|(known, _)| *known == language) {
         Some((_, count)) => *count += 1,
-        None => counted.push((spoken, 1)),
+        None => counted.push((language, 1)),
     }
 }
 
@@ -103,9 +103,9 @@ fn count_language(counted: &mut Vec<(LanguageNumber, u32)>, spoken: LanguageNumb
 fn main_language(counted: &[(LanguageNumber, u32)]) -> Option<&'static str> {
     // Codes that give a reason why a post has no language.
     const NONE: &[&str] = &["und", "qam", "qct", "qht", "qme", "qst", "zxx", "art"];
-    let real = counted.iter().filter(|(spoken, _)| *spoken != 0 && !NONE.contains(&language_code(*spoken)));
-    let most = real.max_by_key(|(spoken, count)| (*count, std::cmp::Reverse(*spoken)));
-    most.map(|(spoken, _)| language_code(*spoken))
+    let real = counted.iter().filter(|(language, _)| *language != 0 && !NONE.contains(&language_code(*language)));
+    let most = real.max_by_key(|(language, count)| (*count, std::cmp::Reverse(*language)));
+    most.map(|(language, _)| language_code(*language))
 }
 
 #[cfg(test)]

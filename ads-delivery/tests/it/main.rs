@@ -1,21 +1,21 @@
-//! The advertising floor over real stores: SQLite always, PostgreSQL where `LOCUM_TEST_POSTGRES`
-//! names a server on which databases may be made.
+//! Ads delivery on real stores: SQLite always, PostgreSQL where `LOCUM_TEST_POSTGRES` names a
+//! server on which databases may be created.
 
 #[cfg(test)]
 mod advice;
 #[cfg(test)]
 mod auctions;
 #[cfg(test)]
+mod emails;
+#[cfg(test)]
 mod insights;
 #[cfg(test)]
-mod letters;
-#[cfg(test)]
 mod narrow;
+#[cfg(test)]
+mod profile_facts;
 #[cfg(test)]
 mod reach;
 #[cfg(test)]
 mod shop;
-#[cfg(test)]
-mod told;
 #[cfg(test)]
 mod world;

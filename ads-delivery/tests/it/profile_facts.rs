@@ -2,7 +2,7 @@
 
 use ads_delivery::evaluator::CriterionOperator::{Eq, Gte};
 use ads_delivery::evaluator::TargetedAudience;
-use base::{Secret, UserId};
+use base::UserId;
 use network::audit::AuditActor;
 use network::private_profiles::{PrivateProfileChanges, update};
 
@@ -66,25 +66,6 @@ fn age_and_gender_criteria_use_the_private_profile_of_the_day() {
     });
 }
 
-async fn sign_in(world: &World, user: UserId, agent: &'static str) {
-    world
-        .write(move |tx| {
-            let digest = base::secret::digest(&user.to_string());
-            let new = store::sessions::NewSession {
-                digest: &digest,
-                user_id: user,
-                form_key: &Secret::new("key".to_owned()),
-                ttl_ms: DAY_MS,
-                address: "",
-                user_agent: agent,
-            };
-            let now = tx.now();
-            store::sessions::insert(tx, &new, now)?;
-            Ok(())
-        })
-        .await;
-}
-
 #[test]
 fn device_and_version_criteria_use_the_last_session() {
     on_each_engine(async |world| {
@@ -98,7 +79,7 @@ fn device_and_version_criteria_use_the_last_session() {
             (users[2], "Mozilla/5.0 (Linux; Android 15; Pixel 9) Mobile"),
             (users[3], "Mozilla/5.0 (X11; Linux x86_64)"),
         ] {
-            sign_in(&world, user, agent).await;
+            world.sign_in(user, agent).await;
         }
         for (kind, value, name, details) in [
             ("DEVICE", "d1", "iPhone", "{}"),

@@ -5,7 +5,6 @@
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::CriterionOperator::{Eq, Ne};
 use ads_delivery::evaluator::{Evaluator, TargetedAudience, TargetingCriterion};
-use base::Secret;
 use base::{PostId, UserId};
 use store::ads::options::TargetingOption;
 
@@ -324,22 +323,7 @@ fn platform_and_similar_followers_criteria_reach_their_users() {
             (users[2], "Mozilla/5.0 (Linux; Android 15)"),
             (users[3], "Mozilla/5.0 (X11; Linux x86_64)"),
         ] {
-            world
-                .write(move |tx| {
-                    let digest = base::secret::digest(&user.to_string());
-                    let new = store::sessions::NewSession {
-                        digest: &digest,
-                        user_id: user,
-                        form_key: &Secret::new("key".to_owned()),
-                        ttl_ms: DAY_MS,
-                        address: "",
-                        user_agent: agent,
-                    };
-                    let now = tx.now();
-                    store::sessions::insert(tx, &new, now)?;
-                    Ok(())
-                })
-                .await;
+            world.sign_in(user, agent).await;
         }
         let platforms = |values: &[&str]| {
             let all = values.iter();

@@ -118,7 +118,7 @@ fn request(user: UserId, method: &str, path: &str, pairs: &[(&str, &str)], json:
         .unwrap_or_else(|| panic!("no {method} {path}"));
     let request = AdsRequest {
         operation,
-        caller: AdsCaller { user, app: Some(AppId::new(1)), speech: Vocabulary::Post, sandbox: false },
+        caller: AdsCaller { user, app: Some(AppId::new(1)), vocabulary: Vocabulary::Post, sandbox: false },
         path_params: ids,
         pairs: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         json,

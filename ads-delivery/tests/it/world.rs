@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ads::gazetteer::gazetteer;
 use ads_delivery::evaluator::{AudienceEstimate, CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use base::encryption::{Keyring, MasterKey};
-use base::{Clock, PostId, Rng, Time, UserId};
+use base::{Clock, PostId, Rng, Secret, Time, UserId};
 use network::audit::AuditActor;
 use network::insights::InsightsQuery;
 use network::posts::{NewPost, PostAuthor};
@@ -99,6 +99,25 @@ impl World {
     pub(crate) async fn live_at(&self, user: UserId, location: &str) {
         let edit = ProfileChanges { location: Some(location.to_owned()), ..ProfileChanges::default() };
         self.write(move |tx| network::profiles::update(tx, &AuditActor::user(user, ""), user, &edit)).await;
+    }
+
+    /// Starts a browser session of a day.
+    pub(crate) async fn sign_in(&self, user: UserId, user_agent: &'static str) {
+        self.write(move |tx| {
+            let digest = base::secret::digest(&user.to_string());
+            let new = store::sessions::NewSession {
+                digest: &digest,
+                user_id: user,
+                form_key: &Secret::new("key".to_owned()),
+                ttl_ms: 86_400_000,
+                address: "",
+                user_agent,
+            };
+            let now = tx.now();
+            store::sessions::insert(tx, &new, now)?;
+            Ok(())
+        })
+        .await;
     }
 
     /// Everything that was written can be found, and the log tells of it: other tests on the same

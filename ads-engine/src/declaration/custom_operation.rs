@@ -149,8 +149,8 @@ impl CustomOperation {
     }
 
     #[must_use]
-    pub const fn rate_limited(self, often: AdsRateClass) -> Self {
-        Self { rate_class: often, ..self }
+    pub const fn rate_limited(self, rate_class: AdsRateClass) -> Self {
+        Self { rate_class, ..self }
     }
 
     /// Marks the operation as using the search index; callers wait for it to catch up.

@@ -79,7 +79,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
     let next = next.map(|row| cursor::encode(&ctx.cursor_key, &scope, &(OrderValue::Number(row.at.ms()), row.id)));
     let next = next.transpose()?;
     rows.retain(|row| user.is_none_or(|user| row.user_id.get() == user));
-    let speech = ctx.caller.speech;
+    let vocabulary = ctx.caller.vocabulary;
     let data: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -89,7 +89,7 @@ fn list_account_changes(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams)
                 "change_by": { "user_id": row.user_id.to_string(), "platform": row.platform },
                 "change_time": format_time(row.at),
                 "change_type": row.action,
-                "entity": kind.render_value(&row.entity.as_str().into(), speech),
+                "entity": kind.render_value(&row.entity.as_str().into(), vocabulary),
                 "entity_id": IdFormat::Short.format(row.entity_id),
                 "entity_data": body.get("entity_data"),
                 "changes": body.get("changes"),

@@ -156,7 +156,7 @@ fn call_with_v5_names(
 ) -> Result<OperationOutput, Error> {
     let mut output = handler(ctx, &to_current_names(params))?;
     let mut json = String::new();
-    output.data.write_json(&mut json, ctx.caller.speech);
+    output.data.write_json(&mut json, ctx.caller.vocabulary);
     output.data = OperationData::Json(json.replace("\"custom_audience_id\":", "\"tailored_audience_id\":"));
     Ok(output)
 }

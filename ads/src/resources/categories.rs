@@ -73,11 +73,12 @@ const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
 fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let asked = params.text("product_type");
-    let speech = ctx.caller.speech;
+    let vocabulary = ctx.caller.vocabulary;
     let rows = PLACEMENTS.iter();
     let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
-    let rows: Vec<Value> =
-        rows.map(|(product, legal)| json!({ "product_type": product.name_in(speech), "placements": legal })).collect();
+    let rows: Vec<Value> = rows
+        .map(|(product, legal)| json!({ "product_type": product.name_in(vocabulary), "placements": legal }))
+        .collect();
     Ok(OperationOutput::from_value(rows.into()))
 }
 

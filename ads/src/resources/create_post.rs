@@ -146,7 +146,7 @@ fn create_platform_post(ctx: &mut AccountContext<'_, '_>, record: &AdsRecord) ->
     create(ctx.tx, &author, &new).map_err(|stop| match stop {
         Error::Refused(Refusal::Forbidden { code: Some(187), .. }) => {
             let message = "The user has posted the same within the last day";
-            let name = VocabularyWord::same_in_both("text").name_in(ctx.caller.speech);
+            let name = VocabularyWord::same_in_both("text").name_in(ctx.caller.vocabulary);
             AdsProblem {
                 location: ProblemLocation::Parameter(name.into()),
                 ..AdsProblem::new("DUPLICATE_TWEET", message)

@@ -325,7 +325,7 @@ fn file_fields(
     let posted = medium.uses.is_none_or(|uses| uses > library);
     vec![
         ("media_type", kind.into()),
-        ("media_category", word.name_in(ctx.caller.speech).into()),
+        ("media_category", word.name_in(ctx.caller.vocabulary).into()),
         // Media still being processed are not listed.
         ("media_status", "TRANSCODE_COMPLETED".into()),
         ("duration", (kind == "VIDEO").then_some(medium.duration_ms).into()),

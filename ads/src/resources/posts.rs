@@ -318,13 +318,13 @@ pub fn render_posts(
         let viewer = Viewer::user(viewer);
         statuses.extend(view::legacy_statuses_json(ctx.tx, viewer, posts, form, ctx.site_url)?);
     }
-    let speech = ctx.caller.speech;
+    let vocabulary = ctx.caller.vocabulary;
     let mut all = Vec::new();
     for one in &seen {
         let Some(Value::Object(mut status)) = statuses.remove(&one.post.id) else {
             continue;
         };
-        status.extend(advertiser_fields(one, speech));
+        status.extend(advertiser_fields(one, vocabulary));
         all.push(Value::Object(status));
     }
     Ok(all.into())
@@ -368,7 +368,7 @@ fn name_post(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<
     ensure_valid_params(params)?;
     let id = params.int("post_id").unwrap_or(-1);
     let Some(one) = find_by_ids(ctx, "PUBLISHED", &[id])?.pop() else {
-        let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
+        let name = ACCOUNT_POST.id.name_in(ctx.caller.vocabulary);
         let message = format!("The post {id} was not found");
         let problem = AdsProblem::invalid_parameter(name, id, message);
         return Err(problem.with_code(ACCOUNT_POST.not_found).into());
@@ -399,7 +399,7 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     let kind = params.text("post_type").unwrap_or_default();
     let ids = params.ints("post_ids");
     let found: Vec<i64> = find_by_ids(ctx, kind, &ids)?.iter().map(|one| one.post.id.get()).collect();
-    let name = ACCOUNT_POST.id.name_in(ctx.caller.speech);
+    let name = ACCOUNT_POST.id.name_in(ctx.caller.vocabulary);
     let mut all = Vec::new();
     for id in ids.into_iter().filter(|id| found.contains(id)) {
         let path = SignedPreview::new(ctx, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&ctx.cursor_key);

@@ -95,7 +95,7 @@ fn get_recommendation(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     let record = ctx.require_record(&RECOMMENDATION, id)?;
     let changes = record.get("changes").cloned().unwrap_or_default();
     let mut view = view_record(ctx, record)?;
-    view.computed.push(("changes", render_changes(changes, ctx.caller.speech)));
+    view.computed.push(("changes", render_changes(changes, ctx.caller.vocabulary)));
     let mut output = OperationOutput { data: OperationData::Record(Box::new(view)), ..OperationOutput::default() };
     output.data_type = "recommendations";
     Ok(output)

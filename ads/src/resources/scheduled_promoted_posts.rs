@@ -63,7 +63,7 @@ fn validate_scheduled_post(ctx: &mut AccountContext<'_, '_>, change: &mut Record
         let message = "The time of the scheduled post has come";
         return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
     }
-    let name = SCHEDULED_POST.id.name_in(ctx.caller.speech);
+    let name = SCHEDULED_POST.id.name_in(ctx.caller.vocabulary);
     let wrong = |why: &str| {
         let message = format!("The scheduled post {id} {why}");
         AdsProblem::invalid_parameter(name, id, message).with_code("INVALID_TWEET")

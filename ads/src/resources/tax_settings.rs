@@ -119,7 +119,7 @@ fn load_settings(ctx: &mut AccountContext<'_, '_>) -> Result<AdsRecord, Error> {
 }
 
 fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
-    let mut members = record.render_fields(ctx.caller.speech);
+    let mut members = record.render_fields(ctx.caller.vocabulary);
     if record.text("business_relationship") != "AGENCY" {
         members.retain(|name, _| !name.starts_with("client_"));
     }

@@ -18,7 +18,7 @@ fn get_user_access(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let account = ctx.account()?;
     let mut permissions = vec![Value::from(account.role.name())];
     if account.may_compose_posts {
-        permissions.push(composer_permission(ctx.caller.speech).into());
+        permissions.push(composer_permission(ctx.caller.vocabulary).into());
     }
     let user = ctx.caller.user.to_string();
     Ok(OperationOutput::from_value(json!({ "user_id": user, "permissions": permissions })))

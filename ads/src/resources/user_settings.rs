@@ -134,7 +134,7 @@ fn load_settings(ctx: &mut AccountContext<'_, '_>, user: UserId) -> Result<AdsRe
 }
 
 fn render_settings(ctx: &AccountContext<'_, '_>, record: &AdsRecord) -> OperationOutput {
-    let mut members = record.render_fields(ctx.caller.speech);
+    let mut members = record.render_fields(ctx.caller.vocabulary);
     // Unset values are rendered as empty texts.
     for (_, value) in members.iter_mut().filter(|(_, value)| value.is_null()) {
         *value = "".into();

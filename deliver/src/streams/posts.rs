@@ -78,11 +78,11 @@ struct LogPoll {
 
 impl PostStreams {
     /// The streams of a hub. Posts read by apps are counted in `reads`.
-    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, voice: RefusalRenderer) -> Self {
+    pub fn new(store: Arc<Store>, hub: Hub, reads: Arc<PostReadCounter>, render_refusal: RefusalRenderer) -> Self {
         Self(Arc::new(PostStreamsInner {
             store,
             hub,
-            render_refusal: voice,
+            render_refusal,
             reads,
             pending: Mutex::default(),
             wakeup: Notify::new(),

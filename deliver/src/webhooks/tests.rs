@@ -368,8 +368,8 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let place = TargetUrl::parse(&url, &settings.targets).unwrap();
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new client each time: pooled connections are not resolved again.
-        let courier = super::WebhookClient::new(&settings);
-        let done = courier.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
+        let client = super::WebhookClient::new(&settings);
+        let done = client.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
         let refused = done.failure.as_ref().is_some_and(|failure| failure.is_target_forbidden);
         assert_eq!(refused, !allowed, "{done:?}");
         assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);

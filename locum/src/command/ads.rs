@@ -249,8 +249,8 @@ pub(crate) async fn recommend_for_instrument(
     id: i64,
     due: bool,
 ) -> Result<(), Error> {
-    let looks = adviser.clone();
-    let found = instance.store.read(move |tx| looks.find_improvements(tx, id)).await?;
+    let shared = adviser.clone();
+    let found = instance.store.read(move |tx| shared.find_improvements(tx, id)).await?;
     let says = adviser.clone();
     let say = instance.store.write(move |tx| says.publish_findings(tx, id, due, &found));
     say.await

@@ -18,12 +18,12 @@ pub(super) async fn simulate(instance: &Instance, account: String, hours: i64, s
         return Err(invalid_parameter("hours", &hours.to_string(), &message));
     }
     let evaluator = Evaluator::new(instance.search.clone());
-    let look = move |tx: &mut store::Tx<'_>| {
+    let find = move |tx: &mut store::Tx<'_>| {
         let account = find_account(tx, &account)?;
         let plays = simulation::load_simulated_items(tx, &evaluator, &account)?;
         Ok((account, plays, simulation::past_hours(tx.now(), hours)))
     };
-    let (account, plays, hours) = instance.store.read(look).await?;
+    let (account, plays, hours) = instance.store.read(find).await?;
     let (written, items) = (account.formatted_id(), plays.len());
     let (account, plays) = (Arc::new(account), Arc::new(plays));
     let mut events = 0;

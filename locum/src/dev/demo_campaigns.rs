@@ -86,7 +86,8 @@ impl CampaignBuilder<'_, '_> {
     fn send_request(&mut self, (method, path): (&str, &str), ids: &[&str], params: Value) -> Result<Value, Error> {
         let operation = ads_delivery::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
-        let caller = AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox: false };
+        let caller =
+            AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), vocabulary: Vocabulary::Post, sandbox: false };
         let ids: Vec<&str> = std::iter::once(self.account.as_str()).chain(ids.iter().copied()).collect();
         let request = AdsRequest::new_without_app(operation, caller, &ids, params);
         let answered = ads_engine::dispatch_request(self.tx, &request)?;

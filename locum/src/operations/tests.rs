@@ -32,8 +32,8 @@ fn paths_start_with_a_slash_and_leave_no_word_open() {
     for endpoint in all() {
         for path in paths(endpoint) {
             assert!(path == "/" || path.starts_with('/') && !path.ends_with('/'), "{path}");
-            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-                assert!(!spell_path(path, speech).contains(['<', '>']), "{path}");
+            for vocabulary in [Vocabulary::Post, Vocabulary::Tweet] {
+                assert!(!spell_path(path, vocabulary).contains(['<', '>']), "{path}");
             }
         }
     }
@@ -73,8 +73,8 @@ fn all_operations_can_be_mounted_together() {
     router.add(DEVELOPMENT).unwrap();
     for endpoint in all().chain(DEVELOPMENT) {
         for path in paths(endpoint) {
-            for speech in [Vocabulary::Post, Vocabulary::Tweet] {
-                let path = spell_path(path, speech).replace(['{', '}'], "");
+            for vocabulary in [Vocabulary::Post, Vocabulary::Tweet] {
+                let path = spell_path(path, vocabulary).replace(['{', '}'], "");
                 let found = router.find(endpoint.method, &path).unwrap();
                 assert_eq!(found.endpoint.id, endpoint.id, "{} {path}", endpoint.method);
             }

@@ -32,7 +32,7 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let looks: [(&str, DoctorCheck); 10] = [
+    let checks: [(&str, DoctorCheck); 10] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
@@ -44,7 +44,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("media", check_media),
         ("dangers", check_dangers),
     ];
-    let found = looks.map(|(name, look)| (name, look(&settings)));
+    let found = checks.map(|(name, check)| (name, check(&settings)));
     let bad = found.iter().any(|(_, finding)| matches!(finding, DoctorFinding::Failure(_)));
     let row = |(name, finding): (&str, DoctorFinding)| {
         let (state, message) = match finding {

@@ -118,7 +118,7 @@ impl ManagerAccount {
     }
 
     const fn caller(&self, sandbox: bool) -> AdsCaller {
-        AdsCaller { user: self.request.user, app: Some(CONSOLE_APP_ID), speech: Vocabulary::Post, sandbox }
+        AdsCaller { user: self.request.user, app: Some(CONSOLE_APP_ID), vocabulary: Vocabulary::Post, sandbox }
     }
 
     /// Calls an API operation as the person; `ids` are those in the path after the account's, in order.

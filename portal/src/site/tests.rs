@@ -1,4 +1,4 @@
-mod letters;
+mod emails;
 
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};

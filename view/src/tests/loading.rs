@@ -57,7 +57,7 @@ fn texts(answer: &ResponsePayload) -> Vec<String> {
     posts.map(|post| post["text"].as_str().unwrap().to_owned()).collect()
 }
 
-fn look(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], selection: &FieldSelection) -> ResponsePayload {
+fn render(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], selection: &FieldSelection) -> ResponsePayload {
     let found = store::posts::find_by_ids(tx, ids).unwrap();
     let asked = LookupKeys { parameter: "ids", values: ids };
     crate::render_post_lookup(tx, viewer, found, selection, POSTS, asked).unwrap()
@@ -74,9 +74,9 @@ async fn a_viewers_ties_decide_what_is_seen() {
         let ids = [1, 2, 3, 4, 5].map(post_id);
         let selection = FieldSelection::defaults(ObjectKind::POST);
         let ana = Viewer::user(UserId::new(1));
-        assert_eq!(texts(&look(tx, ana, &ids, &selection)), ["by 1", "by 2"]);
-        assert_eq!(texts(&look(tx, Viewer::anonymous(), &ids, &selection)), ["by 1", "by 3"]);
-        let own = look(tx, Viewer::user(UserId::new(5)), &ids, &selection);
+        assert_eq!(texts(&render(tx, ana, &ids, &selection)), ["by 1", "by 2"]);
+        assert_eq!(texts(&render(tx, Viewer::anonymous(), &ids, &selection)), ["by 1", "by 3"]);
+        let own = render(tx, Viewer::user(UserId::new(5)), &ids, &selection);
         assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
         assert_eq!(own.errors.len(), 2);
         let page = store::posts::find_by_ids(tx, &ids).unwrap();
@@ -109,9 +109,9 @@ async fn a_repost_is_seen_by_those_who_see_what_it_reposts() {
         }
         let ids = [1, 2, 3, 4, 5, 7].map(post_id);
         let selection = FieldSelection::defaults(ObjectKind::POST);
-        let anyone = look(tx, Viewer::anonymous(), &ids, &selection);
+        let anyone = render(tx, Viewer::anonymous(), &ids, &selection);
         assert_eq!(texts(&anyone), ["RT @carol: open", "RT @carol: imported"]);
-        let ana = look(tx, Viewer::user(UserId::new(1)), &ids, &selection);
+        let ana = render(tx, Viewer::user(UserId::new(1)), &ids, &selection);
         assert_eq!(texts(&ana), ["RT @bob: protected"]);
         Ok(())
     };
@@ -139,14 +139,14 @@ async fn versions_references_and_ties_come_along() {
         let selection =
             field_selection(ObjectKind::POST, &asked, "referenced_tweets.id,referenced_tweets.id.author_id");
         let ana = Viewer::user(UserId::new(1));
-        let answer = look(tx, ana, &[post_id(1)], &selection);
+        let answer = render(tx, ana, &[post_id(1)], &selection);
         assert_eq!(answer.errors, []);
         let includes = json(&answer.includes);
         let versions = serde_json::json!([post_id(30).to_string(), post_id(29).to_string()]);
         assert_eq!(includes["posts"][0]["edit_history_post_ids"], versions);
         let ties = serde_json::json!(["followed_by", "following", "muting"]);
         assert_eq!(includes["users"][0]["connection_status"], ties);
-        let stranger = look(tx, Viewer::anonymous(), &[post_id(1)], &selection);
+        let stranger = render(tx, Viewer::anonymous(), &[post_id(1)], &selection);
         // Mentions and authors of hidden posts must not be disclosed.
         assert_eq!((stranger.errors.len(), stranger.includes.as_str()), (1, ""));
 

@@ -62,8 +62,8 @@ static TABLE: &[&[Endpoint]] = &[&[
 
 fn echo(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let spoken = call.answer_vocabulary();
-        let name = format!("{:?} {}", spoken.vocabulary, spoken.both_metric_names);
+        let resolved = call.answer_vocabulary();
+        let name = format!("{:?} {}", resolved.vocabulary, resolved.both_metric_names);
         call.respond_data(json!({ "id": call.path_id::<()>("id").ok().map(base::Id::get), "speech": name,
             "user": call.viewer().user.map(UserId::get), "more": "x".repeat(2_000) }))
     })

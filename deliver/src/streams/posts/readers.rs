@@ -76,33 +76,25 @@ impl PostStreamsState {
 
     /// Removes ended connections, and the rules of apps without others.
     pub(super) fn remove_ended(&mut self) {
-        let Self {
-            rule_readers: by_rules,
-            sample_readers: by_share,
-            like_readers: by_likes,
-            compliance_readers: compliance,
-            waiting,
-            rule_index: book,
-            ..
-        } = self;
-        by_share.retain(|reader| !reader.session.has_ended());
-        by_likes.retain(|reader| !reader.session.has_ended());
-        compliance.retain(|reader| !reader.session.has_ended());
+        let Self { rule_readers, sample_readers, like_readers, compliance_readers, waiting, rule_index, .. } = self;
+        for readers in [sample_readers, like_readers, compliance_readers] {
+            readers.retain(|reader| !reader.session.has_ended());
+        }
         let mut left = Vec::new();
-        waiting.retain(|session| {
-            let stays = !session.session.has_ended();
-            left.extend(rule_owner(&session.session).filter(|_| !stays));
+        waiting.retain(|pending| {
+            let stays = !pending.session.has_ended();
+            left.extend(rule_owner(&pending.session).filter(|_| !stays));
             stays
         });
-        by_rules.retain(|app, readers| {
+        rule_readers.retain(|app, readers| {
             readers.retain(|reader| !reader.session.has_ended());
             left.extend(readers.is_empty().then_some(*app));
             !readers.is_empty()
         });
         for app in left {
-            let waits = |session: &PendingReader| rule_owner(&session.session) == Some(app);
-            if !by_rules.contains_key(&app) && !waiting.iter().any(waits) {
-                book.remove_owner(app);
+            let waits = |pending: &PendingReader| rule_owner(&pending.session) == Some(app);
+            if !rule_readers.contains_key(&app) && !waiting.iter().any(waits) {
+                rule_index.remove_owner(app);
             }
         }
     }

@@ -17,15 +17,15 @@ use super::super::{DisconnectReason, StreamEndpoint, StreamFormat, StreamSetting
 use super::{LogPoll, PostStreams};
 
 pub(in super::super) fn streams(site: &Site) -> PostStreams {
-    let voice = Arc::new(|_: &base::Refusal| Value::Null);
+    let render_refusal = Arc::new(|_: &base::Refusal| Value::Null);
     let (store, hub) = (Arc::clone(&site.store), site.hub.clone());
-    PostStreams::new(store, hub, Arc::new(PostReadCounter::default()), voice)
+    PostStreams::new(store, hub, Arc::new(PostReadCounter::default()), render_refusal)
 }
 
-async fn look(streams: &PostStreams) -> LogPoll {
+async fn poll(streams: &PostStreams) -> LogPoll {
     let shared = Arc::clone(&streams.0);
-    let look = move |tx: &mut Tx<'_>| Ok(shared.poll_log(tx)?);
-    streams.0.store.read(look).await.unwrap()
+    let poll = move |tx: &mut Tx<'_>| Ok(shared.poll_log(tx)?);
+    streams.0.store.read(poll).await.unwrap()
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
     let (streams, [app, other]) = (streams(&site), site.apps);
     // The first session: log entries about its app are not applied to an older token.
     let (_reserved, _) = site.hub.reserve_slot(&opening(app, StreamEndpoint::Filtered)).unwrap();
-    let first = look(&streams).await;
+    let first = poll(&streams).await;
     let end = site.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
     assert!(first.ended.is_empty());
     assert_eq!(first.cursor, end, "not a place that the log never reaches");
@@ -48,7 +48,7 @@ async fn a_slot_that_is_only_reserved_is_neither_ended_nor_a_place_in_the_log() 
         Ok(())
     };
     site.store.write(changed).await.unwrap();
-    let second = look(&streams).await;
+    let second = poll(&streams).await;
     assert!(second.ended.is_empty(), "both have the token of their app");
     let _looked = streams.0.apply_poll(second);
     assert!(!session.has_ended());
@@ -68,7 +68,7 @@ async fn a_token_that_ends_ends_what_began_with_it_and_nothing_that_began_since(
     let token = move |tx: &mut Tx<'_>| Ok(connections::find_token_digest(tx, app)?);
     let token = site.store.read(token).await.unwrap();
     assert_eq!(since.start_info().map(|begun| begun.token_digest), token);
-    let turn = look(&streams).await;
+    let turn = poll(&streams).await;
     let _looked = streams.0.apply_poll(turn);
     assert_eq!(before.end_reason(), Some(DisconnectReason::Revoked));
     assert!(!since.has_ended());
@@ -100,7 +100,7 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
         options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
     };
     let begin = async {
-        let turn = look(&streams).await;
+        let turn = poll(&streams).await;
         streams.0.apply_poll(turn)
     };
     let (joined, _) = tokio::join!(streams.join(&session, format, None), begin);
@@ -112,11 +112,11 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
     };
     site.store.write(change).await.unwrap();
     // As when the connection breaks after the work is done.
-    assert_eq!(look(&streams).await.messages.len(), 1);
-    let turn = look(&streams).await;
+    assert_eq!(poll(&streams).await.messages.len(), 1);
+    let turn = poll(&streams).await;
     assert_eq!(turn.messages.len(), 1, "the rule still held when the first was published");
     let _looked = streams.0.apply_poll(turn);
-    let rest = look(&streams).await;
+    let rest = poll(&streams).await;
     assert!(rest.messages.is_empty() && !rest.more);
 }
 

@@ -37,8 +37,8 @@ fn post(tx: &mut Tx<'_>, app: AppId, text: String) -> Result<StoredPostFacts, Er
     Ok(post_facts::load_post_facts(tx, &[post.id], false)?.remove(0))
 }
 
-fn effort(book: &RuleIndex, post: &StoredPostFacts) -> usize {
-    post.map_query_post(|post| book.matcher.candidate_count(&PostFeatures::new(post, MatchMode::Stream)))
+fn effort(index: &RuleIndex, post: &StoredPostFacts) -> usize {
+    post.map_query_post(|post| index.matcher.candidate_count(&PostFeatures::new(post, MatchMode::Stream)))
 }
 
 fn found(index: &mut RuleIndex, app: AppId, post: &StoredPostFacts) -> BTreeSet<i64> {
@@ -58,28 +58,28 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
             let _usual = post(tx, app, format!("x{} of {number}", number % 40))?;
         }
         // Storms are new: until then each rule is indexed under that word.
-        let mut book = RuleIndex::default();
-        book.learn_stored_posts(tx)?;
-        while !book.load_rules(tx, (app, StreamProduct::Stream))? {}
+        let mut index = RuleIndex::default();
+        index.learn_stored_posts(tx)?;
+        while !index.load_rules(tx, (app, StreamProduct::Stream))? {}
         let usual = post(tx, app, "x7 as ever".to_owned())?;
-        assert_eq!(effort(&book, &usual), 0, "of thirty rules about x7");
+        assert_eq!(effort(&index, &usual), 0, "of thirty rules about x7");
         let mut storm = post(tx, app, "a storm over x7".to_owned())?;
-        assert_eq!(effort(&book, &storm), RULES);
-        let before = found(&mut book, app, &storm);
+        assert_eq!(effort(&index, &storm), RULES);
+        let before = found(&mut index, app, &storm);
         assert_eq!(before.len(), RULES / 40);
-        assert!(!book.rebuild_step(tx)?.0, "not for one of them");
+        assert!(!index.rebuild_step(tx)?.0, "not for one of them");
         while !mix_id(storm.row.id.get()).is_multiple_of(LEARN_SAMPLE) {
             storm = post(tx, app, format!("a storm over x7 at {}", storm.row.id))?;
         }
         for _ in 0..REBUILD_AFTER_POSTS.0 {
-            let _many = book.match_post(&storm);
+            let _many = index.match_post(&storm);
         }
         // Meanwhile rules are added and removed, and posts match the current ones.
         let (mut steps, mut gone) = (0, 0);
         let (mut new, mut expected) = (Vec::new(), before);
         let old = loop {
-            let (more, old) = book.rebuild_step(tx)?;
-            assert_eq!(found(&mut book, app, &storm), expected);
+            let (more, old) = index.rebuild_step(tx)?;
+            assert_eq!(found(&mut index, app, &storm), expected);
             if let Some(old) = old {
                 break old;
             }
@@ -87,18 +87,18 @@ async fn rules_are_filed_by_what_is_stored_and_anew_when_posts_change() {
             steps += 1;
             if steps == 3 {
                 new = rules(tx, app, RULES + 7..RULES + 8)?;
-                book.add_rule(tx, (app, StreamProduct::Stream), new[0])?;
+                index.add_rule(tx, (app, StreamProduct::Stream), new[0])?;
                 gone = ids[7];
                 network::rules::remove(tx, app, StreamProduct::Stream, &[gone])?;
-                book.remove_rule(gone);
+                index.remove_rule(gone);
                 expected.extend(&new);
                 expected.remove(&gone);
             }
         };
         assert!(steps > 10 && expected.contains(&new[0]) && !expected.contains(&gone));
         assert_eq!(effort(&old, &storm), RULES);
-        assert_eq!(effort(&book, &storm), RULES / 40, "those about x7");
-        assert!(!book.rebuild_step(tx)?.0, "and now it is quiet");
+        assert_eq!(effort(&index, &storm), RULES / 40, "those about x7");
+        assert!(!index.rebuild_step(tx)?.0, "and now it is quiet");
         Ok(())
     };
     site.store.write(story).await.unwrap();

@@ -224,9 +224,9 @@ impl SenderState {
             let Some(uri) = uri else {
                 continue;
             };
-            let mut lane = DeliveryQueue::new();
-            lane.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
-            one.waiting.into_iter().for_each(|waiting| lane.push(waiting));
+            let mut queue = DeliveryQueue::new();
+            queue.is_full = one.waiting.len() >= usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+            one.waiting.into_iter().for_each(|waiting| queue.push(waiting));
             let active = ActiveWebhook {
                 webhook: one.webhook,
                 uri,
@@ -234,7 +234,7 @@ impl SenderState {
                 credentials_version: version,
                 read_at: clock::monotonic_now(),
                 idle_since: None,
-                queue: lane,
+                queue,
             };
             self.active.insert(id, active);
             self.ready.insert(id);

@@ -180,23 +180,7 @@ const RELATIONS: &[Relation] = &[
         |scene| {
             shared_server().run_cli(&["user", "suspend", &scene.author.id]).assert_success();
         },
-        &[
-            "lookup",
-            "lookup of several",
-            "posts",
-            "posts by name",
-            "quoted",
-            "profile",
-            "home",
-            "reposted to home",
-            "mentions",
-            "followers",
-            "reply",
-            "quote",
-            "like",
-            "repost",
-            "follow",
-        ],
+        SURFACES,
     ),
     (
         "followed whom is restored",
