@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
 # Published limits times a factor that no load reaches; they are still counted.
 RATE_LIMITS = "scale=100000"
+# Arguments that select the database; none for SQLite.
+DATABASE = []
 # Seconds that a server may take to start.
 START_PATIENCE = 300
 
@@ -63,7 +65,7 @@ def children_cpu():
 
 def run(binary, folder, *arguments):
     """Runs a locum command on a data directory; returns its JSON output."""
-    command = [binary, *map(str, arguments), "--json", "--data-dir", folder]
+    command = [binary, *map(str, arguments), "--json", "--data-dir", folder, *DATABASE]
     ran = subprocess.run(
         command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
@@ -143,6 +145,24 @@ def filled(binary, size, seed, audience=None):
     return source, folder, took
 
 
+@contextmanager
+def filled_postgres(binary, size, seed):
+    """A data set in a new database of the server that LOCUM_TEST_POSTGRES names; its files, a data
+    directory and the duration of the import."""
+    url = os.environ["LOCUM_TEST_POSTGRES"]
+    name, folder = f"bench_{os.getpid()}", cache() / f"postgres-{os.getpid()}"
+    psql = ["psql", "-qX", url, "-c"]
+    subprocess.run([*psql, f"CREATE DATABASE {name}"], check=True)
+    DATABASE[:] = ["--db", f"{url.rsplit('/', 1)[0]}/{name}"]
+    try:
+        source = lines(size, seed)
+        yield source, folder, fill(binary, folder, source)
+    finally:
+        DATABASE.clear()
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([*psql, f"DROP DATABASE {name} WITH (FORCE)"], check=True)
+
+
 def is_new(folder, since):
     """Whether a data directory was filled since a time."""
     return folder.with_suffix(".json").stat().st_mtime >= since
@@ -193,7 +213,7 @@ class Server:
         reads, writes = os.pipe()
         command = [*self.prefix, self.binary, "dev", "--port", "0", "--control-port", "0"]
         command += ["--world", "empty", "--rate-limits", RATE_LIMITS, "--ready-fd", str(writes)]
-        command += ["--data-dir", self.folder, *self.more]
+        command += ["--data-dir", self.folder, *DATABASE, *self.more]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command,

@@ -129,6 +129,13 @@ def main():
     for fault, times in wrong.most_common(100):
         print(f"{times:5} {fault}")
     print(f"{held} responses of {len(seen)} operations passed; the documents do not specify {silent}")
+    declared = sum(
+        method in ("get", "post", "put", "delete")
+        for item in documents["tweets"].paths.values()
+        for method in item
+    )
+    figure = {"operations": declared, "operations_checked": len(seen), "responses": held, "invalid": len(wrong)}
+    print(f"figure: {json.dumps(figure)}")
     failed = len(wrong) + (held == 0)
     print(f"test result: {'FAILED' if failed else 'ok'}. {held} passed; {failed} failed;")
     sys.exit(1 if failed else 0)

@@ -56,7 +56,7 @@ fn other_signers_and_we_agree() {
             wrong.extend(disagreement(&line).map(|why| format!("{line}\n  {why}")));
         }
         let path = path.display();
-        eprintln!("{path}: {count} requests, {} disagreements", wrong.len());
+        println!(r#"figure: {{"requests": {count}, "disagreements": {}}}"#, wrong.len());
         wrong.truncate(5);
         assert!(count > 0 && wrong.is_empty(), "{path}: {}", wrong.join("\n"));
     }
