@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_given_back() {
+    fn released_connection_makes_room() {
         let admission = admission(3, 2);
         let (one, two): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
         let first = admission.try_admit(Some(one));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn one_ipv6_site_is_one_client() {
+    fn ipv6_network_counts_as_one_client() {
         let admission = admission(9, 1);
         let _first = admission.try_admit(Some("2001:db8::1".parse().unwrap())).unwrap();
         assert!(admission.try_admit(Some("2001:db8::2".parse().unwrap())).is_none());

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn framing_is_followed_in_pieces_of_any_size() {
+    fn framing_is_tracked_for_any_split_of_the_bytes() {
         let text = "\r\nPOST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab\r\nc\
                     POST /b HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n3;x=y\r\nGET\r\n0\r\nT: 1\r\n\r\n\
                     GET /c HTTP/1.1\r\nhost: a\r\n\r\n";
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_numbered() {
+    fn contradictory_request_is_reported_by_its_number() {
         let good = "GET / HTTP/1.1\r\n\r\n";
         for bad in [
             "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn long_heads_end_early() {
+    fn too_long_header_is_reported_before_its_end() {
         let mut heads = FramingTracker::new(100, 1000);
         assert_eq!(heads.track_bytes(&[b'a'; 165]), Err(HeadTooLong::Target));
         let mut heads = FramingTracker::new(100, 1000);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_http2_preface_is_seen() {
+    fn http2_preface_is_detected() {
         let heads = follow("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04", 5);
         assert!(heads.is_http2() && !heads.is_inside_head());
     }

@@ -27,8 +27,8 @@ async fn text(mut body: h2::RecvStream) -> String {
 }
 
 #[tokio::test]
-async fn many_requests_share_a_connection() {
-    let server = start(short(), echo);
+async fn http2_requests_share_a_connection() {
+    let server = start(short_timeouts(), echo);
     let (client, connection) = h2(&server).await;
     let mut client = client.ready().await.unwrap();
     let mut answers = Vec::new();
@@ -41,49 +41,49 @@ async fn many_requests_share_a_connection() {
         assert!(answer.headers().contains_key("date"));
         assert_eq!(text(answer.into_body()).await, format!("/{number}"));
     }
-    let begun = now();
+    let started = now();
     let _ended = timeout(Duration::from_secs(9), connection).await.expect("closed at rest");
-    about(begun.elapsed(), 600);
+    assert_about(started.elapsed(), 600);
 }
 
 #[tokio::test]
-async fn a_stalled_stream_is_given_up_and_the_others_go_on() {
-    let server = start(short(), echo);
+async fn stalled_http2_stream_times_out_without_affecting_others() {
+    let server = start(short_timeouts(), echo);
     let (mut client, _connection) = h2(&server).await;
     let post = Request::post("http://a/").body(()).unwrap();
     let (answer, mut upload) = client.send_request(post, false).unwrap();
     upload.send_data(Bytes::from_static(b"ab"), false).unwrap();
-    let begun = now();
+    let started = now();
     assert_eq!(answer.await.unwrap().status(), 408);
-    about(begun.elapsed(), 300);
+    assert_about(started.elapsed(), 300);
     let (answer, _) = client.send_request(Request::get("http://a/x").body(()).unwrap(), true).unwrap();
     assert_eq!(text(answer.await.unwrap().into_body()).await, "/x");
 }
 
 #[tokio::test]
-async fn shutdown_finishes_streams() {
+async fn shutdown_finishes_http2_requests() {
     let late = |_request| async {
         sleep(ms(300)).await;
         Response::new(Body::full("late"))
     };
-    let patient = ListenerLimits { shutdown_grace: ms(20_000), ..short() };
+    let patient = ListenerLimits { shutdown_grace: ms(20_000), ..short_timeouts() };
     let server = start(patient, late);
     let (mut client, _connection) = h2(&server).await;
     let (_rested, _connection_too) = h2(&server).await;
     let (answer, _) = client.send_request(Request::get("http://a/").body(()).unwrap(), true).unwrap();
-    server.until(|stats| stats.requests == 1).await;
-    let begun = now();
+    server.wait_until(|stats| stats.requests == 1).await;
+    let started = now();
     server.shutdown.trigger();
     assert_eq!(text(answer.await.unwrap().into_body()).await, "late");
     server.done.await.unwrap();
-    assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < ms(5_000), "{:?}", started.elapsed());
     assert_eq!(server.stats.snapshot().aborted, 0);
 }
 
 /// Sends the same bytes until the server has had enough; says whether it had.
 async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> bool {
     let (mut from, mut to) = server.connect().await.0.into_split();
-    let heard = spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
+    let received = spawn(async move { tokio::io::copy(&mut from, &mut tokio::io::sink()).await });
     let mut refused = to.write_all(PREFACE).await.is_err();
     for number in 0..times {
         refused |= timeout(ms(500), to.write_all(&piece(number))).await.map_or(true, |sent| sent.is_err());
@@ -92,17 +92,17 @@ async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> b
         }
     }
     for _ in 0..30 {
-        refused |= heard.is_finished();
+        refused |= received.is_finished();
         sleep(ms(10)).await;
     }
-    heard.abort();
+    received.abort();
     refused
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn floods_are_stopped() {
+async fn resets_continuations_and_excess_streams_are_stopped() {
     let never = |_request| async { std::future::pending::<Response<Body>>().await };
-    let server = start(ListenerLimits { idle_timeout: Duration::from_mins(1), ..short() }, never);
+    let server = start(ListenerLimits { idle_timeout: Duration::from_mins(1), ..short_timeouts() }, never);
     let reset = |number: u32| {
         let stream = 2 * number + 1;
         [get(stream, 5), frame(3, 0, stream, &8_u32.to_be_bytes())].concat()
@@ -121,22 +121,22 @@ async fn floods_are_stopped() {
     let opened = |number: u32| get(2 * number + 1, 5);
     let _refused_streams_only = flood(&server, opened, 2000).await;
     assert!(server.stats.snapshot().requests < 1000, "{:?}", server.stats.snapshot());
-    server.until(|stats| stats.open == 0).await;
+    server.wait_until(|stats| stats.open == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pings_and_settings_do_not_pile_up() {
-    let server = start(short(), echo);
+async fn connection_flooding_pings_or_settings_is_closed() {
+    let server = start(short_timeouts(), echo);
     for piece in [frame(6, 0, 0, b"12345678"), frame(4, 0, 0, b"")] {
         let mut client = server.connect().await; // reads no answer
-        client.say(PREFACE).await;
+        client.send(PREFACE).await;
         let many = piece.repeat(1000);
         for _ in 0..3000 {
             if !matches!(timeout(ms(300), client.0.write_all(&many)).await, Ok(Ok(()))) {
                 break;
             }
         }
-        assert!(server.is_alive().await);
-        server.until(|stats| stats.open == 0).await;
+        assert!(server.responds().await);
+        server.wait_until(|stats| stats.open == 0).await;
     }
 }

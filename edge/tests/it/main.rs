@@ -1,13 +1,13 @@
-//! The listener as clients meet it, over real sockets.
+//! Tests of the listener over real sockets.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "test helpers fail the test")]
 
-mod crowd;
-mod heads;
+mod connection_limits;
+mod gzip;
 mod http1;
 mod http2;
-mod packed;
+mod request_headers;
 mod shutdown;
-mod slow;
+mod timeouts;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn start(limits: ListenerLimits, handler: impl Handler) -> Server {
     Server { addr, stats, shutdown, done }
 }
 
-/// Limits short enough to wait for.
-fn short() -> ListenerLimits {
+/// Timeouts short enough to wait for.
+fn short_timeouts() -> ListenerLimits {
     ListenerLimits {
         header_timeout: ms(300),
         body_timeout: ms(300),
@@ -67,7 +67,7 @@ fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// Answers with what was sent; a body that fails becomes the status due.
+/// Responds with the body, or with the status of the error of reading it.
 async fn echo(request: Request<Body>) -> Response<Body> {
     let path = request.uri().path().to_owned();
     let (status, bytes) = match request.into_body().collect_bytes(1000, Duration::from_secs(9)).await {
@@ -87,25 +87,25 @@ impl Server {
         Client(TcpStream::connect(self.addr).await.unwrap())
     }
 
-    /// Everything said in answer to `text` until the server closes.
-    async fn ask(&self, text: impl AsRef<[u8]>) -> String {
+    /// Everything received in response to `text` until the server closes.
+    async fn exchange(&self, text: impl AsRef<[u8]>) -> String {
         let mut client = self.connect().await;
-        client.say(text).await;
-        client.rest().await
+        client.send(text).await;
+        client.read_to_close().await
     }
 
-    async fn ask_status(&self, text: impl AsRef<[u8]>) -> String {
-        self.ask(text).await.chars().skip(9).take(3).collect()
+    async fn exchange_status(&self, text: impl AsRef<[u8]>) -> String {
+        self.exchange(text).await.chars().skip(9).take(3).collect()
     }
 
-    async fn is_alive(&self) -> bool {
+    async fn responds(&self) -> bool {
         let mut client = self.connect().await;
-        client.say(GET).await;
-        client.answer().await.starts_with("HTTP/1.1 200")
+        client.send(GET).await;
+        client.read_response().await.starts_with("HTTP/1.1 200")
     }
 
-    /// Waits until a count has the value that it should have.
-    async fn until(&self, claim: impl Fn(edge::ListenerStatsSnapshot) -> bool) {
+    /// Waits until the counters satisfy `claim`.
+    async fn wait_until(&self, claim: impl Fn(edge::ListenerStatsSnapshot) -> bool) {
         for _ in 0..200 {
             if claim(self.stats.snapshot()) {
                 return;
@@ -119,13 +119,13 @@ impl Server {
 struct Client(TcpStream);
 
 impl Client {
-    async fn say(&mut self, text: impl AsRef<[u8]>) {
+    async fn send(&mut self, text: impl AsRef<[u8]>) {
         let _closed_already = self.0.write_all(text.as_ref()).await;
     }
 
-    /// One answer with its Content-Length body.
-    async fn answer(&mut self) -> String {
-        let mut text = self.hear_until("\r\n\r\n").await;
+    /// One response with its Content-Length body.
+    async fn read_response(&mut self) -> String {
+        let mut text = self.read_until("\r\n\r\n").await;
         let length = text.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
         let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
         self.0.read_exact(&mut body).await.unwrap();
@@ -133,7 +133,7 @@ impl Client {
         text
     }
 
-    async fn hear_until(&mut self, mark: &str) -> String {
+    async fn read_until(&mut self, mark: &str) -> String {
         let mut text = Vec::new();
         while !text.ends_with(mark.as_bytes()) {
             let byte = timeout(Duration::from_secs(10), self.0.read_u8()).await.unwrap();
@@ -142,8 +142,8 @@ impl Client {
         String::from_utf8(text).unwrap()
     }
 
-    /// What comes until the server closes, cleanly or not.
-    async fn rest(&mut self) -> String {
+    /// Everything received until the server closes, cleanly or not.
+    async fn read_to_close(&mut self) -> String {
         let mut text = Vec::new();
         let read = self.0.read_to_end(&mut text);
         let _reset = timeout(Duration::from_secs(10), read).await.expect("still open");
@@ -151,14 +151,14 @@ impl Client {
     }
 
     /// How long until the server closes.
-    async fn closed_after(&mut self) -> Duration {
+    async fn time_until_closed(&mut self) -> Duration {
         let start = now();
-        self.rest().await;
+        self.read_to_close().await;
         start.elapsed()
     }
 }
 
-fn about(found: Duration, wanted: u64) {
+fn assert_about(found: Duration, wanted: u64) {
     let found = found.as_millis();
     assert!((u128::from(wanted) - 60..u128::from(wanted) + 400).contains(&found), "{found} ms for {wanted}");
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// An endless stream that ends with a good-bye on the signal, or takes no notice of it.
+/// An endless stream that ends with a final message on the signal, or ignores it.
 fn streaming(signal: Shutdown, listens: bool) -> impl Handler {
     move |_request| {
         let (sender, body) = Body::channel(4);
@@ -13,7 +13,7 @@ async fn tick(sender: edge::BodySender, signal: Shutdown, listens: bool) {
     while !(listens && signal.is_triggered()) && sender.send("tick").await {
         let _signal = timeout(ms(20), std::future::pending::<()>()).await;
     }
-    sender.send("good-bye").await;
+    sender.send("goodbye").await;
 }
 
 fn start_streaming(listens: bool) -> Server {
@@ -21,76 +21,76 @@ fn start_streaming(listens: bool) -> Server {
     let (addr, stats) = (listener.local_addr().unwrap(), listener.stats());
     let shutdown = Shutdown::new();
     let handler = streaming(shutdown.clone(), listens);
-    let limits = ListenerLimits { shutdown_grace: if listens { ms(20_000) } else { ms(700) }, ..short() };
+    let limits = ListenerLimits { shutdown_grace: if listens { ms(20_000) } else { ms(700) }, ..short_timeouts() };
     let done = spawn(edge::serve(listener, limits, handler, shutdown.clone()));
     Server { addr, stats, shutdown, done }
 }
 
 #[tokio::test]
-async fn connections_at_rest_are_closed_at_once() {
+async fn shutdown_closes_idle_connections_at_once() {
     let server = start(ListenerLimits::default(), echo);
-    let mut rested = server.connect().await;
-    rested.say(GET).await;
-    rested.answer().await;
+    let mut idle = server.connect().await;
+    idle.send(GET).await;
+    idle.read_response().await;
     let (mut silent, mut half) = (server.connect().await, server.connect().await);
-    half.say("GET / HT").await;
-    server.until(|stats| stats.open == 3).await;
-    let begun = now();
+    half.send("GET / HT").await;
+    server.wait_until(|stats| stats.open == 3).await;
+    let started = now();
     server.shutdown.trigger();
     server.done.await.unwrap();
-    assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
-    for client in [&mut rested, &mut silent, &mut half] {
-        assert_eq!(client.rest().await, "");
+    assert!(started.elapsed() < ms(5_000), "{:?}", started.elapsed());
+    for client in [&mut idle, &mut silent, &mut half] {
+        assert_eq!(client.read_to_close().await, "");
     }
     assert!(TcpStream::connect(server.addr).await.is_err());
 }
 
 #[tokio::test]
-async fn requests_in_flight_are_finished() {
+async fn shutdown_finishes_requests_in_flight() {
     let late = |_request| async {
         sleep(ms(300)).await;
         Response::new(Body::full(vec![b'x'; 1_000_000]))
     };
-    let server = start(short(), late);
+    let server = start(short_timeouts(), late);
     let mut client = server.connect().await;
-    client.say(GET).await;
-    server.until(|stats| stats.requests == 1).await;
+    client.send(GET).await;
+    server.wait_until(|stats| stats.requests == 1).await;
     server.shutdown.trigger();
-    let heard = client.rest().await;
-    assert!(heard.contains("connection: close") && heard.len() > 1_000_000);
+    let received = client.read_to_close().await;
+    assert!(received.contains("connection: close") && received.len() > 1_000_000);
     server.done.await.unwrap();
     assert_eq!(server.stats.snapshot().aborted, 0);
 }
 
 #[tokio::test]
-async fn a_stream_says_good_bye() {
+async fn shutdown_lets_a_stream_send_a_final_message() {
     let server = start_streaming(true);
     let mut client = server.connect().await;
-    client.say(GET).await;
-    client.hear_until("tick").await;
-    let begun = now();
+    client.send(GET).await;
+    client.read_until("tick").await;
+    let started = now();
     server.shutdown.trigger();
-    assert!(client.rest().await.ends_with("8\r\ngood-bye\r\n0\r\n\r\n"));
+    assert!(client.read_to_close().await.ends_with("7\r\ngoodbye\r\n0\r\n\r\n"));
     server.done.await.unwrap();
-    assert!(begun.elapsed() < ms(5_000), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < ms(5_000), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
-async fn a_stream_that_stays_is_cut_off() {
+async fn stream_is_aborted_after_the_grace_period() {
     let server = start_streaming(false);
     let mut client = server.connect().await;
-    client.say(GET).await;
-    client.hear_until("tick").await;
-    let begun = now();
+    client.send(GET).await;
+    client.read_until("tick").await;
+    let started = now();
     server.shutdown.trigger();
-    assert!(!client.rest().await.ends_with("0\r\n\r\n"));
+    assert!(!client.read_to_close().await.ends_with("0\r\n\r\n"));
     server.done.await.unwrap();
-    about(begun.elapsed(), 700);
+    assert_about(started.elapsed(), 700);
     assert_eq!(server.stats.snapshot().aborted, 1);
 }
 
 #[tokio::test]
-async fn the_signal_is_seen_before_and_after() {
+async fn shutdown_signal_reaches_earlier_and_later_waiters() {
     let signal = Shutdown::new();
     let waiting = spawn({
         let signal = signal.clone();

@@ -5,18 +5,18 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderValue, VARY};
 
 use super::*;
 
-fn asking(value: &'static str) -> HeaderMap {
+fn accept_encoding(value: &'static str) -> HeaderMap {
     HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(value))])
 }
 
-fn unpack(bytes: &[u8]) -> Vec<u8> {
+fn decompress(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
     plain
 }
 
 #[test]
-fn clients_say_whether_they_take_gzip() {
+fn gzip_is_used_only_if_the_client_accepts_it() {
     for (value, wanted) in [
         ("gzip", true),
         ("deflate, GZIP;q=0.1", true),
@@ -28,39 +28,41 @@ fn clients_say_whether_they_take_gzip() {
         ("br", false),
         ("", false),
     ] {
-        assert_eq!(edge::gzip::client_accepts_gzip(&asking(value)), wanted, "{value}");
+        assert_eq!(edge::gzip::client_accepts_gzip(&accept_encoding(value)), wanted, "{value}");
     }
     assert!(!edge::gzip::client_accepts_gzip(&HeaderMap::new()));
 }
 
 #[tokio::test]
-async fn large_answers_are_packed_on_request() {
+async fn large_response_is_compressed_on_request() {
     let answer = |size: usize| {
         let mut response = Response::new(Body::full("ab".repeat(size / 2)));
         response.headers_mut().insert(ETAG, HeaderValue::from_static("\"t\""));
         response
     };
-    let packed = edge::gzip::compress_full(&asking("gzip"), answer(5000));
+    let packed = edge::gzip::compress_full(&accept_encoding("gzip"), answer(5000));
     assert_eq!(packed.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
     assert_eq!(packed.headers().get(VARY).unwrap(), "accept-encoding");
     assert_eq!(packed.headers().get(ETAG).unwrap(), "W/\"t\"");
     let bytes = packed.into_body().collect_bytes(5000, ms(9)).await.unwrap();
-    assert!(bytes.len() < 500 && unpack(&bytes) == "ab".repeat(2500).into_bytes());
+    assert!(bytes.len() < 500 && decompress(&bytes) == "ab".repeat(2500).into_bytes());
 
-    let plain = edge::gzip::compress_full(&asking("br"), answer(5000));
+    let plain = edge::gzip::compress_full(&accept_encoding("br"), answer(5000));
     assert_eq!(plain.headers().get(VARY).unwrap(), "accept-encoding");
     assert_eq!(plain.body().as_bytes().unwrap().len(), 5000);
-    let small = edge::gzip::compress_full(&asking("gzip"), answer(858));
+    let small = edge::gzip::compress_full(&accept_encoding("gzip"), answer(858));
     assert!(small.headers().get(CONTENT_ENCODING).is_none());
-    let packed_twice =
-        edge::gzip::compress_full(&asking("gzip"), edge::gzip::compress_full(&asking("gzip"), answer(5000)));
+    let packed_twice = edge::gzip::compress_full(
+        &accept_encoding("gzip"),
+        edge::gzip::compress_full(&accept_encoding("gzip"), answer(5000)),
+    );
     assert_eq!(packed_twice.headers().get_all(VARY).iter().count(), 1);
 }
 
 #[tokio::test]
-async fn streamed_answers_can_be_read_at_once() {
+async fn compressed_stream_is_readable_after_each_chunk() {
     let (sender, body) = Body::channel(4);
-    let mut response = edge::gzip::compress_stream(&asking("gzip"), Response::new(body));
+    let mut response = edge::gzip::compress_stream(&accept_encoding("gzip"), Response::new(body));
     assert_eq!(response.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
     let mut all = Vec::new();
     for line in ["one\r\n", "two\r\n"] {
@@ -78,5 +80,5 @@ async fn streamed_answers_can_be_read_at_once() {
     while let Some(bytes) = response.body_mut().next_chunk().await.unwrap() {
         all.extend(bytes);
     }
-    assert_eq!(unpack(&all), b"one\r\ntwo\r\n");
+    assert_eq!(decompress(&all), b"one\r\ntwo\r\n");
 }

@@ -3,33 +3,33 @@ use std::process::Command;
 use super::*;
 
 #[tokio::test]
-async fn too_many_connections_are_told_so() {
-    let by_address = ListenerLimits { max_connections_per_ip: 3, ..short() };
-    let altogether = ListenerLimits { max_connections: 3, ..short() };
+async fn connection_above_a_limit_gets_503() {
+    let by_address = ListenerLimits { max_connections_per_ip: 3, ..short_timeouts() };
+    let altogether = ListenerLimits { max_connections: 3, ..short_timeouts() };
     for limits in [by_address, altogether] {
         let server = start(limits, echo);
         let mut inside = Vec::new();
         for _ in 0..3 {
             let mut client = server.connect().await;
-            client.say(GET).await;
-            client.answer().await;
+            client.send(GET).await;
+            client.read_response().await;
             inside.push(client);
         }
         for _ in 0..100 {
-            let heard = server.ask(GET).await;
-            assert!(heard.starts_with("HTTP/1.1 503 "), "{heard}");
-            assert!(heard.contains(r#""status":503"#) && heard.contains("retry-after: 1"), "{heard}");
+            let received = server.exchange(GET).await;
+            assert!(received.starts_with("HTTP/1.1 503 "), "{received}");
+            assert!(received.contains(r#""status":503"#) && received.contains("retry-after: 1"), "{received}");
         }
         let stats = server.stats.snapshot();
         assert_eq!((stats.refused + stats.refused_by_address, stats.open), (100, 3));
         inside.pop();
-        server.until(|stats| stats.open == 2).await;
-        assert!(server.is_alive().await);
+        server.wait_until(|stats| stats.open == 2).await;
+        assert!(server.responds().await);
     }
 }
 
 #[tokio::test]
-async fn connections_of_a_trusted_proxy_are_counted_for_the_forwarded_address() {
+async fn request_of_a_trusted_proxy_counts_for_the_forwarded_address() {
     let slow = |request: Request<Body>| async move {
         if request.uri().path() == "/wait" {
             sleep(ms(1000)).await;
@@ -37,37 +37,39 @@ async fn connections_of_a_trusted_proxy_are_counted_for_the_forwarded_address() 
         Response::new(Body::full("ok"))
     };
     let trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
-    let server = start(ListenerLimits { max_connections_per_ip: 3, trusted_proxies, ..short() }, slow);
+    let server = start(ListenerLimits { max_connections_per_ip: 3, trusted_proxies, ..short_timeouts() }, slow);
     let request =
         |path: &str, client: &str| format!("GET {path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n\r\n");
     let mut waiting = Vec::new();
     for _ in 0..3 {
         let mut client = server.connect().await;
-        client.say(request("/wait", "198.51.100.1, 203.0.113.7")).await;
+        client.send(request("/wait", "198.51.100.1, 203.0.113.7")).await;
         waiting.push(client);
     }
-    server.until(|stats| stats.requests == 3).await;
+    server.wait_until(|stats| stats.requests == 3).await;
     let mut proxy = server.connect().await;
-    proxy.say(request("/", "203.0.113.7")).await;
-    let refused = proxy.answer().await;
+    proxy.send(request("/", "203.0.113.7")).await;
+    let refused = proxy.read_response().await;
     assert!(refused.starts_with("HTTP/1.1 503 ") && refused.contains("retry-after: 1"), "{refused}");
     // The same connection of the proxy carries another client's request.
-    proxy.say(request("/", "203.0.113.8")).await;
-    assert!(proxy.answer().await.starts_with("HTTP/1.1 200 "));
+    proxy.send(request("/", "203.0.113.8")).await;
+    assert!(proxy.read_response().await.starts_with("HTTP/1.1 200 "));
     for client in &mut waiting {
-        assert!(client.answer().await.starts_with("HTTP/1.1 200 "));
+        assert!(client.read_response().await.starts_with("HTTP/1.1 200 "));
     }
     let mut proxy = server.connect().await;
-    proxy.say(request("/", "203.0.113.7")).await;
-    assert!(proxy.answer().await.starts_with("HTTP/1.1 200 "));
+    proxy.send(request("/", "203.0.113.7")).await;
+    assert!(proxy.read_response().await.starts_with("HTTP/1.1 200 "));
     assert_eq!(server.stats.snapshot().refused, 0);
 }
 
-/// Runs the next test alone, in a process that may open few files.
+/// Runs the next test in a process of its own that may open few files.
 #[test]
-fn want_of_descriptors_is_survived() {
+fn listener_recovers_when_descriptors_run_out() {
     let this = std::env::current_exe().unwrap();
-    let run = format!("ulimit -n 60; exec {this:?} --exact crowd::few_descriptors --ignored");
+    let run = format!(
+        "ulimit -n 60; exec {this:?} --exact connection_limits::listener_with_few_descriptors_recovers --ignored"
+    );
     let output = Command::new("sh").args(["-c", &run]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
@@ -75,20 +77,20 @@ fn want_of_descriptors_is_survived() {
 
 #[tokio::test]
 #[ignore = "run by the test before it, with few descriptors"]
-async fn few_descriptors() {
+async fn listener_with_few_descriptors_recovers() {
     let limits = ListenerLimits { header_timeout: Duration::from_secs(30), ..ListenerLimits::default() };
     let server = start(limits, echo);
     let mut first = server.connect().await;
-    first.say(GET).await;
-    first.answer().await;
+    first.send(GET).await;
+    first.read_response().await;
     let mut clients = Vec::new();
     while let Ok(client) = TcpStream::connect(server.addr).await {
         clients.push(client); // each takes two descriptors here: ours and the server's
     }
-    server.until(|stats| stats.accept_errors > 0).await;
-    first.say(GET).await;
-    assert!(first.answer().await.starts_with("HTTP/1.1 200"));
+    server.wait_until(|stats| stats.accept_errors > 0).await;
+    first.send(GET).await;
+    assert!(first.read_response().await.starts_with("HTTP/1.1 200"));
     clients.clear();
-    server.until(|stats| stats.open == 1).await;
-    assert!(server.is_alive().await);
+    server.wait_until(|stats| stats.open == 1).await;
+    assert!(server.responds().await);
 }

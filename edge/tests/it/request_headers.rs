@@ -5,7 +5,7 @@ fn post(fields: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn contradictory_heads_are_refused_and_closed() {
+async fn contradictory_header_gets_400_and_is_closed() {
     let server = start(ListenerLimits::default(), echo);
     for bad in [
         "GET / HTTP/1.1\r\n\r\n",
@@ -35,29 +35,29 @@ async fn contradictory_heads_are_refused_and_closed() {
         "GET / HTTP/9.9\r\nHost: a\r\n\r\n",
         "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n",
     ] {
-        assert_eq!(server.ask_status(bad).await, "400", "{bad:?}");
+        assert_eq!(server.exchange_status(bad).await, "400", "{bad:?}");
     }
-    assert!(server.is_alive().await);
+    assert!(server.responds().await);
 }
 
 #[tokio::test]
-async fn a_contradictory_head_hides_no_second_request() {
+async fn contradictory_header_smuggles_no_second_request() {
     let server = start(ListenerLimits::default(), echo);
     let smuggled = post("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\nG");
-    let heard = server.ask(format!("{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n")).await;
-    assert_eq!(heard.matches("HTTP/1.1 ").count(), 2, "{heard}");
-    assert!(heard.contains("HTTP/1.1 400") && !heard.contains("hidden"), "{heard}");
-    assert!(heard.contains(r#""status":400"#) && heard.contains("connection: close"), "{heard}");
+    let received = server.exchange(format!("{GET}{smuggled}ET /hidden HTTP/1.1\r\nHost: a\r\n\r\n")).await;
+    assert_eq!(received.matches("HTTP/1.1 ").count(), 2, "{received}");
+    assert!(received.contains("HTTP/1.1 400") && !received.contains("hidden"), "{received}");
+    assert!(received.contains(r#""status":400"#) && received.contains("connection: close"), "{received}");
 }
 
 #[tokio::test]
-async fn old_clients_need_no_host() {
+async fn http10_request_needs_no_host() {
     let server = start(ListenerLimits::default(), echo);
-    assert_eq!(server.ask_status("GET / HTTP/1.0\r\n\r\n").await, "200");
+    assert_eq!(server.exchange_status("GET / HTTP/1.0\r\n\r\n").await, "200");
 }
 
 #[tokio::test]
-async fn heads_have_a_size() {
+async fn request_header_above_a_size_limit_is_refused() {
     let server = start(ListenerLimits::default(), echo);
     let many = "x: y\r\n".repeat(150);
     let get = |target: &str, fields: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
@@ -71,22 +71,22 @@ async fn heads_have_a_size() {
         (get(&format!("/{}", "a".repeat(3_000_000)), ""), "414"),
     ] {
         let length = request.len();
-        let heard = server.ask(&request).await;
-        assert!(heard.starts_with(&format!("HTTP/1.1 {status} ")), "{status} at {length}: {heard}");
+        let received = server.exchange(&request).await;
+        assert!(received.starts_with(&format!("HTTP/1.1 {status} ")), "{status} at {length}: {received}");
     }
     let close = "Connection: close\r\n";
     let fits = get("/", &format!("{close}x: {}\r\n", "y".repeat(65_000)));
-    assert_eq!(server.ask_status(fits).await, "200");
-    assert_eq!(server.ask_status(get(&format!("/{}", "a".repeat(8_000)), close)).await, "200");
-    server.until(|stats| stats.open == 0 && stats.bad_requests >= 6).await;
+    assert_eq!(server.exchange_status(fits).await, "200");
+    assert_eq!(server.exchange_status(get(&format!("/{}", "a".repeat(8_000)), close)).await, "200");
+    server.wait_until(|stats| stats.open == 0 && stats.bad_requests >= 6).await;
 }
 
 #[tokio::test]
-async fn chunks_trailers_and_extensions_have_a_size() {
-    let server = start(short(), echo);
+async fn chunk_extension_or_trailer_above_a_size_limit_is_refused() {
+    let server = start(short_timeouts(), echo);
     let chunked = |body: &str| post("Transfer-Encoding: chunked\r\nConnection: close", body);
     let fine = chunked("3;a=b\r\nabc\r\n0\r\nT: x\r\n\r\n");
-    assert!(server.ask(fine).await.ends_with("abc"));
+    assert!(server.exchange(fine).await.ends_with("abc"));
     for bad in [
         format!("3;{}\r\nabc\r\n0\r\n\r\n", "e".repeat(20_000)),
         format!("0\r\nT: {}\r\n\r\n", "e".repeat(200_000)),
@@ -95,10 +95,10 @@ async fn chunks_trailers_and_extensions_have_a_size() {
         "-3\r\nabc\r\n0\r\n\r\n".to_owned(),
         "3\r\nabcd\r\n0\r\n\r\n".to_owned(),
     ] {
-        assert_eq!(server.ask_status(chunked(&bad)).await, "400", "{bad:.40}");
+        assert_eq!(server.exchange_status(chunked(&bad)).await, "400", "{bad:.40}");
     }
     let endless = format!("3;{}", "e".repeat(5_000_000));
-    let heard = server.ask(chunked(&endless)).await;
-    assert!(heard.is_empty() || heard.starts_with("HTTP/1.1 400"), "{heard}");
-    server.until(|stats| stats.open == 0).await;
+    let received = server.exchange(chunked(&endless)).await;
+    assert!(received.is_empty() || received.starts_with("HTTP/1.1 400"), "{received}");
+    server.wait_until(|stats| stats.open == 0).await;
 }
