@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod agreement;
+mod crash;
 #[cfg(test)]
 mod posts;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use search::{IndexDocument, PostIndex, QueryPlan, SearchHit, SearchLookups, Sear
 
 use crate::posts::{Dice, START, STEP, entry, post};
 
-fn all(index: &PostIndex) -> Vec<i64> {
+pub(crate) fn all(index: &PostIndex) -> Vec<i64> {
     let query = parse("all", QueryDialect::new(QueryProduct::RecentSearch, AccessTier::SelfServe)).unwrap();
     let plan = QueryPlan::new(&query, &SearchLookups::default());
     let hits = index.snapshot().newest_hits(&plan, &SearchWindow::ALL, 100).unwrap();
@@ -15,7 +15,7 @@ fn all(index: &PostIndex) -> Vec<i64> {
     hits.into_iter().map(|hit| hit.id).collect()
 }
 
-fn some(id: i64) -> IndexDocument {
+pub(crate) fn some(id: i64) -> IndexDocument {
     let mut post = post(&mut Dice(7), id);
     post.text = "one for all";
     post.author.person.handle.id = id % 2;
