@@ -183,6 +183,8 @@ impl OpenIndex {
         let mut policy = LogMergePolicy::default();
         policy.set_del_docs_ratio_before_merge(MAX_DELETED_RATIO);
         writer.set_merge_policy(Box::new(policy));
+        // A killed writer may have left files whose names the next commit needs.
+        writer.garbage_collect_files().wait()?;
         // A writer's first operation has the stamp of the last commit. If it were a deletion, a merge of
         // committed segments would apply it to some of them and drop it for the others.
         writer.run([])?;

@@ -40,6 +40,10 @@ fn prepare_unmerged_segments(folder: &Path) -> PathBuf {
     files
 }
 
+fn managed_files(files: &Path) -> Vec<PathBuf> {
+    serde_json::from_slice(&std::fs::read(files.join(".managed.json")).unwrap()).unwrap()
+}
+
 fn segment_count(files: &Path) -> usize {
     Index::open_in_dir(files).unwrap().searchable_segment_ids().unwrap().len()
 }
@@ -61,4 +65,24 @@ fn deletion_right_after_a_crash_outlasts_the_merge_that_the_crash_interrupted() 
     }
     index.commit("d").unwrap();
     assert_eq!(all(&index), [20, 9, 5, 4, 3, 2, 1]);
+}
+
+#[test]
+fn files_of_an_interrupted_commit_do_not_prevent_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = prepare_unmerged_segments(folder.path());
+    let metas = Index::open_in_dir(&files).unwrap().load_metas().unwrap();
+    let mut managed = managed_files(&files);
+    for segment in &metas.segments {
+        for opstamp in 1..=9 {
+            let name = format!("{}.{}.del", segment.id().uuid_string(), metas.opstamp + opstamp);
+            std::fs::write(files.join(&name), "not finished").unwrap();
+            managed.push(name.into());
+        }
+    }
+    std::fs::write(files.join(".managed.json"), serde_json::to_string(&managed).unwrap()).unwrap();
+    let index = PostIndex::open(folder.path()).unwrap();
+    index.remove_posts(&[3, 8]).unwrap();
+    index.commit("c").unwrap();
+    assert_eq!(all(&index), [9, 5, 4, 2, 1]);
 }
