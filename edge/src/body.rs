@@ -32,6 +32,7 @@ pub enum BodyError {
 pub struct Body {
     kind: BodyKind,
     in_flight: Option<InFlightRequest>,
+    exempt_from_address_limit: bool,
 }
 
 #[derive(Default)]
@@ -84,6 +85,17 @@ impl Body {
     /// An error breaks the connection off.
     pub fn stream(stream: impl Stream<Item = Result<Bytes, BodyError>> + Send + 'static) -> Self {
         Self::from_kind(BodyKind::Stream(Box::pin(stream)))
+    }
+
+    /// While it is sent, the request does not count for the address that a proxy forwarded it for. For
+    /// responses without an end, whose number is limited in another way.
+    #[must_use]
+    pub fn without_address_limit(self) -> Self {
+        Self { exempt_from_address_limit: true, ..self }
+    }
+
+    pub(crate) fn is_exempt_from_address_limit(&self) -> bool {
+        self.exempt_from_address_limit
     }
 
     /// A body fed by the [`BodySender`], at most `capacity` chunks ahead of the client (at least
@@ -156,7 +168,7 @@ impl Body {
     }
 
     fn from_kind(kind: BodyKind) -> Self {
-        Self { kind, in_flight: None }
+        Self { kind, in_flight: None, exempt_from_address_limit: false }
     }
 
     pub(crate) fn from_incoming(
@@ -180,7 +192,10 @@ impl Body {
         })))
     }
 
-    pub(crate) fn track_in_flight(mut self, in_flight: InFlightRequest) -> Self {
+    pub(crate) fn track_in_flight(mut self, mut in_flight: InFlightRequest) -> Self {
+        if self.exempt_from_address_limit {
+            in_flight.release_address();
+        }
         self.in_flight = Some(in_flight);
         self
     }

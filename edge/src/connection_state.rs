@@ -53,13 +53,14 @@ impl ConnectionState {
         })
     }
 
-    /// Holds the permit of the address that the request was forwarded for until its response is sent. The
+    /// Holds the permit of the address that the request was forwarded for until its response is sent or it is
+    /// released. The
     /// flag is false when the request's head contradicts itself.
     pub(crate) fn start_request(self: &Arc<Self>, address: Option<AddressPermit>) -> (InFlightRequest, bool) {
         self.active.fetch_add(1, Ordering::AcqRel);
         let number = self.request_count.fetch_add(1, Ordering::AcqRel) + 1;
         let is_consistent = self.contradictory_request.load(Ordering::Acquire) != number;
-        (InFlightRequest { state: Arc::clone(self), _address: address }, is_consistent)
+        (InFlightRequest { state: Arc::clone(self), address }, is_consistent)
     }
 
     pub(crate) fn mark_contradictory(&self, number: u64) {
@@ -139,7 +140,13 @@ impl AtomicMoment {
 #[derive(Debug)]
 pub(crate) struct InFlightRequest {
     state: Arc<ConnectionState>,
-    _address: Option<AddressPermit>,
+    address: Option<AddressPermit>,
+}
+
+impl InFlightRequest {
+    pub(crate) fn release_address(&mut self) {
+        self.address = None;
+    }
 }
 
 impl Drop for InFlightRequest {

@@ -67,7 +67,11 @@ pub fn compress_stream(request: &HeaderMap, mut response: Response<Body>) -> Res
         return response;
     }
     mark_compressed(response.headers_mut());
-    response.map(|body| Body::stream(GzipStream::new(body)))
+    response.map(|body| {
+        let is_exempt = body.is_exempt_from_address_limit();
+        let compressed = Body::stream(GzipStream::new(body));
+        if is_exempt { compressed.without_address_limit() } else { compressed }
+    })
 }
 
 fn is_zero_quality(part: &str) -> bool {

@@ -1,5 +1,7 @@
 use std::process::Command;
 
+use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
+
 use super::*;
 
 #[tokio::test]
@@ -61,6 +63,31 @@ async fn request_of_a_trusted_proxy_counts_for_the_forwarded_address() {
     proxy.send(request("/", "203.0.113.7")).await;
     assert!(proxy.read_response().await.starts_with("HTTP/1.1 200 "));
     assert_eq!(server.stats.snapshot().refused, 0);
+}
+
+#[tokio::test]
+async fn stream_that_its_app_limits_leaves_room_for_its_address() {
+    let stream = |_request| async {
+        let (sender, body) = Body::channel(1);
+        spawn(async move { sender.wait_closed().await });
+        let response = Response::new(body.without_address_limit());
+        edge::gzip::compress_stream(
+            &HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]),
+            response,
+        )
+    };
+    let trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+    let server = start(ListenerLimits { max_connections_per_ip: 2, trusted_proxies, ..short_timeouts() }, stream);
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        let mut client = server.connect().await;
+        client.send("GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.7\r\n\r\n").await;
+        let head = client.read_until("\r\n\r\n").await;
+        assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+        open.push(client);
+    }
+    // Still counted in total and as in progress.
+    assert_eq!(server.stats.snapshot().open, 5);
 }
 
 /// Runs the next test in a process of its own that may open few files.

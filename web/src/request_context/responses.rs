@@ -14,9 +14,10 @@ use crate::pagination::PageTokens;
 use crate::reply::{HttpReply, JSON_UTF8};
 
 impl RequestContext {
-    /// A response that lasts as long as the client reads it.
+    /// A response that lasts as long as the client reads it. The app's limit on connections replaces that of the
+    /// client's address.
     pub fn respond_stream(&self, feed: SessionFeed) -> HttpReply {
-        HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)))
+        HttpReply::stream(JSON_UTF8, Body::stream(feed.map(Ok)).without_address_limit())
     }
 
     /// Wraps `data` in an object.
