@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use http::header::{AUTHORIZATION, CONNECTION, EXPECT, HOST, HeaderMap, HeaderValue};
+use http::header::{AUTHORIZATION, CONNECTION, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
@@ -19,6 +19,8 @@ use crate::connection_state::{ConnectionState, InFlightRequest};
 use crate::error_response::problem_response;
 use crate::limits::ListenerLimits;
 use crate::stats::ListenerStats;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 pub trait Handler: Clone + Send + Sync + 'static {
     /// The future is dropped when the client disconnects.
@@ -82,9 +84,23 @@ impl ServiceContext {
     }
 }
 
+impl ServiceContext {
+    /// Counts what shows whether `trusted_proxies` names the proxies that there are.
+    fn count_forwarding(&self, peer: &Peer, forwarded: Option<IpAddr>, headers: &HeaderMap) {
+        let stats = &self.stats;
+        match forwarded {
+            Some(_) => stats.forwarded.increment(),
+            None if peer.addr.is_none() => {}
+            None if peer.is_trusted => stats.proxied_without_address.increment(),
+            None if headers.contains_key(X_FORWARDED_FOR) => stats.forwarding_ignored.increment(),
+            None => {}
+        }
+    }
+}
+
 /// Only the last entry was written by the trusted proxy; clients can forge the others.
 fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
-    let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+    let last = headers.get_all(X_FORWARDED_FOR).iter().next_back()?;
     let address: IpAddr = last.to_str().ok()?.rsplit(',').next()?.trim().parse().ok()?;
     Some(address.to_canonical())
 }
@@ -107,6 +123,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let is_forwarded = |client: &IpAddr| peer.is_trusted && peer.addr.is_none_or(|addr| addr.ip() != *client);
         let forwarded = peer.client.filter(is_forwarded);
         let address = forwarded.map(|client| admission.try_admit_address(client));
+        self.context.count_forwarding(&peer, forwarded, request.headers());
         let has_room = address.as_ref().is_none_or(Option::is_some);
         let (in_flight, is_consistent) = self.state.start_request(address.flatten());
         let version = request.version();

@@ -56,6 +56,12 @@ counters! {
     requests,
     /// Requests that the edge itself rejected.
     bad_requests,
+    /// Requests that trusted proxies forwarded for an address.
+    forwarded,
+    /// Requests of trusted proxies that name no address, such as their health checks.
+    proxied_without_address,
+    /// Requests with `x-forwarded-for` from peers that are not trusted; the header was ignored.
+    forwarding_ignored,
     header_timeouts,
     body_timeouts,
     idle_timeouts,

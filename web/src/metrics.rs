@@ -197,7 +197,7 @@ impl Collector for StreamCollector {
     }
 }
 
-fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 12] {
+fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 15] {
     [
         ("connections_accepted", "Connections accepted", view.accepted),
         ("connections_refused", "Connections refused, too many open", view.refused),
@@ -205,6 +205,13 @@ fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static s
         ("accept_errors", "Failed accepts", view.accept_errors),
         ("heads", "Request heads read", view.requests),
         ("bad_requests", "Requests rejected by the listener", view.bad_requests),
+        ("requests_forwarded", "Requests that trusted proxies forwarded for an address", view.forwarded),
+        (
+            "requests_proxied_without_address",
+            "Requests of trusted proxies that name no client",
+            view.proxied_without_address,
+        ),
+        ("forwarding_ignored", "Requests with X-Forwarded-For from untrusted peers", view.forwarding_ignored),
         ("header_timeouts", "Connections closed while waiting for a request head", view.header_timeouts),
         ("body_timeouts", "Request bodies that timed out", view.body_timeouts),
         ("idle_timeouts", "Idle connections closed", view.idle_timeouts),

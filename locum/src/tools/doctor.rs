@@ -9,6 +9,7 @@ use base::{Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
+use super::proxy_check::check_proxies;
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
@@ -21,7 +22,7 @@ const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;
 /// 2026-01-01; an earlier clock is certainly wrong.
 const EARLIEST_CLOCK_SECONDS: i64 = 1_767_225_600;
 
-enum DoctorFinding {
+pub(super) enum DoctorFinding {
     Healthy(String),
     Warning(String),
     Failure(String),
@@ -32,13 +33,14 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let checks: [(&str, DoctorCheck); 10] = [
+    let checks: [(&str, DoctorCheck); 11] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
         ("database", check_database),
         ("migrations", check_migrations),
         ("port", check_port),
+        ("proxies", check_proxies),
         ("clock", check_clock),
         ("mail", check_mail),
         ("media", check_media),

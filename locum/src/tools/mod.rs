@@ -8,6 +8,7 @@ mod fsck;
 mod health;
 mod init;
 mod migrate;
+mod proxy_check;
 mod restore;
 mod routes;
 mod version;
