@@ -16,9 +16,9 @@ use web::control::{ControlCommand, ControlServer};
 use web::metrics::ServerMetrics;
 use web::{ApiServer, HttpReply, ServerConfig};
 
-use super::background_jobs;
 use super::sockets::ListeningAddresses;
 use super::supervisor::Supervisor;
+use super::{background_jobs, descriptors};
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
@@ -70,7 +70,13 @@ impl ServerInterfaces {
         )?;
         let commands = vec![command_handler(instance)];
         let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
-        Ok(Self { server, control, limits: settings.connection_limits(), metrics, authenticator })
+        Ok(Self {
+            server,
+            control,
+            limits: descriptors::bound_connections(settings.connection_limits()),
+            metrics,
+            authenticator,
+        })
     }
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {

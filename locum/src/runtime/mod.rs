@@ -2,6 +2,7 @@
 
 mod ads_jobs;
 mod background_jobs;
+mod descriptors;
 mod interfaces;
 mod logging;
 mod notify;
