@@ -27,6 +27,7 @@ mod durability;
 mod emails;
 mod engines;
 mod entitlements;
+mod exhaustion;
 mod first_run;
 mod graph;
 mod harness;

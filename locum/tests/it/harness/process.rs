@@ -1,14 +1,29 @@
 //! Running the binary.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
 /// The binary, with nothing of this shell's own configuration.
 pub(crate) fn locum_command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
+    clean_command(Command::new(binary()), folder)
+}
+
+/// The same, with so many descriptors at most.
+pub(super) fn limited_locum_command(folder: &Path, max_descriptors: u64) -> Command {
+    let mut command = Command::new("prlimit");
+    command.arg(format!("--nofile={max_descriptors}:{max_descriptors}")).arg(binary());
+    clean_command(command, folder)
+}
+
+fn binary() -> PathBuf {
+    let named = std::env::var_os("LOCUM_BINARY").map(|path| std::fs::canonicalize(path).unwrap());
+    named.unwrap_or_else(|| env!("CARGO_BIN_EXE_locum").into())
+}
+
+fn clean_command(mut command: Command, folder: &Path) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("LOCUM_") {
             command.env_remove(name);

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::database::TestDatabase;
-use super::process::{CommandOutput, ProcessGuard, locum_command, run_command};
+use super::process::{CommandOutput, ProcessGuard, limited_locum_command, locum_command, run_command};
 use super::{
     DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine, unique_number, wait_until,
 };
@@ -26,6 +26,7 @@ pub(crate) struct TestServer {
     network: Option<Vec<String>>,
     /// Variables that only a build for tests reads.
     variables: Vec<(&'static str, &'static str)>,
+    max_descriptors: Option<u64>,
     process: Option<ServerProcess>,
     pub(crate) url: String,
     /// The lines of `dev.env`, without their prefix.
@@ -155,6 +156,7 @@ impl TestServer {
             args,
             network: None,
             variables: Vec::new(),
+            max_descriptors: None,
             process: None,
             url: String::new(),
             env: BTreeMap::new(),
@@ -193,6 +195,11 @@ impl TestServer {
         self.variables.push((name, value));
     }
 
+    /// Limits the descriptors of the process that is started next.
+    pub(crate) fn set_descriptor_limit(&mut self, max: u64) {
+        self.max_descriptors = Some(max);
+    }
+
     /// Starts the process anew and waits until it serves.
     pub(crate) fn restart(&mut self) {
         self.spawn();
@@ -210,7 +217,12 @@ impl TestServer {
     /// Starts the process, and does not wait for it.
     pub(crate) fn spawn(&mut self) {
         let file = |name| File::create(self.sibling_path(name)).unwrap();
-        let child = locum_command(self.folder.path())
+        let folder = self.folder.path();
+        let mut command = match self.max_descriptors {
+            Some(max) => limited_locum_command(folder, max),
+            None => locum_command(folder),
+        };
+        let child = command
             .args(match self.network {
                 Some(_) => &["serve"][..],
                 None => &["dev", "--port", "0", "--control-port", "0"],
