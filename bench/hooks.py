@@ -161,7 +161,7 @@ class Bench:
         handles = self.world.facts["writers"][:HOOKS]
         for number in range(len(handles), HOOKS):
             handles.append(f"benchhook{number}")
-            self.world.command("user", "create", handles[-1], "--password", "secret")
+            self.world.command("user", "create", handles[-1], "--password", "a long secret")
         return handles
 
     def subscribe(self, handles):

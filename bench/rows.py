@@ -46,7 +46,7 @@ class World:
 
     def prepare(self, command):
         """Creates an app and its tokens. `command` runs a locum command on the data directory."""
-        command("user", "create", "benchowner", "--password", "secret")
+        command("user", "create", "benchowner", "--password", "a long secret")
         levels = ["--access-level", "enterprise", "--permission", "messages"]
         self.app = command("app", "create", "bench", "--owner", "benchowner", *levels)
         self.bearer = self.app["bearer_token"]

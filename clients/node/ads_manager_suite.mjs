@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { password } from "./browser.mjs";
+import { PASSWORD } from "./browser.mjs";
 import { fits, isAccessible, isInert } from "./inspect.mjs";
 import { signed } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
@@ -288,7 +288,7 @@ people(here, "posts are written, scheduled and kept as drafts, and polls are mad
 people(here, "from an uploaded picture to a card, a promoted post, an audience of a file, figures and advice", async (person) => {
   const { one: ada, api, says, home } = await advertiser(person, "journey");
   const friends = ["rider_one", "rider_two", "rider_three"];
-  for (const friend of friends) here.server.cli("user", "create", friend, "--password", password(friend));
+  for (const friend of friends) here.server.cli("user", "create", friend, "--password", PASSWORD);
   await ada.open(`${home}/campaigns/new`);
   await ada.fill({ Name: "Bridge", "Daily budget": "0.20" });
   await ada.press("Create campaign");

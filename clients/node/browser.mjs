@@ -20,7 +20,7 @@ const QUIET = [
 const PATIENCE = 10_000;
 
 /** The password of test users. */
-export const password = (username) => `${username} has a long password`;
+export const PASSWORD = "trams stop at the harbour";
 
 export class Browser {
   /** Starts Chromium with a new profile, and the site that apps redirect to. */
@@ -184,16 +184,16 @@ export class Person {
   /** Fills in the registration form, derived from the username. */
   async join(username) {
     const own = { Name: `The ${username}`, Username: username, Email: `${username}@example.com` };
-    await this.fill({ ...own, Password: password(username) });
+    await this.fill({ ...own, Password: PASSWORD });
     await this.press("Create account");
   }
 
   /** Creates an account and signs in. */
   async become(username) {
-    const own = ["--password", password(username), "--email", `${username}@example.com`];
+    const own = ["--password", PASSWORD, "--email", `${username}@example.com`];
     this.server.cli("user", "create", username, ...own);
     await this.open("/login");
-    await this.signIn(username, password(username));
+    await this.signIn(username, PASSWORD);
     return this;
   }
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { password } from "./browser.mjs";
+import { PASSWORD } from "./browser.mjs";
 import { fits, isAccessible, isInert } from "./inspect.mjs";
 import { ask, begin, exchange } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
@@ -113,14 +113,14 @@ people(here, "a person's settings", async (person) => {
   await look(ada, "connected");
   const other = await person({ userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1" });
   await other.open("/login");
-  await other.signIn("settled", password("settled"));
+  await other.signIn("settled", PASSWORD);
   await ada.open("/settings/sessions");
   await look(ada, "sessions");
   await ada.open("/settings/account");
   await ada.fill({ "Current password": "wrong", "New password": "short pass" });
   await ada.press("Change password");
   await look(ada, "account-refused");
-  await ada.fill({ "New email": "settled@new.example", "Your password": password("settled") });
+  await ada.fill({ "New email": "settled@new.example", "Your password": PASSWORD });
   await ada.press("Change email");
   await look(ada, "email-sent");
   await ada.open("/settings/account");

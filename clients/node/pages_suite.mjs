@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { password } from "./browser.mjs";
+import { PASSWORD } from "./browser.mjs";
 import { people, world } from "./suite.mjs";
 import { ask, begin, exchange, finish, signed, whose } from "./sign.mjs";
 
@@ -34,7 +34,7 @@ people(here, "an account is created and its address confirmed", async (person) =
   assert.equal(await ada.page.getByLabel("Username", { exact: true }).inputValue(), name, "what was typed stays");
   await ada.page.getByRole("alert").getByRole("link").first().click();
   assert.equal(await ada.page.evaluate(() => document.activeElement.name), "password", "the summary leads there");
-  await ada.fill({ Password: password(name) });
+  await ada.fill({ Password: PASSWORD });
   await ada.press("Create account");
   assert.ok(await isSignedIn(ada));
   await ada.choose("Account");
@@ -88,7 +88,7 @@ people(here, "a forgotten password is set anew", async (person) => {
   await other.open(link);
   assert.equal(await other.heading(), "This link no longer works");
   await other.open("/login");
-  await other.signIn(name, password(name));
+  await other.signIn(name, PASSWORD);
   assert.match(await other.text(), /[Ww]rong/);
   await other.signIn(name, "another long password");
   assert.ok(await isSignedIn(other));
@@ -100,7 +100,7 @@ people(here, "a session is seen and ended from elsewhere", async (person) => {
   const others = [await person(), await person(), await person()];
   for (const other of others) {
     await other.open("/login");
-    await other.signIn(name, password(name));
+    await other.signIn(name, PASSWORD);
   }
   await ada.choose("Sessions");
   const rows = ada.page.locator("main li", { hasText: "203.0.113." });
@@ -127,7 +127,7 @@ people(here, "a password and an address are changed", async (person) => {
   await ada.fill({ "Current password": "wrong", "New password": "yet another password" });
   await ada.press("Change password");
   assert.match(await ada.page.locator("#current-error").innerText(), /\w/);
-  await ada.fill({ "Current password": password(name), "New password": "yet another password" });
+  await ada.fill({ "Current password": PASSWORD, "New password": "yet another password" });
   await ada.press("Change password");
   assert.equal(await ada.page.getByRole("status").count(), 1, "it says so");
   await ada.fill({ "New email": `${name}@new.example`, "Your password": "yet another password" });
@@ -158,7 +158,7 @@ people(here, "a new password ends what apps may do, where that is wanted", async
     await ada.open("/settings/account");
     await ada.fill({ "Current password": from, "New password": to });
   };
-  await change(password(name), "a second password");
+  await change(PASSWORD, "a second password");
   await ada.press("Change password");
   assert.equal((await here.server.ask("/2/users/me", token.access_token)).status, 200);
   await change("a second password", "a third password");

@@ -390,7 +390,7 @@ fn news_event_is_sent_to_subscriptions_whose_keyword_matches() {
 /// Takes back, in the settings, what somebody has let an app do.
 pub(crate) fn revoke(user: &TestUser<'static>) {
     let mut browser = Browser::new(user.server);
-    browser.sign_in(&user.username, "secret", "/settings/account");
+    browser.sign_in(&user.username, "a long secret", "/settings/account");
     let page = browser.get("/settings/account");
     let mut fields: BTreeMap<String, String> = hidden(&page.text(), "/settings/account/password");
     fields.insert("id".to_owned(), user.app.id.clone());

@@ -193,7 +193,7 @@ fn suspended_admin(account: &str) -> TestUser<'static> {
 fn read_only_app() -> TestApp {
     let server = shared_server();
     let owner = format!("reader{}", unique_number());
-    server.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
+    server.run_cli(&["user", "create", &owner, "--password", "a long secret"]).assert_success();
     let create = ["app", "create", "Reader", "--owner", &owner, "--permission", "read"];
     let create = [&create[..], &["--access-level", "enterprise"]].concat();
     TestApp::from_command_output(&owner, &server.run_cli(&create).json())

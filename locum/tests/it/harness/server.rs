@@ -386,7 +386,7 @@ impl TestServer {
     /// A new app with an owner of its own.
     pub(crate) fn new_app(&self, access_level: &str) -> TestApp {
         let owner = format!("owner{}", unique_number());
-        self.run_cli(&["user", "create", &owner, "--password", "secret"]).assert_success();
+        self.run_cli(&["user", "create", &owner, "--password", "a long secret"]).assert_success();
         let name = format!("app {}", unique_number());
         let level = ["--access-level", access_level, "--permission", "messages"];
         let created = ["app", "create", &name, "--owner", &owner];
@@ -401,7 +401,7 @@ impl TestServer {
     /// The same, made with further arguments of `user create`.
     pub(crate) fn new_user_with(&self, name: &str, more: &[&str]) -> TestUser<'_> {
         let username = format!("{name}{}", unique_number());
-        let created = ["user", "create", &username, "--password", "secret", "--name", name];
+        let created = ["user", "create", &username, "--password", "a long secret", "--name", name];
         let user = self.run_cli(&[&created[..], more].concat()).json();
         TestUser::with_new_token(self, self.default_app(), user["id"].as_str().unwrap(), &username)
     }

@@ -8,7 +8,7 @@ fn session_is_ended_from_another_one() {
     let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
-    there.sign_in(&name, "secret", "/");
+    there.sign_in(&name, "a long secret", "/");
     assert_eq!(there.get("/settings/account").status, 200);
     let page = here.get("/settings/sessions");
     assert_eq!(page.status, 200, "{}", page.text());
@@ -16,7 +16,7 @@ fn session_is_ended_from_another_one() {
     assert_eq!(response.header("location"), "/settings/sessions");
     assert_eq!(there.get("/settings/account").status, 303);
     assert_eq!(here.get("/settings/account").status, 200);
-    there.sign_in(&name, "secret", "/");
+    there.sign_in(&name, "a long secret", "/");
     let page = here.get("/settings/sessions");
     here.submit(&page, "/settings/sessions/revoke-others", &[]);
     assert_eq!(there.get("/settings/account").status, 303);
@@ -28,14 +28,14 @@ fn password_change_needs_the_current_password() {
     let server = shared_server();
     let (mut here, name) = Browser::of_someone(server);
     let mut there = Browser::new(server);
-    there.sign_in(&name, "secret", "/");
+    there.sign_in(&name, "a long secret", "/");
     let page = here.get("/settings/account");
     let action = "/settings/account/password";
     let new = "tr4ms stop here";
-    let weak = here.submit(&page, action, &[("current", "secret"), ("password", "short")]);
+    let weak = here.submit(&page, action, &[("current", "a long secret"), ("password", "short")]);
     assert_eq!(weak.status, 400);
     let before = here.cookies["locum"].clone();
-    let done = here.submit(&page, action, &[("current", "secret"), ("password", new)]);
+    let done = here.submit(&page, action, &[("current", "a long secret"), ("password", new)]);
     assert_eq!(done.status, 303, "{}", done.text());
     assert_ne!(here.cookies["locum"], before);
     let page = here.get(done.header("location"));

@@ -21,7 +21,7 @@ impl<'s> Browser<'s> {
     pub(crate) fn of_someone(server: &'s TestServer) -> (Self, String) {
         let name = someone(server);
         let mut browser = Self::new(server);
-        let response = browser.sign_in(&name, "secret", "/settings/account");
+        let response = browser.sign_in(&name, "a long secret", "/settings/account");
         assert_eq!(response.status, 303, "{}", response.text());
         (browser, name)
     }
@@ -95,10 +95,10 @@ fn plain(html: &str) -> String {
     text
 }
 
-/// Somebody new, whose password is `secret`.
+/// Somebody new, whose password is `a long secret`.
 pub(crate) fn someone(server: &TestServer) -> String {
     let name = format!("visitor{}", unique_number());
-    let created = ["user", "create", &name, "--password", "secret"];
+    let created = ["user", "create", &name, "--password", "a long secret"];
     server.run_cli(&created).assert_success();
     name
 }

@@ -49,7 +49,7 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     for (at, (payload, _)) in CORPUS.iter().enumerate() {
         let name = format!("hostile{}", unique_number());
-        let created = ["user", "create", &name, "--password", "secret", "--name", payload];
+        let created = ["user", "create", &name, "--password", "a long secret", "--name", payload];
         server.run_cli(&created).assert_success();
         let short: String = payload.chars().take(32).collect();
         let callback = format!("https://client.example/{at}?x=\"><script>x()</script>");
@@ -69,7 +69,7 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
         let id = text(&app, "id");
         let mut browser = Browser::new(&server);
         // The browser's own name stands in the list of sessions.
-        let response = browser.sign_in(&name, "secret", "/settings/account");
+        let response = browser.sign_in(&name, "a long secret", "/settings/account");
         assert_eq!(response.status, 303, "{}", response.text());
         let agent = TestRequest::get("/settings/account").header("user-agent", payload);
         is_inert(&browser.send(agent), "account");
@@ -105,7 +105,7 @@ fn advertising(server: &TestServer, user: &str, payload: &str) -> Vec<String> {
     let fund = ["ads", "account", "funding", account, "--amount", "50"];
     let instrument = server.run_cli(&fund).json();
     let mut browser = Browser::new(server);
-    browser.sign_in(user, "secret", "/ads");
+    browser.sign_in(user, "a long secret", "/ads");
     let home = format!("/ads/{account}");
     let mut make = |form: String, fields: &[(&str, &str)]| {
         let shown = browser.get(form.clone());

@@ -69,7 +69,7 @@ fn authorization_is_denied_without_signing_in() {
 
     // Here nobody is warned of the weaker method, elsewhere everybody is.
     let name = someone(server);
-    browser.sign_in(&name, "secret", "/");
+    browser.sign_in(&name, "a long secret", "/");
     assert!(!browser.get(requested).text().contains("outdated method"));
 }
 
@@ -80,7 +80,7 @@ fn plain_pkce_method_shows_a_warning() {
     let created = ["app", "create", "Plain", "--owner", &owner, "--callback", CALLBACK];
     let app = server.run_cli(&created).json();
     let mut browser = Browser::new(&server);
-    browser.sign_in(&owner, "secret", "/");
+    browser.sign_in(&owner, "a long secret", "/");
     let requested = format!(
         "/i/oauth2/authorize?response_type=code&client_id={}&redirect_uri={}&scope=tweet.read\
          &state=mine&code_challenge={}&code_challenge_method=plain",
@@ -101,7 +101,7 @@ fn password_change_disconnects_apps_on_request() {
     let server = shared_server();
     let user = server.new_user("leak");
     let mut browser = Browser::new(server);
-    browser.sign_in(&user.username, "secret", "/");
+    browser.sign_in(&user.username, "a long secret", "/");
     let me = || server.send(TestRequest::get("/2/users/me").bearer(&user.token)).status;
     let mut change = |old: &str, new: &str, more: &[(&str, &str)]| {
         let page = browser.get("/settings/account");
@@ -109,7 +109,7 @@ fn password_change_disconnects_apps_on_request() {
         let response = browser.submit(&page, "/settings/account/password", &fields);
         assert_eq!(response.status, 303, "{}", response.text());
     };
-    change("secret", "tr4ms stop here", &[]);
+    change("a long secret", "tr4ms stop here", &[]);
     assert_eq!(me(), 200);
     change("tr4ms stop here", "tr4ms go there", &[("end_tokens", "on")]);
     assert_eq!(me(), 401);
@@ -121,7 +121,7 @@ fn new_email_address_is_pending_until_cancelled() {
     let (mut browser, name) = Browser::of_someone(server);
     let page = browser.get("/settings/account");
     let set = |browser: &mut Browser<'_>, email: &str| {
-        let fields = [("email", email), ("email_password", "secret")];
+        let fields = [("email", email), ("email_password", "a long secret")];
         browser.submit(&page, "/settings/account/email", &fields)
     };
     // The first address is the account's at once, confirmed or not; the next one waits.

@@ -57,7 +57,7 @@ fn whole_flow(kind: &str) {
     let requested = address(&app, &[]);
     let page = browser.get(requested.replace("/i/oauth2", "/2/oauth2"));
     assert_eq!(page.status, 200, "{}", page.text());
-    let fields = [("login", name.as_str()), ("password", "secret")];
+    let fields = [("login", name.as_str()), ("password", "a long secret")];
     let back = browser.submit(&page, "/login", &fields);
     assert_eq!(back.status, 303);
     let page = browser.get(back.header("location"));

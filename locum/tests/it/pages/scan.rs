@@ -163,7 +163,7 @@ fn email_links_use_the_configured_address_for_any_host_header() {
     for name in ["host", "x-forwarded-host", "forwarded", "x-host", "x-original-host"] {
         let user = format!("letter{}", unique_number());
         let address = format!("{user}@mail.example");
-        let created = ["user", "create", &user, "--password", "secret", "--email", &address];
+        let created = ["user", "create", &user, "--password", "a long secret", "--email", &address];
         server.run_cli(&created).assert_success();
         let mut browser = Browser::new(server);
         let page = browser.get("/forgotten-password");

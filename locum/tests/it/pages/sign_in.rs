@@ -58,11 +58,11 @@ fn session_is_renewed_when_the_user_signs_in() {
     let mut browser = Browser::new(server);
     let planted = "a".repeat(44);
     browser.cookies.insert("locum".to_owned(), planted.clone());
-    browser.sign_in(&name, "secret", "/");
+    browser.sign_in(&name, "a long secret", "/");
     assert_ne!(browser.cookies["locum"], planted);
     let first = browser.cookies["locum"].clone();
     let page = browser.get("/login?switch=1");
-    let fields = [("login", name.as_str()), ("password", "secret")];
+    let fields = [("login", name.as_str()), ("password", "a long secret")];
     browser.submit(&page, "/login", &fields);
     let mut old = Browser::new(server);
     old.cookies.insert("locum".to_owned(), first);
@@ -78,7 +78,7 @@ fn cross_site_form_is_refused() {
     let page = browser.get("/login");
     let mut fields = hidden(&page.text(), "/login");
     fields.insert("login".to_owned(), name.clone());
-    fields.insert("password".to_owned(), "secret".to_owned());
+    fields.insert("password".to_owned(), "a long secret".to_owned());
     let request = || posted("/login", &fields);
     for request in [
         request().header("origin", "https://evil.example"),
@@ -151,11 +151,11 @@ fn sign_in_redirects_to_own_pages_only() {
         "?next=//evil.example",
     ] {
         let mut browser = Browser::new(server);
-        let response = browser.sign_in(&name, "secret", next);
+        let response = browser.sign_in(&name, "a long secret", next);
         assert_eq!((response.status, response.header("location")), (303, "/settings/account"), "{next:?}");
         // Past the page, straight to the form; and once more when signed in.
         let page = browser.get("/login?switch=1");
-        let fields = [("login", name.as_str()), ("password", "secret"), ("next", next)];
+        let fields = [("login", name.as_str()), ("password", "a long secret"), ("next", next)];
         let response = browser.submit(&page, "/login", &fields);
         assert_eq!(response.header("location"), "/settings/account", "{next:?}");
         let response = browser.get(format!("/login?next={}", crate::harness::percent_encode(next)));

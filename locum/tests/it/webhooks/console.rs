@@ -11,7 +11,7 @@ fn webhook_page_shows_challenges_and_deliveries_and_resends_them() {
     let server = server(&[]);
     let app = server.new_app("self-serve");
     let mut browser = Browser::new(&server);
-    assert_eq!(browser.sign_in(&app.owner, "secret", "/").status, 303);
+    assert_eq!(browser.sign_in(&app.owner, "a long secret", "/").status, 303);
     let path = format!("/developer/apps/{}/webhooks", app.id);
     let page = browser.get(&path).assert_page(200);
     assert!(page.contains("No webhook"), "{page}");

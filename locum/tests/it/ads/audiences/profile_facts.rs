@@ -109,7 +109,7 @@ impl ProfiledUsers {
 /// Enters a birthday and a gender on the page of the settings; what is invalid is refused before.
 fn enter_profile(server: &TestServer, user: &TestUser<'_>) {
     let mut browser = Browser::new(server);
-    browser.sign_in(&user.username, "secret", ACCOUNT);
+    browser.sign_in(&user.username, "a long secret", ACCOUNT);
     let page = browser.get(ACCOUNT);
     for (born_on, gender) in
         [("2999-01-01", "female"), ("1990-02-30", "female"), ("yesterday", "female"), ("1990-06-01", "other")]
