@@ -29,6 +29,7 @@ use base::{Error, Fault, Refusal};
 use web::endpoint::HandlerFuture;
 use web::page_context;
 use web::reply::HttpReply;
+use web::request_context::RequestContext;
 
 /// Why a handler ends early.
 #[derive(Debug)]
@@ -78,6 +79,13 @@ where
 /// Redirects with 303 to a local path; anything else leads to the default page.
 pub(crate) fn redirect_to(path: &str) -> HttpReply {
     HttpReply::empty(303).location(forms::local_path(path).unwrap_or(page_context::DEFAULT_PATH))
+}
+
+/// Redirects to an app: with 303 after a form (RFC 9700 §4.12), so that no browser sends the form on; otherwise with 302
+/// (contract core §2.3).
+pub(crate) fn redirect_to_app(call: &RequestContext, url: &str) -> HttpReply {
+    let reply = HttpReply::redirect(url);
+    if call.head().method == http::Method::POST { reply.status(303) } else { reply }
 }
 
 #[cfg(test)]

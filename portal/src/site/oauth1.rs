@@ -9,7 +9,7 @@ use web::security_headers;
 
 use super::app_summary::{load_app_summary, permission_level, redirect_destination};
 use super::forms;
-use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, run_page, sign_in};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/oauth/authorize";
 
@@ -111,7 +111,7 @@ async fn approve(
     let (text, by) = (token.to_owned(), person.audit_actor(visit));
     let approved = call.write(move |tx| oauth1_flow::approve(tx, &text, &by));
     match approved.await? {
-        Ok(OAuth1Approval::Redirect(to)) => Ok(HttpReply::redirect(&to)),
+        Ok(OAuth1Approval::Redirect(to)) => Ok(redirect_to_app(call, &to)),
         Ok(OAuth1Approval::Pin(pin)) => {
             let page = PinPage { frame: visit.page_frame(call), app: load_app_summary(call, &pending.app).await?, pin };
             Ok(visit.render_page(call, &page)?)
@@ -129,7 +129,7 @@ async fn deny(
     let (text, by) = (token.to_owned(), visit.audit_actor());
     let denied = call.write(move |tx| oauth1_flow::deny(tx, &text, &by));
     match denied.await? {
-        Ok(Some(to)) => Ok(HttpReply::redirect(&to)),
+        Ok(Some(to)) => Ok(redirect_to_app(call, &to)),
         Ok(None) => {
             let page = AuthorizationDeniedPage {
                 frame: visit.page_frame(call),

@@ -5,13 +5,12 @@ use network::portal;
 use pages::{CallbackDiff, OAuth2ConsentPage, PageErrorKind};
 use store::apps::{App, AppStatus};
 use web::endpoint::HandlerFuture;
-use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;
 
 use super::app_summary::{load_app_summary, redirect_destination};
 use super::forms::{self, PageQuery};
-use super::{BrowserVisit, PageExit, errors, redirect_to, run_page, sign_in};
+use super::{BrowserVisit, PageExit, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
 pub(crate) const AUTHORIZE_PATH: &str = "/i/oauth2/authorize";
 
@@ -85,11 +84,11 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
                 let approve = move |tx: &mut store::Tx<'_>| oauth2_flow::approve(tx, &rules, &found, &by);
-                Ok(HttpReply::redirect(&call.write(approve).await?))
+                Ok(redirect_to_app(&call, &call.write(approve).await?))
             }
             ("deny", _) => {
                 let deny = move |tx: &mut store::Tx<'_>| oauth2_flow::deny(tx, &rules, &found, &by);
-                Ok(HttpReply::redirect(&call.write(deny).await?))
+                Ok(redirect_to_app(&call, &call.write(deny).await?))
             }
             _ => {
                 let text = "The form did not contain a decision.".to_owned();
@@ -109,7 +108,7 @@ async fn validate_request(
     let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request)).await?;
     let reason = match found {
         Ok(found) => return Ok(found),
-        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(HttpReply::redirect(&to).into()),
+        Err(AuthorizeRefusal::Redirect { to, .. }) => return Err(redirect_to_app(call, &to).into()),
         Err(AuthorizeRefusal::Page(reason)) => reason,
     };
     let wrong = match reason {

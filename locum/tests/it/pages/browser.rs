@@ -26,11 +26,15 @@ impl<'s> Browser<'s> {
         (browser, name)
     }
 
-    /// Sends a request with its cookies, and keeps those that come.
+    /// Sends a request with its cookies, and keeps those that come. A form may be answered with no other redirect than
+    /// 303, with which browsers do not send it again.
     pub(crate) fn send(&mut self, request: TestRequest) -> TestResponse {
+        let is_form = request.method == "POST";
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
         let response = self.server.send(request.header("cookie", cookies.join("; ")));
+        let is_redirect = (300..400).contains(&response.status);
+        assert!(!is_form || !is_redirect || response.status == 303, "a form was answered {}", response.status);
         for line in response.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
