@@ -12,7 +12,7 @@ use store::{Tx, users};
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESET_PATH};
 use crate::sign_in::{
-    SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
+    PasswordProof, SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
 };
 use crate::{registration, sessions};
 
@@ -260,20 +260,19 @@ pub async fn change_password(
     sign_in: &SignInService,
     site: &EmailSite,
     session: &sessions::UserSession,
-    old: &Secret,
+    old: &PasswordProof<'_>,
     new: &Secret,
     end_tokens: bool,
 ) -> Result<Secret, Error> {
     let id = session.user_id;
     let user = sign_in.store.read(move |tx| crate::users::find_active(tx, id)).await?;
     registration::validate_password(new, &user.username, &user.email)?;
-    let client = sessions::ClientInfo { address: session.address.clone(), user_agent: session.user_agent.clone() };
-    sign_in.verify_password(id, old, &client).await?;
+    sign_in.verify_password(id, old).await?;
     let hash = sign_in.pool.hash(new, &sign_in.store.context().rng).await?;
-    let (site, session) = (site.clone(), session.clone());
+    let (site, session, address) = (site.clone(), session.clone(), old.client_info.address.clone());
     let work = move |tx: &mut Tx<'_>| {
         let user = crate::users::find_active(tx, session.user_id)?;
-        let actor = AuditActor::user(user.id, &session.address);
+        let actor = AuditActor::user(user.id, &address);
         apply_new_password(tx, &site, &user, &hash, Some(session.id), end_tokens, &actor)?;
         let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
         audit::append(tx, &actor, AuditAction::PASSWORD_CHANGE, None, &detail)?;

@@ -67,6 +67,14 @@ pub struct KnownDevice {
     pub digest: [u8; 32],
 }
 
+/// The password that a signed-in user gives for a sensitive change, and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct PasswordProof<'a> {
+    pub password: &'a Secret,
+    pub client_info: &'a ClientInfo,
+    pub device: Option<KnownDevice>,
+}
+
 /// What an attempt counts towards, by the name in the audit log.
 type AttemptBuckets = Vec<(&'static str, [u8; 32], AttemptRateLimit)>;
 
@@ -168,13 +176,11 @@ impl SignInService {
         self.store.write(work).await
     }
 
-    /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in with a known
-    /// browser.
-    pub async fn verify_password(&self, user: UserId, password: &Secret, client: &ClientInfo) -> Result<(), Error> {
+    /// Verifies the password of a signed-in user before sensitive changes. Rate limited like signing in.
+    pub async fn verify_password(&self, user: UserId, proof: &PasswordProof<'_>) -> Result<(), Error> {
         let find = move |tx: &mut Tx<'_>| crate::users::find_active(tx, user);
         let login = normalize_login(&self.store.read(find).await?.username);
-        let device = KnownDevice { user, digest: digest("signed in") };
-        match self.check_credentials(&login, password, client, Some(device)).await? {
+        match self.check_credentials(&login, proof.password, proof.client_info, proof.device).await? {
             CredentialCheck::Right(found, _, buckets) if found.id == user => {
                 self.store.write(move |tx: &mut Tx<'_>| Ok(refund_attempt(tx, &buckets)?)).await
             }

@@ -5,8 +5,8 @@ use argon2::password_hash::phc::Salt;
 use base::{Secret, UserId};
 use network::passwords::PasswordPool;
 use network::sign_in::{
-    AttemptDecision, AttemptRateLimit, KnownDevice, SUSPENDED_DETAIL, SignInAttempt, SignInLimits, SignInOutcome,
-    SignInService,
+    AttemptDecision, AttemptRateLimit, KnownDevice, PasswordProof, SUSPENDED_DETAIL, SignInAttempt, SignInLimits,
+    SignInOutcome, SignInService,
 };
 use network::users::NewUser;
 use store::{DatabaseLocation, Store, Tx};
@@ -160,8 +160,30 @@ fn owner_signs_in_from_a_known_browser_or_address_whatever_strangers_do() {
         };
         assert!(with_device(ada).await);
         assert!(!with_device(UserId::new(1)).await, "a device of somebody else");
-        let client = from("192.0.2.1");
-        assert!(gate.verify_password(ada, &Secret::new(PASSWORD), &client).await.is_ok());
+    });
+}
+
+#[test]
+fn verifying_a_password_is_limited_like_signing_in() {
+    on_each_engine(async |world| {
+        let ada = account(&world, "ada", PASSWORD).await;
+        let gate = gate(&world);
+        let verify = async |password: &str, address: &str, device: Option<u8>| {
+            let device = device.map(|number| KnownDevice { user: ada, digest: [number; 32] });
+            let (password, client) = (Secret::new(password), from(address));
+            let proof = PasswordProof { password: &password, client_info: &client, device };
+            gate.verify_password(ada, &proof).await.map_err(|stop| format!("{stop:?}"))
+        };
+        let is_limited =
+            |outcome: &Result<(), String>| outcome.as_ref().is_err_and(|stop| stop.contains("RateLimited"));
+        // A session in another browser, and strangers who know the name.
+        while !is_limited(&verify("guess", "198.51.100.1", Some(1)).await) {}
+        for host in 0..30 {
+            told(&gate, "ada", "guess", &format!("203.0.113.{host}")).await;
+        }
+        assert!(is_limited(&verify(PASSWORD, "192.0.2.1", Some(1)).await));
+        assert!(is_limited(&verify(PASSWORD, "192.0.2.1", None).await), "unknown browser and address");
+        assert_eq!(verify(PASSWORD, "192.0.2.1", Some(2)).await, Ok(()));
     });
 }
 

@@ -2,6 +2,7 @@
 
 use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
+use network::sign_in::PasswordProof;
 use network::{email_links, private_profiles};
 use pages::{
     AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
@@ -118,8 +119,13 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let end_tokens = sent.optional_text("end_tokens").is_some();
-        let (gate, site, session) = (&page_context.sign_in_gate, &page_context.site, &person.session);
-        let changed = email_links::change_password(gate, site, session, &old, &new, end_tokens);
+        let (gate, site, current) = (&page_context.sign_in_gate, &page_context.site, &person.session);
+        let old = PasswordProof {
+            password: &old,
+            client_info: &visit.client_info,
+            device: session::known_device(&call).await?,
+        };
+        let changed = email_links::change_password(gate, site, current, &old, &new, end_tokens);
         match changed.await {
             Ok(text) => {
                 let done = if end_tokens { "tokens" } else { "password" };
@@ -150,7 +156,12 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
         let gate = &call.state.page_context.sign_in_gate;
-        let proved = gate.verify_password(person.user.id, &proof, &visit.client_info).await;
+        let proof = PasswordProof {
+            password: &proof,
+            client_info: &visit.client_info,
+            device: session::known_device(&call).await?,
+        };
+        let proved = gate.verify_password(person.user.id, &proof).await;
         let changed = match proved {
             Ok(()) => request_email_change(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),

@@ -44,6 +44,24 @@ fn browser_of_the_owner_signs_in_while_others_are_throttled() {
     assert_eq!(owner.sign_in(&name, "a long secret", "/").status, 303);
 }
 
+#[test]
+fn guesses_in_another_session_do_not_keep_the_owner_from_changing_password_and_email() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let (mut owner, name) = Browser::of_someone(&server);
+    let mut thief = Browser::new(&server);
+    assert_eq!(thief.sign_in(&name, "a long secret", "/").status, 303);
+    let change = |browser: &mut Browser<'_>, form: &str, fields: &[(&str, &str)]| {
+        let page = browser.get("/settings/account");
+        browser.submit(&page, &format!("/settings/account/{form}"), fields).status
+    };
+    let password = |current| [("current", current), ("password", "tr4ms stop here")];
+    let email = |current| [("email", "new@mail.example"), ("email_password", current)];
+    while change(&mut thief, "password", &password("not it")) != 429 {}
+    assert_eq!(change(&mut thief, "email", &email("a long secret")), 429);
+    assert_eq!(change(&mut owner, "email", &email("a long secret")), 200);
+    assert_eq!(change(&mut owner, "password", &password("a long secret")), 303);
+}
+
 /// Sign-in forms, filled in, each as from another address.
 fn attempts(server: &TestServer, count: usize) -> Vec<TestRequest> {
     let name = someone(server);
