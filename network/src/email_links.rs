@@ -31,6 +31,8 @@ const INVITE: &str = "invite";
 const EMAILS_PER_ADDRESS: AttemptRateLimit = AttemptRateLimit { burst: 5, refill_interval_ms: 60_000 };
 /// Emails sent to one account.
 const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit { burst: 3, refill_interval_ms: 5 * 60_000 };
+/// Emails of one kind sent to one address, whoever causes them: at most five in any hour.
+const EMAILS_PER_RECIPIENT: AttemptRateLimit = AttemptRateLimit { burst: 4, refill_interval_ms: 45 * 60_000 };
 
 fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms: i64) -> Result<Secret, Fault> {
     let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
@@ -67,13 +69,21 @@ fn consume_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLin
 }
 
 /// Sends a link that confirms an address. If another user has confirmed the address, that user is notified instead;
-/// the caller cannot tell the difference.
+/// nothing is sent to an address that got too many. The caller cannot tell the difference.
 pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, email: &str) -> Result<(), Fault> {
+    let may_send = may_send_email(tx, CONFIRM, email)?;
+    if !may_send && store::emails::pending_address(tx, user.id, CONFIRM)?.as_deref() == Some(email) {
+        // The link of the last email goes on working.
+        return Ok(());
+    }
     store::emails::expire_links(tx, user.id, CONFIRM)?;
     let owner = users::find_by_email(tx, email)?;
     let owner = owner.filter(|owner| owner.email_confirmed && owner.id != user.id);
     // Created in any case, so that the caller cannot tell the difference.
     let secret = create_link(tx, CONFIRM, user.id, email, TTL_MS)?;
+    if !may_send {
+        return Ok(());
+    }
     let (subject, text, ttl_ms) = if let Some(owner) = owner {
         let text = format!(
             "Hello,\n\nSomeone, perhaps you, entered this email address for the account @{} on {}. It \
@@ -96,6 +106,20 @@ pub fn send_email_confirmation(tx: &mut Tx<'_>, site: &EmailSite, user: &User, e
         (subject, text, Some(TTL_MS))
     };
     enqueue_email(tx, email, &subject, &text, ttl_ms)
+}
+
+/// Counts an email to an address. Tags (`name+tag@`) usually lead to one mailbox, so they count together.
+fn may_send_email(tx: &mut Tx<'_>, kind: &str, to: &str) -> Result<bool, Fault> {
+    let (local, domain) = to.rsplit_once('@').unwrap_or((to, ""));
+    let local = local.split('+').next().unwrap_or(local);
+    let recipient = format!("{local}@{domain}").to_lowercase();
+    let decision = charge_action(tx, &format!("letter.{kind}"), &recipient, EMAILS_PER_RECIPIENT)?;
+    Ok(decision == AttemptDecision::Allowed)
+}
+
+/// Sends an email without a link, unless its recipient got too many.
+fn notify_recipient(tx: &mut Tx<'_>, kind: &str, to: &str, subject: &str, text: &str) -> Result<(), Fault> {
+    if may_send_email(tx, kind, to)? { enqueue_email(tx, to, subject, text, None) } else { Ok(()) }
 }
 
 /// An email with a link is not sent after the link has expired.
@@ -179,7 +203,8 @@ pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActo
             user.username,
             site.name(),
         );
-        enqueue_email(tx, &user.email, &format!("Your email address on {}", site.name()), &text, None)?;
+        let subject = format!("Your email address on {}", site.name());
+        notify_recipient(tx, "email-change", &user.email, &subject, &text)?;
     }
     Ok(audit::append(tx, actor, AuditAction::EMAIL_CHANGE, None, &user_detail(user.id))?)
 }
@@ -198,7 +223,9 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
     let found = found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
     let actor = AuditActor::anonymous(address);
     let detail = found.as_ref().map_or(Value::Null, |user| user_detail(user.id));
-    if let Some(user) = found.filter(|_| decision == AttemptDecision::Allowed) {
+    if let Some(user) = found.filter(|_| decision == AttemptDecision::Allowed)
+        && may_send_email(tx, RESET, &user.email)?
+    {
         store::emails::expire_links(tx, user.id, RESET)?;
         let secret = create_link(tx, RESET, user.id, &user.email, TTL_MS)?;
         let text = format!(
@@ -305,10 +332,11 @@ fn apply_new_password(
         user.username,
         site.name(),
     );
-    Ok(enqueue_email(tx, &user.email, &format!("Your password on {} was changed", site.name()), &text, None)?)
+    let subject = format!("Your password on {} was changed", site.name());
+    Ok(notify_recipient(tx, "password-change", &user.email, &subject, &text)?)
 }
 
-/// Creates an invitation link and, if an address is given, sends it there.
+/// Creates an invitation link and, if an address is given that did not get too many, sends it there.
 pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, email: &str) -> Result<String, Error> {
     if !email.is_empty() {
         registration::validate_email(email)?;
@@ -316,7 +344,7 @@ pub fn create_invitation(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, 
     let inviter = actor.user.unwrap_or(UserId::new(0));
     let secret = create_link(tx, INVITE, inviter, email, INVITE_TTL_MS)?;
     let link = site.build_link(JOIN_PATH, &secret);
-    if !email.is_empty() {
+    if !email.is_empty() && may_send_email(tx, INVITE, email)? {
         let text = format!(
             "Hello,\n\nYou are invited to join {}:\n\n{link}\n\nThe link works once and expires after 7 days.\n",
             site.name(),

@@ -229,3 +229,40 @@ fn change_of_password_or_email_needs_the_password() {
         assert_eq!((after.email.as_str(), after.email_confirmed), ("new@example.org", true));
     });
 }
+
+#[test]
+fn address_gets_few_emails_of_a_kind_in_an_hour() {
+    on_each_engine(async |world| {
+        let (gate, site) = (wide(&world), site());
+        account(&world, "ada", PASSWORD).await;
+        let sent_to = async |address: &'static str| {
+            let all = world.store.read(|tx: &mut Tx<'_>| Ok(emails::list(tx, None, 100)?)).await.unwrap();
+            all.into_iter().filter(|email| email.recipient.eq_ignore_ascii_case(address)).count()
+        };
+        // By both logins and from many addresses; the answer stays the same.
+        for host in 0..6 {
+            let (site, login) = (site.clone(), ["ada", "ada@example.org"][host % 2]);
+            let ask = move |tx: &mut Tx<'_>| {
+                email_links::request_password_reset(tx, &site, login, &format!("192.0.2.{host}"))
+            };
+            assert!(world.write(ask).await);
+        }
+        assert_eq!(sent_to("ada@example.org").await, 4);
+        let last = newest(&world).await.1.unwrap();
+        let find = move |tx: &mut Tx<'_>| email_links::find_reset_user(tx, last.expose_secret());
+        assert_eq!(world.store.read(find).await.unwrap().username, "ada", "the last link works on");
+
+        // Accounts that claim the address of somebody who has none here.
+        for host in 0..6 {
+            let email = if host % 2 == 0 { "Victim@example.net" } else { "victim+more@example.net" };
+            let applicant = RegistrationApplicant {
+                client_info: from(&format!("192.0.2.{host}")),
+                ..applicant(&format!("claimant{host}"), email)
+            };
+            let id = registration::register(&gate, &site, RegistrationPolicy::Open, &applicant).await.unwrap();
+            let pending = world.store.read(move |tx| Ok(email_links::pending_email(tx, id)?)).await.unwrap();
+            assert_eq!(pending.as_deref(), Some(email));
+        }
+        assert_eq!(sent_to("victim@example.net").await + sent_to("victim+more@example.net").await, 4);
+    });
+}
