@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{CommandOutput, TestServer, run_command, shared_server};
+use crate::harness::{CommandOutput, TestServer, run_command, shared_server, unique_number};
 
 fn locum(args: &[&str]) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
@@ -41,6 +41,23 @@ fn command_forbidden_by_the_mode_exits_with_4() {
     let data = server.data_dir().display().to_string();
     let serve = ["serve", "--base-url", "https://social.example", "--port", "0", "--data-dir", &data];
     run_command(&server.sibling_path(""), &serve).assert_exit_code(4);
+}
+
+#[test]
+fn guessable_password_is_refused_in_production() {
+    let server = TestServer::start_network(&[]);
+    for (password, message) in [("letmein123", "guessed at once"), ("x grace_hopper x", "must not contain")] {
+        let ran = server.run_cli(&["user", "create", "grace_hopper", "--password", password]);
+        assert!(!ran.stderr.is_empty() && ran.stderr.contains(message), "{password}: {}", ran.stderr);
+    }
+    server.run_cli(&["user", "create", "grace_hopper", "--password", "a long secret"]).assert_success();
+    let ran = server.run_cli(&["user", "password", "grace_hopper", "--password", "letmein123"]);
+    assert!(ran.stderr.contains("guessed at once"), "{}", ran.stderr);
+    server.run_cli(&["user", "password", "grace_hopper"]).assert_success();
+    // Nobody guesses at a development server.
+    shared_server()
+        .run_cli(&["user", "create", &format!("u{}", unique_number()), "--password", "dev"])
+        .assert_success();
 }
 
 #[test]
