@@ -61,6 +61,10 @@ people(here, "signing in and joining", async (person) => {
   await ada.fill({ Name: "X", Username: "ada", Email: "ada@example.com", Password: "password" });
   await ada.press("Create account");
   await look(ada, "join-refused");
+  await ada.fill({ Name: "X", Username: "newcomer1", Email: "ada@example.com", Password: "newcomer1 was here" });
+  await ada.press("Create account");
+  assert.match(await ada.text(), /must not contain the username/);
+  await look(ada, "join-own-name");
   await ada.open("/forgotten-password");
   await look(ada, "forgotten");
   await ada.fill({ Email: "somebody@example.com" });
@@ -140,6 +144,15 @@ people(here, "answering an app", async (person) => {
   await look(ada, "authorize");
   await ada.open(ask(app, here.callback, "tweet.read tweet.write users.read follows.read follows.write dm.read dm.write offline.access").address);
   await look(ada, "consent");
+  here.server.cli("user", "create", "imitator");
+  const foreign = "https://xn--bcher-kva.example/cb";
+  const copy = here.server.cli("app", "create", "Ph0to Booth Two", "--owner", "imitator", "--callback", foreign);
+  await ada.open(ask(copy, foreign).address);
+  assert.match(await ada.text(), /Another app has a similar name/);
+  assert.match(await ada.text(), /xn--bcher-kva\.example \(displayed as bücher\.example\)/);
+  await look(ada, "consent-similar");
+  await ada.open((await begin(here.server, copy, foreign)).address);
+  await look(ada, "authorize-similar");
   await ada.open((await begin(here.server, app, "oob")).address);
   await ada.press("Authorize app");
   await look(ada, "pin");
@@ -161,6 +174,11 @@ people(here, "a developer's pages", async (person) => {
   await ada.fill({ Name: "Tide tables", Description: "Says when the water comes.", "Callback URLs": "not an address" });
   await ada.press("Create app");
   await look(ada, "new-app-refused");
+  await ada.fill({ Name: "L0cum Support" });
+  await ada.press("Create app");
+  assert.match(await ada.text(), /could be mistaken for Locum itself/);
+  await look(ada, "new-app-impersonating");
+  await ada.fill({ Name: "Tide tables" });
   await ada.fill({ "Callback URLs": here.callback });
   await ada.press("Create app");
   await look(ada, "keys-shown");

@@ -6,6 +6,7 @@ use serde_json::json;
 use store::tokens::{find_live_oauth1, revoke_oauth1};
 use store::{Tx, usage};
 
+use crate::app_names::refuse_impersonation;
 use crate::apps::{
     self, AccessLevel, App, AppCredentialKind, AppCredentials, AppRegistration, OAuthClientKind, Permission,
 };
@@ -127,18 +128,20 @@ fn require_editable_app(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId) -> Resul
     Ok(app)
 }
 
-/// Returns all credentials, which are shown only once.
+/// Returns all credentials, which are shown only once. Refuses names that pass for the site's, `site_name`.
 pub fn create(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
     draft: &AppDraft,
     access_level: AccessLevel,
+    site_name: &str,
 ) -> Result<(App, AppCredentials), Error> {
     let owner_id = require_developer(tx, actor)?;
     if list(tx, owner_id)?.len() >= MAX_APPS {
         let detail = format!("You have {MAX_APPS} apps: delete one first.");
         return Err(Refusal::forbidden(detail).into());
     }
+    refuse_impersonation(&draft.name, site_name)?;
     validate_texts(&draft.description, &draft.website_url)?;
     validate_callback_lengths(&draft.callback_urls)?;
     let new = AppRegistration {
@@ -182,8 +185,16 @@ fn validate_callback_lengths(urls: &[String]) -> Result<(), Refusal> {
     })
 }
 
-pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: AppId, changes: &AppChanges) -> Result<App, Error> {
+/// Refuses new names that pass for the site's, `site_name`.
+pub fn update(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    id: AppId,
+    changes: &AppChanges,
+    site_name: &str,
+) -> Result<App, Error> {
     require_editable_app(tx, actor, id)?;
+    changes.name.as_ref().map_or(Ok(()), |name| refuse_impersonation(name, site_name))?;
     if let Some(urls) = &changes.callback_urls {
         validate_callback_lengths(urls)?;
         apps::set_callback_urls(tx, id, urls)?;

@@ -5,6 +5,24 @@ use crate::{PageFrame, PermissionLevel, ScopePermission, describe_scope};
 use askama::Template;
 use base::{Scope, Scopes};
 
+/// An app of another developer that could be mistaken for the one that asks.
+#[derive(Clone)]
+pub struct SimilarApp {
+    pub name: String,
+    /// Username without the at sign.
+    pub owner: String,
+}
+
+/// Where a callback leads.
+#[derive(Clone)]
+pub struct CallbackDestination {
+    /// The host, and the port if it is not the default one, in ASCII, as browsers connect to it; the scheme of
+    /// other URLs.
+    pub address: String,
+    /// The host as browsers display it, if that differs.
+    pub display_form: Option<String>,
+}
+
 #[derive(Clone, Default)]
 pub struct AppSummary {
     pub name: String,
@@ -13,6 +31,7 @@ pub struct AppSummary {
     pub website: Option<String>,
     /// Username without the at sign.
     pub owner: String,
+    pub similar: Option<SimilarApp>,
 }
 
 impl AppSummary {
@@ -33,8 +52,8 @@ pub struct OAuth1AuthorizePage {
     pub level: PermissionLevel,
     /// Whether the app also requests the email address.
     pub email: bool,
-    /// Host or scheme of the callback. `None`: a PIN is shown.
-    pub destination: Option<String>,
+    /// `None`: a PIN is shown.
+    pub destination: Option<CallbackDestination>,
     pub switch: String,
 }
 
@@ -86,8 +105,7 @@ pub struct OAuth2ConsentPage {
     pub scopes: Scopes,
     /// Whether to warn that the app uses the PKCE method `plain`.
     pub uses_plain_pkce: bool,
-    /// Host or scheme of the redirect URI.
-    pub destination: String,
+    pub destination: CallbackDestination,
     pub switch: String,
 }
 

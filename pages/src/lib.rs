@@ -46,7 +46,10 @@ pub use apps::{
     AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab, NewAppPage,
 };
 pub use assets::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
-pub use authorize::{AppSummary, AuthorizationDeniedPage, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage};
+pub use authorize::{
+    AppSummary, AuthorizationDeniedPage, CallbackDestination, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,
+    SimilarApp,
+};
 pub use callbacks::{CallbackDiff, CallbackTesterPage, CallbackVerdict, DeleteAppPage};
 pub use compose::{CardMedia, ComposePage, ConversationCardPage, ConversationChoice, PostSentPage, ThankYouMessage};
 pub use device::device_name;

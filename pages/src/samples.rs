@@ -12,7 +12,7 @@ pub(crate) mod sign_in;
 pub(crate) mod tools;
 pub(crate) mod webhooks;
 
-use crate::{AppRef, AppSummary, HtmlPage, PageFrame, SignedInAccount};
+use crate::{AppRef, AppSummary, HtmlPage, PageFrame, SignedInAccount, SimilarApp};
 use base::{Fault, Time};
 
 pub struct PageSample {
@@ -131,6 +131,7 @@ fn sample_app_summary() -> AppSummary {
         description: "Plans posts for small radio stations and tells them who listened.".to_owned(),
         website: Some("https://harbour-radio.example".to_owned()),
         owner: "nkechi".to_owned(),
+        similar: None,
     }
 }
 
@@ -140,6 +141,7 @@ fn hostile_app_summary() -> AppSummary {
         description: HOSTILE.to_owned(),
         website: Some(HOSTILE_URL.to_owned()),
         owner: HOSTILE.to_owned(),
+        similar: Some(SimilarApp { name: HOSTILE.to_owned(), owner: HOSTILE.to_owned() }),
     }
 }
 

@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
-use crate::db::{insert, select, stored_enum, table, update};
+use crate::db::{insert, row, select, stored_enum, table, update};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppStatus {
@@ -94,6 +94,23 @@ pub fn find_by_bearer(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<App>,
     let sql = select!(App + "api_secret", "WHERE bearer_digest = $1");
     let found = tx.query_row(sql, &[digest.into()])?;
     decrypt_secret(tx, found)
+}
+
+row! {
+    /// What people see of an app in lists of others.
+    #[derive(Clone, Debug)]
+    pub struct AppName from "app" {
+        pub owner_id: UserId,
+        pub name: String,
+    }
+}
+
+/// Active apps of everybody but one owner, oldest first.
+pub fn list_names_of_others(tx: &mut Tx<'_>, owner: UserId, limit: i64) -> Result<Vec<AppName>, Fault> {
+    tx.query_rows(
+        select!(AppName, "WHERE owner_id <> $1 AND state = 0 ORDER BY id LIMIT $2"),
+        &[owner.into(), limit.into()],
+    )
 }
 
 /// Apps that are not deleted after an id, oldest first; of one owner or of all.

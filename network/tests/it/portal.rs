@@ -1,5 +1,6 @@
 use base::clock::wall_time;
 use base::{AppId, Credential, UserId};
+use network::app_names;
 use network::apps::{AccessLevel, AppCredentialKind, OAuthClientKind, Permission};
 use network::audit::{self, AuditActor, AuditFilter};
 use network::portal::{self, AppChanges, AppDraft, RotatedCredential};
@@ -7,6 +8,8 @@ use network::usage::{UsageCounter, WINDOW_MS};
 use store::Tx;
 
 use crate::world::{World, on_each_engine};
+
+const SITE: &str = "Locum";
 
 fn draft(name: &str) -> AppDraft {
     AppDraft {
@@ -24,7 +27,7 @@ fn draft(name: &str) -> AppDraft {
 async fn made(world: &World, owner: UserId) -> AppId {
     let create = move |tx: &mut Tx<'_>| {
         let by = AuditActor::user(owner, "192.0.2.1");
-        portal::create(tx, &by, &draft("demo"), AccessLevel::SelfServe)
+        portal::create(tx, &by, &draft("demo"), AccessLevel::SelfServe, SITE)
     };
     world.write(create).await.0.id
 }
@@ -37,13 +40,49 @@ fn app_name_with_deceptive_characters_is_refused() {
         let by = AuditActor::user(ada, "192.0.2.1");
         for name in ["Pay\u{202e}lap", "Pay\u{200b}pal", "\u{2800}", "a\nb"] {
             let who = by.clone();
-            let refused = world.refused(move |tx| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe)).await;
+            let create = move |tx: &mut Tx<'_>| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe, SITE);
+            let refused = world.refused(create).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
             let who = by.clone();
             let edit = AppChanges { name: Some(name.to_owned()), ..AppChanges::default() };
-            let refused = world.refused(move |tx| portal::update(tx, &who, id, &edit)).await;
+            let refused = world.refused(move |tx| portal::update(tx, &who, id, &edit, SITE)).await;
             assert!(refused.contains("none of them invisible"), "{refused}");
         }
+    });
+}
+
+#[test]
+fn app_name_that_could_be_mistaken_is_refused_or_marked() {
+    on_each_engine(async |world| {
+        let (ada, eve) = (world.user("ada").await, world.user("eve").await);
+        let id = made(&world, ada).await;
+        let by = AuditActor::user(ada, "192.0.2.1");
+        for name in ["L0cum", "Locum Support", "Demo (official)"] {
+            let who = by.clone();
+            let create = move |tx: &mut Tx<'_>| portal::create(tx, &who, &draft(name), AccessLevel::SelfServe, SITE);
+            assert!(world.refused(create).await.contains("name"), "{name}");
+            let who = by.clone();
+            let edit = AppChanges { name: Some(name.to_owned()), ..AppChanges::default() };
+            assert!(world.refused(move |tx| portal::update(tx, &who, id, &edit, SITE)).await.contains("name"));
+        }
+        let similar = async |id: AppId| {
+            let find = move |tx: &mut Tx<'_>| {
+                let app = network::apps::find(tx, id)?;
+                Ok(app_names::find_similar_app(tx, &app)?.map(|other| (other.owner_id, other.name)))
+            };
+            world.store.read(find).await.unwrap()
+        };
+        made(&world, ada).await;
+        assert_eq!(similar(id).await, None, "an app of the same developer");
+        let other = made(&world, eve).await;
+        assert_eq!(similar(other).await, Some((ada, "demo".to_owned())));
+        assert_eq!(similar(id).await, Some((eve, "demo".to_owned())));
+        let who = AuditActor::user(eve, "192.0.2.6");
+        let edit = AppChanges { name: Some("D\u{435}m0".to_owned()), ..AppChanges::default() };
+        world.write(move |tx| portal::update(tx, &who, other, &edit, SITE)).await;
+        assert_eq!(similar(id).await, Some((eve, "D\u{435}m0".to_owned())));
+        world.write(move |tx| network::apps::delete(tx, other)).await;
+        assert_eq!(similar(id).await, None);
     });
 }
 
@@ -66,7 +105,7 @@ fn developer_sees_own_apps_only() {
             })*};
         }
         hidden!(
-            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppChanges::default()),
+            |tx: &mut Tx<'_>, by: &AuditActor, id| portal::update(tx, by, id, &AppChanges::default(), SITE),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::rotate_credential(tx, by, id, AppCredentialKind::Api),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::delete(tx, by, id),
             |tx: &mut Tx<'_>, by: &AuditActor, id| portal::renew_owner_token(tx, by, id),
@@ -91,7 +130,7 @@ fn developer_changes_an_app() {
         let by = AuditActor::user(ada, "192.0.2.1");
         let act = |edit: AppChanges| {
             let by = by.clone();
-            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &edit)
+            move |tx: &mut Tx<'_>| portal::update(tx, &by, id, &edit, SITE)
         };
         let edit = AppChanges {
             name: Some(" another ".to_owned()),

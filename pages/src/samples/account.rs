@@ -98,6 +98,7 @@ pub(crate) fn connected_apps_states() -> Vec<(&'static str, ConnectedAppsPage)> 
         description: String::new(),
         website: None,
         owner: "marsh_lab".to_owned(),
+        similar: None,
     };
     let several = vec![
         connected_app_item(sample_app_summary(), PermissionLevel::Write),

@@ -3,10 +3,14 @@ use super::{
     signed_out_frame,
 };
 use crate::{
-    AuthorizationDeniedPage, CallbackDiff, ErrorPage, OAuth1AuthorizePage, OAuth2ConsentPage, PageErrorKind,
-    PermissionLevel, PinPage,
+    AppSummary, AuthorizationDeniedPage, CallbackDestination, CallbackDiff, ErrorPage, OAuth1AuthorizePage,
+    OAuth2ConsentPage, PageErrorKind, PermissionLevel, PinPage, SimilarApp,
 };
 use base::{Scope, Scopes};
+
+fn destination(address: &str, display_form: Option<&str>) -> CallbackDestination {
+    CallbackDestination { address: address.to_owned(), display_form: display_form.map(str::to_owned) }
+}
 
 pub(crate) fn authorize_states() -> Vec<(&'static str, OAuth1AuthorizePage)> {
     let of = |level, email| OAuth1AuthorizePage {
@@ -16,7 +20,7 @@ pub(crate) fn authorize_states() -> Vec<(&'static str, OAuth1AuthorizePage)> {
         app: sample_app_summary(),
         level,
         email,
-        destination: Some("harbour-radio.example".to_owned()),
+        destination: Some(destination("harbour-radio.example", None)),
         switch: "/sign-in?next=1".to_owned(),
     };
     vec![
@@ -37,7 +41,7 @@ pub(crate) fn authorize_states() -> Vec<(&'static str, OAuth1AuthorizePage)> {
                 action: HOSTILE.to_owned(),
                 token: HOSTILE.to_owned(),
                 app: hostile_app_summary(),
-                destination: Some(HOSTILE.to_owned()),
+                destination: Some(destination(HOSTILE, Some(HOSTILE))),
                 switch: HOSTILE.to_owned(),
                 ..of(PermissionLevel::Read, false)
             },
@@ -69,7 +73,7 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
         app: sample_app_summary(),
         scopes,
         uses_plain_pkce: false,
-        destination: "harbour-radio.example".to_owned(),
+        destination: destination("harbour-radio.example", None),
         switch: "/sign-in?next=1".to_owned(),
     };
     let small = Scopes::from_slice(&[Scope::TweetRead, Scope::UsersRead]);
@@ -78,11 +82,22 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
         ("read", of(small)),
         ("usual", of(usual)),
         (
+            "similar",
+            OAuth2ConsentPage {
+                app: AppSummary {
+                    similar: Some(SimilarApp { name: "Harb0ur Radio".to_owned(), owner: "eve".to_owned() }),
+                    ..sample_app_summary()
+                },
+                destination: destination("xn--hrbour-radio-l8a.example", Some("h\u{e4}rbour-radio.example")),
+                ..of(small)
+            },
+        ),
+        (
             "everything",
             OAuth2ConsentPage {
                 frame: development_frame(signed_in_frame()),
                 uses_plain_pkce: true,
-                destination: "com.harbour.radio:// on this device".to_owned(),
+                destination: destination("com.harbour.radio:", None),
                 ..of(Scopes::all())
             },
         ),
@@ -92,7 +107,7 @@ pub(crate) fn consent_states() -> Vec<(&'static str, OAuth2ConsentPage)> {
                 frame: hostile_frame(),
                 hidden: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
                 app: hostile_app_summary(),
-                destination: HOSTILE.to_owned(),
+                destination: destination(HOSTILE, Some(HOSTILE)),
                 switch: HOSTILE_SWITCH.to_owned(),
                 ..of(usual)
             },

@@ -7,7 +7,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::security_headers;
 
-use super::app_summary::{load_app_summary, permission_level, redirect_destination};
+use super::app_summary::{callback_destination, load_app_summary, permission_level};
 use super::forms;
 use super::{BrowserVisit, PageExit, SignedInPerson, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
@@ -68,7 +68,7 @@ async fn authorization_page(
         app: load_app_summary(call, &pending.app).await?,
         level: permission_level(pending.permission),
         email: pending.app.request_email,
-        destination: pending.callback.as_deref().map(redirect_destination),
+        destination: pending.callback.as_deref().map(callback_destination),
         switch: sign_in::switch_account_path(next),
     };
     let reply = visit.render_page(call, &page)?;

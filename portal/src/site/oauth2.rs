@@ -8,7 +8,7 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers;
 
-use super::app_summary::{load_app_summary, redirect_destination};
+use super::app_summary::{callback_destination, load_app_summary};
 use super::forms::{self, PageQuery};
 use super::{BrowserVisit, PageExit, errors, redirect_to, redirect_to_app, run_page, sign_in};
 
@@ -58,7 +58,7 @@ pub(crate) fn show_consent(call: RequestContext) -> HandlerFuture {
             app: load_app_summary(&call, &found.app).await?,
             scopes: found.scopes,
             uses_plain_pkce: found.uses_plain_pkce && call.state.page_context.config.warns_about_plain_pkce,
-            destination: redirect_destination(&found.redirect_uri),
+            destination: callback_destination(&found.redirect_uri),
             switch: sign_in::switch_account_path(&next),
         };
         let reply = visit.render_page(&call, &page)?;

@@ -100,6 +100,23 @@ fn public_client_is_authorized() {
 }
 
 #[test]
+fn consent_page_tells_of_an_app_with_a_similar_name() {
+    let server = shared_server();
+    let (mut browser, owner) = Browser::of_someone(server);
+    let foreign = "https://xn--bcher-kva.example/cb";
+    let app = app(server, &["--callback", CALLBACK, "--callback", foreign]);
+    let page = browser.get(address(&app, &[("redirect_uri", foreign)])).text();
+    assert!(page.contains(">xn--bcher-kva.example</bdi> (displayed as <bdi>b\u{fc}cher.example</bdi>)."), "{page}");
+    assert!(!page.contains("similar name"), "{page}");
+    let copy = text(&app, "name").replace("App", "\u{410}PP-");
+    server.run_cli(&["app", "create", &copy, "--owner", &owner]).assert_success();
+    let page = browser.get(address(&app, &[])).text();
+    assert!(page.contains("<bdi class=\"strong\">client.example</bdi>."), "{page}");
+    let rest = page.split_once("Another app has a similar name").unwrap_or_else(|| panic!("{page}")).1;
+    assert!(rest.contains(&copy) && rest.contains(&format!("@{owner}")), "{rest}");
+}
+
+#[test]
 fn denial_and_invalid_request_redirect_with_an_error() {
     let server = shared_server();
     let (mut browser, _) = Browser::of_someone(server);
