@@ -64,18 +64,18 @@ mod tests {
     /// A hundred thousand tokens: none twice, and every letter at every place as often as any other.
     #[test]
     fn tokens_show_no_pattern() {
-        const TOKENS: u32 = 100_000;
         const LENGTH: usize = 22;
+        let tokens: u32 = std::env::var("LOCUM_TOKEN_SAMPLES").map_or(100_000, |text| text.parse().unwrap());
         let mut seen = std::collections::HashSet::new();
         let mut counts = vec![[0_u32; 256]; LENGTH];
-        for _ in 0..TOKENS {
+        for _ in 0..tokens {
             let token = Rng::Os.random_token(LENGTH).unwrap();
             for (place, letter) in token.bytes().enumerate() {
                 counts[place][usize::from(letter)] += 1;
             }
             assert!(seen.insert(token), "the same token twice");
         }
-        let expected = f64::from(TOKENS) / 62.0;
+        let expected = f64::from(tokens) / 62.0;
         for (place, counts) in counts.iter().enumerate() {
             let used = counts.iter().filter(|count| **count > 0);
             let off = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;

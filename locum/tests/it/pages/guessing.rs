@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::browser::{Browser, hidden, posted, someone};
 use crate::harness::{TestRequest, TestServer};
 
@@ -93,45 +91,36 @@ fn reads(server: &TestServer, count: usize, request: &TestRequest) -> Vec<Durati
     took
 }
 
-/// While passwords are hashed, reads go on: none waits for the queue of those who sign in.
+/// While passwords are hashed, reads go on: none waits for the queue of those who sign in. With 200 sign-ins, on an idle
+/// machine, they take at most three times as long as without.
 #[test]
 fn reads_are_not_delayed_by_sign_ins() {
+    let sign_ins = std::env::var("LOCUM_SIGN_INS").map_or(20, |text| text.parse().unwrap());
+    let is_measured = sign_ins >= 200;
+    let count = if is_measured { 2000 } else { 20 };
     let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
     let user = server.new_user("reader");
     let id = user.publish_text("Still here");
     let request = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&user.token);
-    let attempts = attempts(&server, 20);
+    let attempts = attempts(&server, sign_ins);
+    let p99 = |took: &[Duration]| took[took.len() * 99 / 100];
+    let before = p99(&reads(&server, count, &request));
     std::thread::scope(|scope| {
         let start = base::clock::monotonic_now();
         let all: Vec<_> = attempts.into_iter().map(|attempt| scope.spawn(|| server.send(attempt).status)).collect();
-        let took = reads(&server, 20, &request);
+        let took = reads(&server, count, &request);
         let at_once = start.elapsed();
         for one in all {
             assert!(matches!(one.join().unwrap(), 400 | 429));
         }
         let queue = start.elapsed();
-        // Behind the queue, twenty reads would take twenty times as long as it.
-        assert!(at_once < queue * 3, "{took:?} beside {queue:?}");
-    });
-}
-
-/// Run alone, on a quiet machine: `cargo test -p locum --test it -- --ignored two_hundred`.
-#[test]
-#[ignore = "measures"]
-fn two_hundred_sign_ins_slow_reads_by_less_than_three_times() {
-    let server = TestServer::start(&["--set", "listen.trusted_proxies=127.0.0.1"]);
-    let user = server.new_user("reader");
-    let id = user.publish_text("Still here");
-    let request = TestRequest::get(format!("/2/posts?ids={id}")).bearer(&user.token);
-    reads(&server, 500, &request);
-    let before = reads(&server, 2000, &request)[1980];
-    let attempts = attempts(&server, 200);
-    let during = std::thread::scope(|scope| {
-        for attempt in attempts {
-            scope.spawn(|| server.send(attempt));
+        let during = p99(&took);
+        eprintln!("{sign_ins} sign-ins: p99 of a read {before:?}, meanwhile {during:?}");
+        if is_measured {
+            assert!(during < before * 3, "{before:?} {during:?}");
+        } else {
+            // Behind the queue, twenty reads would take twenty times as long as it.
+            assert!(at_once < queue * 3, "{took:?} beside {queue:?}");
         }
-        reads(&server, 2000, &request)[1980]
     });
-    eprintln!("{}", json!({"p99_before": before.as_micros(), "p99_during": during.as_micros()}));
-    assert!(during < before * 3, "{before:?} {during:?}");
 }

@@ -5,7 +5,7 @@ use network::apps::{self, OAuthClientKind};
 use network::oauth2_flow::{self as flow, ClientCredentials};
 
 use super::{Party, party, said};
-use crate::sign_in::medians;
+use crate::sign_in::{assert_same_time, medians, timing_samples};
 use crate::world::{World, on_each_engine};
 
 const MISSING: &str = "unauthorized_client: Missing valid authorization header";
@@ -110,15 +110,14 @@ fn unknown_client_takes_as_long_as_a_wrong_secret() {
         let public = party(&world, "phone", OAuthClientKind::Native).await;
         let wrong = |id: &str| came((id, "wrong"), "", "");
         let known = wrong(&known.app.client_id);
-        for other in [wrong("nobody"), wrong(&public.app.client_id)] {
+        let samples = timing_samples(400);
+        for (what, other) in [("unknown", wrong("nobody")), ("public", wrong(&public.app.client_id))] {
             let (world, all) = (&world, &[known.clone(), other]);
-            let [one, two] = medians(400, async |turn| {
+            let both = medians(samples, async |turn| {
                 let message = judge(world, all[turn].clone()).await;
                 assert_eq!(message, MISSING);
-            })
-            .await;
-            let (low, high) = (one.min(two), one.max(two));
-            assert!(high < low * 2 + 200, "{one} µs, {two} µs");
+            });
+            assert_same_time(samples, both.await, 200, what);
         }
     });
 }
