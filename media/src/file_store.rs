@@ -13,6 +13,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt};
 
+use crate::file_listing::NETWORK_FILE;
 use crate::{Bucket, MediaFormat};
 
 /// Bytes buffered before they are written.
@@ -20,9 +21,9 @@ const PART_BYTES: usize = 1024 * 1024;
 /// The same for a bucket, where 5 MiB is the minimum and all parts but the last have the same size.
 const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
 /// Uploads in progress, which always stay in the folder.
-const UPLOADS_PREFIX: &str = "uploads/";
+pub(crate) const UPLOADS_PREFIX: &str = "uploads/";
 /// Written and deleted to check that a bucket is writable.
-const CHECK_FILE: &str = "locum-check";
+pub(crate) const CHECK_FILE: &str = "locum-check";
 
 #[derive(Debug, thiserror::Error)]
 #[error("file store: {0}")]
@@ -31,9 +32,10 @@ pub struct FileStoreError(#[from] Error);
 /// Files by name. Clones share one store.
 #[derive(Clone)]
 pub struct FileStore {
-    local: Arc<dyn ObjectStore>,
-    bucket: Option<Arc<dyn ObjectStore>>,
-    folder: PathBuf,
+    pub(crate) local: Arc<dyn ObjectStore>,
+    pub(crate) bucket: Option<Arc<dyn ObjectStore>>,
+    /// Empty if `local` is a bucket.
+    pub(crate) folder: PathBuf,
 }
 
 impl fmt::Debug for FileStore {
@@ -85,7 +87,7 @@ impl FileStore {
         let mut moved = 0;
         while let Some(file) = found.try_next().await? {
             let name = file.location.as_ref();
-            if name.starts_with(UPLOADS_PREFIX) {
+            if name.starts_with(UPLOADS_PREFIX) || name == NETWORK_FILE {
                 continue;
             }
             // An object of the same name and size is left from an earlier move or a repeated
@@ -130,7 +132,7 @@ impl FileStore {
     /// The file becomes visible, whole, once [`FileWriter::finish`] succeeds.
     pub async fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
         let target = self.write_target(name);
-        let local = Arc::ptr_eq(target, &self.local);
+        let local = Arc::ptr_eq(target, &self.local) && !self.folder.as_os_str().is_empty();
         Ok(FileWriter {
             upload: target.put_multipart(&parse_path(name)?).await?,
             part_bytes: if local { PART_BYTES } else { BUCKET_PART_BYTES },
@@ -312,7 +314,7 @@ fn byte_length(bytes: &[u8]) -> u64 {
     u64::try_from(bytes.len()).unwrap_or(u64::MAX)
 }
 
-async fn collect_bytes(part: FileRange) -> Result<Bytes, FileStoreError> {
+pub(crate) async fn collect_bytes(part: FileRange) -> Result<Bytes, FileStoreError> {
     let whole = part.bytes.try_fold(BytesMut::new(), |mut all, bytes| {
         all.extend_from_slice(&bytes);
         std::future::ready(Ok(all))
@@ -320,11 +322,11 @@ async fn collect_bytes(part: FileRange) -> Result<Bytes, FileStoreError> {
     Ok(whole.await?.freeze())
 }
 
-fn parse_path(name: &str) -> Result<Path, FileStoreError> {
+pub(crate) fn parse_path(name: &str) -> Result<Path, FileStoreError> {
     Ok(Path::parse(name).map_err(Error::from)?)
 }
 
-fn optional_object<T>(found: Result<T, Error>) -> Result<Option<T>, FileStoreError> {
+pub(crate) fn optional_object<T>(found: Result<T, Error>) -> Result<Option<T>, FileStoreError> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(Error::NotFound { .. }) => Ok(None),

@@ -2,6 +2,7 @@
 //! declared type.
 
 mod bucket;
+mod file_listing;
 mod file_store;
 mod format;
 mod gif;
@@ -15,6 +16,7 @@ mod strip_metadata;
 mod webp;
 
 pub use bucket::Bucket;
+pub use file_listing::{ListedFile, ListedFiles, NETWORK_FILE};
 pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter};
 pub use format::MediaFormat;
 pub use mp4::{VideoProperties, measure_video};
