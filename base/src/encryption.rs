@@ -36,6 +36,10 @@ pub enum MasterKeyError {
 }
 
 impl MasterKey {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     pub fn generate(rng: &Rng) -> Result<Self, Fault> {
         rng.random_bytes().map(Self)
     }

@@ -1,6 +1,7 @@
 //! The `locum` binary: command line, configuration, startup and development data.
 
 mod arguments;
+mod backup;
 mod cli;
 mod command;
 mod command_error;

@@ -95,4 +95,7 @@ impl DevArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
+    /// Start an empty network although the data directory belonged to one whose database is missing or empty
+    #[arg(long)]
+    pub(crate) init: bool,
 }

@@ -37,17 +37,27 @@ pub(crate) enum EnvFormat {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RestoreArgs {
-    /// The backup file
-    pub(crate) file: PathBuf,
-    /// Recompute all counters of the backup before restoring it
+    /// The backup file, or the folder or `s3://bucket/prefix` of several backups
+    pub(crate) source: String,
+    /// The id of the backup [default: the newest]
+    #[arg(long, value_name = "ID")]
+    pub(crate) backup: Option<String>,
+    /// Check the backup completely in a scratch folder without restoring it
     #[arg(long)]
     pub(crate) verify: bool,
     /// Move an existing database aside
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Verify the backup without restoring it
+    /// Restore although media files are missing from the backup or damaged
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub(crate) allow_missing_media: bool,
+    /// Decrypt the master key in the backup with the passphrase in this file; it is written to the key file if there
+    /// is none
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_passphrase_file: Option<PathBuf>,
+    /// A new file for the decrypted master key
+    #[arg(long, value_name = "FILE", requires = "key_passphrase_file")]
+    pub(crate) master_key: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]

@@ -82,9 +82,9 @@ pub(crate) enum CliCommand {
     Import(ImportCommand),
     /// Export everything as JSON Lines
     Export(ExportArgs),
-    /// Write a consistent backup of the database while it is in use
+    /// Back up the database and media files while they are in use
     Backup(BackupArgs),
-    /// Restore the database from a backup
+    /// Check a backup, and restore the database and media files from it
     Restore(RestoreArgs),
     /// Recompute all counters and report differences
     Fsck,

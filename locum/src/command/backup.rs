@@ -2,27 +2,65 @@
 
 use std::path::PathBuf;
 
-use base::Error;
+use base::{Error, Refusal};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::export;
-use super::output_file::ensure_new_file;
+use crate::backup::{BackupLocation, BackupOptions, create_backup, read_passphrase};
+use crate::command_error::CommandError;
 use crate::instance::Instance;
 
 #[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BackupArgs {
-    /// The output file; for PostgreSQL it contains JSON Lines without keys and passwords, so use `pg_dump` for a
-    /// full backup
-    pub(super) file: PathBuf,
+    /// A new file, a folder (ending in `/` if it is new) or `s3://bucket/prefix`; a folder or bucket keeps several
+    /// backups and each media file once
+    target: String,
+    /// Leave out the database; PostgreSQL databases are backed up with `pg_dump`
+    #[arg(long)]
+    media_only: bool,
+    /// Keep this many backups in the folder or bucket and remove older ones
+    #[arg(long, value_name = "N")]
+    keep: Option<usize>,
+    /// Include the master key, encrypted with the passphrase in this file
+    #[arg(long, value_name = "FILE")]
+    key_passphrase_file: Option<PathBuf>,
 }
 
-pub(super) async fn execute(instance: &Instance, backup: &BackupArgs) -> Result<Value, Error> {
-    ensure_new_file(&backup.file)?;
-    if instance.store.is_shared() {
-        return export::export_to_file(instance, &backup.file).await;
+const POSTGRES_REFUSAL: &str = "a PostgreSQL database is backed up with `pg_dump --format=custom` or base backups; \
+                                use --media-only for the media files, after the database";
+
+impl BackupArgs {
+    /// The running server has a different working directory.
+    pub(super) fn make_absolute(&mut self) -> Result<(), CommandError> {
+        self.key_passphrase_file.as_mut().map_or(Ok(()), super::make_absolute)?;
+        if self.target.starts_with("s3://") {
+            return Ok(());
+        }
+        let is_folder = self.target.ends_with('/');
+        let mut path = PathBuf::from(&self.target);
+        super::make_absolute(&mut path)?;
+        self.target = path.to_str().unwrap_or(&self.target).trim_end_matches('/').to_owned();
+        if is_folder {
+            self.target.push('/');
+        }
+        Ok(())
     }
-    let bytes = instance.store.backup(backup.file.clone()).await?;
-    Ok(json!({"file": backup.file, "bytes": bytes}))
+}
+
+pub(super) async fn execute(instance: &Instance, args: &BackupArgs) -> Result<Value, Error> {
+    let refused = |message: &str| Refusal::invalid_parameter("target", &args.target, message.to_owned());
+    if instance.store.is_shared() && !args.media_only {
+        return Err(refused(POSTGRES_REFUSAL).into());
+    }
+    let location = BackupLocation::parse(&instance.settings, &args.target);
+    let location = location.map_err(|error| refused(error.message()))?;
+    if let BackupLocation::File(path) = &location {
+        super::output_file::ensure_new_file(path)?;
+    }
+    let passphrase = args.key_passphrase_file.as_deref().map(read_passphrase).transpose();
+    let passphrase = passphrase.map_err(|error| refused(error.message()))?;
+    let options = BackupOptions { media_only: args.media_only, passphrase, keep: args.keep };
+    let report = Box::pin(create_backup(instance, &location, &options)).await?;
+    Ok(json!(report))
 }

@@ -120,7 +120,7 @@ impl AdminCommand {
             Self::Trigger(_) => "trigger",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
-            Self::Backup(_) => "copying",
+            Self::Backup(_) => "copying files",
             Self::Keys(_) => "sealing",
             Self::Fsck => "counting",
             Self::Reindex => "indexing",
@@ -156,7 +156,7 @@ impl AdminCommand {
             Self::Sign(command) => command.read_stdin_inputs(),
             Self::Import(command) => make_absolute(command.path_mut()),
             Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
-            Self::Backup(backup) => make_absolute(&mut backup.file),
+            Self::Backup(backup) => backup.make_absolute(),
         }
     }
 }

@@ -10,14 +10,16 @@ use web::limits::RateLimitMode;
 
 use super::key::RunMode;
 use super::keys::{
-    AdsSection, AuthSection, Config, CoreSection, DbSection, KEYS, LimitsSection, ListenSection, MailSection,
-    MediaSection, ObserveSection, SecretsSection,
+    AdsSection, AuthSection, Config, CoreSection, DbSection, KEYS, LimitsSection, ListenSection,
+    MailSection, MediaSection, ObserveSection, SecretsSection,
 };
 use super::text::from_text;
 use super::types::CountedVideos;
 use super::values::{ConfigValues, ValueOrigin};
 use super::webhooks::webhook_settings;
 use crate::command_error::CommandError;
+
+const PLAIN_S3: &str = "media.s3_endpoint uses plain http: production requires https, or media.danger_plain_s3";
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerSettings {
@@ -37,6 +39,7 @@ pub(crate) struct ServerSettings {
     pub(crate) mail: Option<MailSettings>,
     pub(crate) media_dir: PathBuf,
     pub(crate) media_bucket: Option<media::Bucket>,
+    pub(crate) media: MediaSection,
     pub(crate) webhooks: WebhookSettings,
     pub(crate) webhook_retention_ms: i64,
     pub(crate) dangers: Vec<&'static str>,
@@ -70,8 +73,9 @@ impl ServerSettings {
             }),
             control_port_may_change: !values.is_set("listen.control_addr"),
             mail: mail_settings(config.mail)?,
-            media_dir: config.media.dir.unwrap_or_else(|| config.core.data_dir.join("media")),
+            media_dir: config.media.dir.clone().unwrap_or_else(|| config.core.data_dir.join("media")),
             media_bucket,
+            media: config.media,
             webhook_retention_ms: config.webhooks.retention.as_ms(),
             webhooks: webhook_settings(config.webhooks, config.core.node)?,
             dangers: enabled_dangers(values),
@@ -133,6 +137,15 @@ impl ServerSettings {
         }
     }
 
+    /// A bucket for backups, on the S3 server of `media`.
+    pub(crate) fn bucket_at(&self, url: &str) -> Result<media::Bucket, CommandError> {
+        let bucket = configured_bucket(&self.media, url, "a backup's bucket")?;
+        if self.mode == RunMode::Serve && bucket.uses_plain_http() && !self.media.danger_plain_s3 {
+            return Err(CommandError::WrongMode(PLAIN_S3.to_owned()));
+        }
+        Ok(bucket)
+    }
+
     /// With port 0, the control port becomes a free port as well.
     pub(crate) fn set_port(&mut self, port: Option<u16>) {
         let Some(port) = port else { return };
@@ -176,10 +189,7 @@ fn check_dangers(config: &Config, bucket: Option<&media::Bucket>) -> Result<(), 
             "core.base_url uses plain http: production requires https, a trusted proxy (listen.trusted_proxies), or \
              core.danger_plain_http",
         ),
-        (
-            bucket.is_some_and(media::Bucket::uses_plain_http) && !config.media.danger_plain_s3,
-            "media.s3_endpoint uses plain http: production requires https, or media.danger_plain_s3",
-        ),
+        (bucket.is_some_and(media::Bucket::uses_plain_http) && !config.media.danger_plain_s3, PLAIN_S3),
         (
             config.limits.rate_limits.0 != RateLimitMode::Table && !config.limits.danger_rate_limits,
             "limits.rate_limits: production uses the published limits unless limits.danger_rate_limits is set",
@@ -206,19 +216,20 @@ fn mail_settings(section: MailSection) -> Result<Option<MailSettings>, CommandEr
 }
 
 fn media_bucket(section: &MediaSection) -> Result<Option<media::Bucket>, CommandError> {
-    let Some(url) = &section.s3_url else {
-        return Ok(None);
-    };
-    let mut bucket = media::Bucket::parse_url(url).ok_or_else(|| {
-        CommandError::Usage("media.s3_url: expected `s3://bucket` or `s3://bucket/prefix`".to_owned())
-    })?;
-    let missing = |name| CommandError::Usage(format!("{name} is not set; media.s3_url requires it"));
+    section.s3_url.as_ref().map(|url| configured_bucket(section, url, "media.s3_url")).transpose()
+}
+
+/// `key` is what names the URL.
+fn configured_bucket(section: &MediaSection, url: &str, key: &str) -> Result<media::Bucket, CommandError> {
+    let mut bucket = media::Bucket::parse_url(url)
+        .ok_or_else(|| CommandError::Usage(format!("{key}: expected `s3://bucket` or `s3://bucket/prefix`")))?;
+    let missing = |name| CommandError::Usage(format!("{name} is not set; {key} requires it"));
     bucket.endpoint = section.s3_endpoint.as_ref().map(|endpoint| endpoint.0.clone());
     bucket.region.clone_from(&section.s3_region);
     bucket.access_key = section.s3_access_key.clone().ok_or_else(|| missing("media.s3_access_key"))?;
     let secret = section.s3_secret_key.as_ref().ok_or_else(|| missing("media.s3_secret_key"))?;
     secret.0.expose_secret().clone_into(&mut bucket.secret_key);
-    Ok(Some(bucket))
+    Ok(bucket)
 }
 
 fn enabled_dangers(values: &ConfigValues) -> Vec<&'static str> {

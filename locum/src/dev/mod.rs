@@ -107,12 +107,12 @@ fn print_banner(
 }
 
 fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
-    let DataFolder { manifest: record, keyring, is_new } = found;
+    let DataFolder { manifest: mut record, keyring, is_new } = found;
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
     // Ask the database: an earlier start may have been interrupted.
     let first = if is_new { Rng::Os } else { instance::instance_rng(&record) };
     let store = instance::open_store(options(first))?;
-    instance::check_store_matches(&store, &record)?;
+    instance::check_store_matches(&store, &mut record)?;
     record.write(&settings.core.data_dir)?;
     let made = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
     if made.is_some() && !is_new {

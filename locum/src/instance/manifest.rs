@@ -17,6 +17,9 @@ pub(crate) struct InstanceManifest {
     pub(crate) seed: u64,
     /// The number of starts. Seeds a development server's random numbers, so that no id or key is issued twice.
     pub(crate) starts: u64,
+    /// The id in the database; empty before it is known.
+    #[serde(default)]
+    pub(crate) network: String,
 }
 
 impl InstanceManifest {

@@ -11,13 +11,33 @@ use crate::config::{RunMode, ServerSettings};
 
 /// With `new`, a missing key file is created.
 pub(crate) fn load_keyring(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<Keyring, CommandError> {
+    Ok(Keyring::new(load_current_key(settings, rng, new)?, load_old_keys(settings)?))
+}
+
+/// The current key, then the old ones.
+pub(crate) fn load_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, CommandError> {
+    let current = load_current_key(settings, &Rng::Os, false)?;
+    Ok(std::iter::once(current).chain(load_old_keys(settings)?).collect())
+}
+
+/// Writes the first key to `file`, which must not exist, and the others next to it.
+pub(crate) fn write_key_files(file: &Path, keys: &[MasterKey]) -> Result<(), CommandError> {
+    if file.exists() {
+        return Err(CommandError::Usage(format!("{} already exists", file.display())));
+    }
+    for (number, key) in keys.iter().enumerate().rev() {
+        let path = if number == 0 { file.to_owned() } else { old_key_file(file, key) };
+        write_private(&path, key.encode().expose_secret())?;
+    }
+    Ok(())
+}
+
+fn load_old_keys(settings: &ServerSettings) -> Result<Vec<MasterKey>, CommandError> {
     let mut old = settings.secrets.old_master_key_files.clone();
     if let Some(file) = key_file_path(settings) {
         old.extend(previous_key_files(&file));
     }
-    let old = old.iter().map(|path| read_key_file(path));
-    let old = old.collect::<Result<Vec<_>, CommandError>>()?;
-    Ok(Keyring::new(load_current_key(settings, rng, new)?, old))
+    old.iter().map(|path| read_key_file(path)).collect()
 }
 
 /// `None` if the configuration contains the key itself.
@@ -49,12 +69,17 @@ fn previous_key_files(file: &Path) -> Vec<PathBuf> {
 /// Replaces the key in a file and keeps the old one next to it. The replacement is atomic: a crash loses neither key.
 pub(crate) fn replace_key_file(file: &Path, rng: &Rng) -> Result<MasterKey, CommandError> {
     let before = read_key_file(file)?;
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", format_key_id(before.id())));
-    write_private(&file.with_file_name(name), before.encode().expose_secret())?;
+    write_private(&old_key_file(file, &before), before.encode().expose_secret())?;
     let next = MasterKey::generate(rng)?;
     write_private(file, next.encode().expose_secret())?;
     Ok(next)
+}
+
+/// Where an old key is kept: next to the current one.
+fn old_key_file(file: &Path, key: &MasterKey) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", format_key_id(key.id())));
+    file.with_file_name(name)
 }
 
 fn load_current_key(settings: &ServerSettings, rng: &Rng, new: bool) -> Result<MasterKey, CommandError> {

@@ -4,18 +4,22 @@ mod blocking;
 mod encrypted_facts;
 mod manifest;
 mod master_key;
+mod media_owner;
 mod open;
 mod private_files;
 
 pub(crate) use blocking::block_on;
 pub(crate) use encrypted_facts::{read_encrypted_fact, set_encrypted_fact, shared_key};
 pub(crate) use manifest::{InstanceManifest, mode_from_manifest};
-pub(crate) use master_key::{create_key_file, key_file_path, load_keyring, replace_key_file};
-pub(crate) use open::{
-    COMMANDS_NODE, CreatePolicy, DataFolder, check_store_matches, find_or_create, instance_rng, open, open_store,
-    store_options,
+pub(crate) use master_key::{
+    create_key_file, key_file_path, load_keyring, load_keys, replace_key_file, write_key_files,
 };
-pub(crate) use private_files::{check_writable, write_private};
+pub(crate) use media_owner::{claim_media, refuse_media_without_database};
+pub(crate) use open::{
+    COMMANDS_NODE, CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, instance_rng, open,
+    open_store, store_options,
+};
+pub(crate) use private_files::{check_writable, create_private_folder, write_private};
 
 use std::sync::Arc;
 

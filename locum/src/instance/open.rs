@@ -14,9 +14,14 @@ use crate::config::{RunMode, ServerSettings};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CreatePolicy {
+    /// Also if the database of an existing data directory is missing or empty.
+    Initialize,
     CreateMissing,
     RequireExisting,
 }
+
+/// The fact that tells the databases, media folders and backups of networks apart: 128 random bits in hexadecimal.
+pub(crate) const NETWORK_ID_KEY: &str = "network_id";
 
 pub(crate) struct DataFolder {
     pub(crate) manifest: InstanceManifest,
@@ -50,6 +55,7 @@ pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) 
         world: settings.core.world.0.clone(),
         seed: settings.core.seed,
         starts: 0,
+        network: String::new(),
     });
     record.starts += 1;
     Ok(DataFolder { manifest: record, is_new, keyring })
@@ -61,12 +67,15 @@ pub(crate) fn open(
     node: u16,
     progress: Arc<dyn ProgressReporter>,
 ) -> Result<Instance, CommandError> {
-    let folder = find_or_create(&settings, creating)?;
+    let mut folder = find_or_create(&settings, creating)?;
     private_files::restrict_access(&settings)?;
-    check_database_file(&settings, folder.is_new)?;
+    check_database_exists(&settings, folder.is_new, creating)?;
+    if creating == CreatePolicy::Initialize && !has_database(&settings)? {
+        folder.manifest.network.clear();
+    }
     let rng = instance_rng(&folder.manifest);
     let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;
-    check_store_matches(&store, &folder.manifest)?;
+    check_store_matches(&store, &mut folder.manifest)?;
     folder.manifest.write(&settings.core.data_dir)?;
     Ok(Instance {
         settings,
@@ -116,20 +125,29 @@ fn check_mode(settings: &ServerSettings, record: Option<&InstanceManifest>) -> R
 }
 
 /// A network that lost its database must not start again as an empty one.
-fn check_database_file(settings: &ServerSettings, is_new: bool) -> Result<(), CommandError> {
-    let DatabaseLocation::File(path) = settings.database_location() else {
-        return Ok(());
-    };
-    let has_data = || std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
-    if is_new || settings.mode != RunMode::Serve || has_data() {
+fn check_database_exists(settings: &ServerSettings, is_new: bool, creating: CreatePolicy) -> Result<(), CommandError> {
+    if is_new || settings.mode != RunMode::Serve || creating == CreatePolicy::Initialize || has_database(settings)? {
         return Ok(());
     }
+    let (database, restore) = match settings.database_location() {
+        DatabaseLocation::File(path) => (path.display().to_string(), "locum restore"),
+        DatabaseLocation::Server(_) => ("on the PostgreSQL server".to_owned(), "pg_restore"),
+    };
     Err(CommandError::Failed(format!(
-        "{} exists, but its database {} is missing or empty: restore a backup with `locum restore`, or remove \
-         world.json to start an empty network",
+        "{} exists, but its database {database} is missing or empty: restore a backup with `{restore}`, or start an \
+         empty network with `locum serve --init`",
         settings.core.data_dir.display(),
-        path.display()
     )))
+}
+
+pub(super) fn has_database(settings: &ServerSettings) -> Result<bool, Fault> {
+    match settings.database_location() {
+        DatabaseLocation::File(path) => Ok(std::fs::metadata(&path).is_ok_and(|file| file.len() > 0)),
+        location @ DatabaseLocation::Server(_) => {
+            let migrations = block_on(Store::migration_status(location))?;
+            Ok(migrations.iter().any(|migration| migration.applied_at.is_some()))
+        }
+    }
 }
 
 /// The operating system's in production; in development, derived from the seed and the number of starts, so that no id
@@ -142,29 +160,46 @@ pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
     Rng::from_seed(record.seed ^ record.starts.wrapping_mul(stride))
 }
 
-/// Detects a database that belongs to another data directory.
-pub(crate) fn check_store_matches(store: &Store, record: &InstanceManifest) -> Result<(), CommandError> {
-    let mode = record.mode.clone();
-    let stored_mode = block_on(store.write(move |tx| {
+/// Detects a database that belongs to another data directory, and learns the network's id from it.
+pub(crate) fn check_store_matches(store: &Store, record: &mut InstanceManifest) -> Result<(), CommandError> {
+    let (mode, known) = (record.mode.clone(), record.network.clone());
+    let facts = block_on(store.write(move |tx| {
         let stored_mode = meta::get(tx, "mode")?;
+        let network = meta::get(tx, NETWORK_ID_KEY)?;
+        let foreign = network.as_ref().is_some_and(|id| !known.is_empty() && *id != known);
         if stored_mode.is_none() {
             meta::set(tx, "mode", &mode)?;
         }
-        Ok::<_, Error>(stored_mode)
+        let id = match network {
+            Some(id) => id,
+            None if known.is_empty() => format!("{:032x}", u128::from_be_bytes(Rng::Os.random_bytes()?)),
+            None => known.clone(),
+        };
+        meta::set(tx, NETWORK_ID_KEY, &id)?;
+        Ok::<_, Error>((stored_mode, id, foreign))
     }))?;
-    match stored_mode {
-        Some(stored_mode) if stored_mode != record.mode => Err(CommandError::WrongMode(format!(
+    let (stored_mode, network, foreign) = facts;
+    if let Some(stored_mode) = stored_mode.filter(|mode| *mode != record.mode) {
+        return Err(CommandError::WrongMode(format!(
             "the database was created by `locum {stored_mode}` and cannot be opened by `locum {}`",
             record.mode
-        ))),
-        _ => Ok(()),
+        )));
     }
+    if foreign {
+        return Err(CommandError::Failed(format!(
+            "the database is that of network {network}, and world.json that of network {}: set core.data_dir and \
+             db.url so that they belong together",
+            record.network
+        )));
+    }
+    record.network = network;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::private_files::restrict_access;
-    use super::{CreatePolicy, check_database_file, find_or_create};
+    use super::{CreatePolicy, check_database_exists, find_or_create};
     use crate::command_error::CommandError;
     use crate::config::{ConfigSources, RunMode, ServerSettings, load};
     use std::fs::Permissions;
@@ -228,12 +263,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let serve = settings(RunMode::Serve, folder.path(), &[]);
         let database = folder.path().join("locum.db");
-        assert!(check_database_file(&serve, true).is_ok());
+        let check = |is_new, creating| check_database_exists(&serve, is_new, creating);
+        assert!(check(true, CreatePolicy::CreateMissing).is_ok());
         for content in [None, Some(""), Some("SQLite format 3")] {
             if let Some(content) = content {
                 std::fs::write(&database, content).unwrap();
             }
-            let checked = check_database_file(&serve, false);
+            let checked = check(false, CreatePolicy::CreateMissing);
+            assert!(check(false, CreatePolicy::Initialize).is_ok());
             assert_eq!(checked.is_ok(), content.is_some_and(|content| !content.is_empty()));
         }
     }

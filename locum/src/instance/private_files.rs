@@ -12,7 +12,7 @@ use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
 /// Mode 0700.
-pub(super) fn create_private_folder(path: &Path) -> Result<(), Fault> {
+pub(crate) fn create_private_folder(path: &Path) -> Result<(), Fault> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| Fault::from_cause(format!("creating {}", path.display()), error))
 }

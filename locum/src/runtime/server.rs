@@ -18,7 +18,7 @@ use super::sockets::{self, BoundSockets, ListeningAddresses};
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, notify};
 use crate::command_error::CommandError;
-use crate::instance::{Instance, SEARCH_INDEX_DIR};
+use crate::instance::{self, Instance, SEARCH_INDEX_DIR};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -75,6 +75,7 @@ async fn run_until_shutdown(
     let files = settings.open_media_files()?;
     let checked = files.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
+    instance::claim_media(settings.mode, &instance.store, &files).await?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.core.data_dir)?;
     let BoundSockets { public, sandbox, control, local, listening, token } = sockets;

@@ -15,14 +15,14 @@ pub(crate) fn run_migrate_command(
 ) -> Result<(), CommandError> {
     let settings = common.load_settings()?;
     if matches!(verb, MigrateCommand::Up) {
-        let found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
-        let rng = instance::instance_rng(&found.manifest);
+        let mut found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
+        let rng = instance::instance_rng(&mut found.manifest);
         let store = instance::open_store(StoreOptions {
             node: COMMANDS_NODE,
             migrate: true,
             ..instance::store_options(&settings, rng, found.keyring)
         })?;
-        instance::check_store_matches(&store, &found.manifest)?;
+        instance::check_store_matches(&store, &mut found.manifest)?;
         found.manifest.write(&settings.core.data_dir)?;
         let applied =
             store.applied_migrations.iter().map(|applied| json!({"version": applied.version, "name": applied.name}));

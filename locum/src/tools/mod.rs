@@ -10,6 +10,7 @@ mod init;
 mod migrate;
 mod proxy_check;
 mod restore;
+mod restore_media;
 mod routes;
 mod version;
 mod webhook_listener;

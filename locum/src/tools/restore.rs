@@ -1,123 +1,256 @@
-//! `locum restore`: verifies a backup, then replaces the database with it.
+//! `locum restore`: checks a backup completely, then puts its files where a server expects them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use base::encryption::{Keyring, MasterKey};
 use base::{Error, Fault, Rng, clock};
 use serde_json::{Value, json};
-use store::{DatabaseLocation, Store, StoreOptions, meta};
+use store::{DatabaseLocation, Store, StoreOptions};
 
 use super::fsck;
+use super::restore_media::{MediaCheck, install_media, list_unlisted_media};
 use crate::arguments::{GlobalArgs, RestoreArgs};
+use crate::backup::{BackupLocation, BackupManifest, BackupReader, HashedContent, ScratchFolder, read_passphrase};
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::ServerSettings;
-use crate::instance::{self, CreatePolicy, Instance, NoProgress};
+use crate::instance::{self, Instance, InstanceManifest, NoProgress};
 use crate::output::{OutputOptions, TerminalProgress};
+
+const SCRATCH_FOLDER: &str = "restoring";
+const DATABASE_FILE: &str = "locum.db";
 
 pub(crate) fn restore_backup(
     common: &GlobalArgs,
     args: &RestoreArgs,
     output: OutputOptions,
 ) -> Result<ExitCode, CommandError> {
-    let settings = Arc::new(common.load_settings()?);
-    let DatabaseLocation::File(target) = settings.database_location() else {
-        return Err(CommandError::Usage(
-            "a copy of a PostgreSQL database is restored by `pg_restore`; JSON Lines are taken in \
-             by `locum import jsonl`"
-                .to_owned(),
-        ));
-    };
-    if target.exists() && !args.replace && !args.dry_run {
-        return Err(CommandError::Usage(format!(
-            "{} already exists; use --replace to move it aside",
-            target.display()
-        )));
+    let (reader, manifest) = open_backup(common, args)?;
+    let keys = unseal_keys(args, &manifest)?;
+    if let (Some(keys), Some(file), false) = (&keys, &args.master_key, args.verify) {
+        instance::write_key_files(file, keys)?;
     }
-    let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
-    let bar = TerminalProgress::new(output, "restoring");
-    let room = settings.core.data_dir.join("restoring");
-    let proved = verify_copy(&settings, &found, args, &room);
+    let settings = Arc::new(ServerSettings::from_values(&common.config_values(manifest.instance.mode()?, vec![])?)?);
+    let bar = TerminalProgress::new(output, if args.verify { "checking" } else { "restoring" });
+    let restore = Restore { settings, reader, manifest, args };
+    let outcome = if args.verify { restore.verify(keys) } else { restore.restore(keys) };
     bar.clear();
-    let checked = match proved {
-        Ok(checked) => checked,
-        Err(exit) => {
-            let _left = fs::remove_dir_all(&room);
-            return Err(exit);
-        }
-    };
-    let sound = checked.is_none() || fsck::exit_code(&checked.clone().unwrap_or_default()) == ExitCode::SUCCESS;
-    let mut answer = json!({"file": args.file, "restored": false, "check": checked});
-    if sound && !args.dry_run {
-        let aside = install_copy(&settings, &found, &room, &target)?;
-        answer = json!({"file": args.file, "restored": true, "aside": aside, "check": checked});
-    }
-    let _left = fs::remove_dir_all(&room);
+    let answer = outcome?;
+    let sound = answer.get("sound").and_then(Value::as_bool) == Some(true);
     output.print_value(&answer);
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Opens the backup as a separate database to check its schema, its key and, on request, its counters.
-fn verify_copy(
-    settings: &Arc<ServerSettings>,
-    found: &instance::DataFolder,
-    args: &RestoreArgs,
-    room: &Path,
-) -> Result<Option<Value>, CommandError> {
-    let _left = fs::remove_dir_all(room);
-    fs::create_dir(room).map_err(Fault::context("creating a directory for the backup"))?;
-    let copy = room.join("locum.db");
-    fs::copy(&args.file, &copy).map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
-    let store = instance::open_store(StoreOptions {
-        location: DatabaseLocation::File(copy),
-        data_dir: room.to_owned(),
-        ..instance::store_options(settings, Rng::Os, found.keyring.clone())
-    })?;
-    let said = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "mode")?)))?;
-    if said.is_none() {
-        return Err(CommandError::Failed(format!("{} is not a backup made by `locum backup`", args.file.display())));
-    }
-    instance::check_store_matches(&store, &found.manifest)?;
-    let instance = Instance {
-        settings: Arc::clone(settings),
-        store: Arc::new(store),
-        progress: Arc::new(NoProgress),
-        search: None,
-        evaluator: ads_delivery::evaluator::Evaluator::new(None),
+fn open_backup(common: &GlobalArgs, args: &RestoreArgs) -> Result<(BackupReader, BackupManifest), CommandError> {
+    let location = match BackupLocation::parse_path(&args.source) {
+        Some(location) => location,
+        None => BackupLocation::parse(&common.load_settings()?, &args.source)?,
     };
-    let checked = if args.verify || args.dry_run {
-        Some(instance::block_on(command::check_consistency(&instance))?)
-    } else {
-        None
-    };
-    instance.close();
-    Ok(checked)
+    let reader = BackupReader::open(&location)?;
+    let manifest = instance::block_on(async { Ok::<_, Fault>(reader.choose_manifest(args.backup.as_deref()).await) })??;
+    Ok((reader, manifest))
 }
 
-/// Holds the data directory's lock while the database is replaced.
-fn install_copy(
-    settings: &ServerSettings,
-    found: &instance::DataFolder,
-    room: &Path,
-    target: &Path,
-) -> Result<Option<PathBuf>, CommandError> {
-    // An open store holds the directory's lock; it uses another database meanwhile.
-    let guard = Store::open(StoreOptions {
-        location: DatabaseLocation::File(room.join("guard.db")),
-        ..instance::store_options(settings, Rng::Os, found.keyring.clone())
-    });
-    let guard = instance::block_on(guard)?;
-    let aside = move_aside(target)?;
-    // The search index belongs to the old database; the next server rebuilds it.
-    let _gone = fs::remove_dir_all(settings.core.data_dir.join(instance::SEARCH_INDEX_DIR));
-    let copy = room.join("locum.db");
-    let moved = fs::rename(copy, target).map_err(Fault::context("installing the backup"));
-    guard.close();
-    moved?;
-    found.manifest.write(&settings.core.data_dir)?;
-    Ok(aside)
+fn unseal_keys(args: &RestoreArgs, manifest: &BackupManifest) -> Result<Option<Vec<MasterKey>>, CommandError> {
+    let Some(file) = &args.key_passphrase_file else {
+        return Ok(None);
+    };
+    let sealed = manifest.master_keys.as_ref();
+    let sealed = sealed.ok_or_else(|| CommandError::Usage("the backup does not contain the master key".to_owned()))?;
+    sealed.open(&read_passphrase(file)?).map(Some)
+}
+
+struct Restore<'a> {
+    settings: Arc<ServerSettings>,
+    reader: BackupReader,
+    manifest: BackupManifest,
+    args: &'a RestoreArgs,
+}
+
+impl Restore<'_> {
+    /// Leaves nothing behind.
+    fn verify(&self, keys: Option<Vec<MasterKey>>) -> Result<Value, CommandError> {
+        let data_dir = &self.settings.core.data_dir;
+        let parent = if data_dir.is_dir() { data_dir.clone() } else { std::env::temp_dir() };
+        let scratch = ScratchFolder::create(parent.join(format!("locum-verify-{}", std::process::id())))?;
+        let media = instance::block_on(MediaCheck::run(&self.reader, &self.manifest))?;
+        let database = self.check_database(scratch.path(), keys)?;
+        Ok(self.report("verified", &media, database))
+    }
+
+    fn restore(&self, keys: Option<Vec<MasterKey>>) -> Result<Value, CommandError> {
+        self.refuse_existing()?;
+        let data_dir = &self.settings.core.data_dir;
+        instance::create_private_folder(data_dir)?;
+        if let (Some(keys), Some(file)) = (&keys, instance::key_file_path(&self.settings))
+            && !file.exists()
+        {
+            instance::write_key_files(&file, keys)?;
+        }
+        let scratch = ScratchFolder::create(data_dir.join(SCRATCH_FOLDER))?;
+        let database = self.check_database(scratch.path(), keys)?;
+        let files = self.settings.open_media_files()?;
+        let media = instance::block_on(install_media(&self.reader, &self.manifest, &files))?;
+        let mut answer = self.report("restored", &media, database);
+        let sound = answer.get("sound").and_then(Value::as_bool) == Some(true);
+        if sound || self.args.allow_missing_media && media.is_incomplete() {
+            let aside = self.install_database(scratch.path())?;
+            if let Value::Object(members) = &mut answer {
+                members.insert("restored".to_owned(), json!(true));
+                members.insert("aside".to_owned(), json!(aside));
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Neither a database nor the files of another network are overwritten.
+    fn refuse_existing(&self) -> Result<(), CommandError> {
+        let data_dir = &self.settings.core.data_dir;
+        if let DatabaseLocation::File(target) = self.settings.database_location() {
+            let has_data = fs::metadata(&target).is_ok_and(|file| file.len() > 0);
+            if has_data && !self.args.replace && self.manifest.database.is_some() {
+                return Err(CommandError::Usage(format!(
+                    "{} already exists; use --replace to move it aside",
+                    target.display()
+                )));
+            }
+        } else if self.manifest.database.is_some() {
+            return Err(CommandError::Usage(
+                "this backup contains a SQLite database, and db.url names a PostgreSQL server".to_owned(),
+            ));
+        }
+        let record = InstanceManifest::read(data_dir)?;
+        let other = record.filter(|record| !record.network.is_empty() && record.network != self.manifest.network);
+        if other.is_some() {
+            return Err(self.another_network(&data_dir.display().to_string()));
+        }
+        if !self.settings.media_dir.exists() && self.settings.media_bucket.is_none() {
+            return Ok(());
+        }
+        let files = self.settings.open_media_files()?;
+        let marks = instance::block_on(async { files.network_marks().await.map_err(Fault::context("reading media")) })?;
+        match marks.iter().all(|mark| *mark == self.manifest.network) {
+            true => Ok(()),
+            false => Err(self.another_network(&format!("{files:?}"))),
+        }
+    }
+
+    fn another_network(&self, place: &str) -> CommandError {
+        CommandError::Failed(format!(
+            "{place} belongs to another network than the backup (network {}): restore into empty folders",
+            self.manifest.network
+        ))
+    }
+
+    /// Copies the database, opens the copy and recomputes all counters. `None` if the backup has no database.
+    fn check_database(&self, scratch: &Path, keys: Option<Vec<MasterKey>>) -> Result<Option<Value>, CommandError> {
+        let Some(file) = &self.manifest.database else {
+            return Ok(None);
+        };
+        let copied = instance::block_on(self.copy_database(scratch))?;
+        if copied.as_ref() != Some(file) {
+            return Ok(Some(json!({"sound": false, "damage": [format!("{} is missing or damaged", file.name)]})));
+        }
+        let store = self.open_copy(scratch, keys)?;
+        let instance = Instance {
+            settings: Arc::clone(&self.settings),
+            store: Arc::new(store),
+            progress: Arc::new(NoProgress),
+            search: None,
+            evaluator: ads_delivery::evaluator::Evaluator::new(None),
+        };
+        let mut checked = instance::block_on(command::check_consistency(&instance))?;
+        let unlisted = instance::block_on(list_unlisted_media(&instance.store, &self.manifest))?;
+        instance.close();
+        if let Value::Object(members) = &mut checked {
+            let sound = unlisted.is_empty() && members.get("sound").and_then(Value::as_bool) == Some(true);
+            members.insert("sound".to_owned(), json!(sound));
+            members.insert("unlisted_media".to_owned(), json!(unlisted));
+        }
+        Ok(Some(checked))
+    }
+
+    async fn copy_database(&self, scratch: &Path) -> Result<Option<crate::backup::BackupFile>, Error> {
+        let fault = |error| Fault::from_cause("copying the database", error);
+        let Some(file) = &self.manifest.database else { return Ok(None) };
+        let Some(content) = self.reader.read(&file.name).await.map_err(fault)? else { return Ok(None) };
+        let mut content = HashedContent::new(content);
+        let folder = media::FileStore::local(scratch).map_err(fault)?;
+        let mut writer = folder.start_write(DATABASE_FILE).await.map_err(fault)?;
+        while let Some(piece) = content.next_piece().await.map_err(fault)? {
+            writer.append(&piece).await.map_err(fault)?;
+        }
+        writer.finish().await.map_err(fault)?;
+        Ok(Some(content.finish(&file.name)))
+    }
+
+    fn open_copy(&self, scratch: &Path, keys: Option<Vec<MasterKey>>) -> Result<Store, CommandError> {
+        let keyring = match keys.map(|keys| (keys.first().cloned(), keys)) {
+            Some((Some(current), keys)) => Keyring::new(current, keys.into_iter().skip(1).collect()),
+            _ => instance::load_keyring(&self.settings, &Rng::Os, false)?,
+        };
+        let opened = instance::open_store(StoreOptions {
+            location: DatabaseLocation::File(scratch.join(DATABASE_FILE)),
+            data_dir: scratch.to_owned(),
+            ..instance::store_options(&self.settings, Rng::Os, keyring)
+        });
+        let needed = &self.manifest.master_key_id;
+        let store = opened
+            .map_err(|fault| CommandError::Failed(format!("{fault} (the backup needs the master key {needed})")))?;
+        instance::check_store_matches(&store, &mut self.record())?;
+        Ok(store)
+    }
+
+    /// `world.json` of the restored network.
+    fn record(&self) -> InstanceManifest {
+        let mut record = self.manifest.instance.clone();
+        record.network.clone_from(&self.manifest.network);
+        record.starts += 1;
+        record
+    }
+
+    /// Holds the data directory's lock while the database is replaced.
+    fn install_database(&self, scratch: &Path) -> Result<Option<PathBuf>, CommandError> {
+        let data_dir = &self.settings.core.data_dir;
+        let (DatabaseLocation::File(target), Some(_)) = (self.settings.database_location(), &self.manifest.database)
+        else {
+            return Ok(None);
+        };
+        // An open store holds the directory's lock; it uses another database meanwhile.
+        let guard = Store::open(StoreOptions {
+            location: DatabaseLocation::File(scratch.join("guard.db")),
+            ..instance::store_options(&self.settings, Rng::Os, instance::load_keyring(&self.settings, &Rng::Os, false)?)
+        });
+        let guard = instance::block_on(guard)?;
+        let mut record = self.record();
+        record.starts += InstanceManifest::read(data_dir)?.map_or(0, |existing| existing.starts);
+        let aside = move_aside(&target)?;
+        // The search index belongs to the old database; the next server rebuilds it.
+        let _gone = fs::remove_dir_all(data_dir.join(instance::SEARCH_INDEX_DIR));
+        let moved = fs::rename(scratch.join(DATABASE_FILE), target).map_err(Fault::context("installing the backup"));
+        guard.close();
+        moved?;
+        record.write(data_dir)?;
+        Ok(aside)
+    }
+
+    /// `done` says what is false until it happened.
+    fn report(&self, done: &str, media: &MediaCheck, database: Option<Value>) -> Value {
+        let database_sound = database.as_ref().is_none_or(|checked| fsck::exit_code(checked) == ExitCode::SUCCESS);
+        let sound = database_sound && !media.is_incomplete();
+        json!({
+            "backup": self.manifest.id,
+            "created_at": self.manifest.created_at,
+            "version": self.manifest.version,
+            done: sound && self.args.verify,
+            "sound": sound,
+            "media": media.report(&self.manifest),
+            "check": database,
+        })
+    }
 }
 
 fn move_aside(target: &Path) -> Result<Option<PathBuf>, CommandError> {

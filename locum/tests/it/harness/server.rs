@@ -285,6 +285,16 @@ impl TestServer {
         self.env.get(name).unwrap_or_else(|| panic!("dev.env has no {name}"))
     }
 
+    /// Adds an argument to the next starts.
+    pub(crate) fn add_argument(&mut self, argument: &str) {
+        self.args.push(argument.to_owned());
+    }
+
+    /// Whether the process has not ended.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.process.as_mut().is_some_and(|process| process.child.try_wait().unwrap().is_none())
+    }
+
     /// What it wrote to stdout since it started.
     pub(crate) fn stdout(&self) -> String {
         std::fs::read_to_string(self.sibling_path("out.log")).unwrap_or_default()

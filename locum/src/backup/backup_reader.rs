@@ -1,0 +1,104 @@
+//! Reads the files of a backup.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use base::Fault;
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+use media::{FileRange, FileStore, FileStoreError, GetRange};
+
+use super::manifest::MAX_MANIFEST_BYTES;
+use super::{BackupLocation, BackupManifest, storage_fault, tar_index};
+use crate::command_error::CommandError;
+
+pub(crate) struct BackupReader {
+    pub(super) files: FileStore,
+    archive: Option<ArchiveFile>,
+}
+
+struct ArchiveFile {
+    name: String,
+    entries: HashMap<String, Range<u64>>,
+}
+
+impl BackupReader {
+    pub(crate) fn open(location: &BackupLocation) -> Result<Self, CommandError> {
+        let archive_path = match location {
+            BackupLocation::Bucket(_) => None,
+            BackupLocation::Folder(path) if path.is_dir() => None,
+            BackupLocation::File(path) if path.is_file() => Some(path),
+            BackupLocation::File(path) | BackupLocation::Folder(path) => {
+                return Err(CommandError::Usage(format!("{} does not exist", path.display())));
+            }
+        };
+        let entries = archive_path.map(|path| read_archive(path)).transpose()?;
+        let (files, name) = location.open()?;
+        let archive = name.zip(entries).map(|(name, entries)| ArchiveFile { name, entries });
+        Ok(Self { files, archive })
+    }
+
+    /// `None` if there is no such file.
+    pub(crate) async fn read(&self, object: &str) -> Result<Option<FileRange>, FileStoreError> {
+        let Some(archive) = &self.archive else {
+            return self.files.read(object, None).await;
+        };
+        let Some(range) = archive.entries.get(object).cloned() else {
+            return Ok(None);
+        };
+        let size = range.end - range.start;
+        if size == 0 {
+            let bytes = futures_util::stream::empty::<Result<Bytes, FileStoreError>>().boxed();
+            return Ok(Some(FileRange { size, range: 0..0, bytes }));
+        }
+        let found = self.files.read(&archive.name, Some(GetRange::Bounded(range))).await?;
+        Ok(found.map(|found| FileRange { size, range: 0..size, bytes: found.bytes }))
+    }
+
+    /// Of complete backups, oldest first.
+    pub(crate) async fn list_ids(&self) -> Result<Vec<String>, Fault> {
+        let mut names: Vec<String> = match &self.archive {
+            Some(archive) => archive.entries.keys().cloned().collect(),
+            None => {
+                let listed = self.files.list(Some(BackupManifest::object_prefix())).map_err(storage_fault)?;
+                listed.map_ok(|file| file.name).try_collect().await.map_err(storage_fault)?
+            }
+        };
+        names.sort_unstable();
+        Ok(names.iter().filter_map(|name| BackupManifest::id_from_object(name)).map(str::to_owned).collect())
+    }
+
+    pub(crate) async fn read_manifest(&self, id: &str) -> Result<BackupManifest, CommandError> {
+        let object = BackupManifest::object_name(id);
+        let found = self.read(&object).await.map_err(storage_fault)?;
+        let wrong = |what: &str| CommandError::Failed(format!("backup {id}: {what}"));
+        let found = found.ok_or_else(|| wrong("no such backup"))?;
+        if found.size > MAX_MANIFEST_BYTES {
+            return Err(wrong("the manifest is too large"));
+        }
+        let mut text = Vec::new();
+        let mut bytes = found.bytes;
+        while let Some(piece) = bytes.try_next().await.map_err(storage_fault)? {
+            text.extend_from_slice(&piece);
+        }
+        let text = String::from_utf8(text).map_err(|_| wrong("the manifest is damaged"))?;
+        BackupManifest::decode(&text).map_err(|what| wrong(&what))
+    }
+
+    /// The newest, unless another one is asked for.
+    pub(crate) async fn choose_manifest(&self, id: Option<&str>) -> Result<BackupManifest, CommandError> {
+        let newest = match id {
+            Some(_) => None,
+            None => self.list_ids().await?.pop(),
+        };
+        let id = id.or(newest.as_deref());
+        let id = id.ok_or_else(|| CommandError::Failed("there is no complete backup in this place".to_owned()))?;
+        self.read_manifest(id).await
+    }
+}
+
+fn read_archive(path: &Path) -> Result<HashMap<String, Range<u64>>, CommandError> {
+    let read = tar_index::read_index(path);
+    read.map_err(|error| CommandError::Failed(format!("{} is not a whole backup: {error}", path.display())))
+}

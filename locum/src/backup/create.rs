@@ -1,0 +1,278 @@
+//! Makes a backup while the server may serve and write.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use base::encryption::format_key_id;
+use base::{Error, Fault, Refusal, Secret, Time};
+use futures_util::TryStreamExt;
+use media::{FileRange, FileStore};
+use serde::Serialize;
+use store::{DatabaseLocation, Store, StoreOptions, meta};
+use tokio::sync::Mutex;
+
+use super::backup_writer::BackupWriter;
+use super::manifest::{self, BackupFile, BackupManifest};
+use super::prune::prune_backups;
+use super::{BackupLocation, BackupReader, ScratchFolder, SealedKeys, media_object, storage_fault};
+use crate::command_error::CommandError;
+use crate::instance::{self, Instance, InstanceManifest};
+
+/// Backups of one process take turns: they share the scratch folder.
+static TURN: Mutex<()> = Mutex::const_new(());
+const SCRATCH_FOLDER: &str = "backup-scratch";
+const DATABASE_FILE: &str = "locum.db";
+const MEDIA_ROWS_PER_READ: i64 = 1000;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BackupOptions {
+    /// Leave out the database.
+    pub(crate) media_only: bool,
+    /// Include the master keys, encrypted with it.
+    pub(crate) passphrase: Option<Secret>,
+    /// The number of backups to keep in a folder or bucket.
+    pub(crate) keep: Option<usize>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct BackupReport {
+    pub(crate) backup: String,
+    /// 0 if only media files were backed up.
+    pub(crate) database_bytes: u64,
+    pub(crate) media_files: usize,
+    pub(crate) media_bytes: u64,
+    /// Media files that no earlier backup in the same place had.
+    pub(crate) copied_files: usize,
+    pub(crate) copied_bytes: u64,
+    /// Files that the database names and that no longer existed.
+    pub(crate) absent_files: usize,
+    /// Older backups that were removed.
+    pub(crate) removed_backups: usize,
+}
+
+/// Refuses to overwrite an archive file, and to add to the backups of another network.
+pub(crate) async fn create_backup(
+    instance: &Instance,
+    location: &BackupLocation,
+    options: &BackupOptions,
+) -> Result<BackupReport, Error> {
+    let _turn = TURN.lock().await;
+    let mut run = BackupRun::prepare(instance, location, options).await?;
+    let scratch = ScratchFolder::create(instance.settings.core.data_dir.join(SCRATCH_FOLDER))?;
+    if let Err(error) = run.copy_all(options, scratch.path()).await {
+        run.writer.abort().await;
+        return Err(error);
+    }
+    let mut report = run.finish().await?;
+    if let (Some(keep), BackupLocation::Folder(_) | BackupLocation::Bucket(_)) = (options.keep, location) {
+        report.removed_backups = prune_backups(location, keep).await?;
+    }
+    Ok(report)
+}
+
+struct BackupRun<'a> {
+    instance: &'a Instance,
+    media: FileStore,
+    writer: BackupWriter,
+    /// Media files that an earlier backup in the same place has.
+    earlier: HashMap<String, BackupFile>,
+    manifest: BackupManifest,
+    names: HashSet<String>,
+    report: BackupReport,
+}
+
+impl<'a> BackupRun<'a> {
+    async fn prepare(
+        instance: &'a Instance,
+        location: &BackupLocation,
+        options: &BackupOptions,
+    ) -> Result<Self, Error> {
+        let now = instance.store.context().clock.now();
+        let manifest = new_manifest(instance, options, now).await?;
+        let (files, archive_name) = location.open().map_err(into_fault)?;
+        let (writer, earlier) = match archive_name {
+            Some(name) => {
+                let seconds = u64::try_from(now.seconds()).unwrap_or(0);
+                let writer = files.start_write(&name).await.map_err(storage_fault)?;
+                (BackupWriter::Archive { writer, written_at_seconds: seconds }, HashMap::new())
+            }
+            None => {
+                claim_collection(&files, location, &manifest.network).await?;
+                let earlier = list_earlier_media(location).await?;
+                (BackupWriter::Collection(files), earlier)
+            }
+        };
+        let report = BackupReport {
+            backup: manifest.id.clone(),
+            database_bytes: 0,
+            media_files: 0,
+            media_bytes: 0,
+            copied_files: 0,
+            copied_bytes: 0,
+            absent_files: 0,
+            removed_backups: 0,
+        };
+        let media = instance.settings.open_media_files().map_err(into_fault)?;
+        Ok(Self { instance, media, writer, earlier, manifest, names: HashSet::new(), report })
+    }
+
+    /// The database comes first: every file of its moment is listed afterwards.
+    async fn copy_all(&mut self, options: &BackupOptions, scratch: &Path) -> Result<(), Error> {
+        if !options.media_only {
+            self.copy_database(scratch).await?;
+        }
+        let mut listed = self.media.list(None).map_err(storage_fault)?;
+        while let Some(file) = listed.try_next().await.map_err(storage_fault)? {
+            self.copy_media_file(&file.name).await?;
+        }
+        if !options.media_only {
+            self.check_references(scratch).await?;
+        }
+        Ok(())
+    }
+
+    async fn copy_database(&mut self, scratch: &Path) -> Result<(), Error> {
+        self.instance.store.backup(scratch.join(DATABASE_FILE)).await?;
+        let folder = FileStore::local(scratch).map_err(storage_fault)?;
+        let content = folder.read(DATABASE_FILE, None).await.map_err(storage_fault)?;
+        let content = content.ok_or_else(|| Fault::new("the copy of the database is gone"))?;
+        let object = format!("{}/{}.db", super::DATABASE_PREFIX, self.manifest.id);
+        let file = self.writer.store_file(&object, &object, content).await?;
+        self.report.database_bytes = file.bytes;
+        self.manifest.database = Some(file);
+        Ok(())
+    }
+
+    /// A file that was deleted meanwhile is skipped.
+    async fn copy_media_file(&mut self, name: &str) -> Result<bool, Error> {
+        if self.names.contains(name) {
+            return Ok(true);
+        }
+        let Some(content) = self.media.read(name, None).await.map_err(storage_fault)? else {
+            return Ok(false);
+        };
+        let file = match self.earlier.get(name).filter(|file| file.bytes == content.size) {
+            Some(file) => file.clone(),
+            None => self.copy_new_file(name, content).await?,
+        };
+        self.report.media_bytes = self.report.media_bytes.saturating_add(file.bytes);
+        self.manifest.media.push(file);
+        self.names.insert(name.to_owned());
+        self.instance.progress.report_progress(u64::try_from(self.names.len()).unwrap_or(u64::MAX), None);
+        Ok(true)
+    }
+
+    async fn copy_new_file(&mut self, name: &str, content: FileRange) -> Result<BackupFile, Fault> {
+        let file = self.writer.store_file(name, &media_object(name), content).await?;
+        self.report.copied_files += 1;
+        self.report.copied_bytes = self.report.copied_bytes.saturating_add(file.bytes);
+        Ok(file)
+    }
+
+    /// Lists the files that the copied database names and that do not exist.
+    async fn check_references(&mut self, scratch: &Path) -> Result<(), Error> {
+        let snapshot = open_snapshot(self.instance, scratch).await?;
+        let mut after = 0;
+        let outcome = loop {
+            let rows = snapshot.read(move |tx| Ok(store::media::list(tx, after, MEDIA_ROWS_PER_READ)?)).await;
+            let rows = match rows {
+                Ok(rows) => rows,
+                Err(error) => break Err(error),
+            };
+            let Some(last) = rows.last() else { break Ok(()) };
+            after = last.id.get();
+            for name in rows.iter().flat_map(store::media::Media::file_paths) {
+                if !self.copy_media_file(&name).await? {
+                    self.manifest.absent.push(name);
+                }
+            }
+        };
+        let closed = tokio::task::spawn_blocking(move || snapshot.close()).await;
+        closed.map_err(Fault::context("closing the copy of the database"))?;
+        outcome
+    }
+
+    async fn finish(self) -> Result<BackupReport, Error> {
+        let Self { writer, manifest, mut report, .. } = self;
+        report.media_files = manifest.media.len();
+        report.absent_files = manifest.absent.len();
+        writer.finish(&BackupManifest::object_name(&manifest.id), manifest.encode()?).await?;
+        Ok(report)
+    }
+}
+
+async fn new_manifest(instance: &Instance, options: &BackupOptions, now: Time) -> Result<BackupManifest, Error> {
+    let settings = &instance.settings;
+    let network = instance.store.read(|tx| Ok(meta::get(tx, instance::NETWORK_ID_KEY)?)).await?;
+    let network = network.ok_or_else(|| Fault::new("the database has no network id"))?;
+    let record = InstanceManifest::read(&settings.core.data_dir)?;
+    let record = record.ok_or_else(|| Fault::new("world.json is missing"))?;
+    let migrations = Store::migration_status(settings.database_location()).await?;
+    let sealed = options.passphrase.as_ref().map(|passphrase| {
+        let keys = instance::load_keys(settings).map_err(into_fault)?;
+        SealedKeys::seal(&keys, passphrase)
+    });
+    Ok(BackupManifest {
+        format: manifest::FORMAT,
+        id: now.to_string().chars().filter(char::is_ascii_alphanumeric).collect(),
+        created_at: now.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        schema: migrations.iter().filter(|one| one.applied_at.is_some()).count(),
+        network,
+        instance: record,
+        master_key_id: format_key_id(instance.store.context().keyring.current_key_id()),
+        database: None,
+        media: Vec::new(),
+        absent: Vec::new(),
+        master_keys: sealed.transpose()?,
+    })
+}
+
+async fn open_snapshot(instance: &Instance, scratch: &Path) -> Result<Store, Fault> {
+    let context = instance.store.context();
+    let options = StoreOptions {
+        location: DatabaseLocation::File(scratch.join(DATABASE_FILE)),
+        data_dir: scratch.to_owned(),
+        migrate: false,
+        ..instance::store_options(&instance.settings, context.rng.clone(), context.keyring.clone())
+    };
+    Store::open(options).await
+}
+
+/// Marks a new folder or bucket as this network's.
+async fn claim_collection(files: &FileStore, location: &BackupLocation, network: &str) -> Result<(), Error> {
+    let marks = files.network_marks().await.map_err(storage_fault)?;
+    if marks.iter().any(|mark| mark != network) {
+        let message = format!("{location} contains backups of another network");
+        return Err(Refusal::invalid_parameter("target", location, message).into());
+    }
+    if marks.is_empty() {
+        files.mark_network(network).await.map_err(storage_fault)?;
+    }
+    Ok(())
+}
+
+/// What the newest backup lists and is still there. Media files never change, so that name and size identify them.
+async fn list_earlier_media(location: &BackupLocation) -> Result<HashMap<String, BackupFile>, Error> {
+    let reader = BackupReader::open(location).map_err(into_fault)?;
+    let Some(newest) = reader.list_ids().await?.pop() else {
+        return Ok(HashMap::new());
+    };
+    let manifest = reader.read_manifest(&newest).await.map_err(into_fault)?;
+    let mut listed = manifest.media_by_name();
+    let mut found = HashMap::new();
+    let mut objects = reader.files.list(Some(super::MEDIA_PREFIX)).map_err(storage_fault)?;
+    while let Some(object) = objects.try_next().await.map_err(storage_fault)? {
+        let name = object.name.strip_prefix(super::MEDIA_PREFIX).and_then(|name| name.strip_prefix('/'));
+        if let Some((name, file)) = name.and_then(|name| listed.remove_entry(name))
+            && file.bytes == object.size
+        {
+            found.insert(name, file);
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn into_fault(error: CommandError) -> Fault {
+    Fault::new(error.message())
+}

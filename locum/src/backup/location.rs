@@ -1,0 +1,61 @@
+//! Where backups are: one archive file, or a folder or bucket that keeps several.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use media::{Bucket, FileStore};
+
+use crate::command_error::CommandError;
+use crate::config::ServerSettings;
+
+#[derive(Clone, Debug)]
+pub(crate) enum BackupLocation {
+    File(PathBuf),
+    Folder(PathBuf),
+    Bucket(Box<Bucket>),
+}
+
+impl fmt::Display for BackupLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) | Self::Folder(path) => write!(f, "{}", path.display()),
+            Self::Bucket(bucket) => write!(f, "{bucket}"),
+        }
+    }
+}
+
+impl BackupLocation {
+    /// A path is a folder if it ends with `/` or if a folder is there. `None` for the URL of a bucket.
+    pub(crate) fn parse_path(text: &str) -> Option<Self> {
+        let path = Path::new(text);
+        match text {
+            text if text.starts_with("s3://") => None,
+            text if text.ends_with('/') || path.is_dir() => Some(Self::Folder(path.to_owned())),
+            _ => Some(Self::File(path.to_owned())),
+        }
+    }
+
+    /// As [`BackupLocation::parse_path`], with the buckets of the configured S3 server.
+    pub(crate) fn parse(settings: &ServerSettings, text: &str) -> Result<Self, CommandError> {
+        match Self::parse_path(text) {
+            Some(location) => Ok(location),
+            None => Ok(Self::Bucket(Box::new(settings.bucket_at(text)?))),
+        }
+    }
+
+    /// The folder or bucket, or the folder of the archive file with its name in it. The folder is created.
+    pub(super) fn open(&self) -> Result<(FileStore, Option<String>), CommandError> {
+        let failed = |error: media::FileStoreError| CommandError::Failed(format!("{self}: {error}"));
+        match self {
+            Self::Bucket(bucket) => Ok((FileStore::in_bucket(bucket).map_err(failed)?, None)),
+            Self::Folder(path) => Ok((FileStore::local(path).map_err(failed)?, None)),
+            Self::File(path) => {
+                let name = path.file_name().and_then(|name| name.to_str());
+                let name = name.ok_or_else(|| CommandError::Usage(format!("{self} does not name a file")))?;
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                let files = FileStore::local(parent.unwrap_or(Path::new("."))).map_err(failed)?;
+                Ok((files, Some(name.to_owned())))
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The manifest of a backup, which is written last: a backup without one is incomplete and ignored.
+
+use std::collections::HashMap;
+
+use base::Fault;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::SealedKeys;
+use crate::instance::InstanceManifest;
+
+pub(crate) const FORMAT: u32 = 1;
+/// In bytes, about five million files.
+pub(super) const MAX_MANIFEST_BYTES: u64 = 1024 * 1024 * 1024;
+const PREFIX: &str = "manifests";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BackupFile {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    /// In hexadecimal.
+    pub(crate) sha256: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct BackupManifest {
+    pub(crate) format: u32,
+    /// The time of the backup, in UTC; ids sort by it.
+    pub(crate) id: String,
+    pub(crate) created_at: String,
+    /// Of the program that made the backup.
+    pub(crate) version: String,
+    /// The number of migrations.
+    pub(crate) schema: usize,
+    pub(crate) network: String,
+    pub(crate) instance: InstanceManifest,
+    /// Of the master key at the time of the backup.
+    pub(crate) master_key_id: String,
+    /// `None` if only media files were backed up.
+    pub(crate) database: Option<BackupFile>,
+    pub(crate) media: Vec<BackupFile>,
+    /// Files that the database names and that no longer existed when they were to be copied.
+    pub(crate) absent: Vec<String>,
+    pub(crate) master_keys: Option<SealedKeys>,
+}
+
+impl BackupManifest {
+    pub(super) fn object_name(id: &str) -> String {
+        format!("{PREFIX}/{id}.json")
+    }
+
+    pub(super) fn object_prefix() -> &'static str {
+        PREFIX
+    }
+
+    pub(super) fn id_from_object(name: &str) -> Option<&str> {
+        name.strip_prefix(PREFIX)?.strip_prefix('/')?.strip_suffix(".json")
+    }
+
+    pub(crate) fn media_bytes(&self) -> u64 {
+        self.media.iter().map(|file| file.bytes).sum()
+    }
+
+    /// By name.
+    pub(super) fn media_by_name(self) -> HashMap<String, BackupFile> {
+        self.media.into_iter().map(|file| (file.name.clone(), file)).collect()
+    }
+
+    /// One line of JSON and a line with its SHA-256.
+    pub(super) fn encode(&self) -> Result<String, Fault> {
+        let text = serde_json::to_string(self).map_err(Fault::context("serializing the manifest"))?;
+        let digest = checksum(&text);
+        Ok(format!("{text}\n{digest}\n"))
+    }
+
+    pub(super) fn decode(text: &str) -> Result<Self, String> {
+        let (body, digest) = text.trim_end().split_once('\n').ok_or("the manifest is incomplete")?;
+        if checksum(body) != digest {
+            return Err("the manifest is damaged".to_owned());
+        }
+        let manifest: Self =
+            serde_json::from_str(body).map_err(|error| format!("the manifest is unreadable: {error}"))?;
+        if manifest.format != FORMAT {
+            return Err(format!("the backup has format {}, made by locum {}", manifest.format, manifest.version));
+        }
+        Ok(manifest)
+    }
+}
+
+fn checksum(text: &str) -> String {
+    super::hex_digest(Sha256::new_with_prefix(text))
+}

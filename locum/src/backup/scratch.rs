@@ -1,0 +1,27 @@
+//! A folder for temporary files, removed when dropped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base::Fault;
+
+pub(crate) struct ScratchFolder(PathBuf);
+
+impl ScratchFolder {
+    /// Removes what a killed process left.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, Fault> {
+        let _left = fs::remove_dir_all(&path);
+        fs::create_dir(&path).map_err(|error| Fault::from_cause(format!("creating {}", path.display()), error))?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        let _left = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,347 @@
+//! Backups: made while the server writes, checked, and restored elsewhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, suite_engine, suite_setting,
+    wait_until,
+};
+use crate::media::{at_once, samples};
+
+const PASSPHRASE: &str = "correct horse battery staple";
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A file with the passphrase of the master key.
+fn passphrase_file(server: &TestServer) -> PathBuf {
+    let path = server.sibling_path("passphrase");
+    fs::write(&path, PASSPHRASE).unwrap();
+    path
+}
+
+/// Backs up everything including the master key.
+fn backup(server: &TestServer, target: &str) -> Value {
+    let passphrase = passphrase_file(server);
+    server.run_cli(&["backup", target, "--key-passphrase-file", text(&passphrase)]).json()
+}
+
+/// A user whose post has a picture.
+fn publish_picture(server: &TestServer) -> String {
+    let user = server.new_user("painter");
+    let uploaded = at_once(&user, "tweet_image", &samples::png(40, 30)).assert_status(200);
+    let media = json!({ "media_ids": [uploaded["data"]["id"]] });
+    let created = user.create_post(&json!({ "text": "A picture", "media": media })).assert_status(201);
+    created["data"]["id"].as_str().unwrap().to_owned()
+}
+
+/// Answers of every part of the API, as the first sample user gets them, without the server's own address.
+fn tour(server: &TestServer, post: &str) -> BTreeMap<String, String> {
+    let me = server.env_value("USER_ID");
+    let fields = "post.fields=attachments,created_at,entities,public_metrics,conversation_id&\
+                  expansions=attachments.media_keys&media.fields=url,width,height,alt_text";
+    let paths = [
+        "/2/users/me?user.fields=created_at,description,public_metrics,profile_image_url".to_owned(),
+        format!("/2/users/{me}/timelines/reverse_chronological?max_results=100&{fields}"),
+        format!("/2/users/{me}/posts?max_results=100&{fields}"),
+        format!("/2/users/{me}/following?max_results=100"),
+        format!("/2/users/{me}/followers?max_results=100"),
+        format!("/2/users/{me}/bookmarks"),
+        format!("/2/users/{me}/liked_posts"),
+        format!("/2/users/{me}/owned_lists"),
+        format!("/2/posts/{post}?{fields}"),
+        "/2/dm_events".to_owned(),
+    ];
+    let token = server.env_value("USER_TOKEN");
+    let mut answers = BTreeMap::new();
+    for path in paths {
+        let answer = server.send(TestRequest::get(path.clone()).bearer(token)).assert_status(200);
+        for picture in pictures(&answer) {
+            let path = picture.strip_prefix(&server.url).unwrap_or(&picture).to_owned();
+            let bytes = server.send(TestRequest::get(path.clone()));
+            answers.insert(path, format!("{} {:?}", bytes.status, bytes.body));
+        }
+        let host = server.url.trim_start_matches("http://");
+        answers.insert(path, answer.to_string().replace(&server.url, "").replace(host, ""));
+    }
+    answers.insert("sign-in".to_owned(), app_sign_in(server));
+    answers.extend(ads_answers(server));
+    answers
+}
+
+fn pictures(answer: &Value) -> Vec<String> {
+    let media = answer["includes"]["media"].as_array().cloned().unwrap_or_default();
+    media.iter().filter_map(|one| Some(one["url"].as_str()?.to_owned())).collect()
+}
+
+/// Whether the sample app's key and secret still give its bearer token.
+fn app_sign_in(server: &TestServer) -> String {
+    let request = TestRequest::post("/oauth2/token").form("grant_type=client_credentials");
+    let request = request.basic(server.env_value("API_KEY"), server.env_value("API_SECRET"));
+    let token = server.send(request).assert_status(200)["access_token"].as_str().unwrap().to_owned();
+    let read = server.send(TestRequest::get("/2/users/by/username/ada").bearer(&token));
+    format!("{token} {}", read.text())
+}
+
+fn ads_answers(server: &TestServer) -> BTreeMap<String, String> {
+    let get = |path: &str| {
+        let credentials = OAuth1Credentials {
+            consumer: (server.env_value("API_KEY"), server.env_value("API_SECRET")),
+            token: (server.env_value("ACCESS_TOKEN"), server.env_value("ACCESS_TOKEN_SECRET")),
+            ..OAuth1Credentials::default()
+        };
+        let request = TestRequest::get(path);
+        let header = request.oauth1_header(&credentials, &server.url);
+        server.send(request.authorization(header)).assert_status(200)
+    };
+    let accounts = get("/12/accounts");
+    let account = accounts["data"][0]["id"].as_str().unwrap().to_owned();
+    let parts = ["campaigns", "line_items", "funding_instruments", "promoted_tweets"];
+    let answer = |part: &str| get(&format!("/12/accounts/{account}/{part}")).to_string();
+    let mut answers: BTreeMap<String, String> = parts.map(|part| (part.to_owned(), answer(part))).into();
+    answers.insert("accounts".to_owned(), accounts.to_string());
+    answers
+}
+
+#[test]
+fn restored_network_answers_like_the_one_that_was_backed_up() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let args = ["--world", "ads"];
+    let server = TestServer::start(&args);
+    let post = publish_picture(&server);
+    let before = tour(&server, &post);
+    for target in ["backup.tar", "backups/"] {
+        let target = server.sibling_path(target);
+        let made = backup(&server, text(&target));
+        assert!(made["media_files"].as_i64().unwrap() > 1 && made["absent_files"] == 0, "{made}");
+        let mut restored = TestServer::prepare(&args);
+        let passphrase = passphrase_file(&server);
+        let key = ["--key-passphrase-file", text(&passphrase)];
+        let answer = restored.run_cli(&[&["restore", text(&target)], &key[..]].concat()).json();
+        assert_eq!(answer["restored"], true, "{answer}");
+        restored.restart();
+        let after = tour(&restored, &post);
+        assert_eq!(after.len(), before.len());
+        for (path, answer) in &before {
+            assert_eq!(&after[path], answer, "{path}");
+        }
+        assert_eq!(restored.run_cli(&["fsck"]).json()["sound"], true);
+    }
+}
+
+#[test]
+fn backup_under_load_is_restored_to_a_moment_between_its_start_and_end() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&["--world", "empty"]);
+    let user = server.new_user("writer");
+    let target = server.sibling_path("backup.tar");
+    let first: Vec<String> = (0..20).map(|number| user.publish_text(&format!("Before {number}"))).collect();
+    let (during, acknowledged) = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let written =
+                (0..60).map(|number| (user.publish_text(&format!("During {number}")), base::clock::monotonic_now()));
+            written.collect::<Vec<_>>()
+        });
+        backup(&server, text(&target));
+        (base::clock::monotonic_now(), writing.join().unwrap())
+    });
+    let mut restored = TestServer::prepare(&["--world", "empty"]);
+    let passphrase = passphrase_file(&server);
+    restored.run_cli(&["restore", text(&target), "--key-passphrase-file", text(&passphrase)]).assert_success();
+    restored.restart();
+    let exists = |id: &str| {
+        let path = format!("/2/posts/{id}");
+        restored.send(TestRequest::get(path).bearer(&user.token)).json().get("data").is_some()
+    };
+    assert!(first.iter().all(|id| exists(id)), "written before the backup");
+    let found: Vec<bool> = acknowledged.iter().map(|(id, _)| exists(id)).collect();
+    let count = found.iter().take_while(|found| **found).count();
+    assert!(found.iter().skip(count).all(|found| !found), "a moment: {found:?}");
+    let after = acknowledged.iter().filter(|(_, at)| *at > during).count();
+    assert!(count <= acknowledged.len() - after, "written after the backup: {count} of {found:?}, {after} after it");
+}
+
+/// Every file under a folder.
+fn files_under(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files_under(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+fn flip_byte(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn every_damaged_or_missing_file_of_a_backup_is_found() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    publish_picture(&server);
+    server.stop();
+    let (folder, archive) = (server.sibling_path("backups"), server.sibling_path("backup.tar"));
+    backup(&server, &format!("{}/", text(&folder)));
+    backup(&server, text(&archive));
+    let all = files_under(&server.data_dir());
+    let verify = |path: &Path| server.run_cli(&["restore", text(path), "--verify"]).code;
+    assert_eq!((verify(&folder), verify(&archive)), (0, 0));
+    let listed = files_under(&folder);
+    let part = |name: &str| listed.iter().find(|path| text(path).contains(name)).unwrap();
+    for damaged in [part("/media/"), part("/database/"), part("/manifests/")] {
+        let size = fs::read(damaged).unwrap().len();
+        flip_byte(damaged, size / 2);
+        assert_eq!(verify(&folder), 1, "{damaged:?} changed");
+        flip_byte(damaged, size / 2);
+        let aside = folder.join("aside");
+        fs::rename(damaged, &aside).unwrap();
+        assert_eq!(verify(&folder), 1, "{damaged:?} missing");
+        fs::rename(&aside, damaged).unwrap();
+    }
+    assert_eq!(verify(&folder), 0);
+    let (size, mut rng) = (fs::read(&archive).unwrap().len(), TestRng(7));
+    for _ in 0..suite_setting("LOCUM_BACKUP_FLIPS", 5) {
+        // Padding between the files and the end of the archive carry nothing.
+        let at = rng.below(size);
+        let was_zero = fs::read(&archive).unwrap()[at] == 0;
+        flip_byte(&archive, at);
+        assert!(was_zero || verify(&archive) == 1, "byte {at} of {size}");
+        flip_byte(&archive, at);
+    }
+    let cut = fs::File::options().write(true).open(&archive).unwrap();
+    cut.set_len(u64::try_from(size / 2).unwrap()).unwrap();
+    assert_eq!(verify(&archive), 1);
+    assert_eq!(files_under(&server.data_dir()), all, "nothing is left behind");
+}
+
+#[test]
+fn existing_network_is_not_overwritten_by_a_restore() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    let target = server.sibling_path("backup.tar");
+    backup(&server, text(&target));
+    server.run_cli(&["backup", text(&target)]).assert_exit_code(1);
+    server.stop();
+    server.run_cli(&["restore", text(&target)]).assert_exit_code(2);
+    let mut other = TestServer::start(&[]);
+    other.stop();
+    let before = fs::read(other.data_dir().join("locum.db")).unwrap();
+    for more in [&[][..], &["--replace"]] {
+        let ran = other.run_cli(&[&["restore", text(&target)], more].concat());
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert_eq!(fs::read(other.data_dir().join("locum.db")).unwrap(), before);
+    }
+    let folder = other.sibling_path("backups/");
+    backup(&other, text(&folder));
+    server.run_cli(&["backup", text(&folder)]).assert_exit_code(1);
+    let restored = server.run_cli(&["restore", text(&target), "--replace"]).json();
+    assert!(Path::new(restored["aside"].as_str().unwrap()).exists());
+    server.restart();
+    server.send(TestRequest::get("/2/users/me").bearer(server.env_value("USER_TOKEN"))).assert_status(200);
+}
+
+#[test]
+fn master_key_is_restored_with_its_passphrase_only() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let (with_key, without) = (server.sibling_path("with.tar"), server.sibling_path("without.tar"));
+    backup(&server, text(&with_key));
+    server.run_cli(&["backup", text(&without)]).assert_success();
+    let key = fs::read_to_string(server.data_dir().join("master.key")).unwrap();
+    let secret = key.trim().rsplit(' ').next().unwrap();
+    let stored = fs::read(&with_key).unwrap();
+    assert!(!stored.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()), "the key is encrypted");
+    let empty = TestServer::prepare(&[]);
+    let wrong = server.sibling_path("wrong");
+    fs::write(&wrong, "not the passphrase").unwrap();
+    let ran = empty.run_cli(&["restore", text(&with_key), "--key-passphrase-file", text(&wrong)]);
+    assert!(ran.code == 1 && ran.stderr.contains("passphrase is wrong"), "{ran:?}");
+    let ran = empty.run_cli(&["restore", text(&without)]);
+    assert!(ran.code == 1 && ran.stderr.contains("master.key"), "{ran:?}");
+    let file = empty.sibling_path("keys/restored.key");
+    fs::create_dir(empty.sibling_path("keys")).unwrap();
+    let passphrase = passphrase_file(&server);
+    let flags = ["--key-passphrase-file", text(&passphrase), "--master-key", text(&file)];
+    empty.run_cli(&[&["restore", text(&with_key)], &flags[..]].concat()).assert_success();
+    assert_eq!(fs::read_to_string(file).unwrap(), key);
+}
+
+#[test]
+fn later_backup_in_the_same_folder_copies_new_media_only_and_old_ones_are_removed() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let server = TestServer::start(&[]);
+    let folder = server.sibling_path("backups");
+    let target = format!("{}/", text(&folder));
+    let first = backup(&server, &target);
+    assert_eq!(first["copied_files"], first["media_files"]);
+    publish_picture(&server);
+    let second = backup(&server, &target);
+    let added = second["media_files"].as_i64().unwrap() - first["media_files"].as_i64().unwrap();
+    assert!(added > 0 && second["copied_files"] == added, "{second}");
+    // A copy that is gone is made again.
+    let listed = files_under(&folder.join("media"));
+    fs::remove_file(&listed[0]).unwrap();
+    let third = server.run_cli(&["backup", &target, "--keep", "2"]).json();
+    assert!(third["copied_files"] == 1 && third["removed_backups"] == 1, "{third}");
+    assert_eq!(files_under(&folder.join("database")).len(), 2);
+    let verify = |more: &[&str]| server.run_cli(&[&["restore", &target, "--verify"], more].concat());
+    assert_eq!(verify(&[]).json()["verified"], true);
+    assert_eq!(verify(&["--backup", second["backup"].as_str().unwrap()]).json()["verified"], true);
+    verify(&["--backup", first["backup"].as_str().unwrap()]).assert_exit_code(1);
+}
+
+#[test]
+fn killed_backup_leaves_no_file_that_looks_complete() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    server.stop();
+    fs::write(server.data_dir().join("media/large.bin"), vec![7; 20 << 20]).unwrap();
+    let (target, mut killed) = (server.sibling_path("backup.tar"), 0);
+    for round in 0..suite_setting("LOCUM_KILL_ROUNDS", 5) {
+        let mut child = locum_command(server.sibling_path("").as_path())
+            .args(["backup", text(&target)])
+            .args(server.location_args())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let scratch = server.data_dir().join("backup-scratch");
+        wait_until("the backup begins", || scratch.exists() || child.try_wait().unwrap().is_some());
+        std::thread::sleep(Duration::from_millis(round * 30));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if target.exists() {
+            assert_eq!(server.run_cli(&["restore", text(&target), "--verify"]).code, 0);
+            fs::remove_file(&target).unwrap();
+        } else {
+            killed += 1;
+        }
+    }
+    assert!(killed > 0, "no backup was killed in the middle");
+    server.run_cli(&["backup", text(&target)]).assert_success();
+    assert!(!server.data_dir().join("backup-scratch").exists());
+}
