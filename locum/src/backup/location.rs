@@ -43,6 +43,14 @@ impl BackupLocation {
         }
     }
 
+    /// `backup.to`, which is a folder or a bucket.
+    pub(crate) fn parse_collection(settings: &ServerSettings, text: &str) -> Result<Self, CommandError> {
+        match Self::parse(settings, text)? {
+            Self::File(path) => Ok(Self::Folder(path)),
+            location => Ok(location),
+        }
+    }
+
     /// The folder or bucket, or the folder of the archive file with its name in it. The folder is created.
     pub(super) fn open(&self) -> Result<(FileStore, Option<String>), CommandError> {
         let failed = |error: media::FileStoreError| CommandError::Failed(format!("{self}: {error}"));

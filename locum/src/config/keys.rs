@@ -176,6 +176,14 @@ config_keys! {
         /// Allows production to use plain http for S3.
         danger_plain_s3: bool = Absent("false"), Literal("false");
     }
+    backup: BackupSection {
+        /// Where the server makes scheduled backups: a folder or `s3://bucket/prefix` on the S3 server of `media`.
+        to: Option<String> = Unset;
+        /// The interval between scheduled backups.
+        every: TimeSpan = Literal("24h");
+        /// How many scheduled backups are kept.
+        keep: usize [1..=1000] = Literal("7");
+    }
     observe: ObserveSection {
         /// How long audit log entries are kept.
         audit_retention: TimeSpan = Literal("400d");

@@ -10,7 +10,7 @@ use web::limits::RateLimitMode;
 
 use super::key::RunMode;
 use super::keys::{
-    AdsSection, AuthSection, Config, CoreSection, DbSection, KEYS, LimitsSection, ListenSection,
+    AdsSection, AuthSection, BackupSection, Config, CoreSection, DbSection, KEYS, LimitsSection, ListenSection,
     MailSection, MediaSection, ObserveSection, SecretsSection,
 };
 use super::text::from_text;
@@ -31,6 +31,7 @@ pub(crate) struct ServerSettings {
     pub(crate) auth: AuthSection,
     pub(crate) limits: LimitsSection,
     pub(crate) ads: AdsSection,
+    pub(crate) backup: BackupSection,
     pub(crate) observe: ObserveSection,
     /// The file that `secrets.master_key_file` names.
     pub(crate) master_key_file: Option<PathBuf>,
@@ -86,6 +87,7 @@ impl ServerSettings {
             auth: config.auth,
             limits: config.limits,
             ads: config.ads,
+            backup: config.backup,
             observe: config.observe,
         })
     }

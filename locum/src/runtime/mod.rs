@@ -3,6 +3,7 @@
 mod ads_jobs;
 mod background_jobs;
 mod descriptors;
+mod backup_schedule;
 mod interfaces;
 mod logging;
 mod notify;
@@ -11,6 +12,7 @@ mod signals;
 mod sockets;
 mod supervisor;
 
+pub(crate) use backup_schedule::BackupSchedule;
 pub(crate) use server::{ServerAddresses, run_server};
 pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 

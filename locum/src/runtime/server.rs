@@ -12,6 +12,7 @@ use edge::Shutdown;
 use futures_util::future::OptionFuture;
 use network::search::PostSearch;
 
+use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
 use super::interfaces::{self, ServerInterfaces};
 use super::signals::StopSignals;
 use super::sockets::{self, BoundSockets, ListeningAddresses};
@@ -76,6 +77,7 @@ async fn run_until_shutdown(
     let checked = files.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
     instance::claim_media(settings.mode, &instance.store, &files).await?;
+    let schedule = BackupSchedule::from_settings(settings)?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.core.data_dir)?;
     let BoundSockets { public, sandbox, control, local, listening, token } = sockets;
@@ -90,6 +92,11 @@ async fn run_until_shutdown(
     ads_jobs::start(&mut tasks, instance);
     background_jobs::start_webhooks(&mut tasks, sender);
     tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
+    if let Some(schedule) = schedule {
+        let metrics = BackupMetrics::register(&services.metrics());
+        let work = (Arc::new(schedule), instance.clone(), metrics);
+        tasks.start_endless("backups", &work, make_scheduled_backups);
+    }
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
         services.register_listener_stats("ads_sandbox", sandbox.stats());

@@ -4,8 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use base::{Rng, clock};
+use base::{Fault, Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
@@ -15,7 +16,7 @@ use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, InstanceManifest};
 use crate::output::OutputOptions;
-use crate::runtime::ListeningAddresses;
+use crate::runtime::{BackupSchedule, ListeningAddresses};
 
 /// Less free space than this is a warning; less than a tenth of it is a failure.
 const MIN_FREE_BYTES: u64 = 1024 * 1024 * 1024;
@@ -44,6 +45,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("clock", check_clock),
         ("mail", check_mail),
         ("media", check_media),
+        ("backups", check_backups),
         ("dangers", check_dangers),
     ];
     let found = checks.map(|(name, check)| (name, check(&settings)));
@@ -195,6 +197,31 @@ fn check_media(settings: &ServerSettings) -> DoctorFinding {
     match checked {
         Ok(()) => DoctorFinding::Healthy(format!("{bucket} is writable")),
         Err(exit) => DoctorFinding::Failure(format!("{bucket}: {}", exit.message())),
+    }
+}
+
+/// A backup that is overdue by more than its interval is a failure.
+fn check_backups(settings: &ServerSettings) -> DoctorFinding {
+    let schedule = match BackupSchedule::from_settings(settings) {
+        Ok(Some(schedule)) => schedule,
+        Ok(None) if settings.mode == RunMode::Dev => return DoctorFinding::Healthy("not scheduled".to_owned()),
+        Ok(None) => return DoctorFinding::Warning("not scheduled: set backup.to, or run `locum backup`".to_owned()),
+        Err(exit) => return DoctorFinding::Failure(exit.message().to_owned()),
+    };
+    let location = &schedule.location;
+    match instance::block_on(async { Ok::<_, Fault>(schedule.newest_backup_time().await) }) {
+        Err(fault) => DoctorFinding::Failure(fault.to_string()),
+        Ok(Err(exit)) => DoctorFinding::Failure(exit.message().to_owned()),
+        Ok(Ok(None)) => DoctorFinding::Warning(format!("none yet in {location}")),
+        Ok(Ok(Some(newest))) => {
+            let message = format!("the newest in {location} was made at {newest}");
+            let age = u64::try_from(clock::wall_time().ms().saturating_sub(newest.ms())).unwrap_or(0);
+            if Duration::from_millis(age) > schedule.every.saturating_mul(2) {
+                DoctorFinding::Failure(format!("{message}: see the server's log for why later ones failed"))
+            } else {
+                DoctorFinding::Healthy(message)
+            }
+        }
     }
 }
 

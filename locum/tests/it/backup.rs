@@ -345,3 +345,55 @@ fn killed_backup_leaves_no_file_that_looks_complete() {
     server.run_cli(&["backup", text(&target)]).assert_success();
     assert!(!server.data_dir().join("backup-scratch").exists());
 }
+
+/// A metric of the server.
+fn metric(server: &TestServer, name: &str) -> i64 {
+    let text = server.send_control(TestRequest::get("/metrics")).text();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+/// What `locum doctor` finds about backups.
+fn diagnosis(server: &TestServer) -> String {
+    let found = server.run_cli(&["doctor"]);
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    let backups = found.as_array().unwrap().iter().find(|check| check["name"] == "backups").unwrap();
+    backups["state"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn scheduled_backups_are_made_kept_and_reported() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = format!("backup.to={}", text(folder.path()));
+    let args = ["--set", &to, "--set", "backup.every=1s", "--set", "backup.keep=2"];
+    let server = TestServer::start(&args);
+    wait_until("three backups are made", || metric(&server, "locum_backups_total") >= 3);
+    let hour = ["--set", &to, "--set", "backup.every=1h"];
+    let doctor = |sets: &[&str]| server.run_cli(&[&["doctor"], sets].concat());
+    assert!(doctor(&hour).stdout.contains("was made at"), "{:?}", doctor(&hour));
+    wait_until("only two are kept", || files_under(&folder.path().join("manifests")).len() == 2);
+    assert_eq!(metric(&server, "locum_backup_failures_total"), 0);
+    drop(server);
+    let verified = TestServer::start(&[]);
+    let ran = verified.run_cli(&["restore", text(folder.path()), "--verify"]);
+    assert!(ran.code == 1 && ran.stderr.contains("master key"), "{ran:?}");
+}
+
+#[test]
+fn failed_scheduled_backup_is_counted_and_leaves_the_server_ready() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let to = format!("backup.to={}/folder", text(file.path()));
+    let server = TestServer::start(&["--set", &to]);
+    wait_until("the backup fails", || metric(&server, "locum_backup_failures_total") == 1);
+    assert_eq!(server.send(TestRequest::get("/readyz")).status, 200);
+    assert!(server.stderr().contains("a backup failed"));
+    let found = server.run_cli(&["doctor", "--set", &to]).stdout;
+    assert!(found.contains("folder"), "{found}");
+    assert_eq!(diagnosis(&server), "good", "without a schedule");
+}
