@@ -58,12 +58,11 @@ impl BackupReader {
 
     /// Of complete backups, oldest first.
     pub(crate) async fn list_ids(&self) -> Result<Vec<String>, Fault> {
-        let mut names: Vec<String> = match &self.archive {
-            Some(archive) => archive.entries.keys().cloned().collect(),
-            None => {
-                let listed = self.files.list(Some(BackupManifest::object_prefix())).map_err(storage_fault)?;
-                listed.map_ok(|file| file.name).try_collect().await.map_err(storage_fault)?
-            }
+        let mut names: Vec<String> = if let Some(archive) = &self.archive {
+            archive.entries.keys().cloned().collect()
+        } else {
+            let listed = self.files.list(Some(BackupManifest::object_prefix())).map_err(storage_fault)?;
+            listed.map_ok(|file| file.name).try_collect().await.map_err(storage_fault)?
         };
         names.sort_unstable();
         Ok(names.iter().filter_map(|name| BackupManifest::id_from_object(name)).map(str::to_owned).collect())

@@ -56,6 +56,7 @@ pub(crate) async fn create_backup(
     location: &BackupLocation,
     options: &BackupOptions,
 ) -> Result<BackupReport, Error> {
+    refuse_media_location(instance, location)?;
     let _turn = TURN.lock().await;
     let mut run = BackupRun::prepare(instance, location, options).await?;
     let scratch = ScratchFolder::create(instance.settings.core.data_dir.join(SCRATCH_FOLDER))?;
@@ -68,6 +69,26 @@ pub(crate) async fn create_backup(
         report.removed_backups = prune_backups(location, keep).await?;
     }
     Ok(report)
+}
+
+/// A backup among the media files would contain the backups before it.
+fn refuse_media_location(instance: &Instance, location: &BackupLocation) -> Result<(), Error> {
+    let settings = &instance.settings;
+    let is_inside = match location {
+        BackupLocation::Bucket(bucket) => {
+            let media = settings.media_bucket.as_ref().map(|media| format!("{media}/").replace("//", "/"));
+            media.is_some_and(|media| format!("{bucket}/").replace("//", "/").starts_with(&media))
+        }
+        BackupLocation::File(path) | BackupLocation::Folder(path) => {
+            let absolute = |path| std::path::absolute(path).map_err(Fault::context("the backup's path"));
+            absolute(path)?.starts_with(absolute(&settings.media_dir)?)
+        }
+    };
+    if is_inside {
+        let message = format!("{location} is among the media files: back up elsewhere");
+        return Err(Refusal::invalid_parameter("target", location, message).into());
+    }
+    Ok(())
 }
 
 struct BackupRun<'a> {
@@ -90,17 +111,14 @@ impl<'a> BackupRun<'a> {
         let now = instance.store.context().clock.now();
         let manifest = new_manifest(instance, options, now).await?;
         let (files, archive_name) = location.open().map_err(into_fault)?;
-        let (writer, earlier) = match archive_name {
-            Some(name) => {
-                let seconds = u64::try_from(now.seconds()).unwrap_or(0);
-                let writer = files.start_write(&name).await.map_err(storage_fault)?;
-                (BackupWriter::Archive { writer, written_at_seconds: seconds }, HashMap::new())
-            }
-            None => {
-                claim_collection(&files, location, &manifest.network).await?;
-                let earlier = list_earlier_media(location).await?;
-                (BackupWriter::Collection(files), earlier)
-            }
+        let (writer, earlier) = if let Some(name) = archive_name {
+            let seconds = u64::try_from(now.seconds()).unwrap_or(0);
+            let writer = files.start_write(&name).await.map_err(storage_fault)?;
+            (BackupWriter::Archive { writer, written_at_seconds: seconds }, HashMap::new())
+        } else {
+            claim_collection(&files, location, &manifest.network).await?;
+            let earlier = list_earlier_media(location).await?;
+            (BackupWriter::Collection(files), earlier)
         };
         let report = BackupReport {
             backup: manifest.id.clone(),

@@ -16,7 +16,7 @@ pub(crate) fn run_migrate_command(
     let settings = common.load_settings()?;
     if matches!(verb, MigrateCommand::Up) {
         let mut found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
-        let rng = instance::instance_rng(&mut found.manifest);
+        let rng = instance::instance_rng(&found.manifest);
         let store = instance::open_store(StoreOptions {
             node: COMMANDS_NODE,
             migrate: true,

@@ -36,12 +36,13 @@ pub(crate) fn restore_backup(
     let settings = Arc::new(ServerSettings::from_values(&common.config_values(manifest.instance.mode()?, vec![])?)?);
     let bar = TerminalProgress::new(output, if args.verify { "checking" } else { "restoring" });
     let restore = Restore { settings, reader, manifest, args };
-    let outcome = if args.verify { restore.verify(keys) } else { restore.restore(keys) };
+    let (done, outcome) =
+        if args.verify { ("verified", restore.verify(keys)) } else { ("restored", restore.restore(keys)) };
     bar.clear();
     let answer = outcome?;
-    let sound = answer.get("sound").and_then(Value::as_bool) == Some(true);
     output.print_value(&answer);
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_done = answer.get(done).and_then(Value::as_bool) == Some(true);
+    Ok(if is_done { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn open_backup(common: &GlobalArgs, args: &RestoreArgs) -> Result<(BackupReader, BackupManifest), CommandError> {
@@ -78,7 +79,8 @@ impl Restore<'_> {
         let scratch = ScratchFolder::create(parent.join(format!("locum-verify-{}", std::process::id())))?;
         let media = instance::block_on(MediaCheck::run(&self.reader, &self.manifest))?;
         let database = self.check_database(scratch.path(), keys)?;
-        Ok(self.report("verified", &media, database))
+        let is_verified = is_sound(database.as_ref()) && !media.is_incomplete();
+        Ok(self.report("verified", is_verified, &media, database.as_ref(), None))
     }
 
     fn restore(&self, keys: Option<Vec<MasterKey>>) -> Result<Value, CommandError> {
@@ -93,17 +95,15 @@ impl Restore<'_> {
         let scratch = ScratchFolder::create(data_dir.join(SCRATCH_FOLDER))?;
         let database = self.check_database(scratch.path(), keys)?;
         let files = self.settings.open_media_files()?;
-        let media = instance::block_on(install_media(&self.reader, &self.manifest, &files))?;
-        let mut answer = self.report("restored", &media, database);
-        let sound = answer.get("sound").and_then(Value::as_bool) == Some(true);
-        if sound || self.args.allow_missing_media && media.is_incomplete() {
-            let aside = self.install_database(scratch.path())?;
-            if let Value::Object(members) = &mut answer {
-                members.insert("restored".to_owned(), json!(true));
-                members.insert("aside".to_owned(), json!(aside));
-            }
-        }
-        Ok(answer)
+        let is_usable = is_sound(database.as_ref());
+        let media = if is_usable {
+            instance::block_on(install_media(&self.reader, &self.manifest, &files))?
+        } else {
+            instance::block_on(MediaCheck::run(&self.reader, &self.manifest))?
+        };
+        let may_restore = is_usable && (self.args.allow_missing_media || !media.is_incomplete());
+        let aside = if may_restore { self.install_database(scratch.path())? } else { None };
+        Ok(self.report("restored", may_restore, &media, database.as_ref(), aside))
     }
 
     /// Neither a database nor the files of another network are overwritten.
@@ -132,9 +132,10 @@ impl Restore<'_> {
         }
         let files = self.settings.open_media_files()?;
         let marks = instance::block_on(async { files.network_marks().await.map_err(Fault::context("reading media")) })?;
-        match marks.iter().all(|mark| *mark == self.manifest.network) {
-            true => Ok(()),
-            false => Err(self.another_network(&format!("{files:?}"))),
+        if marks.iter().all(|mark| *mark == self.manifest.network) {
+            Ok(())
+        } else {
+            Err(self.another_network(&format!("{files:?}")))
         }
     }
 
@@ -237,20 +238,29 @@ impl Restore<'_> {
         Ok(aside)
     }
 
-    /// `done` says what is false until it happened.
-    fn report(&self, done: &str, media: &MediaCheck, database: Option<Value>) -> Value {
-        let database_sound = database.as_ref().is_none_or(|checked| fsck::exit_code(checked) == ExitCode::SUCCESS);
-        let sound = database_sound && !media.is_incomplete();
+    fn report(
+        &self,
+        action: &str,
+        is_done: bool,
+        media: &MediaCheck,
+        database: Option<&Value>,
+        aside: Option<PathBuf>,
+    ) -> Value {
         json!({
             "backup": self.manifest.id,
             "created_at": self.manifest.created_at,
             "version": self.manifest.version,
-            done: sound && self.args.verify,
-            "sound": sound,
+            action: is_done,
+            "aside": aside,
             "media": media.report(&self.manifest),
             "check": database,
         })
     }
+}
+
+/// Of a checked database, or of a backup without one.
+fn is_sound(database: Option<&Value>) -> bool {
+    database.is_none_or(|checked| fsck::exit_code(checked) == ExitCode::SUCCESS)
 }
 
 fn move_aside(target: &Path) -> Result<Option<PathBuf>, CommandError> {

@@ -216,6 +216,15 @@ fn every_damaged_or_missing_file_of_a_backup_is_found() {
         fs::rename(&aside, damaged).unwrap();
     }
     assert_eq!(verify(&folder), 0);
+    fs::rename(part("/media/"), folder.join("aside")).unwrap();
+    let mut restored = TestServer::prepare(&[]);
+    let passphrase = passphrase_file(&server);
+    let restore = ["restore", text(&folder), "--key-passphrase-file", text(&passphrase)];
+    restored.run_cli(&restore).assert_exit_code(1);
+    assert!(!restored.data_dir().join("locum.db").exists());
+    restored.run_cli(&[&restore[..], &["--allow-missing-media"]].concat()).assert_success();
+    restored.restart();
+    fs::rename(folder.join("aside"), part("/media/")).unwrap();
     let (size, mut rng) = (fs::read(&archive).unwrap().len(), TestRng(7));
     for _ in 0..suite_setting("LOCUM_BACKUP_FLIPS", 5) {
         // Padding between the files and the end of the archive carry nothing.
@@ -240,6 +249,8 @@ fn existing_network_is_not_overwritten_by_a_restore() {
     let target = server.sibling_path("backup.tar");
     backup(&server, text(&target));
     server.run_cli(&["backup", text(&target)]).assert_exit_code(1);
+    let among_media = server.data_dir().join("media/backups/");
+    server.run_cli(&["backup", text(&among_media)]).assert_exit_code(1);
     server.stop();
     server.run_cli(&["restore", text(&target)]).assert_exit_code(2);
     let mut other = TestServer::start(&[]);
