@@ -130,6 +130,9 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> Future for ConnectionDriver
             }
             Poll::Pending => {}
         }
+        if this.signal_state == SignalState::Waiting && this.shared.drain.is_triggered() {
+            this.drain_after_first_request(cx);
+        }
         if this.signal_state == SignalState::Draining && this.state.can_close() {
             if !this.state.is_http2() {
                 return Poll::Ready(());
@@ -145,14 +148,13 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
     fn poll_signals(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.signal_state == SignalState::Unpolled {
             self.signal_state = SignalState::Waiting;
-            if self.drain.as_mut().poll(cx).is_ready() {
-                self.start_drain();
-            }
+            let _registered = self.drain.as_mut().poll(cx);
             if self.abort.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(());
             }
         }
-        if self.signal_state == SignalState::Waiting && self.shared.drain.is_triggered() {
+        let has_requests = self.state.first_request_deadline().is_none();
+        if self.signal_state == SignalState::Waiting && has_requests && self.shared.drain.is_triggered() {
             self.start_drain();
         }
         if self.signal_state == SignalState::Draining && self.shared.abort.is_triggered() {
@@ -165,6 +167,22 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
     fn start_drain(&mut self) {
         self.signal_state = SignalState::Draining;
         self.connection.as_mut().graceful_shutdown();
+    }
+
+    /// A client that has just connected cannot know of the shutdown, so its first request is answered. What arrived
+    /// in time is read first: the protocol is polled before this.
+    fn drain_after_first_request(&mut self, cx: &Context<'_>) {
+        match self.state.first_request_deadline() {
+            Some(at) if at > Instant::now() => {
+                if at < self.armed_until {
+                    self.arm_timer(at);
+                }
+            }
+            _ => {
+                self.start_drain();
+                cx.waker().wake_by_ref();
+            }
+        }
     }
 
     /// The timer is only reset when a deadline moves closer or when it fired too early.

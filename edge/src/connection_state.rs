@@ -12,6 +12,9 @@ use crate::limits::ListenerLimits;
 /// How long a client may take to read the last response before the socket is dropped.
 const LINGER_TIME: Duration = Duration::from_secs(2);
 
+/// How long after accepting a connection its first request is awaited during a shutdown.
+const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseReason {
     Header,
@@ -95,6 +98,12 @@ impl ConnectionState {
         self.is_idle() && self.write_blocked_since.get().is_none() && self.linger_since.get().is_none()
     }
 
+    /// Until when a shutdown awaits the first request; `None` once there is one.
+    pub(crate) fn first_request_deadline(&self) -> Option<Instant> {
+        let is_first = self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2();
+        is_first.then(|| self.accepted + FIRST_REQUEST_TIME)
+    }
+
     /// When the connection times out unless its state changes.
     pub(crate) fn next_deadline(&self, limits: &ListenerLimits) -> Option<(Instant, CloseReason)> {
         let at = |since: u64, wait| self.accepted + Duration::from_millis(since) + wait;
@@ -107,9 +116,8 @@ impl ConnectionState {
         if !self.is_idle() {
             return write;
         }
-        let first = self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2();
         let read = match self.head_since.get() {
-            _ if first => (at(0, limits.header_timeout), CloseReason::Header),
+            _ if self.first_request_deadline().is_some() => (at(0, limits.header_timeout), CloseReason::Header),
             Some(head) => (at(head.max(rest), limits.header_timeout), CloseReason::Header),
             None => (at(rest, limits.idle_timeout), CloseReason::Idle),
         };

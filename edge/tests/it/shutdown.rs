@@ -27,7 +27,7 @@ fn start_streaming(listens: bool) -> Server {
 }
 
 #[tokio::test]
-async fn shutdown_closes_idle_connections_at_once() {
+async fn shutdown_closes_idle_connections_in_time() {
     let server = start(ListenerLimits::default(), echo);
     let mut idle = server.connect().await;
     idle.send(GET).await;
@@ -43,6 +43,24 @@ async fn shutdown_closes_idle_connections_at_once() {
         assert_eq!(client.read_to_close().await, "");
     }
     assert!(TcpStream::connect(server.addr).await.is_err());
+}
+
+#[tokio::test]
+async fn connection_opened_just_before_shutdown_gets_its_first_response() {
+    let server = start(ListenerLimits::default(), echo);
+    let (mut silent, mut half) = (server.connect().await, server.connect().await);
+    half.send("GET / HT").await;
+    server.wait_until(|stats| stats.open == 2).await;
+    server.shutdown.trigger();
+    // Long enough for the signal to arrive, and shorter than the time for a first request.
+    sleep(ms(100)).await;
+    silent.send(GET).await;
+    half.send("TP/1.1\r\nHost: a\r\n\r\n").await;
+    for client in [&mut silent, &mut half] {
+        let received = client.read_to_close().await;
+        assert!(received.starts_with("HTTP/1.1 200"), "{received}");
+    }
+    server.done.await.unwrap();
 }
 
 #[tokio::test]
