@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use base::{Fault, Rng};
 use edge::Listener;
+use listenfd::ListenFd;
 use serde::{Deserialize, Serialize};
 
 use crate::command_error::CommandError;
-use crate::config::{ServerSettings, local_url};
+use crate::config::{RunMode, ServerSettings, local_url};
 use crate::instance::write_private;
 
 /// The limit of `sockaddr_un`, with some margin.
@@ -57,8 +58,7 @@ pub(super) struct BoundSockets {
 
 /// Must be called inside a Tokio runtime.
 pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandError> {
-    let public = edge::bind(settings.listen.addr)
-        .map_err(|error| CommandError::Failed(format!("listen.addr {}: {error}", settings.listen.addr)))?;
+    let public = bind_public(settings)?;
     let addr = public.local_addr().unwrap_or(settings.listen.addr);
     let sandbox = settings.listen.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
     let sandbox = sandbox.transpose()?;
@@ -77,6 +77,32 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
         ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
     };
     Ok(BoundSockets { public, sandbox, control, local, listening, token })
+}
+
+/// A development server ignores sockets of the service manager, because `core.expose` says nothing about them.
+fn bind_public(settings: &ServerSettings) -> Result<Listener, CommandError> {
+    if settings.mode == RunMode::Serve
+        && let Some(listener) = inherited_listener()?
+    {
+        return Ok(listener);
+    }
+    let addr = settings.listen.addr;
+    edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.addr {addr}: {error}")))
+}
+
+/// The socket that a service manager opened for the public listener (`sd_listen_fds(3)`). It outlives this process, so
+/// that connections wait for the next one instead of being refused.
+fn inherited_listener() -> Result<Option<Listener>, CommandError> {
+    let failed = |error| CommandError::Failed(format!("the socket of the service manager (LISTEN_FDS): {error}"));
+    let mut sockets = ListenFd::from_env();
+    if sockets.len() > 1 {
+        let text = format!("the service manager passes {} sockets (LISTEN_FDS); expected one", sockets.len());
+        return Err(CommandError::Usage(text));
+    }
+    let Some(socket) = sockets.take_tcp_listener(0).map_err(failed)? else {
+        return Ok(None);
+    };
+    Listener::from_std(socket).map(Some).map_err(failed)
 }
 
 fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {

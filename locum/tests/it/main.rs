@@ -62,6 +62,7 @@ mod table;
 mod timelines;
 mod token_endpoint;
 mod trends;
+mod upgrade;
 mod usage;
 mod users;
 mod users_search_and_names;

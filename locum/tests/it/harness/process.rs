@@ -1,6 +1,8 @@
 //! Running the binary.
 
 use std::ffi::OsStr;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -21,6 +23,18 @@ pub(super) fn limited_locum_command(folder: &Path, max_descriptors: u64) -> Comm
 fn binary() -> PathBuf {
     let named = std::env::var_os("LOCUM_BINARY").map(|path| std::fs::canonicalize(path).unwrap());
     named.unwrap_or_else(|| env!("CARGO_BIN_EXE_locum").into())
+}
+
+/// The binary, with a listening socket as a service manager passes it. While there is no data folder yet,
+/// `LOCUM_PREVIOUS_BINARY` may name another version.
+pub(crate) fn locum_command_with_socket(folder: &Path, socket: &TcpListener) -> Command {
+    let previous = std::env::var_os("LOCUM_PREVIOUS_BINARY").filter(|_| !folder.join("data").exists());
+    let mut command = Command::new("sh");
+    command.args(["-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\" 3<&0 0< /dev/null"]);
+    command.arg(previous.map_or_else(binary, PathBuf::from));
+    let mut command = clean_command(command, folder);
+    command.stdin(OwnedFd::from(socket.try_clone().unwrap()));
+    command
 }
 
 fn clean_command(mut command: Command, folder: &Path) -> Command {

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -12,7 +13,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::database::TestDatabase;
-use super::process::{CommandOutput, ProcessGuard, limited_locum_command, locum_command, run_command};
+use super::process::{
+    CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
+};
 use super::{
     DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine, unique_number, wait_until,
 };
@@ -24,6 +27,8 @@ pub(crate) struct TestServer {
     args: Vec<String>,
     /// Where a real network is met, if this is one; its keys go with each command.
     network: Option<Vec<String>>,
+    /// The public listener, if it outlives the process.
+    socket: Option<TcpListener>,
     /// Variables that only a build for tests reads.
     variables: Vec<(&'static str, &'static str)>,
     max_descriptors: Option<u64>,
@@ -80,7 +85,23 @@ impl TestServer {
 
     /// Starts a real network, `locum serve`, as far as one can be on this machine.
     pub(crate) fn start_network(args: &[&str]) -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut server = Self::prepare_network(args);
+        server.restart();
+        server
+    }
+
+    /// Starts a real network on a socket that is kept open between its processes.
+    pub(crate) fn start_network_on_socket(socket: TcpListener, args: &[&str]) -> Self {
+        let base_url = format!("core.base_url=http://{}", socket.local_addr().unwrap());
+        let mut server = Self::prepare_network(&[&["--set", &base_url], args].concat());
+        server.socket = Some(socket);
+        server.restart();
+        server
+    }
+
+    /// A real network in which nothing was started yet.
+    pub(crate) fn prepare_network(args: &[&str]) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
         let keys = [
@@ -96,13 +117,12 @@ impl TestServer {
         let mut server = Self::prepare(&["--rate-limits", "off"]);
         server.args = Vec::new();
         server.network = Some(sets.chain(own).collect());
-        server.restart();
         server
     }
 
     /// Starts one more node of a real network that has a database server.
     pub(crate) fn start_another_node(&self, node: u16) -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
         let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
@@ -155,6 +175,7 @@ impl TestServer {
             database: TestDatabase::create(engine).map(Arc::new),
             args,
             network: None,
+            socket: None,
             variables: Vec::new(),
             max_descriptors: None,
             process: None,
@@ -218,9 +239,10 @@ impl TestServer {
     pub(crate) fn spawn(&mut self) {
         let file = |name| File::create(self.sibling_path(name)).unwrap();
         let folder = self.folder.path();
-        let mut command = match self.max_descriptors {
-            Some(max) => limited_locum_command(folder, max),
-            None => locum_command(folder),
+        let mut command = match (self.max_descriptors, &self.socket) {
+            (Some(max), _) => limited_locum_command(folder, max),
+            (None, Some(socket)) => locum_command_with_socket(folder, socket),
+            (None, None) => locum_command(folder),
         };
         let child = command
             .args(match self.network {
@@ -232,7 +254,6 @@ impl TestServer {
             .envs(self.variables.iter().copied())
             .stdout(file("out.log"))
             .stderr(file("err.log"))
-            .stdin(Stdio::null())
             .spawn()
             .unwrap();
         let guard = ProcessGuard::watch(child.id(), self.folder.path());
