@@ -44,6 +44,7 @@ mod notes;
 mod oauth1;
 mod oauth1_tokens;
 mod operations;
+mod packaging;
 mod pages;
 mod polls;
 mod portal;
