@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::TestServer;
+use crate::pages::browser::Browser;
 
 const KINDS: [&str; 14] = [
     "user.create",
@@ -56,10 +57,41 @@ fn kinds(rows: &[Value]) -> Vec<&str> {
     kinds
 }
 
+fn exported_log(server: &TestServer, name: &str) -> String {
+    let file = server.sibling_path(name);
+    server.run_cli(&["audit", "export", file.to_str().unwrap()]).assert_success();
+    std::fs::read_to_string(&file).unwrap()
+}
+
+#[test]
+fn sign_in_events_are_recorded_with_actor_and_address() {
+    let server = TestServer::start_network(&[]);
+    let user = server.new_user("recorded");
+    let mut browser = Browser::new(&server);
+    browser.sign_in(&user.username, "wrong", "/");
+    browser.sign_in(&user.username, "secret", "/");
+    let page = browser.get("/settings/account");
+    let fields = [("current", "secret"), ("password", "tr4ms stop here")];
+    assert_eq!(browser.submit(&page, "/settings/account/password", &fields).status, 303);
+    let page = browser.get("/logout");
+    browser.submit(&page, "/logout", &[]);
+    let lines = exported_log(&server, "audit.jsonl");
+    let rows: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<&Value> = rows.iter().filter(|row| row["actor"] == user.id.as_str()).collect();
+    let names: Vec<&str> = found.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    for kind in ["sign_in.failed", "sign_in.ok", "password.change", "sign_out"] {
+        assert!(names.contains(&kind), "{kind} is not in {names:?}");
+    }
+    assert!(found.iter().all(|row| row["address"] == "127.0.0.1"), "{found:?}");
+    let order: Vec<i64> = rows.iter().map(|row| row["seq"].as_i64().unwrap()).collect();
+    assert!(order.is_sorted_by(|one, next| one < next), "{order:?}");
+}
+
 #[test]
 fn operator_actions_are_recorded_and_exported() {
     let mut server = TestServer::start_network(&[]);
     let mut secrets = act(&server, "through");
+    let earlier = exported_log(&server, "earlier.jsonl");
     server.stop();
     secrets.extend(act(&server, "beside"));
     server.restart();
@@ -81,6 +113,7 @@ fn operator_actions_are_recorded_and_exported() {
     assert_eq!(written["lines"], text.lines().count());
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, rows);
+    assert!(text.starts_with(&earlier) && text.len() > earlier.len(), "an entry was changed or removed");
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} is in the record");
     }
