@@ -36,6 +36,7 @@ pub struct Store {
     db: Database,
     context: Arc<StoreContext>,
     location: DatabaseLocation,
+    data_dir: PathBuf,
     /// Migrations applied when the store was opened.
     pub applied_migrations: Vec<AppliedMigration>,
     lock: File,
@@ -88,7 +89,8 @@ impl Store {
             applied = Database::migrate(&options.location, context.clock.now().ms())?;
         }
         let db = open()?;
-        Ok(Self { db, context, location: options.location, applied_migrations: applied, lock })
+        let StoreOptions { location, data_dir, .. } = options;
+        Ok(Self { db, context, location, data_dir, applied_migrations: applied, lock })
     }
 
     /// Changes nothing.
@@ -133,6 +135,11 @@ impl Store {
     /// Whether other processes may write to the same database.
     pub fn is_shared(&self) -> bool {
         self.db.is_server
+    }
+
+    /// Bytes that can still be written to the data folder.
+    pub fn available_space(&self) -> Result<u64, Fault> {
+        fs4::available_space(&self.data_dir).map_err(Fault::context("reading the free space of the data folder"))
     }
 
     /// Copies a snapshot of a SQLite database into a new file, concurrently with writers; returns its size in bytes.

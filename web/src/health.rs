@@ -10,6 +10,8 @@ use tokio::time::timeout;
 
 use crate::reply::HttpReply;
 
+/// Bytes; with less room in the data folder, the server is not ready. A commit takes less, and so does the index.
+const MIN_AVAILABLE_SPACE: u64 = 4 << 20;
 /// A store that does not answer a small read within this time is not ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -46,10 +48,13 @@ impl HealthChecks {
             return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
         }
         let read = self.store.read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
-        match timeout(READY_TIMEOUT, read).await {
-            Ok(Ok(_)) => HttpReply::bytes(200, TEXT_UTF8, "ok\n"),
-            Ok(Err(_)) | Err(_) => HttpReply::bytes(503, TEXT_UTF8, "the database does not respond\n"),
+        if !matches!(timeout(READY_TIMEOUT, read).await, Ok(Ok(_))) {
+            return HttpReply::bytes(503, TEXT_UTF8, "the database does not respond\n");
         }
+        if self.store.available_space().is_ok_and(|bytes| bytes < MIN_AVAILABLE_SPACE) {
+            return HttpReply::bytes(503, TEXT_UTF8, "the disk is full\n");
+        }
+        HttpReply::bytes(200, TEXT_UTF8, "ok\n")
     }
 }
 

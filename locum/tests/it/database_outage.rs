@@ -95,6 +95,51 @@ fn full_disk_refuses_writes_and_serves_reads() {
     server.kill();
 }
 
+#[test]
+fn signed_reads_are_answered_and_replays_refused_on_a_full_disk() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::prepare(&["--world", "empty"]);
+    let place = server.data_dir();
+    let Some(small) = Small::make(&place, "48m") else {
+        println!("this machine lets no test mount a file system");
+        return;
+    };
+    server.restart();
+    let headers = read_signed_on_full_disk(&server, &small);
+    server.crash_and_restart();
+    for header in headers {
+        let replay = server.send(TestRequest::get("/2/users/me").authorization(header));
+        assert_eq!(replay.status, 401, "{}", replay.text());
+    }
+    server.kill();
+}
+
+/// Returns the headers of requests that were accepted while there was no room, and are written since.
+fn read_signed_on_full_disk(server: &TestServer, small: &Small<'_>) -> Vec<String> {
+    let user = server.new_user("signer");
+    let me = || TestRequest::get("/2/users/me");
+    let sign = || me().oauth1_header(&user.oauth1_credentials(), &server.url);
+    let send = |header: &String| server.send(me().authorization(header)).status;
+    assert_eq!(send(&sign()), 200);
+    small.fill();
+    // More than fit into the block that the journal has.
+    let headers: Vec<String> = (0..200).map(|_| sign()).collect();
+    for header in &headers {
+        assert_eq!(send(header), 200);
+    }
+    assert_eq!(headers.iter().map(send).filter(|status| *status == 401).count(), headers.len());
+    let readiness = server.send(TestRequest::get("/readyz"));
+    assert_eq!((readiness.status, readiness.text().as_str()), (503, "the disk is full\n"));
+    assert_eq!(server.send(TestRequest::get("/livez")).status, 200);
+
+    std::fs::remove_file(small.ballast()).unwrap();
+    assert_eq!(server.send(TestRequest::get("/readyz")).status, 200);
+    assert_eq!(send(&sign()), 200);
+    headers
+}
+
 /// Writes until there is no room, frees some and writes again; all that was acknowledged.
 fn fill_and_free(server: &TestServer, small: &Small<'_>) -> Vec<String> {
     let user = server.new_user("writer");
