@@ -8,6 +8,8 @@ mod hex;
 #[cfg(test)]
 mod schema;
 mod store;
+#[cfg(test)]
+mod test_stores;
 
 pub mod account_activity;
 pub mod activity;
@@ -67,5 +69,5 @@ pub mod users;
 pub mod webhooks;
 
 pub use context::StoreContext;
-pub use db::{AppliedMigration, DatabaseLocation, MigrationStatus, TransactionWork, Tx};
+pub use db::{AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, limit_queries};
 pub use store::{Store, StoreOptions};

@@ -74,6 +74,8 @@ config_keys! {
         url: DatabaseUrl = Literal("sqlite");
         /// Readers on SQLite, connections on PostgreSQL.
         connections: usize [1..=512] = Literal("4");
+        /// The time limit of each query that a request makes; beyond it, the request fails with status 503.
+        query_timeout: TimeSpan = Literal("10s");
         /// Applies pending migrations at startup.
         migrate_on_start: bool = Literal("true");
         /// How long event log entries are kept after all consumers have read them.

@@ -12,6 +12,7 @@ use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
 use network::oauth2_flow::OAuth2Config;
+use store::QueryLimits;
 use web::control::{ControlCommand, ControlServer};
 use web::metrics::ServerMetrics;
 use web::{ApiServer, HttpReply, ServerConfig};
@@ -174,6 +175,7 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_ke
         cors_origins: origin_texts(&settings.core.cors_origins),
         body_limit: settings.limits.body_max.0,
         upload_timeout: settings.connection_limits().body_total_timeout,
+        query_limits: QueryLimits { timeout: settings.db.query_timeout.0, ..QueryLimits::default() },
         page_key,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: origin_texts(&settings.core.public_origins),

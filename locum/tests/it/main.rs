@@ -53,6 +53,7 @@ mod post_features;
 mod posts;
 mod powerstream;
 mod production;
+mod query_limits;
 mod random;
 mod replies;
 mod reposts;

@@ -7,6 +7,7 @@ use base::{Error, Fault};
 use tokio::sync::oneshot;
 
 use super::Tx;
+use super::query_limits::{JobControl, run_limited};
 
 /// Work in a transaction. It may run again when the engine asks for a retry, so it must have no side effects outside
 /// the transaction.
@@ -18,6 +19,10 @@ pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
 
 pub(crate) trait DatabaseJob: Send {
     fn is_write(&self) -> bool;
+    /// None if it is not a request's.
+    fn control(&self) -> Option<&Arc<JobControl>>;
+    /// Whether a query took too long, or its caller is gone.
+    fn was_interrupted(&self) -> bool;
     /// Returns false to roll back.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Sends the reply; a failed commit replaces a successful outcome.
@@ -27,13 +32,20 @@ pub(crate) trait DatabaseJob: Send {
 pub(crate) struct PendingJob<F, T> {
     work: F,
     is_write: bool,
+    control: Option<Arc<JobControl>>,
+    was_interrupted: bool,
     outcome: Option<Result<T, Error>>,
     reply: oneshot::Sender<Result<T, Error>>,
 }
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
-    pub(crate) fn new_boxed(work: F, reply: oneshot::Sender<Result<T, Error>>, is_write: bool) -> Box<dyn DatabaseJob> {
-        Box::new(Self { work, is_write, outcome: None, reply })
+    pub(crate) fn new_boxed(
+        work: F,
+        reply: oneshot::Sender<Result<T, Error>>,
+        is_write: bool,
+        control: Option<Arc<JobControl>>,
+    ) -> Box<dyn DatabaseJob> {
+        Box::new(Self { work, is_write, control, was_interrupted: false, outcome: None, reply })
     }
 }
 
@@ -42,10 +54,20 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
         self.is_write
     }
 
+    fn control(&self) -> Option<&Arc<JobControl>> {
+        self.control.as_ref()
+    }
+
+    fn was_interrupted(&self) -> bool {
+        self.was_interrupted
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         // A panic in one job must not take down the connection or the jobs that share its commit.
-        let outcome = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)))
-            .unwrap_or_else(|_| Err(Fault::new("a database job panicked").into()));
+        let work = || catch_unwind(AssertUnwindSafe(|| (self.work)(tx)));
+        let (outcome, was_interrupted) = run_limited(self.control.as_ref(), self.is_write, work);
+        let outcome = outcome.unwrap_or_else(|_| Err(Fault::new("a database job panicked").into()));
+        self.was_interrupted = was_interrupted;
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome);
         succeeded

@@ -7,6 +7,7 @@ mod dialect;
 mod job;
 mod migrate;
 mod postgres;
+mod query_limits;
 mod rows;
 mod sql;
 pub(crate) mod sqlite;
@@ -15,6 +16,7 @@ mod value;
 
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
+pub use query_limits::{QueryLimits, limit_queries};
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
 pub(crate) use sql::{SqlText, as_text, insert, insert_new, insert_with, select, sql, statement, trim_list, update};
 pub use tx::Tx;
@@ -28,6 +30,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::context::StoreContext;
 use job::{JobQueue, PendingJob};
+use query_limits::{CallerGuard, JobControl};
 
 #[derive(Clone, Debug)]
 pub enum DatabaseLocation {
@@ -39,6 +42,8 @@ pub enum DatabaseLocation {
 pub(crate) struct Database {
     write_queue: JobQueue,
     read_queue: JobQueue,
+    /// Jobs whose queries a database server is to cancel.
+    cancellations: Option<crossbeam_channel::Sender<Arc<JobControl>>>,
     threads: Vec<std::thread::JoinHandle<()>>,
     sqlite_path: Option<PathBuf>,
     /// Dropping it releases this node's number on a database server.
@@ -85,6 +90,7 @@ impl Database {
                 Ok(Self {
                     write_queue: writes,
                     read_queue: reads,
+                    cancellations: None,
                     threads,
                     appended,
                     sqlite_path: Some(path.clone()),
@@ -95,10 +101,12 @@ impl Database {
             DatabaseLocation::Server(url) => {
                 let (node_lock, node_thread) = postgres::claim_node_number(url, node)?;
                 let (queue, mut threads) = postgres::spawn_pool(url, connections, context, waker)?;
-                threads.push(node_thread);
+                let (cancellations, cancelling_thread) = postgres::spawn_canceller()?;
+                threads.extend([node_thread, cancelling_thread]);
                 Ok(Self {
                     write_queue: queue.clone(),
                     read_queue: queue,
+                    cancellations: Some(cancellations),
                     threads,
                     appended,
                     sqlite_path: None,
@@ -111,18 +119,34 @@ impl Database {
 
     /// Returns once the transaction is durable.
     pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        run_job(&self.write_queue, work, true).await
+        self.run_job(&self.write_queue, work, true).await
     }
 
     /// On SQLite in one snapshot; on PostgreSQL each statement has its own.
     pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        run_job(&self.read_queue, work, false).await
+        self.run_job(&self.read_queue, work, false).await
+    }
+
+    async fn run_job<T: Send + 'static>(
+        &self,
+        queue: &JobQueue,
+        work: impl TransactionWork<T>,
+        writes: bool,
+    ) -> Result<T, Error> {
+        let (reply, answer) = oneshot::channel();
+        let control = JobControl::for_current_request();
+        let job = PendingJob::new_boxed(work, reply, writes, control.clone());
+        queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
+        let guard = CallerGuard { control, cancellations: self.cancellations.as_ref() };
+        let outcome = answer.await;
+        guard.disarm();
+        outcome.unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
     }
 
     /// As [`Database::read`], for a thread that may block.
     pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false));
+        let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false, None));
         sent.map_err(|_| Fault::new("the store is closed"))?;
         let stopped = |_| Err(Fault::new("the store stopped while a job was running").into());
         answer.blocking_recv().unwrap_or_else(stopped)
@@ -130,8 +154,8 @@ impl Database {
 
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
-        let Self { write_queue: writes, read_queue: reads, threads, sqlite_path: file, node_lock: node, .. } = self;
-        drop((writes, reads, node));
+        let Self { write_queue, read_queue, cancellations, threads, sqlite_path: file, node_lock, .. } = self;
+        drop((write_queue, read_queue, cancellations, node_lock));
         for thread in threads {
             // A panic has already been logged.
             drop(thread.join());
@@ -140,11 +164,4 @@ impl Database {
             sqlite::truncate_wal(&file);
         }
     }
-}
-
-async fn run_job<T: Send + 'static>(queue: &JobQueue, work: impl TransactionWork<T>, writes: bool) -> Result<T, Error> {
-    let (reply, answer) = oneshot::channel();
-    let job = PendingJob::new_boxed(work, reply, writes);
-    queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
-    answer.await.unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
 }

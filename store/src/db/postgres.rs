@@ -13,10 +13,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use lru::LruCache;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
-use postgres::{Client, Statement};
+use postgres::{CancelToken, Client, Statement};
 use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
+use super::query_limits::{JobControl, RowBudget};
 use super::rows::RowCells;
 use super::tx::{EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
@@ -36,9 +37,14 @@ const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// as many more as callers think of orders and filters.
 const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For work that no request waits for.
+const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
 
 pub(crate) struct PostgresConnection {
     client: Client,
+    target: Arc<ConnectionTarget>,
+    /// The server's limit for each statement.
+    statement_timeout: Duration,
     /// By their text. One that falls out is closed on the server as well.
     statements: LruCache<String, Statement>,
     /// Whether the last failure was a conflict that calls for a retry.
@@ -51,9 +57,33 @@ impl PostgresConnection {
         target.config.connect_timeout(CONNECT_TIMEOUT).application_name("locum");
         let mut client = target.connect()?;
         client
-            .batch_execute("SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'")
+            .batch_execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '60s'")
             .map_err(Fault::context("setting up a connection"))?;
-        Ok(Self { client, statements: LruCache::new(STATEMENT_CACHE_SIZE), had_conflict: false })
+        let statements = LruCache::new(STATEMENT_CACHE_SIZE);
+        Ok(Self {
+            client,
+            target: Arc::new(target),
+            statement_timeout: Duration::ZERO,
+            statements,
+            had_conflict: false,
+        })
+    }
+
+    /// Reconnects if the connection broke while it was idle.
+    fn set_statement_timeout(&mut self, url: &str, timeout: Duration) -> Result<(), Fault> {
+        if self.statement_timeout == timeout {
+            return Ok(());
+        }
+        let statement = format!("SET statement_timeout = {}", timeout.as_millis().max(1));
+        if let Err(fault) = self.batch_execute(&statement) {
+            if !fault.is_transient() {
+                return Err(fault);
+            }
+            *self = Self::open(url)?;
+            self.batch_execute(&statement)?;
+        }
+        self.statement_timeout = timeout;
+        Ok(())
     }
 
     fn statement_fault(&mut self, sql: &str, error: postgres::Error) -> Fault {
@@ -107,6 +137,7 @@ impl PostgresConnection {
     ) -> Result<(), Fault> {
         let answer = self.client.query(statement, args);
         let rows = answer.map_err(|error| self.statement_fault(sql, error))?;
+        RowBudget::start_statement().count_rows(rows.len(), sql)?;
         for row in &rows {
             if !read(&mut RowCells::new(&SqlRow::Postgres(row)))? {
                 break;
@@ -132,10 +163,12 @@ impl PostgresConnection {
     }
 
     /// Begins a transaction, reconnecting if the connection broke while it was idle.
-    fn begin_transaction(&mut self, url: &str) -> Result<(), Fault> {
+    fn begin_transaction(&mut self, url: &str, timeout: Duration) -> Result<(), Fault> {
+        self.set_statement_timeout(url, timeout)?;
         match self.batch_execute("BEGIN") {
             Err(fault) if fault.is_transient() => {
                 *self = Self::open(url)?;
+                self.set_statement_timeout(url, timeout)?;
                 self.batch_execute("BEGIN")
             }
             begun => begun,
@@ -148,9 +181,9 @@ impl PostgresConnection {
 }
 
 /// Whether the server is unavailable or out of resources: the connection broke, or the SQLSTATE is in class 08
-/// (connection), 53 (resources) or 57P (shutdown).
+/// (connection), 53 (resources) or 57P (shutdown). A statement that was cancelled took too long.
 fn is_transient(error: &postgres::Error) -> bool {
-    let classes = ["08", "53", "57P"];
+    let classes = ["08", "53", "57P", "57014"];
     let broken = error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
     broken
         || error.is_closed()
@@ -222,6 +255,40 @@ pub(crate) fn spawn_pool(
     Ok((queue, threads.collect::<Result<_, _>>()?))
 }
 
+/// Cancels the query that a connection runs.
+pub(super) struct QueryCanceller {
+    token: CancelToken,
+    target: Arc<ConnectionTarget>,
+}
+
+impl QueryCanceller {
+    /// Connects, which blocks.
+    pub(super) fn cancel_query(&self) -> Result<(), Fault> {
+        self.target.cancel_query(&self.token)
+    }
+}
+
+/// Starts the thread that cancels the queries of abandoned jobs.
+pub(crate) fn spawn_canceller() -> Result<(Sender<Arc<JobControl>>, JoinHandle<()>), Fault> {
+    let (queue, jobs) = unbounded::<Arc<JobControl>>();
+    let run = move || jobs.iter().for_each(|control| control.cancel_query());
+    let thread = thread::Builder::new().name("store-canceller".to_owned()).spawn(run);
+    Ok((queue, thread.map_err(Fault::context("starting a thread"))?))
+}
+
+/// The query can be cancelled while the job runs, and not afterwards.
+fn run_read_job(conn: &mut PostgresConnection, job: &mut dyn DatabaseJob, context: &StoreContext) -> bool {
+    let Some(control) = job.control().map(Arc::clone) else {
+        return job.run(&mut Tx::new(EngineConnection::Postgres(conn), context));
+    };
+    let canceller = QueryCanceller { token: conn.client.cancel_token(), target: Arc::clone(&conn.target) };
+    *control.canceller.lock() = Some(canceller);
+    // Abandoned before: the canceller found nothing to cancel.
+    let succeeded = !control.is_abandoned() && job.run(&mut Tx::new(EngineConnection::Postgres(conn), context));
+    *control.canceller.lock() = None;
+    succeeded
+}
+
 struct PoolWorker {
     url: String,
     conn: Option<PostgresConnection>,
@@ -232,6 +299,9 @@ struct PoolWorker {
 impl PoolWorker {
     fn run_jobs(&mut self, jobs: &Receiver<Box<dyn DatabaseJob>>) {
         while let Ok(mut job) = jobs.recv() {
+            if job.control().is_some_and(|control| control.is_abandoned()) {
+                continue;
+            }
             let commit = self.run_job(job.as_mut());
             // A connection that is broken or still inside a transaction is never used again.
             if commit.is_err() || self.conn.as_ref().is_some_and(|conn| conn.client.is_closed()) {
@@ -246,18 +316,21 @@ impl PoolWorker {
             Some(conn) => conn,
             none => none.insert(PostgresConnection::open(&self.url)?),
         };
+        let timeout = job.control().map_or(BACKGROUND_TIMEOUT, |control| control.limits.timeout);
         if !job.is_write() {
-            let read = job.run(&mut Tx::new(EngineConnection::Postgres(conn), &self.context));
+            conn.set_statement_timeout(&self.url, timeout)?;
+            let read = run_read_job(conn, job, &self.context);
             // One that broke while it was idle is noticed only now.
             if !read && conn.client.is_closed() {
                 *conn = PostgresConnection::open(&self.url)?;
-                job.run(&mut Tx::new(EngineConnection::Postgres(conn), &self.context));
+                conn.set_statement_timeout(&self.url, timeout)?;
+                run_read_job(conn, job, &self.context);
             }
             return Ok(());
         }
         for _ in 0..MAX_RETRIES {
             conn.had_conflict = false;
-            conn.begin_transaction(&self.url)?;
+            conn.begin_transaction(&self.url, timeout)?;
             let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
             let keep = job.run(&mut tx);
             let marks = tx.effects;

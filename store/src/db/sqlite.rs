@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, params_from_iter};
 use tokio::sync::watch;
 
 use super::job::{DatabaseJob, JobQueue};
+use super::query_limits::{self, RowBudget};
 use super::rows::RowCells;
 use super::tx::{CommitEffects, EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
@@ -25,6 +26,8 @@ const CHECKPOINT_SIZE: u64 = 4 << 20;
 const TRUNCATE_SIZE: u64 = 64 << 20;
 const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
 const STATEMENT_CACHE_SIZE: usize = 256;
+/// Steps of SQLite's virtual machine, a fraction of a millisecond, between two checks of a query's time.
+const PROGRESS_STEPS: std::ffi::c_int = 10_000;
 
 /// Page cache of a connection.
 const CACHE_KIB: u32 = 16 * 1024;
@@ -32,7 +35,9 @@ const CACHE_KIB: u32 = 16 * 1024;
 const WRITER_CACHE_KIB: u32 = 64 * 1024;
 
 fn open_connection(path: &Path, cache_kib: u32) -> Result<Connection, Fault> {
-    let conn = Connection::open(path).map_err(Fault::context("opening the database file"))?;
+    let mut conn = Connection::open(path).map_err(Fault::context("opening the database file"))?;
+    let limited = conn.progress_handler(PROGRESS_STEPS, Some(query_limits::must_interrupt));
+    limited.map_err(Fault::context("limiting the time of queries"))?;
     // Without it every cached statement with a join or a range is planned anew at each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(Fault::context("fixing query plans"))?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
@@ -53,9 +58,11 @@ pub(crate) fn for_each_row(
     args: &[SqlValue<'_>],
     mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
+    let mut budget = RowBudget::start_statement();
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
     while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+        budget.count_rows(1, sql)?;
         if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
             break;
         }
@@ -70,11 +77,13 @@ pub(crate) fn for_each_key(
     more: &[SqlValue<'_>],
     read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
+    let mut budget = RowBudget::start_statement();
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     for key in keys {
         let args = std::iter::once(SqlValue::Int(*key)).chain(more.iter().copied());
         let mut rows = statement.query(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
         while let Some(row) = rows.next().map_err(|error| statement_fault(sql, error))? {
+            budget.count_rows(1, sql)?;
             if !read(&mut RowCells::new(&SqlRow::Sqlite(row)))? {
                 return Ok(());
             }
@@ -84,21 +93,23 @@ pub(crate) fn for_each_key(
 }
 
 pub(crate) fn exec(conn: &Connection, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
+    RowBudget::start_statement();
     let mut statement = conn.prepare_cached(sql).map_err(|error| statement_fault(sql, error))?;
     let changed = statement.execute(params_from_iter(args)).map_err(|error| statement_fault(sql, error))?;
     Ok(u64::try_from(changed).unwrap_or(u64::MAX))
 }
 
 fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
-    let disk = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure];
-    let of_the_disk = error.sqlite_error_code().is_some_and(|code| disk.contains(&code));
+    let transient = [ErrorCode::DiskFull, ErrorCode::SystemIoFailure, ErrorCode::OperationInterrupted];
+    let is_transient = error.sqlite_error_code().is_some_and(|code| transient.contains(&code));
     let fault = Fault::from_cause(format!("running {sql:?}"), error);
-    if of_the_disk { fault.into_transient() } else { fault }
+    if is_transient { fault.into_transient() } else { fault }
 }
 
-/// SQLite may roll back the shared transaction when the disk is full; none of its jobs has happened then.
-fn ensure_transaction_open(conn: &Connection) -> Result<(), Fault> {
-    if conn.is_autocommit() {
+/// SQLite may roll back the shared transaction when the disk is full or a statement is interrupted; none of its jobs has
+/// happened then. A job that was interrupted must not run again, whatever SQLite did.
+fn ensure_may_continue(conn: &Connection, failed: &dyn DatabaseJob) -> Result<(), Fault> {
+    if conn.is_autocommit() || failed.was_interrupted() {
         return Err(Fault::new("the database gave the transaction up").into_transient());
     }
     Ok(())
@@ -169,7 +180,7 @@ fn run_writer(
 
 /// Runs the first job and all queued ones, then commits once, so that they share one flush to disk. If a job fails
 /// after it has changed something, all of them run again, each in a savepoint; that is rare, and savepoints are
-/// expensive.
+/// expensive. If one took too long, the others run again without it.
 fn commit_together(
     conn: &Connection,
     first: Box<dyn DatabaseJob>,
@@ -179,17 +190,24 @@ fn commit_together(
 ) -> (Result<(), Arc<Fault>>, CommitEffects) {
     done.push(first);
     done.extend(jobs.try_iter().take(MAX_COMMIT_JOBS - 1));
-    let mut marks = CommitEffects::default();
-    let result = match run_jobs(conn, done, context, &mut marks) {
-        Ok(true) => Ok(()),
-        Ok(false) => run_with_savepoints(conn, done, context, &mut marks),
-        Err(fault) => Err(fault),
-    };
-    let result = result.and_then(|()| exec(conn, "COMMIT", &[]).map(|_| ()));
-    if result.is_err() && !conn.is_autocommit() {
-        drop(exec(conn, "ROLLBACK", &[]));
+    done.retain(|job| !job.control().is_some_and(|control| control.is_abandoned()));
+    loop {
+        let mut marks = CommitEffects::default();
+        let result = match run_jobs(conn, done, context, &mut marks) {
+            Ok(true) => Ok(()),
+            Ok(false) => run_with_savepoints(conn, done, context, &mut marks),
+            Err(fault) => Err(fault),
+        };
+        let result = result.and_then(|()| exec(conn, "COMMIT", &[]).map(|_| ()));
+        if result.is_err() && !conn.is_autocommit() {
+            drop(exec(conn, "ROLLBACK", &[]));
+        }
+        match done.iter().position(|job| job.was_interrupted()) {
+            // Its outcome is a fault already.
+            Some(position) if result.is_err() => done.remove(position).finish(Ok(())),
+            _ => return (result.map_err(Arc::new), marks),
+        }
     }
-    (result.map_err(Arc::new), marks)
 }
 
 /// Returns false if one of the jobs must be rolled back alone.
@@ -205,8 +223,10 @@ fn run_jobs(
         let mut tx = Tx::new(EngineConnection::Sqlite(conn), context);
         if job.run(&mut tx) {
             marks.merge(tx.effects);
-        } else if conn.total_changes() != before {
-            ensure_transaction_open(conn)?;
+            continue;
+        }
+        ensure_may_continue(conn, job.as_ref())?;
+        if conn.total_changes() != before {
             return Ok(false);
         }
     }
@@ -229,7 +249,7 @@ fn run_with_savepoints(
         if job.run(&mut tx) {
             marks.merge(tx.effects);
         } else {
-            ensure_transaction_open(conn)?;
+            ensure_may_continue(conn, job.as_ref())?;
             exec(conn, "ROLLBACK TO job", &[])?;
         }
         exec(conn, "RELEASE job", &[])?;
@@ -249,7 +269,9 @@ pub(crate) fn spawn_readers(
         let (jobs, context) = (jobs.clone(), Arc::clone(context));
         spawn_thread("store-reader", move || {
             while let Ok(job) = jobs.recv() {
-                run_read_job(&conn, job, &context);
+                if !job.control().is_some_and(|control| control.is_abandoned()) {
+                    run_read_job(&conn, job, &context);
+                }
             }
         })
     });

@@ -16,7 +16,7 @@ use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
-use store::Store;
+use store::{QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
 use crate::cors::CorsPolicy;
@@ -53,6 +53,7 @@ pub struct ServerConfig {
     pub body_timeout: Duration,
     /// The longest time for a body that contains media or a batch of records.
     pub upload_timeout: Duration,
+    pub query_limits: QueryLimits,
     /// Key of the page tokens; the same on every node.
     pub page_key: [u8; 32],
     /// Public URL of the site, without a trailing slash.
@@ -94,6 +95,7 @@ impl Default for ServerConfig {
             parts_limit: 16 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             upload_timeout: Duration::from_mins(10),
+            query_limits: QueryLimits::default(),
             page_key: [0; 32],
             base_url: "http://localhost".to_owned(),
             origins: Vec::new(),
@@ -282,7 +284,8 @@ impl Handler for ApiServer {
         });
         let mut trace = RequestTrace::new(started);
         let incoming = (Arc::clone(&head), body);
-        let outcome = panic_guard::catch_panic(shared.process_request(incoming, &mut trace)).await;
+        let work = store::limit_queries(shared.config.query_limits, shared.process_request(incoming, &mut trace));
+        let outcome = panic_guard::catch_panic(work).await;
         let reply = shared.finalize_reply(outcome, &head, &mut trace);
         shared.finish_response(reply, &head, &trace)
     }

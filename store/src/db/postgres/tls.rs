@@ -10,7 +10,7 @@ use std::sync::Arc;
 use base::{Fault, percent};
 use postgres::config::{Host, SslMode};
 use postgres::error::SqlState;
-use postgres::{Client, Config, NoTls};
+use postgres::{CancelToken, Client, Config, NoTls};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
@@ -118,6 +118,12 @@ impl ConnectionTarget {
         let connecting = "connecting to PostgreSQL";
         let fault = first_error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
         Err(fault.into_transient())
+    }
+
+    /// The token knows whether its connection uses TLS.
+    pub(super) fn cancel_query(&self, token: &CancelToken) -> Result<(), Fault> {
+        let cancelled = token.cancel_query(MakeRustlsConnect::new(self.client_config()?));
+        cancelled.map_err(Fault::context("cancelling a query"))
     }
 
     fn connect_once(&self, attempt: SslMode) -> Result<Result<Client, postgres::Error>, Fault> {
