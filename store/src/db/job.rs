@@ -1,6 +1,7 @@
 //! Jobs: work sent to a connection's thread, and the reply.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use base::{Error, Fault};
@@ -29,23 +30,37 @@ pub(crate) trait DatabaseJob: Send {
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>);
 }
 
+pub(crate) struct JobReply<T> {
+    outcome: Result<T, Error>,
+    /// A panic of a request's work.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<T> JobReply<T> {
+    /// Panics as the job did, so that a handler's panic is one wherever it happens.
+    pub(crate) fn into_outcome(self) -> Result<T, Error> {
+        self.panic.map_or(self.outcome, |panic| resume_unwind(panic))
+    }
+}
+
 pub(crate) struct PendingJob<F, T> {
     work: F,
     is_write: bool,
     control: Option<Arc<JobControl>>,
     was_interrupted: bool,
     outcome: Option<Result<T, Error>>,
-    reply: oneshot::Sender<Result<T, Error>>,
+    panic: Option<Box<dyn Any + Send>>,
+    reply: oneshot::Sender<JobReply<T>>,
 }
 
 impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
     pub(crate) fn new_boxed(
         work: F,
-        reply: oneshot::Sender<Result<T, Error>>,
+        reply: oneshot::Sender<JobReply<T>>,
         is_write: bool,
         control: Option<Arc<JobControl>>,
     ) -> Box<dyn DatabaseJob> {
-        Box::new(Self { work, is_write, control, was_interrupted: false, outcome: None, reply })
+        Box::new(Self { work, is_write, control, was_interrupted: false, outcome: None, panic: None, reply })
     }
 }
 
@@ -66,7 +81,10 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
         // A panic in one job must not take down the connection or the jobs that share its commit.
         let work = || catch_unwind(AssertUnwindSafe(|| (self.work)(tx)));
         let (outcome, was_interrupted) = run_limited(self.control.as_ref(), self.is_write, work);
-        let outcome = outcome.unwrap_or_else(|_| Err(Fault::new("a database job panicked").into()));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            self.panic = self.control.is_some().then_some(panic);
+            Err(Fault::new("a database job panicked").into())
+        });
         self.was_interrupted = was_interrupted;
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome);
@@ -80,6 +98,6 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
             (Ok(()), None) => Err(Fault::new("the database job was never run").into()),
         };
         // The caller may have been dropped; the commit stands.
-        drop(self.reply.send(outcome));
+        drop(self.reply.send(JobReply { outcome, panic: self.panic }));
     }
 }

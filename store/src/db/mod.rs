@@ -140,7 +140,8 @@ impl Database {
         let guard = CallerGuard { control, cancellations: self.cancellations.as_ref() };
         let outcome = answer.await;
         guard.disarm();
-        outcome.unwrap_or_else(|_| Err(Fault::new("the store stopped while a job was running").into()))
+        let reply = outcome.map_err(|_| Fault::new("the store stopped while a job was running"))?;
+        reply.into_outcome()
     }
 
     /// As [`Database::read`], for a thread that may block.
@@ -148,8 +149,8 @@ impl Database {
         let (reply, answer) = oneshot::channel();
         let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false, None));
         sent.map_err(|_| Fault::new("the store is closed"))?;
-        let stopped = |_| Err(Fault::new("the store stopped while a job was running").into());
-        answer.blocking_recv().unwrap_or_else(stopped)
+        let reply = answer.blocking_recv().map_err(|_| Fault::new("the store stopped while a job was running"))?;
+        reply.into_outcome()
     }
 
     /// Closes the queues and waits until every connection is closed.

@@ -43,6 +43,7 @@ static TABLE: &[&[Endpoint]] = &[&[
     Endpoint::new("message", "POST", "/2/dm").permit("12", Scopes::from_slice(&[Scope::DmWrite])).handler(panics),
     Endpoint::new("fails", "GET", "/2/fails").permit("A", Scopes::NONE).handler(fails),
     Endpoint::new("panics", "GET", "/2/panics").permit("A", Scopes::NONE).handler(panics),
+    Endpoint::new("panics_within", "GET", "/2/panics_within").permit("A", Scopes::NONE).handler(panics_in_transaction),
     Endpoint::new("publish", "POST", "/2/publish")
         .permit("12", READ)
         .limits(&[], &[per_quarter_hour(50)])
@@ -87,6 +88,13 @@ fn fails(_: RequestContext) -> HandlerFuture {
 
 fn panics(_: RequestContext) -> HandlerFuture {
     Box::pin(async { panic!("a secret of the code") })
+}
+
+fn panics_in_transaction(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        call.read(|_| -> Result<(), base::Error> { panic!("a secret of the code") }).await?;
+        call.respond_data(json!({}))
+    })
 }
 
 struct World {
@@ -344,7 +352,7 @@ fn what_is_not_there_and_what_is_not_built() {
 fn failures_of_ours_tell_nothing_and_are_counted() {
     runs(async {
         let world = World::open(|_| {}).await;
-        for path in ["/2/fails", "/2/panics"] {
+        for path in ["/2/fails", "/2/panics", "/2/panics_within"] {
             let got = world.get(path).await;
             assert_eq!((got.status, got.detail().1.as_str()), (500, "Internal Server Error"));
             assert_eq!(got.header("x-transaction-id").len(), 16);
@@ -352,7 +360,7 @@ fn failures_of_ours_tell_nothing_and_are_counted() {
             assert!(!text.contains("fire") && !text.contains("secret"), "{text}");
         }
         let text = world.metrics.render_text().unwrap();
-        assert!(text.contains("locum_panics_total 1") && text.contains("locum_faults_total 2"));
+        assert!(text.contains("locum_panics_total 2") && text.contains("locum_faults_total 3"));
         assert!(text.contains("locum_requests_in_flight 0"));
         assert_eq!(world.get("/2/posts/20").await.status, 200, "the process lives");
     });
