@@ -97,11 +97,12 @@ macro_rules! log_entry {
 }
 
 impl AccessLogEntry<'_> {
-    /// Logs internal errors at `error`, refusals at `warn`.
+    /// Logs internal errors at `error` and other failures of the server at `warn`. What a client does wrong is no
+    /// warning to the operator.
     pub fn write(&self) {
         match self.status {
             _ if self.fault => log_entry!(error, self),
-            400.. => log_entry!(warn, self),
+            500.. => log_entry!(warn, self),
             _ => log_entry!(info, self),
         }
     }

@@ -1,6 +1,7 @@
 //! Logging to stderr.
 
 use std::io::{IsTerminal, stderr};
+use std::panic::PanicHookInfo;
 
 use tracing_subscriber::EnvFilter;
 
@@ -18,5 +19,13 @@ pub(super) fn start(settings: &ServerSettings) -> Result<(), CommandError> {
         log.with_ansi(stderr().is_terminal()).with_target(false).try_init()
     };
     drop(started);
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// As an entry of the log, which must not contain other lines.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let location = panic.location().map(ToString::to_string);
+    let message = panic.payload_as_str().unwrap_or("no message");
+    tracing::error!(target: "panic", location, thread = std::thread::current().name(), "{message}");
 }

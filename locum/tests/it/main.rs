@@ -44,6 +44,7 @@ mod news;
 mod notes;
 mod oauth1;
 mod oauth1_tokens;
+mod observability;
 mod operations;
 mod packaging;
 mod pages;

@@ -98,6 +98,7 @@ impl ServerState {
             auth,
             state: Arc::clone(&self.app_state),
         };
+        panic_where_a_test_asks(facts.template);
         let outcome = handler(call).await;
         self.count_account_call((account, own), &outcome, endpoint, facts.operation, trace);
         outcome
@@ -281,6 +282,13 @@ impl ServerState {
             endpoint.limits.user
         };
         self.limiter.unused_status(windows, wall_time())
+    }
+}
+
+/// In debug builds, panics for the path template in `LOCUM_TEST_PANIC_ROUTE`.
+fn panic_where_a_test_asks(route: &str) {
+    if cfg!(debug_assertions) {
+        assert!(std::env::var("LOCUM_TEST_PANIC_ROUTE").as_deref() != Ok(route), "a test asked for it");
     }
 }
 

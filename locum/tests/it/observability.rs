@@ -1,0 +1,176 @@
+//! What an operator learns from a running server: its health, its log, its metrics.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::harness::{DatabaseEngine, TestRequest, TestRng, TestServer, suite_engine, suite_setting, wait_until};
+
+fn body_of(server: &TestServer, path: &'static str) -> (u16, String) {
+    let response = server.send(TestRequest::get(path));
+    for (name, value) in &response.headers {
+        let value = String::from_utf8_lossy(value.as_bytes()).to_lowercase();
+        assert!(name != "server" && !value.contains(env!("CARGO_PKG_VERSION")), "{name}: {value}");
+    }
+    let text = response.text();
+    assert!(!text.contains(env!("CARGO_PKG_VERSION")) && !text.to_lowercase().contains("sqlite"), "{text}");
+    (response.status, text)
+}
+
+#[test]
+fn liveness_needs_no_database_and_readiness_does() {
+    let server = TestServer::start_network(&[]);
+    let ok = (200, "ok\n".to_owned());
+    let unready = (503, "the database does not respond\n".to_owned());
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(body_of(&server, path), ok);
+    }
+    server.run_sql("ALTER TABLE meta RENAME TO meta_data");
+    assert_eq!((body_of(&server, "/livez"), body_of(&server, "/readyz")), (ok.clone(), unready.clone()));
+    server.run_sql("ALTER TABLE meta_data RENAME TO meta");
+    assert_eq!((body_of(&server, "/livez"), body_of(&server, "/readyz")), (ok.clone(), ok.clone()));
+    if suite_engine() == DatabaseEngine::Postgres {
+        server.database().set_closed(true);
+        assert_eq!((body_of(&server, "/livez"), body_of(&server, "/readyz")), (ok.clone(), unready));
+        server.database().set_closed(false);
+        wait_until("it is ready again", || body_of(&server, "/readyz") == ok);
+    }
+    for path in ["/2/nothing", "/1.1/nothing", "/nothing", "/2/users/me", "/metrics"] {
+        body_of(&server, path);
+    }
+}
+
+fn log_lines(server: &TestServer) -> Vec<Value> {
+    let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    server.stderr().lines().map(parse).collect()
+}
+
+#[test]
+fn every_response_has_one_log_line_whose_level_follows_the_status() {
+    let server = TestServer::start(&["--world", "empty", "--log-format", "json"]);
+    let user = server.new_user("logged");
+    let me = || TestRequest::get("/2/users/me?access_token=canary1").bearer(&user.token);
+    let requests = [
+        me(),
+        TestRequest::get("/2/users/me").bearer(&user.token),
+        TestRequest::post("/2/tweets").bearer(&user.token).json(&json!({ "text": "canary2" })),
+        TestRequest::post("/2/tweets").bearer(&user.token).json(&json!({ "text": 5 })),
+        TestRequest::post("/2/tweets").bearer(&user.token).body("text/plain", "canary3"),
+        TestRequest::post("/2/tweets").bearer(&user.token).body("application/json", " ".repeat(2 << 20)),
+        TestRequest::get("/2/users/me").bearer("canary4"),
+        TestRequest::get("/2/users/me").bearer(&user.app.bearer),
+        TestRequest::get("/2/canary5").bearer(&user.token),
+        TestRequest::delete("/2/users/me").bearer(&user.token),
+        TestRequest::get("/login?code=canary6"),
+    ];
+    let mut statuses = BTreeMap::new();
+    for (number, request) in requests.into_iter().enumerate() {
+        let id = format!("response-{number}");
+        let response = server.send(request.header("x-request-id", &id));
+        assert_eq!(response.header("x-request-id"), id);
+        statuses.insert(id, response.status);
+    }
+    let seen: BTreeSet<u16> = statuses.values().copied().collect();
+    assert!([200, 201, 400, 401, 403, 404, 405, 413, 415].iter().all(|status| seen.contains(status)), "{seen:?}");
+    break_connections(&server);
+    let mut logged = BTreeMap::new();
+    for line in log_lines(&server) {
+        assert_eq!(line["level"], "INFO", "{line}");
+        assert!(!line.to_string().contains("canary") && !line.to_string().contains(&user.token), "{line}");
+        if let Some(id) = line["request_id"].as_str().filter(|id| id.starts_with("response-")) {
+            let status = u16::try_from(line["status"].as_u64().unwrap()).unwrap();
+            assert_eq!(logged.insert(id.to_owned(), status), None, "{line}");
+        }
+    }
+    assert_eq!(logged, statuses);
+}
+
+/// Sends what is no request, and leaves in the middle of some.
+fn break_connections(server: &TestServer) {
+    let heads = [
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}\u{fc}\u{3}\u{3}",
+        "NONSENSE\r\n\r\n",
+        "GET /2/users/me HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET /2/users/me HTTP/1.1\r\nHo",
+        "POST /2/tweets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{",
+        "POST /2/tweets HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense",
+    ];
+    for head in heads {
+        let mut client = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+        client.write_all(head.as_bytes()).unwrap();
+    }
+    wait_until("their connections are closed", || {
+        let metrics = server.send_control(TestRequest::get("/metrics")).text();
+        let open = r#"locum_connections_open{listener="public"} "#;
+        let open = metrics.lines().find_map(|line| line.strip_prefix(open)).unwrap();
+        open.parse::<u32>().unwrap() <= 1 && metrics.contains("locum_requests_in_flight 0")
+    });
+}
+
+fn series_of(metrics: &str) -> BTreeSet<String> {
+    let lines = metrics.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.rsplit_once(' ')).map(|(series, _)| series.to_owned()).collect()
+}
+
+/// Sends requests with every method to random paths, on one connection.
+fn request_random_paths(server: &TestServer, count: usize, rng: &mut TestRng) {
+    const SHAPES: [&str; 7] =
+        ["/#", "/2/#", "/2/posts/#", "/2/users/#/posts", "/1.1/#.json", "/12/accounts/#", "/2/users/by/username/#"];
+    const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "CANARY"];
+    let mut text = Vec::new();
+    for number in 0..count {
+        let shape = SHAPES[number % SHAPES.len()];
+        let method = METHODS[number / SHAPES.len() % METHODS.len()];
+        let path = shape.replace('#', &format!("canary{}", rng.below(1 << 30)));
+        let close = if number + 1 == count { "Connection: close\r\n" } else { "" };
+        write!(text, "{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n{close}\r\n").unwrap();
+    }
+    let mut client = TcpStream::connect(server.url.trim_start_matches("http://")).unwrap();
+    let mut sender = client.try_clone().unwrap();
+    let sending = std::thread::spawn(move || sender.write_all(&text).unwrap());
+    let mut answers = Vec::new();
+    client.read_to_end(&mut answers).unwrap();
+    sending.join().unwrap();
+    assert_eq!(String::from_utf8_lossy(&answers).matches("HTTP/1.1 ").count(), count);
+}
+
+#[test]
+fn random_paths_add_no_series_to_the_metrics() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let mut rng = TestRng(9);
+    request_random_paths(&server, 28, &mut rng);
+    let before = server.send_control(TestRequest::get("/metrics")).text();
+    for _ in 0..suite_setting("LOCUM_RANDOM_PATHS", 10_000) / 500 {
+        request_random_paths(&server, 500, &mut rng);
+    }
+    let after = server.send_control(TestRequest::get("/metrics")).text();
+    assert_eq!(series_of(&before), series_of(&after));
+    assert!(!after.to_lowercase().contains("canary"), "{after}");
+}
+
+#[test]
+fn panicked_handler_answers_500_and_the_process_goes_on() {
+    let mut server = TestServer::prepare(&["--world", "empty", "--log-format", "json"]);
+    server.set_variable("LOCUM_TEST_PANIC_ROUTE", "/2/posts/{id}");
+    server.restart();
+    let user = server.new_user("steady");
+    let pid = server.pid();
+    let response = user.send(TestRequest::get("/2/tweets/20").header("x-request-id", "panicked"));
+    assert_eq!(response.header("content-type"), "application/problem+json; charset=utf-8");
+    assert_eq!(response.header("x-request-id"), "panicked");
+    assert!(!response.header("x-transaction-id").is_empty() && !response.text().contains("test"), "{response:?}");
+    let problem = response.assert_problem(500, "about:blank");
+    assert_eq!(problem["status"], 500);
+    user.get("/2/users/me").assert_status(200);
+    assert_eq!(server.pid(), pid);
+    let metrics = server.send_control(TestRequest::get("/metrics")).text();
+    assert!(metrics.contains("locum_panics_total 1") && metrics.contains("locum_faults_total 1"), "{metrics}");
+    let lines = log_lines(&server);
+    let of_panic = |target: &str| lines.iter().find(|line| line["target"] == target).cloned().unwrap_or_default();
+    assert!(of_panic("panic")["message"].as_str().unwrap().contains("a test asked for it"), "{lines:?}");
+    assert_eq!(of_panic("fault")["request_id"], "panicked", "{lines:?}");
+    assert!(lines.iter().any(|line| line["request_id"] == "panicked" && line["status"] == 500), "{lines:?}");
+}
