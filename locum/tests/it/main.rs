@@ -40,6 +40,7 @@ mod lists;
 mod lost_data;
 mod media;
 mod messages;
+mod mixed_writes;
 mod news;
 mod notes;
 mod oauth1;

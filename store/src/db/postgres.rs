@@ -181,9 +181,10 @@ impl PostgresConnection {
 }
 
 /// Whether the server is unavailable or out of resources: the connection broke, or the SQLSTATE is in class 08
-/// (connection), 53 (resources) or 57P (shutdown). A statement that was cancelled took too long.
+/// (connection), 53 (resources) or 57 (shutdown, statement over its time limit), or says that a lock was not granted
+/// in time (55P03) or that the transaction was idle for too long (25P03).
 fn is_transient(error: &postgres::Error) -> bool {
-    let classes = ["08", "53", "57P", "57014"];
+    let classes = ["08", "53", "57", "55P03", "25P03"];
     let broken = error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
     broken
         || error.is_closed()
@@ -345,7 +346,7 @@ impl PoolWorker {
             }
             return Ok(());
         }
-        Err(Fault::new("other transactions got in the way too often"))
+        Err(Fault::new("other transactions got in the way too often").into_transient())
     }
 }
 

@@ -51,6 +51,27 @@ impl TestDatabase {
         }
     }
 
+    /// Ends one of the connections to it that are at work, if there is one.
+    pub(crate) fn terminate_busy_connection(&self) {
+        let administration = admin_url().expect("it was made on a server");
+        let Self { name, .. } = self;
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state <> 'idle' AND datname";
+        execute_sql(&administration, &format!("{end} = '{name}' ORDER BY random() LIMIT 1"));
+    }
+
+    /// Limits each statement of connections that are opened from now on.
+    pub(crate) fn set_statement_timeout(&self, limit: &str) {
+        let administration = admin_url().expect("it was made on a server");
+        execute_sql(&administration, &format!("ALTER DATABASE {} SET statement_timeout = '{limit}'", self.name));
+    }
+
+    /// Keeps everyone else from a table until the result is dropped.
+    pub(crate) fn lock_table(&self, table: &str) -> Client {
+        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        client.batch_execute(&format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")).unwrap();
+        client
+    }
+
     /// Runs statements in it.
     pub(crate) fn run_sql(&self, sql: &str) {
         execute_sql(&self.url, sql);

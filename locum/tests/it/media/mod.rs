@@ -41,8 +41,11 @@ fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> T
 
 /// A whole file in one request of the newer interface.
 pub(crate) fn at_once(user: &TestUser<'_>, category: &str, file: &[u8]) -> TestResponse {
-    let texts = [("media_category", category)];
-    user.send(multipart("/2/media/upload", &texts, "media", file))
+    user.send(upload_request(category, file))
+}
+
+pub(crate) fn upload_request(category: &str, file: &[u8]) -> TestRequest {
+    multipart("/2/media/upload", &[("media_category", category)], "media", file)
 }
 
 /// Uploads a picture; its id.
