@@ -13,6 +13,8 @@ use crate::monitored_stream::SocketStream;
 use crate::stats::ListenerStats;
 
 const BACKLOG: u32 = 4096;
+/// In bytes; Linux doubles it. Without it, the kernel would keep up to 4 MB for each client that does not read.
+const SEND_BUFFER: u32 = 256 * 1024;
 
 #[derive(Debug)]
 pub struct Listener {
@@ -30,6 +32,7 @@ enum ListenerSocket {
 pub fn bind(addr: SocketAddr) -> io::Result<Listener> {
     let socket = if addr.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?; // accepted sockets inherit it
     socket.bind(addr)?;
     Ok(Listener::from_socket(ListenerSocket::Tcp(socket.listen(BACKLOG)?)))
 }

@@ -80,6 +80,41 @@ async fn shutdown_finishes_http2_requests() {
     assert_eq!(server.stats.snapshot().aborted, 0);
 }
 
+#[tokio::test]
+async fn http2_stream_above_the_limit_is_refused_and_the_others_are_served() {
+    let release = Shutdown::new();
+    let wait = {
+        let release = release.clone();
+        move |_request| {
+            let release = release.clone();
+            async move {
+                release.wait().await;
+                Response::new(Body::full("done"))
+            }
+        }
+    };
+    let server = start(ListenerLimits::default(), wait);
+    let (mut from, mut to) = server.connect().await.0.into_split();
+    to.write_all(PREFACE).await.unwrap();
+    for number in 0..129 {
+        to.write_all(&get(2 * number + 1, 5)).await.unwrap();
+    }
+    let mut refused = Vec::new();
+    while refused.is_empty() {
+        let mut head = [0; 9];
+        from.read_exact(&mut head).await.unwrap();
+        let mut payload = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+        from.read_exact(&mut payload).await.unwrap();
+        if head[3] == 3 {
+            refused.push((u32::from_be_bytes(head[5..9].try_into().unwrap()), payload));
+        }
+    }
+    assert_eq!(refused, [(257, 7_u32.to_be_bytes().to_vec())], "RST_STREAM with REFUSED_STREAM");
+    server.wait_until(|stats| stats.requests == 128).await;
+    release.trigger();
+    assert!(server.responds().await);
+}
+
 /// Sends the same bytes until the server has had enough; says whether it had.
 async fn flood(server: &Server, piece: impl Fn(u32) -> Vec<u8>, times: u32) -> bool {
     let (mut from, mut to) = server.connect().await.0.into_split();
