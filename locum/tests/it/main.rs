@@ -60,6 +60,7 @@ mod random;
 mod replies;
 mod reposts;
 mod search;
+mod shutdown;
 mod sign_explain;
 mod spaces;
 mod stream_rules;

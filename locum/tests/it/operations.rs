@@ -222,6 +222,40 @@ fn control_api_needs_its_token() {
 }
 
 #[test]
+fn control_api_refuses_foreign_hosts_and_web_pages() {
+    let server = shared_server();
+    let token = std::fs::read_to_string(server.data_dir().join("control.token")).unwrap();
+    let command = json!({ "user": { "list": { "limit": 1 } } });
+    let requests =
+        [TestRequest::get("/metrics"), TestRequest::post("/_control/command").json(&command).bearer(token.trim())];
+    for request in requests {
+        // Names that resolve to loopback, or that a page's own server may rebind to it.
+        for host in [
+            "evil.example",
+            "127.0.0.1.nip.io",
+            "localhost.evil.example",
+            "localtest.me",
+            "0.0.0.0",
+            "169.254.169.254",
+            "[::ffff:10.0.0.1]",
+            "2130706433",
+        ] {
+            assert_eq!(server.send_control(request.clone().header("host", host)).status, 403, "{host}");
+        }
+        // A browser names the page's origin in every request that is not a plain navigation.
+        for origin in ["https://evil.example", "null", "http://127.0.0.1:8079", "http://localhost"] {
+            assert_eq!(server.send_control(request.clone().header("origin", origin)).status, 403, "{origin}");
+        }
+        let local = server.send_control(request.header("host", "localhost"));
+        assert_eq!(local.status, 200, "{}", local.text());
+    }
+    let command = TestRequest::post("/_control/command").json(&command);
+    for credentials in ["", "Bearer", "Bearer ", "Basic Og==", token.trim(), &format!("bearer2 {}", token.trim())] {
+        assert_eq!(server.send_control(command.clone().authorization(credentials)).status, 401, "{credentials}");
+    }
+}
+
+#[test]
 fn coverage_page_lists_every_published_operation() {
     let list = include_str!("../../src/operations/endpoints.tsv");
     let listed = |line: &'static str| {

@@ -338,6 +338,11 @@ impl TestServer {
     /// Asks it to end, and gives its exit code and how long it took.
     pub(crate) fn stop(&mut self) -> (Option<i32>, Duration) {
         self.signal(Signal::TERM);
+        self.wait_for_exit()
+    }
+
+    /// Its exit code and how long it took to end.
+    pub(crate) fn wait_for_exit(&mut self) -> (Option<i32>, Duration) {
         let start = base::clock::monotonic_now();
         let ServerProcess { guard, mut child } = self.process.take().unwrap();
         drop(guard);
