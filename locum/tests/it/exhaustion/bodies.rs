@@ -88,7 +88,7 @@ fn zlib_zeros(mib: usize) -> Vec<u8> {
 }
 
 /// A PNG with a chunk that unpacks to 2 GiB.
-fn png_bomb(kind: &[u8; 4], start: &[u8]) -> Vec<u8> {
+fn png_bomb(kind: [u8; 4], start: &[u8]) -> Vec<u8> {
     let content = [start, &zlib_zeros(2_048)].concat();
     let named = [&kind[..], &content].concat();
     let mut checksum = flate2::Crc::new();
@@ -104,8 +104,8 @@ fn two_hostile_uploads_at_once_cost_bounded_memory_and_time() {
     let server = TestServer::start(&[]);
     let author = server.new_user("author");
     at_once(&author, "tweet_image", &samples::png(64, 64)).assert_status(200);
-    let profile = png_bomb(b"iCCP", b"icc\0\0");
-    let text = png_bomb(b"zTXt", b"Comment\0\0");
+    let profile = png_bomb(*b"iCCP", b"icc\0\0");
+    let text = png_bomb(*b"zTXt", b"Comment\0\0");
     for pair in [[&profile, &profile], [&profile, &text]] {
         let before = ProcessUsage::reset_peak(&server);
         std::thread::scope(|scope| {

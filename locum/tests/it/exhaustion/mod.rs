@@ -5,6 +5,7 @@ mod bodies;
 mod connections;
 mod proxies;
 mod slow_clients;
+mod streams;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

