@@ -78,7 +78,7 @@ fn compressed_body_is_refused_without_being_decompressed() {
     assert!(grown < 32 * 1024, "{grown} KiB");
 }
 
-/// A zlib stream (RFC 1950) of `mib` MiB of zeros, made of copies of one compressed block.
+/// A zlib stream of `mib` MiB of zeros, made of copies of one compressed block.
 fn zlib_zeros(mib: usize) -> Vec<u8> {
     let mut block = Vec::with_capacity(MIB);
     let mut compress = Compress::new(Compression::best(), false);
