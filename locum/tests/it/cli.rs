@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::harness::{CommandOutput, TestServer, run_command, shared_server, unique_number};
+use crate::harness::{
+    CommandOutput, DatabaseEngine, TestServer, run_command, shared_server, suite_engine, unique_number,
+};
 
 fn locum(args: &[&str]) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
@@ -183,6 +185,30 @@ fn fsck_finds_a_wrong_counter() {
     let ran = server.run_cli(&["fsck"]);
     ran.assert_exit_code(1);
     assert!(ran.stdout.contains(&id), "{ran:?}");
+}
+
+#[test]
+fn fsck_names_the_table_of_a_damaged_page() {
+    if suite_engine() != DatabaseEngine::Sqlite {
+        return;
+    }
+    let mut server = TestServer::start(&["--world", "empty"]);
+    server.stop();
+    let path = server.data_dir().join("locum.db");
+    let file = rusqlite::Connection::open(&path).unwrap();
+    let number = |sql: &str| usize::try_from(file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()).unwrap();
+    let size = number("PRAGMA page_size");
+    let root = number("SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = 'bookmark'");
+    drop(file);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[(root - 1) * size..root * size].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    let ran = server.run_cli(&["fsck"]);
+    ran.assert_exit_code(1);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let damage = &report["damage"];
+    let lines = damage.as_array().unwrap();
+    assert!(lines.iter().any(|line| line.as_str().unwrap().starts_with("table bookmark: ")), "{damage}");
 }
 
 #[test]

@@ -309,15 +309,32 @@ pub(crate) fn truncate_wal(path: &Path) {
     }
 }
 
-/// Returns the problems that SQLite's integrity check reports.
+/// Returns the problems that SQLite's integrity check reports, with the tables or indexes that they are in.
 pub(crate) fn check_integrity(path: &Path) -> Result<Vec<String>, Fault> {
-    let mut found = Vec::new();
-    for_each_row(&open_connection(path, CACHE_KIB)?, "PRAGMA integrity_check", &[], |row| {
+    let conn = open_connection(path, CACHE_KIB)?;
+    let mut found: Vec<String> = Vec::new();
+    let checked = for_each_row(&conn, "PRAGMA integrity_check", &[], |row| {
         found.push(row.read()?);
         Ok(true)
-    })?;
-    found.retain(|line| line != "ok");
-    Ok(found)
+    });
+    if let Err(fault) = checked {
+        found.push(format!("the check failed: {fault}"));
+    }
+    // A problem may consist of several lines.
+    let lines = found.iter().flat_map(|problem| problem.lines());
+    let problems = lines.filter(|line| *line != "ok" && !line.starts_with("***"));
+    Ok(problems.map(|problem| name_damaged_tree(&conn, problem)).collect())
+}
+
+/// SQLite names a table or an index by its first page: `Tree 12 page 34: …`.
+fn name_damaged_tree(conn: &Connection, problem: &str) -> String {
+    let root = problem.strip_prefix("Tree ").and_then(|rest| rest.split(' ').next()?.parse::<i64>().ok());
+    let sql = "SELECT type || ' ' || name FROM sqlite_schema WHERE rootpage = $1";
+    let name = root.and_then(|root| conn.query_row(sql, [root], |row| row.get::<_, String>(0)).ok());
+    match name {
+        Some(name) => format!("{name}: {problem}"),
+        None => problem.to_owned(),
+    }
 }
 
 pub(crate) struct SqliteMigrator(Connection);

@@ -59,12 +59,6 @@ impl TestDatabase {
         execute_sql(&administration, &format!("{end} = '{name}' ORDER BY random() LIMIT 1"));
     }
 
-    /// Limits each statement of connections that are opened from now on.
-    pub(crate) fn set_statement_timeout(&self, limit: &str) {
-        let administration = admin_url().expect("it was made on a server");
-        execute_sql(&administration, &format!("ALTER DATABASE {} SET statement_timeout = '{limit}'", self.name));
-    }
-
     /// Keeps everyone else from a table until the result is dropped.
     pub(crate) fn lock_table(&self, table: &str) -> Client {
         let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");

@@ -306,18 +306,13 @@ fn disturb_connections(program: &WriteProgram<'_>) {
     wait_until("writes are acknowledged again", || program.acknowledged_writes() > before + 10);
 }
 
-/// The limit of a statement is the database's own where it has one.
 #[test]
 fn statement_over_its_time_limit_is_answered_as_unavailable() {
     if suite_engine() == DatabaseEngine::Sqlite {
         return;
     }
-    let server = TestServer::start(&["--world", "empty"]);
+    let server = TestServer::start(&["--world", "empty", "--set", "db.query_timeout=300ms"]);
     let user = server.new_user("writer");
-    server.database().set_statement_timeout("300ms");
-    // Connections take the new limit when they are opened.
-    server.database().set_closed(true);
-    server.database().set_closed(false);
     let post = || {
         let request = TestRequest::post("/2/posts").json(&json!({ "text": "On time" }));
         server.send(request.bearer(&user.token))
