@@ -15,15 +15,18 @@ pub struct IndexDocument {
 }
 
 impl IndexDocument {
+    pub(crate) fn encode_flags(&self) -> u64 {
+        u64::from(self.keys.flags)
+            | u64::from(self.keys.language) << LANGUAGE_SHIFT
+            | u64::from(self.keys.is_root) << ROOT_SHIFT
+    }
+
     pub(crate) fn to_tantivy(&self, fields: IndexFields) -> TantivyDocument {
         let mut document = TantivyDocument::new();
         document.add_i64(fields.id, self.id);
         document.add_i64(fields.at, self.created_at_ms);
         document.add_i64(fields.author, self.author);
-        let flags = u64::from(self.keys.flags)
-            | u64::from(self.keys.language) << LANGUAGE_SHIFT
-            | u64::from(self.keys.is_root) << ROOT_SHIFT;
-        document.add_u64(fields.flags, flags);
+        document.add_u64(fields.flags, self.encode_flags());
         let mut text = String::new();
         // There is a position gap between the values of a field, so that no phrase spans two runs.
         for run in &self.keys.runs {

@@ -29,7 +29,7 @@ pub struct SearchWindow {
 impl SearchWindow {
     pub const ALL: Self = Self { after_id: i64::MIN, before_id: i64::MAX, since_ms: i64::MIN, until_ms: i64::MAX };
 
-    const fn contains(&self, hit: SearchHit) -> bool {
+    pub(crate) const fn contains(&self, hit: SearchHit) -> bool {
         hit.id > self.after_id
             && hit.id < self.before_id
             && hit.created_at_ms >= self.since_ms
@@ -233,7 +233,7 @@ impl IndexSnapshot {
         plan.query.weight(scoring).map_err(index_error("failed to prepare a search"))
     }
 
-    fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {
+    pub(crate) fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {
         let blocks = self.blocks.iter().copied();
         blocks.filter(|block| window.overlaps_block(block))
     }

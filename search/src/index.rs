@@ -22,6 +22,7 @@ const MAX_DELETED_RATIO: f32 = 0.3;
 /// An index of posts in a folder. Changes become visible with [`commit`](Self::commit).
 pub struct PostIndex {
     folder: PathBuf,
+    discard_reason: Option<String>,
     open: Mutex<OpenIndex>,
     current: RwLock<Arc<IndexSnapshot>>,
 }
@@ -38,12 +39,31 @@ impl PostIndex {
     /// Opens the index in a folder. If there is none, or it is unreadable or of another format,
     /// creates a new one without a checkpoint.
     pub fn open(folder: &Path) -> Result<Self, Fault> {
-        let open = match OpenIndex::open_existing(folder) {
-            Ok(Some(open)) => open,
-            Ok(None) | Err(_) => OpenIndex::new(folder)?,
+        let (open, snapshot, discard_reason) = match OpenIndex::open_existing(folder) {
+            Ok(Some((open, snapshot))) => (open, snapshot, None),
+            Ok(None) => OpenIndex::new(folder)?.with_snapshot(None)?,
+            Err(fault) => OpenIndex::new(folder)?.with_snapshot(Some(fault.to_string()))?,
         };
-        let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
-        Ok(Self { folder: folder.to_owned(), open: Mutex::new(open), current: RwLock::new(Arc::new(snapshot)) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            discard_reason,
+            open: Mutex::new(open),
+            current: RwLock::new(Arc::new(snapshot)),
+        })
+    }
+
+    /// Why an index that was there could not be used, and was replaced by an empty one.
+    pub fn discard_reason(&self) -> Option<&str> {
+        self.discard_reason.as_deref()
+    }
+
+    /// The files whose content is not what was written.
+    pub fn find_damaged_files(&self) -> Result<Vec<PathBuf>, Fault> {
+        let index = self.open.lock().index.clone();
+        let damaged = index.validate_checksum().map_err(index_error("failed to read the files of the index"))?;
+        let mut damaged: Vec<PathBuf> = damaged.into_iter().collect();
+        damaged.sort_unstable();
+        Ok(damaged)
     }
 
     pub fn checkpoint(&self) -> Option<String> {
@@ -121,25 +141,34 @@ impl PostIndex {
 }
 
 impl OpenIndex {
-    /// `None` if there is no index of this format.
-    fn open_existing(folder: &Path) -> Result<Option<Self>, tantivy::TantivyError> {
+    /// `None` if the folder contains no index.
+    fn open_existing(folder: &Path) -> Result<Option<(Self, IndexSnapshot)>, Fault> {
         let Some(latest) = version_folders(folder).into_iter().max() else {
             return Ok(None);
         };
-        let directory = MmapDirectory::open(folder.join(latest.to_string()))?;
-        if !tantivy::Index::exists(&directory)? {
-            return Ok(None);
-        }
-        let index = tantivy::Index::open(directory)?;
-        let payload = index.load_metas()?.payload.unwrap_or_default();
+        let open = Self::open_version(&folder.join(latest.to_string()))?;
+        let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
+        Ok(Some((open, snapshot)))
+    }
+
+    fn open_version(subfolder: &Path) -> Result<Self, Fault> {
+        let fault = index_error("the files cannot be read");
+        let directory = MmapDirectory::open(subfolder).map_err(Fault::context("the folder cannot be read"))?;
+        let index = tantivy::Index::open(directory).map_err(&fault)?;
+        let payload = index.load_metas().map_err(&fault)?.payload.unwrap_or_default();
         let Some((format, checkpoint)) = payload.split_once('\n') else {
-            return Ok(None);
+            return Err(Fault::new("it was never committed"));
         };
         if format != FORMAT.to_string() || index.schema() != build_schema().0 {
-            return Ok(None);
+            return Err(Fault::new("it has another format"));
         }
         let checkpoint = Some(checkpoint.to_owned());
-        Self::from_tantivy_index(index, checkpoint).map(Some)
+        Self::from_tantivy_index(index, checkpoint).map_err(fault)
+    }
+
+    fn with_snapshot(self, reason: Option<String>) -> Result<(Self, IndexSnapshot, Option<String>), Fault> {
+        let snapshot = IndexSnapshot::new(self.reader.searcher(), None)?;
+        Ok((self, snapshot, reason))
     }
 
     /// Creates an index in a new subfolder, so that a writer of the previous one cannot interfere.

@@ -9,6 +9,7 @@ mod document;
 mod exclusion;
 mod find;
 mod index;
+mod inspection;
 mod plan;
 mod schema;
 mod snapshot;
