@@ -4,13 +4,14 @@
 //! nor deleted, without reposts and nullcast posts. It stores its log cursor with its content, so that a missing or
 //! outdated index, or one with a different format, is rebuilt.
 
+mod comparison;
 mod count;
 mod find;
 mod index_changes;
 mod indexer;
 mod progress;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 pub use ::search::SearchWindow;
+pub use comparison::{DayCounts, IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES};
 pub use count::{collect_hits, count};
 pub(crate) use find::resolve_query_names;
 pub use find::{PostSearchPage, PostSearchRequest, find, find_ranked};
@@ -52,13 +54,25 @@ impl PostSearch {
     /// Opens the index in a folder, or creates one.
     pub fn open(folder: &Path) -> Result<Arc<Self>, Fault> {
         let index = PostIndex::open(folder)?;
-        let progress = index.checkpoint().and_then(|mark| IndexProgress::parse(&mark));
+        if let Some(reason) = index.discard_reason() {
+            tracing::warn!(reason, "the search index cannot be used; rebuilding it");
+        }
+        let checkpoint = index.checkpoint();
+        let progress = checkpoint.as_deref().and_then(IndexProgress::parse);
+        if checkpoint.is_some() && progress.is_none() {
+            tracing::warn!(reason = "its position cannot be read", "the search index cannot be used; rebuilding it");
+        }
         Ok(Arc::new(Self {
             index: Arc::new(index),
             state: Mutex::new(IndexerState::new(progress.unwrap_or_default())),
             searchable_through: watch::Sender::new(None),
             wakeup: Notify::new(),
         }))
+    }
+
+    /// The files of the index whose content is not what was written.
+    pub fn find_damaged_files(&self) -> Result<Vec<PathBuf>, Fault> {
+        self.index.find_damaged_files()
     }
 
     pub fn snapshot(&self) -> Arc<IndexSnapshot> {

@@ -42,6 +42,15 @@ impl IndexChanges {
     }
 }
 
+/// Indexes posts again as they are now, or removes them.
+pub(super) fn reindex_posts(tx: &mut Tx<'_>, progress: &IndexProgress, ids: &[i64]) -> Result<IndexChanges, Fault> {
+    let posts: Vec<PostId> = ids.iter().copied().map(PostId::new).collect();
+    let updated = load_entries(tx, &posts)?;
+    let highest = updated.iter().map(|entry| entry.id).fold(progress.highest, i64::max);
+    let progress = IndexProgress { highest, ..progress.clone() };
+    Ok(IndexChanges { removed: ids.to_vec(), updated, progress, ..IndexChanges::default() })
+}
+
 /// The next changes; none if the index is up to date. New events come before backlogs, so that they become searchable
 /// soon.
 pub(super) fn gather_changes(
@@ -75,13 +84,16 @@ pub(super) fn gather_changes(
     Ok(Some(changes))
 }
 
-/// Whether the index must be rebuilt: entries after its cursor were pruned, or the log ends before it.
-pub(super) fn is_lost(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<bool, Fault> {
+/// Why the index cannot follow the log and must be rebuilt, if so.
+pub(super) fn find_loss(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<Option<&'static str>, Fault> {
     let Some(seq) = progress.seq else {
-        return Ok(false);
+        return Ok(None);
     };
     let end = event_log::end_cursor(tx)?.max(event_log::highest_seq(tx)?);
-    Ok(seq > end || event_log::may_be_pruned(tx, seq)?)
+    if seq > end {
+        return Ok(Some("it is ahead of the database"));
+    }
+    Ok(event_log::may_be_pruned(tx, seq)?.then_some("log entries that it has not read were deleted"))
 }
 
 /// A build of all existing posts; later ones follow from the log.
@@ -195,7 +207,7 @@ fn is_full(ids: &[PostId], limit: i64) -> bool {
     i64::try_from(ids.len()).is_ok_and(|count| count >= limit)
 }
 
-fn load_entries(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<IndexDocument>, Fault> {
+pub(super) fn load_entries(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<IndexDocument>, Fault> {
     let facts = post_facts::load_post_facts(tx, ids, false)?;
     Ok(facts.iter().filter_map(build_entry).collect())
 }

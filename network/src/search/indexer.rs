@@ -8,7 +8,7 @@ use base::{Error, Fault, clock};
 use store::Store;
 
 use super::PostSearch;
-use super::index_changes::{IndexChanges, gather_changes, is_lost};
+use super::index_changes::{IndexChanges, find_loss, gather_changes, reindex_posts};
 use super::progress::IndexProgress;
 
 /// How long indexed posts may remain unsearchable while no search waits.
@@ -23,6 +23,8 @@ const MAX_PENDING_POSTS: usize = 20_000;
 const MAX_HELD_STEPS: u32 = 4;
 /// The index writer's memory is released after this long without changes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Requested posts indexed per step.
+const MAX_REQUESTED_POSTS: usize = 500;
 /// How often the cursor is committed if no events affect the index.
 const PROGRESS_INTERVAL: Duration = Duration::from_mins(5);
 
@@ -43,6 +45,8 @@ pub(super) struct IndexerState {
     /// Whether the index writer may hold memory.
     is_writing: bool,
     pub(super) rebuild_requested: bool,
+    /// Posts to index again.
+    requested_posts: Vec<i64>,
 }
 
 impl IndexerState {
@@ -57,7 +61,13 @@ impl IndexerState {
             is_log_checked: false,
             is_writing: false,
             rebuild_requested: false,
+            requested_posts: Vec::new(),
         }
+    }
+
+    /// The progress of what is searchable.
+    fn searchable_progress(&self) -> &IndexProgress {
+        if self.pending == 0 { &self.progress } else { &self.committed_progress }
     }
 
     fn reset_to(&mut self, progress: IndexProgress) {
@@ -65,6 +75,7 @@ impl IndexerState {
             waiters: self.waiters,
             is_log_checked: self.is_log_checked,
             rebuild_requested: self.rebuild_requested,
+            requested_posts: std::mem::take(&mut self.requested_posts),
             ..Self::new(progress)
         };
     }
@@ -85,6 +96,20 @@ impl PostSearch {
         self.state.lock().waiters += 1;
         self.wakeup.notify_one();
         SearchWaiter(self)
+    }
+
+    pub(super) fn request_reindex(&self, ids: Vec<i64>) {
+        self.state.lock().requested_posts.extend(ids);
+        self.wakeup.notify_one();
+    }
+
+    /// Whether everything up to a log position is searchable, and nothing remains to be indexed.
+    pub(super) fn is_settled(&self, end: i64) -> bool {
+        let state = self.state.lock();
+        let progress = state.searchable_progress();
+        let has_backlog = progress.build.is_some() || !progress.authors.is_empty() || !progress.imported.is_empty();
+        let has_request = state.rebuild_requested || !state.requested_posts.is_empty();
+        state.is_log_checked && !has_backlog && !has_request && progress.seq.is_some_and(|seq| seq >= end)
     }
 
     /// Follows the log in an endless loop.
@@ -122,7 +147,14 @@ impl PostSearch {
     /// Returns whether there may be more to do.
     async fn index_step(&self, store: &Store) -> Result<bool, Error> {
         self.check_index(store).await?;
-        let progress = self.state.lock().progress.clone();
+        let (progress, requested) = {
+            let state = self.state.lock();
+            (state.progress.clone(), state.requested_posts.iter().take(MAX_REQUESTED_POSTS).copied().collect())
+        };
+        if !Vec::is_empty(&requested) {
+            self.reindex_requested(store, progress, requested).await?;
+            return Ok(true);
+        }
         let snapshot = self.snapshot();
         let found = store.read(move |tx| Ok(gather_changes(tx, &progress, &snapshot)?)).await?;
         match found {
@@ -137,11 +169,22 @@ impl PostSearch {
         }
     }
 
+    async fn reindex_requested(&self, store: &Store, progress: IndexProgress, ids: Vec<i64>) -> Result<(), Error> {
+        let count = ids.len();
+        let changes = store.read(move |tx| Ok(reindex_posts(tx, &progress, &ids)?)).await?;
+        self.apply_changes(changes).await?;
+        self.commit().await?;
+        tracing::info!(posts = count, "indexed posts again on request");
+        self.state.lock().requested_posts.drain(..count);
+        Ok(())
+    }
+
     /// Resets an index whose rebuild was requested or that missed log entries.
     async fn check_index(&self, store: &Store) -> Result<(), Error> {
         let (is_checked, progress) = {
             let mut state = self.state.lock();
             if state.rebuild_requested {
+                tracing::info!("rebuilding the search index on request");
                 state.reset_to(IndexProgress::default());
                 state.rebuild_requested = false;
             }
@@ -150,10 +193,10 @@ impl PostSearch {
         if is_checked {
             return Ok(());
         }
-        let has_missed_entries = store.read(move |tx| Ok(is_lost(tx, &progress)?)).await?;
+        let loss = store.read(move |tx| Ok(find_loss(tx, &progress)?)).await?;
         let mut state = self.state.lock();
-        if has_missed_entries {
-            tracing::info!("the search index missed log entries; rebuilding it");
+        if let Some(reason) = loss {
+            tracing::warn!(reason, "the search index cannot be used; rebuilding it");
             state.reset_to(IndexProgress::default());
         }
         state.is_log_checked = true;
@@ -228,7 +271,7 @@ impl PostSearch {
     /// Publishes the position up to which everything is searchable.
     fn publish_progress(&self) {
         let state = self.state.lock();
-        let searchable = if state.pending == 0 { &state.progress } else { &state.committed_progress };
+        let searchable = state.searchable_progress();
         // Searches wait until authors with few posts are indexed again, but not for authors with many.
         if !searchable.authors.is_empty() && state.held_steps <= MAX_HELD_STEPS {
             return;
