@@ -73,6 +73,7 @@ pub(crate) fn refusal_text(refusal: &Refusal) -> String {
             sentences.collect::<Vec<_>>().join("\n")
         }
         Refusal::Unauthenticated(AuthenticationProblem::Token) => "the token is unknown or expired".to_owned(),
+        Refusal::Unavailable => "it is not ready yet: try again later".to_owned(),
         other => format!("refused: {other:?}"),
     }
 }

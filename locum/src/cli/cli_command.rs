@@ -6,9 +6,9 @@ use crate::arguments::{
     ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs, ServeArgs,
 };
 use crate::command::{
-    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, ImportCommand,
-    InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand,
-    SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
+    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
+    ImportCommand, InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
+    PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 
@@ -86,8 +86,8 @@ pub(crate) enum CliCommand {
     Backup(BackupArgs),
     /// Check a backup, and restore the database and media files from it
     Restore(RestoreArgs),
-    /// Recompute all counters and report differences
-    Fsck,
+    /// Recompute all counters, compare the search index with the database and report differences
+    Fsck(FsckArgs),
     /// Rebuild the search index from the database
     Reindex,
     /// Manage the database schema

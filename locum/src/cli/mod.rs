@@ -62,7 +62,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, Com
         CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,
         CliCommand::Export(args) => command::run_and_print(common, command::AdminCommand::Export(args))?,
         CliCommand::Backup(args) => command::run_and_print(common, command::AdminCommand::Backup(args))?,
-        CliCommand::Fsck => return tools::run_fsck(common, output),
+        CliCommand::Fsck(args) => return tools::run_fsck(common, args, output),
         CliCommand::Reindex => command::run_and_print(common, command::AdminCommand::Reindex)?,
         CliCommand::Restore(args) => return tools::restore_backup(common, &args, output),
         CliCommand::Migrate(verb) => tools::run_migrate_command(common, verb, output)?,

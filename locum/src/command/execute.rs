@@ -5,12 +5,11 @@ use std::sync::Arc;
 use base::Error;
 use network::audit::AuditAction;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::integrity;
+use serde_json::Value;
 
 use super::{
-    AdminCommand, ads, apps, audit, backup, communities, export, follows, import, invite, keys, messages, news, notes,
-    places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
+    AdminCommand, ads, apps, audit, backup, communities, export, follows, fsck, import, invite, keys, messages, news,
+    notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -55,7 +54,7 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
             audit_transfer(instance, AuditAction::DATA_BACKUP, report).await
         }
         AdminCommand::Keys(command) => keys::execute(instance, command).await,
-        AdminCommand::Fsck => check_consistency(instance).await,
+        AdminCommand::Fsck(args) => fsck::execute(instance, args).await,
         AdminCommand::Reindex => reindex::execute(instance).await,
     }
 }
@@ -80,23 +79,6 @@ pub(crate) async fn answer_request(instance: Instance, body: &[u8]) -> Value {
         },
     };
     serde_json::to_value(answer).unwrap_or(Value::Null)
-}
-
-/// Recomputes all counters and, on SQLite, checks every page of the file.
-pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Error> {
-    let found = instance.store.read(|tx| Ok(integrity::find_mismatches(tx)?)).await?;
-    let rows = found.iter().map(|difference| {
-        json!({
-            "counter": difference.counter,
-            "id": difference.id.to_string(),
-            "stored": difference.stored,
-            "counted": difference.counted,
-        })
-    });
-    let differences: Vec<Value> = rows.collect();
-    let damage = instance.store.check_integrity().await?;
-    let sound = differences.is_empty() && damage.is_empty();
-    Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }
 
 impl From<CommandAnswer> for Result<Value, CommandError> {

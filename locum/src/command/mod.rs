@@ -13,6 +13,7 @@ mod execute;
 mod export;
 mod find;
 mod follows;
+mod fsck;
 mod import;
 mod invite;
 mod keys;
@@ -42,10 +43,11 @@ pub(crate) use backup::BackupArgs;
 pub(crate) use client::{ControlEndpoint, get};
 pub(crate) use communities::CommunityCommand;
 pub(crate) use dispatch::{run_and_print, run_command};
+pub(crate) use execute::answer_request;
 use execute::{CommandAnswer, execute};
-pub(crate) use execute::{answer_request, check_consistency};
 pub(crate) use export::ExportArgs;
 pub(crate) use follows::FollowCommand;
+pub(crate) use fsck::{FsckArgs, check_consistency};
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::InviteArgs;
 pub(crate) use keys::KeysCommand;
@@ -93,7 +95,7 @@ pub(crate) enum AdminCommand {
     Export(ExportArgs),
     Backup(BackupArgs),
     Keys(KeysCommand),
-    Fsck,
+    Fsck(FsckArgs),
     Reindex,
 }
 
@@ -122,7 +124,7 @@ impl AdminCommand {
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying files",
             Self::Keys(_) => "sealing",
-            Self::Fsck => "counting",
+            Self::Fsck(_) => "counting",
             Self::Reindex => "indexing",
         }
     }
@@ -150,7 +152,7 @@ impl AdminCommand {
             | Self::Webhook(_)
             | Self::Trigger(_)
             | Self::Keys(_)
-            | Self::Fsck
+            | Self::Fsck(_)
             | Self::Reindex => Ok(()),
             Self::Token(command) => command.read_stdin_inputs(),
             Self::Sign(command) => command.read_stdin_inputs(),

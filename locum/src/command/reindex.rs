@@ -1,10 +1,9 @@
 //! `locum reindex`.
 
 use base::Error;
-use network::search::PostSearch;
 use serde_json::{Value, json};
 
-use crate::instance::{Instance, SEARCH_INDEX_DIR};
+use crate::instance::{Instance, open_search_index};
 
 /// Waits until the index is rebuilt. A running server answers other requests meanwhile, but no searches.
 pub(super) async fn execute(instance: &Instance) -> Result<Value, Error> {
@@ -14,7 +13,7 @@ pub(super) async fn execute(instance: &Instance) -> Result<Value, Error> {
         search.wait_until_built(told).await;
         search.snapshot().len()
     } else {
-        let search = PostSearch::open(&instance.settings.core.data_dir.join(SEARCH_INDEX_DIR))?;
+        let search = open_search_index(&instance.settings, &instance.store).await?;
         search.rebuild();
         search.drain_log(&instance.store).await?;
         search.snapshot().len()

@@ -7,6 +7,7 @@ mod master_key;
 mod media_owner;
 mod open;
 mod private_files;
+mod search_index;
 
 pub(crate) use blocking::block_on;
 pub(crate) use encrypted_facts::{read_encrypted_fact, set_encrypted_fact, shared_key};
@@ -20,6 +21,7 @@ pub(crate) use open::{
     open_store, store_options,
 };
 pub(crate) use private_files::{check_writable, create_private_folder, write_private};
+pub(crate) use search_index::{open_search_index, search_index_folder};
 
 use std::sync::Arc;
 
@@ -28,8 +30,6 @@ use network::search::PostSearch;
 use store::Store;
 
 use crate::config::ServerSettings;
-
-pub(crate) const SEARCH_INDEX_DIR: &str = "search";
 
 pub(crate) trait ProgressReporter: Send + Sync {
     /// `of` is the total, if known.

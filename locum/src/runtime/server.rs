@@ -10,7 +10,6 @@ use base::{Fault, clock};
 use deliver::webhooks::WebhookAdmin;
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
-use network::search::PostSearch;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
 use super::interfaces::{self, ServerInterfaces};
@@ -19,7 +18,7 @@ use super::sockets::{self, BoundSockets, ListeningAddresses};
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, notify};
 use crate::command_error::CommandError;
-use crate::instance::{self, Instance, SEARCH_INDEX_DIR};
+use crate::instance::{self, Instance, open_search_index};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -51,7 +50,7 @@ pub(crate) fn run_server(
         .build()
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.core.data_dir.clone();
-    let search = PostSearch::open(&folder.join(SEARCH_INDEX_DIR))?;
+    let search = runtime.block_on(open_search_index(&instance.settings, &instance.store))?;
     let instance = Instance { search: Some(Arc::clone(&search)), ..instance };
     let page_key = interfaces::page_token_key(&instance)?;
     let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: page_key };

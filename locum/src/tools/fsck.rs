@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use crate::arguments::GlobalArgs;
-use crate::command::{AdminCommand, run_command};
+use crate::command::{AdminCommand, FsckArgs, run_command};
 use crate::command_error::CommandError;
 use crate::output::OutputOptions;
 
-pub(crate) fn run_fsck(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
-    let value = run_command(common, AdminCommand::Fsck, output)?;
+pub(crate) fn run_fsck(common: &GlobalArgs, args: FsckArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
+    let value = run_command(common, AdminCommand::Fsck(args), output)?;
     output.print_value(&value);
     Ok(exit_code(&value))
 }

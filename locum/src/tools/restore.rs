@@ -230,7 +230,7 @@ impl Restore<'_> {
         record.starts += InstanceManifest::read(data_dir)?.map_or(0, |existing| existing.starts);
         let aside = move_aside(&target)?;
         // The search index belongs to the old database; the next server rebuilds it.
-        let _gone = fs::remove_dir_all(data_dir.join(instance::SEARCH_INDEX_DIR));
+        let _gone = fs::remove_dir_all(instance::search_index_folder(&self.settings));
         let moved = fs::rename(scratch.join(DATABASE_FILE), target).map_err(Fault::context("installing the backup"));
         guard.close();
         moved?;

@@ -3,6 +3,7 @@
 mod changes;
 mod counts;
 mod crash_recovery;
+mod fsck;
 mod invalid_queries;
 mod pages;
 mod queries;
