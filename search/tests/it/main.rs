@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod agreement;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod posts;
