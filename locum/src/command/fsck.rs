@@ -29,8 +29,8 @@ pub(super) async fn execute(instance: &Instance, args: FsckArgs) -> Result<Value
     let mut report = check_consistency(instance).await?;
     let index = check_index(instance, args.repair).await?;
     let is_sound = [&report, &index].iter().all(|part| part["sound"] == true);
-    report["sound"] = is_sound.into();
-    report["index"] = index;
+    set_field(&mut report, "sound", is_sound.into());
+    set_field(&mut report, "index", index);
     Ok(report)
 }
 
@@ -58,6 +58,12 @@ pub(crate) async fn check_consistency(instance: &Instance) -> Result<Value, Erro
     Ok(json!({"sound": sound, "differences": differences, "damage": damage}))
 }
 
+fn set_field(report: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = report.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
 async fn check_index(instance: &Instance, repair: bool) -> Result<Value, Error> {
     if let Some(search) = &instance.search {
         return compare_index(search, &instance.store, repair).await;
@@ -78,18 +84,18 @@ async fn compare_index(search: &Arc<PostSearch>, store: &Store, repair: bool) ->
     let mut report = describe_comparison(&found, &damaged_files);
     let is_sound = found.is_sound() && damaged_files.is_empty();
     if is_sound || !repair {
-        report["sound"] = is_sound.into();
+        set_field(&mut report, "sound", is_sound.into());
         return Ok(report);
     }
     if damaged_files.is_empty() && found.differences.len() < MAX_INDEX_DIFFERENCES {
         search.reindex_posts(store, found.differences.keys().copied().collect()).await?;
-        report["repaired"] = "indexed the posts again".into();
+        set_field(&mut report, "repaired", "indexed the posts again".into());
     } else {
         search.rebuild();
-        report["repaired"] = "rebuilt the index".into();
+        set_field(&mut report, "repaired", "rebuilt the index".into());
     }
     let remaining = search.compare_with_database(store).await?;
-    report["sound"] = (remaining.is_sound() && find_damaged_files(search).await?.is_empty()).into();
+    set_field(&mut report, "sound", (remaining.is_sound() && find_damaged_files(search).await?.is_empty()).into());
     Ok(report)
 }
 
