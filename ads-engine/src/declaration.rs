@@ -35,6 +35,8 @@ pub struct Resource {
     pub id_format: IdFormat,
     /// The sequence for short ids, if several resources share one; empty for a sequence of its own.
     pub sequence: &'static str,
+    /// Whether short ids are random instead, so that they do not tell how many records there are.
+    pub has_random_ids: bool,
     /// The error code for a missing record.
     pub not_found: &'static str,
     /// In the order in which they are rendered.
@@ -171,6 +173,7 @@ impl Resource {
         legacy_path: "",
         id_format: IdFormat::Short,
         sequence: "",
+        has_random_ids: false,
         not_found: "NOT_FOUND",
         fields: &[],
         filters: &[],

@@ -3,6 +3,7 @@
 use base::refusal::AdsProblem;
 use base::{Error, Fault, Refusal};
 use schema::{FieldRequirement, IdFormat};
+use store::Tx;
 use store::records::{self, RecordVisibility};
 
 use crate::account_context::{AccountContext, record_not_found};
@@ -74,6 +75,7 @@ fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<
     let resource = change.record.resource;
     let sequence = if resource.sequence.is_empty() { resource.name } else { resource.sequence };
     change.record.id = match resource.id_format {
+        _ if resource.has_random_ids => random_id(ctx.tx)?,
         IdFormat::Long => ctx.tx.next_id::<()>().get(),
         IdFormat::Short | IdFormat::Twelve => {
             records::next_id(ctx.tx, sequence)?.saturating_add(resource.id_format.number_offset())
@@ -85,6 +87,13 @@ fn insert(ctx: &mut AccountContext<'_, '_>, mut change: RecordChange) -> Result<
     }
     apply_change_effects(ctx, &change)?;
     Ok(change.record)
+}
+
+/// Above all ids from sequences and below 2⁵¹, where collisions are improbable.
+fn random_id(tx: &Tx<'_>) -> Result<i64, Fault> {
+    const LEAST: i64 = 1 << 50;
+    let bits = i64::from_be_bytes(tx.rng().random_bytes()?);
+    Ok(LEAST | bits & (LEAST - 1))
 }
 
 /// Returns the duplicate, restored if it was deleted.

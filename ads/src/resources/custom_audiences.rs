@@ -28,6 +28,7 @@ pub static CUSTOM_AUDIENCE: Resource = Resource {
     label: "custom audience",
     legacy_path: "tailored_audiences",
     id_format: segments::AUDIENCE_ID_FORMAT,
+    has_random_ids: true,
     not_found: "TAILORED_AUDIENCE_NOT_FOUND",
     fields: &[
         FieldSpec::text("name", 1, 255).label("Name").required(),

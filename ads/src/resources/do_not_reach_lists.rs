@@ -15,13 +15,13 @@ use crate::resources::accounts::ACCOUNT;
 use crate::resources::audience_users::{self, AcceptedKeys};
 use crate::resources::custom_audiences::reasons_not_targetable;
 
-/// Members are stored and matched like those of custom audiences, so both share an id sequence.
+/// Members are stored and matched like those of custom audiences, so their ids must differ.
 pub static DO_NOT_REACH_LIST: Resource = Resource {
     name: "do_not_reach_list",
     id: VocabularyWord::same_in_both("do_not_reach_list_id"),
     path: "do_not_reach_lists",
     label: "do-not-reach list",
-    sequence: "custom_audience",
+    has_random_ids: true,
     fields: &[
         FieldSpec::text("name", 1, 255).set_by_server().default_word("Do Not Reach List"),
         FieldSpec::text("description", 1, 1000).immutable(),

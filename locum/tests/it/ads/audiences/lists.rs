@@ -41,6 +41,17 @@ fn audience_is_returned_as_created_and_its_name_is_unique() {
 }
 
 #[test]
+fn audience_ids_do_not_tell_how_many_there_are() {
+    let ads = Advertiser::new();
+    let names = ["One", "Two", "Three", "Four"];
+    let made = names.map(|name| ads.make("/custom_audiences", &[("name", name)]));
+    let numbers = made.map(|id| i64::from_str_radix(&id, 36).unwrap());
+    for pair in numbers.windows(2) {
+        assert!(pair[0].abs_diff(pair[1]) > 1_000_000, "{numbers:?}");
+    }
+}
+
+#[test]
 fn audiences_are_filtered_sorted_and_paged() {
     let ads = Advertiser::new();
     let id = &ads.make("/custom_audiences", &[("name", "Newsletter")]);
