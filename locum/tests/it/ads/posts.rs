@@ -277,6 +277,28 @@ fn post_is_published_by_composers_and_read_by_roles_that_see_campaigns() {
     is(&open, 403, "ACTION_NOT_ALLOWED", "nullcast");
 }
 
+#[test]
+fn post_in_the_name_of_another_user_needs_the_right_of_that_user_and_of_the_caller() {
+    let ads = Advertiser::new();
+    let [composer, other] = ["composer", "other"].map(|name| shared_server().new_user(name));
+    let path = format!("/12/accounts/{}/post", ads.account);
+    let post = |user: &TestUser<'_>, author: &str, text: &str| {
+        send(user, "POST", &path, &[("as_user_id", author), ("text", text)])
+    };
+    // Not the account's to speak for, whoever asks, and no user at all looks the same.
+    is(&post(&ads.person, &other.id, "In your name"), 403, "USER_NOT_FOUND", "as_user_id");
+    is(&post(&ads.person, "1", "In your name"), 403, "USER_NOT_FOUND", "as_user_id");
+    // The author allows the account, the account does not allow the caller.
+    let role = ["ads", "account", "role", &ads.account, &composer.username, "CREATIVE_MANAGER"];
+    shared_server().run_cli(&role).assert_success();
+    is(&post(&composer, &ads.person.id, "Without the right"), 403, "ACTION_NOT_ALLOWED", "");
+    shared_server().run_cli(&[&role[..], &["--composer"]].concat()).assert_success();
+    // The caller's own token suffices then.
+    let published = post(&composer, &ads.person.id, "With the right").assert_status(200);
+    assert_eq!(published["data"]["user"]["id_str"], ads.person.id.as_str(), "{published}");
+    is(&post(&composer, &other.id, "In your name"), 403, "USER_NOT_FOUND", "as_user_id");
+}
+
 /// A draft with a picture.
 fn create_draft(ads: &Advertiser) -> String {
     let key = at_once(&ads.person, "tweet_image", &samples::png(64, 36)).assert_status(200);

@@ -167,3 +167,43 @@ fn engagement_with_a_nullcast_post_counts_without_an_impression() {
     let stats = ads.stats("LINE_ITEM", &item, &[]);
     assert_eq!(metric(&stats, "billed_charge_local_micro"), 0);
 }
+
+#[test]
+fn post_in_two_line_items_has_separate_figures_in_each() {
+    let ads = Advertiser::on(market());
+    let network = Network::new();
+    let campaign = ads.quick_campaign("20000000");
+    let items = ["150000", "150000"].map(|bid| ads.quick_item(&campaign, bid));
+    let (post, first) = ads.promoted(&items[0], false);
+    let params = [("line_item_id", items[1].as_str()), ("post_ids", post.as_str())];
+    let second = ads.send("POST", "/promoted_posts", &params).assert_status(200);
+    let promoted = [first, second["data"][0]["id"].as_str().unwrap().to_owned()];
+    assert_ne!(promoted[0], promoted[1]);
+    let show = |number: usize| network.request(&json!({ "key": format!("device-{number}") }), 1).pop();
+    let mut expected = [0, 0];
+    for (place, clicks) in [(0, 1), (1, 3)] {
+        let other = format!("/line_items/{}", items[1 - place]);
+        ads.send("PUT", &other, &[("entity_status", "PAUSED")]).assert_status(200);
+        ads.send("PUT", &format!("/line_items/{}", items[place]), &[("entity_status", "ACTIVE")]).assert_status(200);
+        for click in 0..clicks {
+            let number = place * 100 + click;
+            wait_until("the other line item serves", || {
+                show(number).is_some_and(|shown| shown["line_item_id"] == items[place].as_str())
+            });
+            let shown = show(number).unwrap();
+            assert_eq!(shown["promoted_post_id"], promoted[place].as_str());
+            let token = shown["impression_token"].as_str().unwrap();
+            network.report(&[(token, "impression"), (token, "url_click")]).assert_status(200);
+            expected[place] += 1;
+        }
+    }
+    for place in 0..2 {
+        let of_item = ads.stats("LINE_ITEM", &items[place], &[]);
+        let of_post = ads.stats("PROMOTED_POST", &promoted[place], &[("entity", "PROMOTED_TWEET")]);
+        for stats in [of_item, of_post] {
+            assert_eq!(metric(&stats, "url_clicks"), expected[place], "{place}: {stats}");
+            assert_eq!(metric(&stats, "impressions"), expected[place], "{place}: {stats}");
+        }
+    }
+    assert_eq!(metric(&ads.stats("CAMPAIGN", &campaign, &[]), "url_clicks"), expected.iter().sum::<i64>());
+}
