@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::scheduled_posts::minute;
 use super::settings::hour;
 use super::{Advertiser, send};
-use crate::harness::{TestRequest, TestResponse, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
 use crate::media::samples::png;
 
 const COLLECTION: &str = include_str!("../../../../clients/contract/ads_requests.tsv");
@@ -68,24 +68,28 @@ impl Request {
 }
 
 /// What there is before the first request, and what the requests add to it.
-pub(super) struct World {
-    pub(super) ads: Advertiser,
+pub(crate) struct World {
+    pub(crate) ads: Advertiser,
     /// Someone else, to whom nothing of it belongs.
-    pub(super) other: Advertiser,
+    pub(crate) other: Advertiser,
     /// Ids by the path at which all of a kind are.
     made: BTreeMap<&'static str, String>,
     /// Values that parameters have wherever nothing else is said.
-    pub(super) values: BTreeMap<&'static str, String>,
+    pub(crate) values: BTreeMap<&'static str, String>,
 }
 
 impl World {
-    #[expect(clippy::too_many_lines, reason = "one of each kind of record")]
     pub(super) fn new() -> Self {
-        let ads = Advertiser::new();
+        Self::on(shared_server())
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one of each kind of record")]
+    pub(super) fn on(server: &'static TestServer) -> Self {
+        let ads = Advertiser::on(server);
         let feature = ["ads", "account", "feature", &ads.account];
         let polls = ["--add", "PROMOTED_MEDIA_POLLS"];
         let shares = ["--add", "SHARE_AUDIENCE_OUTSIDE_BUSINESS"];
-        shared_server().run_cli(&[&feature[..], &polls, &shares].concat()).assert_success();
+        server.run_cli(&[&feature[..], &polls, &shares].concat()).assert_success();
         let audience = ads.make("/custom_audiences", &[("name", "Riders")]);
         let campaign = |name| {
             let params = [
@@ -147,7 +151,7 @@ impl World {
             ("poster_media_key", image),
             ("unlocked_image_media_key", ads.media("tweet_image", &png(1000, 400))),
             ("unlocked_video_media_key", ads.film()),
-            ("granted_account_id", Advertiser::new().account),
+            ("granted_account_id", Advertiser::on(server).account),
             ("tailored_audience_id", audience.clone()),
             ("card_uri", text(&card["card_uri"])),
             ("card_uris", text(&card["card_uri"])),
@@ -164,7 +168,7 @@ impl World {
             ("/accounts/:account_id/user_settings", ads.person.id.clone()),
             ("/accounts/:account_id/cards/all", text(&card["id"])),
         ]);
-        Self { ads, other: Advertiser::new(), made: created, values }
+        Self { ads, other: Advertiser::on(server), made: created, values }
     }
 
     /// A value of a parameter; none where another one that is sent excludes it.
@@ -203,7 +207,7 @@ impl World {
     }
 
     /// A sensible value of a parameter of what is about something, if one is known.
-    pub(super) fn value_of(&self, about: &str, name: &str) -> Option<String> {
+    pub(crate) fn value_of(&self, about: &str, name: &str) -> Option<String> {
         let known = |name: &str| self.values.get(name).cloned();
         let of_kind = match (about, name) {
             ("promoted_accounts", "line_item_id" | "line_item_ids") => known("of people"),

@@ -78,15 +78,19 @@ fn bounds(kind: Kind) -> Option<Bounds> {
 }
 
 /// A world, and a record of everything in it that is made by requests.
-pub(super) struct Field {
-    pub(super) world: World,
+pub(crate) struct Field {
+    pub(crate) world: World,
     sandbox: String,
-    pub(super) ids: BTreeMap<&'static str, String>,
+    pub(crate) ids: BTreeMap<&'static str, String>,
 }
 
 impl Field {
     pub(super) fn new() -> Self {
-        let world = World::new();
+        Self::on(shared_server())
+    }
+
+    pub(crate) fn on(server: &'static TestServer) -> Self {
+        let world = World::on(server);
         let created = send(&world.ads.person, "POST", "/ads-sandbox/12/accounts", &[]).assert_status(200);
         let sandbox = created["data"][0]["id"].as_str().unwrap().to_owned();
         let mut ids = BTreeMap::new();
@@ -116,8 +120,8 @@ impl Field {
         }
     }
 
-    /// Sends an operation with some values.
-    fn send(&self, operation: &ads_engine::AdsOperation, values: &[(&'static str, &str)]) -> TestResponse {
+    /// A request of an operation with some values, without credentials.
+    pub(crate) fn request(&self, operation: &ads_engine::AdsOperation, values: &[(&'static str, &str)]) -> TestRequest {
         let of = match operation.action {
             OperationAction::Verb(of, _) => Some(of),
             _ => None,
@@ -130,20 +134,25 @@ impl Field {
         if operation.sandbox_only {
             path = format!("/ads-sandbox{path}");
         }
-        let user = &self.world.ads.person;
         if operation.takes_json() {
             let members = values.iter();
             let members = members.map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
             let body = Value::Object(members.collect::<Map<_, _>>());
-            return user.send_signed(TestRequest::new(operation.method, path).json(&body));
-        }
-        if operation.method == "GET" || operation.method == "DELETE" {
-            return send(user, operation.method, &path, values);
+            return TestRequest::new(operation.method, path).json(&body);
         }
         let pairs = values.iter();
         let pairs = pairs.map(|(name, value)| format!("{}={}", percent_encode(name), percent_encode(value)));
-        let form = pairs.collect::<Vec<_>>().join("&");
-        user.send_signed(TestRequest::new(operation.method, path).form(form))
+        let pairs = pairs.collect::<Vec<_>>().join("&");
+        if operation.method == "GET" || operation.method == "DELETE" {
+            let mark = if pairs.is_empty() { "" } else { "?" };
+            return TestRequest::new(operation.method, format!("{path}{mark}{pairs}"));
+        }
+        TestRequest::new(operation.method, path).form(pairs)
+    }
+
+    /// Sends an operation with some values.
+    fn send(&self, operation: &ads_engine::AdsOperation, values: &[(&'static str, &str)]) -> TestResponse {
+        self.world.ads.person.send_signed(self.request(operation, values))
     }
 }
 
@@ -202,7 +211,7 @@ fn every_parameter_enforces_its_declared_bounds() {
 }
 
 /// A good item of a batch, another each time.
-fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
+pub(crate) fn item(ads: &Advertiser, of: &Resource, parent: &str) -> Value {
     let name = format!("item {}", unique_number());
     let params = match of.name {
         "campaign" => json!({ "name": name, "funding_instrument_id": ads.instrument,

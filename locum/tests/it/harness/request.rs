@@ -85,6 +85,11 @@ impl TestRequest {
 
     /// The `Authorization` header of this request, signed as if it were sent to `origin`.
     pub(crate) fn oauth1_header(&self, key: &OAuth1Credentials<'_>, origin: &str) -> String {
+        self.try_oauth1_header(key, origin).unwrap()
+    }
+
+    /// None for parameters that are no text.
+    pub(crate) fn try_oauth1_header(&self, key: &OAuth1Credentials<'_>, origin: &str) -> Option<String> {
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
         let is_form = self.headers.iter().any(|(_, value)| value.starts_with(FORM.as_bytes()));
         let request = OAuth1Request {
@@ -105,7 +110,7 @@ impl TestRequest {
             timestamp: now + key.skew,
             extra_parameters: &[],
         };
-        signer.sign(&request, &RequestOrigin::parse(origin).unwrap()).unwrap()
+        signer.sign(&request, &RequestOrigin::parse(origin).unwrap()).ok()
     }
 
     pub(super) fn send(self, agent: &ureq::Agent, url: &str) -> TestResponse {
@@ -114,18 +119,26 @@ impl TestRequest {
     }
 
     pub(super) fn try_send(self, agent: &ureq::Agent, url: &str) -> Result<TestResponse, ureq::Error> {
-        let shown = format!("{} {}", self.method, self.target);
+        let (method, target) = (self.method, self.target.clone());
+        let mut response = self.begin(agent, url)?;
+        let body = response.body_mut().read_to_vec()?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        response_log::record_response(method, &target, status, &headers, &body);
+        Ok(TestResponse { request_line: format!("{method} {target}"), status, headers, body })
+    }
+
+    pub(super) fn try_send_for_head(self, agent: &ureq::Agent, url: &str) -> Result<u16, ureq::Error> {
+        self.begin(agent, url).map(|response| response.status().as_u16())
+    }
+
+    /// Sends it and reads the head of the response.
+    fn begin(self, agent: &ureq::Agent, url: &str) -> Result<http::Response<ureq::Body>, ureq::Error> {
         let mut request = http::Request::builder().method(self.method).uri(format!("{url}{}", self.target));
         for (name, value) in &self.headers {
             request = request.header(*name, HeaderValue::from_bytes(value).unwrap());
         }
         let sends = !self.body.is_empty() || matches!(self.method, "POST" | "PUT" | "PATCH");
-        let mut response =
-            if sends { agent.run(request.body(self.body).unwrap())? } else { agent.run(request.body(()).unwrap())? };
-        let body = response.body_mut().read_to_vec()?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        response_log::record_response(self.method, &self.target, status, &headers, &body);
-        Ok(TestResponse { request_line: shown, status, headers, body })
+        if sends { agent.run(request.body(self.body)?) } else { agent.run(request.body(())?) }
     }
 }
 

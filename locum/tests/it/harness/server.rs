@@ -396,6 +396,11 @@ impl TestServer {
         request.try_send(&self.agent, &self.url).ok()
     }
 
+    /// The status of a response that may not end; its body is not read.
+    pub(crate) fn send_for_head(&self, request: TestRequest) -> Option<u16> {
+        request.try_send_for_head(&self.agent, &self.url).ok()
+    }
+
     /// Runs statements in its database, which it must not have open.
     pub(crate) fn run_sql(&self, statements: &str) {
         if let Some(database) = &self.database {

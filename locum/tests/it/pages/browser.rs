@@ -29,12 +29,19 @@ impl<'s> Browser<'s> {
     /// Sends a request with its cookies, and keeps those that come. A form may be answered with no other redirect than
     /// 303, with which browsers do not send it again.
     pub(crate) fn send(&mut self, request: TestRequest) -> TestResponse {
+        let shown = format!("{} {}", request.method, request.target);
         let is_form = request.method == "POST";
-        let pairs = self.cookies.iter();
-        let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-        let response = self.server.send(request.header("cookie", cookies.join("; ")));
+        let response = self.try_send(request).unwrap_or_else(|| panic!("no response to {shown}"));
         let is_redirect = (300..400).contains(&response.status);
         assert!(!is_form || !is_redirect || response.status == 303, "a form was answered {}", response.status);
+        response
+    }
+
+    /// The same, where there may be no response, or any.
+    pub(crate) fn try_send(&mut self, request: TestRequest) -> Option<TestResponse> {
+        let pairs = self.cookies.iter();
+        let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
+        let response = self.server.try_send(request.header("cookie", cookies.join("; ")))?;
         for line in response.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
@@ -44,7 +51,7 @@ impl<'s> Browser<'s> {
                 self.cookies.insert(name.to_owned(), value.to_owned());
             }
         }
-        response
+        Some(response)
     }
 
     pub(crate) fn get(&mut self, target: impl Into<String>) -> TestResponse {
