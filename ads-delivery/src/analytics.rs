@@ -28,7 +28,7 @@ const IDS: FieldSpec = FieldSpec::new("entity_ids", Kind::text(1, 20).list(1, 20
 const START: FieldSpec = FieldSpec::text("start_time", 1, 40).required();
 const END: FieldSpec = FieldSpec::text("end_time", 1, 40).required();
 const GRANULARITY: FieldSpec = FieldSpec::one_of("granularity", GRANULARITIES).required();
-const METRICS: FieldSpec = FieldSpec::new("metric_groups", Kind::one_of(GROUPS).list(1, usize::MAX)).required();
+const METRICS: FieldSpec = FieldSpec::new("metric_groups", Kind::one_of(GROUPS).list(1, GROUPS.len())).required();
 const PLACEMENT: FieldSpec = FieldSpec::one_of("placement", PLACEMENTS).required();
 
 const REACH: FeatureGate = FeatureGate::new("REACH_AND_FREQUENCY_ANALYTICS");

@@ -11,7 +11,7 @@ mod time;
 
 pub use id_format::{IdFormat, format_base36};
 pub use kind::{CustomKind, Kind, TextPattern, ValueKind};
-pub use object::{ObjectProblem, check_object};
+pub use object::{MAX_PROBLEMS, ObjectProblem, check_object};
 pub use parameter::{DefaultValue, FieldRequirement, Parameter, ParameterLocation};
 pub use reading::{RawParam, ReadingRules, Violation, ViolationKind, read, truncate_for_echo};
 pub use time::{format_time, parse_time, write_time};

@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 use crate::reading::check_range;
 use crate::{Kind, Parameter, ReadingRules, ValueKind, ViolationKind, truncate_for_echo};
 
+/// The number of problems that are reported for one request, so that a refusal is short.
+pub const MAX_PROBLEMS: usize = 100;
+
 /// A violation at the path of a member.
 #[derive(Clone, Debug)]
 pub struct ObjectProblem {
@@ -18,6 +21,7 @@ pub struct ObjectProblem {
 }
 
 /// Checks the types and bounds of all members, and that there are no others. `vocabulary` names missing members.
+/// Reports at most [`MAX_PROBLEMS`].
 /// Returns the only vocabulary that the names belong to, if there is one.
 pub fn check_object(
     members: &[Parameter],
@@ -71,7 +75,9 @@ impl ObjectChecker<'_> {
             Value::String(text) => truncate_for_echo(text).into_owned(),
             other => truncate_for_echo(&other.to_string()).into_owned(),
         });
-        self.problems.push(ObjectProblem { path: path.to_string(), value, kind });
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(ObjectProblem { path: path.to_string(), value, kind });
+        }
     }
 
     fn check_members(&mut self, members: &[Parameter], object: &Map<String, Value>, at: MemberPath<'_>) {

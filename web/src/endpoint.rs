@@ -4,15 +4,18 @@
 use std::pin::Pin;
 
 use base::{Entitlement, Error, Permit, Scopes};
-use schema::CustomKind;
 use schema::json_schema::{array_schema, text_schema, words_schema};
+use schema::{CustomKind, ViolationKind};
 pub use schema::{Kind, Parameter, ParameterLocation, TextPattern};
 use serde_json::Value;
 
 use crate::request_context::{HttpReply, RequestContext};
 
-/// No limit; the operation checks the length itself.
-pub const ANY_LENGTH: usize = usize::MAX;
+/// The maximum length of texts whose length the operation or the contract does not bound: chosen above all that
+/// operations accept, so that their own refusals apply below it.
+pub const MAX_TEXT: usize = 65_536;
+/// The same for tokens, codes, URLs and names.
+pub const MAX_SHORT_TEXT: usize = 4_096;
 
 pub type HandlerFuture = Pin<Box<dyn Future<Output = Result<HttpReply, Error>> + Send>>;
 
@@ -103,8 +106,12 @@ impl CustomKind for ExpansionNames {
 }
 
 impl CustomKind for PageTokenText {
+    fn read_text(&self, text: &str) -> Result<Value, ViolationKind> {
+        if text.len() > MAX_SHORT_TEXT { Err(ViolationKind::Malformed) } else { Ok(text.into()) }
+    }
+
     fn schema(&self) -> Value {
-        text_schema(1, usize::MAX)
+        text_schema(1, MAX_SHORT_TEXT)
     }
 }
 
@@ -232,13 +239,10 @@ impl Endpoint {
     }
 }
 
-/// Optional text members of any length, by name.
+/// Optional text members with a maximum length, by name.
 #[macro_export]
 macro_rules! text_members {
-    ($($name:ident)*) => {
-        &[$($crate::endpoint::Parameter::member(
-            stringify!($name),
-            $crate::endpoint::Kind::text(0, $crate::endpoint::ANY_LENGTH),
-        )),*]
+    ($max:expr; $($name:ident)*) => {
+        &[$($crate::endpoint::Parameter::member(stringify!($name), $crate::endpoint::Kind::text(0, $max))),*]
     };
 }

@@ -68,7 +68,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         "/targeting_criteria/events",
         "Events that viewers care about.",
         &[
-            FieldSpec::new("event_types", Kind::one_of(EVENT_TYPES).list(1, usize::MAX)).required(),
+            FieldSpec::new("event_types", Kind::one_of(EVENT_TYPES).list(1, EVENT_TYPES.len())).required(),
             COUNT,
             FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)),
             CURSOR,

@@ -189,7 +189,7 @@ impl ListFilter {
     }
 
     pub const fn one_of_words(name: &'static str, field: &'static str, words: &'static [&'static str]) -> Self {
-        Self::new(name, field, Kind::one_of(words).list(1, usize::MAX))
+        Self::new(name, field, Kind::one_of(words).list(1, words.len()))
     }
 
     #[must_use]

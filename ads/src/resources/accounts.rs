@@ -30,7 +30,9 @@ pub static ACCOUNT: Resource = Resource {
             .set_by_server()
             .default_word("ACCEPTED"),
         FieldSpec::new("sandbox", Kind::BOOL).set_by_server().hidden(),
-        FieldSpec::new("features", Kind::one_of(features::ALL_FEATURES).list(1, usize::MAX)).set_by_server().hidden(),
+        FieldSpec::new("features", Kind::one_of(features::ALL_FEATURES).list(1, features::ALL_FEATURES.len()))
+            .set_by_server()
+            .hidden(),
         FieldSpec::one_of("feature_gates", features::GATE_MODES).set_by_server().hidden().default_word("lenient"),
         FieldSpec::new("line_item_limit", Kind::int(1, MAX_LINE_ITEMS))
             .set_by_server()
@@ -39,7 +41,9 @@ pub static ACCOUNT: Resource = Resource {
         FieldSpec::new("campaign_limit", Kind::int(1, MAX_CAMPAIGNS)).set_by_server().hidden().default_number(200),
         // `exact`, or rounded.
         FieldSpec::one_of("estimate", &["rounded", "exact"]).set_by_server().hidden(),
-        FieldSpec::new("refused", Kind::one_of(OPT_IN_FEATURES).list(1, usize::MAX)).set_by_server().hidden(),
+        FieldSpec::new("refused", Kind::one_of(OPT_IN_FEATURES).list(1, OPT_IN_FEATURES.len()))
+            .set_by_server()
+            .hidden(),
     ],
     filters: &[ListFilter::ids("account_ids", "id", &ACCOUNT)],
     max_name_prefix: 255,

@@ -46,7 +46,7 @@ pub const DEFAULT_FEATURES: &[&str] = &[
     "VIDEO_APP_DOWNLOAD_CARD",
 ];
 
-const KEYS: FieldSpec = FieldSpec::new("feature_keys", Kind::one_of(ALL_FEATURES).list(1, usize::MAX));
+const KEYS: FieldSpec = FieldSpec::new("feature_keys", Kind::one_of(ALL_FEATURES).list(1, ALL_FEATURES.len()));
 
 /// Whether accounts without a feature are refused.
 pub const GATE_MODES: &[&str] = &["lenient", "strict"];

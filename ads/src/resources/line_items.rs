@@ -47,7 +47,7 @@ pub static LINE_ITEM: Resource = Resource {
         .for_values(&["IMPRESSION"])
         .only_if_field("objective", "WEBSITE_CLICKS")]),
         FieldSpec::one_of("bid_strategy", &["AUTO", "MAX", "TARGET"]).label("Bid"),
-        FieldSpec::new("placements", Kind::one_of(PLACEMENTS).list(1, usize::MAX))
+        FieldSpec::new("placements", Kind::one_of(PLACEMENTS).list(1, PLACEMENTS.len()))
             .label("Placements")
             .required()
             .immutable(),

@@ -37,7 +37,7 @@ const PHONE: FieldSpec = FieldSpec::text("contact_phone", 3, 32).default_word(""
 const EXTENSION: FieldSpec = FieldSpec::text("contact_phone_extension", 1, 16).default_word("");
 const TYPES: FieldSpec = FieldSpec::new(
     "subscribed_email_types",
-    Kind::one_of(&[PERFORMANCE_EMAIL_TYPE, "PERFORMANCE_IMPROVEMENT"]).list(1, usize::MAX),
+    Kind::one_of(&[PERFORMANCE_EMAIL_TYPE, "PERFORMANCE_IMPROVEMENT"]).list(1, 2),
 )
 .alias(&["subscribe_email_types", "subscribed_campaign_events"]);
 const USER: FieldSpec = FieldSpec::new("user_id", Kind::ID).required().update(FieldRequirement::Required);

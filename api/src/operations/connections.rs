@@ -20,7 +20,7 @@ pub static CONNECTIONS: &[Endpoint] = &[
                 ),
                 Parameter::query(
                     "endpoints",
-                    Kind::one_of(STREAMS).list(1, usize::MAX),
+                    Kind::one_of(STREAMS).list(1, STREAMS.len()),
                     "The streams whose connections to return.",
                 ),
                 object_fields_param("connection.fields", &FieldNames(ObjectKind::CONNECTION)),

@@ -1,7 +1,7 @@
 //! Media uploads, files, metadata and analytics.
 
 use base::{Scope, Scopes};
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
 use crate::v2::media::{self, serve, upload};
@@ -146,7 +146,7 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
 
 const WRITE: Scopes = Scopes::from_slice(&[Scope::MediaWrite]);
 const SEE: Scopes = Scopes::from_slice(&[Scope::TweetRead]);
-const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const TEXT: Kind = Kind::text(0, MAX_SHORT_TEXT);
 const VIDEO: Kind = Kind::one_of(&["AmplifyVideo", "TweetVideo"]);
 
 const STATUS_PARAMS: &[Parameter] = &[

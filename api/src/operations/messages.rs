@@ -1,7 +1,7 @@
 //! Direct messages.
 
 use base::{Scope, Scopes};
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{CONVERSATION_ID, DM_FIELDS, READ, page_params};
 use crate::v2::messages;
@@ -95,11 +95,11 @@ const PARTICIPANT: &[Parameter] = &[Parameter::path_id("participant_id", "The id
 const EVENT: &[Parameter] = &[Parameter::path_id("event_id", "The id of the message event.")];
 const EVENT_TYPES: &[Parameter] = &[Parameter::query(
     "event_types",
-    Kind::one_of(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]).list(1, usize::MAX),
+    Kind::one_of(&["MessageCreate", "ParticipantsJoin", "ParticipantsLeave"]).list(1, 3),
     "The event types to return; all by default.",
 )];
 
 const MESSAGE: &[Parameter] = &[
-    Parameter::member("text", Kind::text(1, ANY_LENGTH)),
+    Parameter::member("text", Kind::text(1, MAX_TEXT)),
     Parameter::member("attachments", Kind::object(&[Parameter::member("media_id", Kind::ID).as_required()]).list(1, 1)),
 ];

@@ -2,7 +2,7 @@
 
 use base::{Scope, Scopes};
 use view::ObjectKind;
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, FieldNames, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, FieldNames, Kind, MAX_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{POST_FIELDS, POST_ID, object_fields_param, page_params};
 use crate::v2;
@@ -51,7 +51,7 @@ pub static NOTES: &[Endpoint] = &[
         .summary("Scores a note before it is submitted.")
         .permit("12", WRITE)
         .limits(&[per_quarter_hour(300)], &[per_quarter_hour(90)])
-        .body(BodySpec::Json(&[POST_ID, Parameter::member("note_text", Kind::text(0, ANY_LENGTH)).as_required()])),
+        .body(BodySpec::Json(&[POST_ID, Parameter::member("note_text", Kind::text(0, MAX_TEXT)).as_required()])),
     Endpoint::new("deleteCommunityNotes", "DELETE", "/2/notes/{id}")
         .handler(v2::notes::delete)
         .summary("Deletes a note of the authenticated user.")
@@ -67,7 +67,7 @@ const TEST_MODE: Parameter =
     Parameter::query("test_mode", Kind::BOOL, "Whether to use the test pool instead of the public one.").as_required();
 
 const INFO: &[Parameter] = &[
-    Parameter::member("text", Kind::text(0, ANY_LENGTH)).as_required(),
+    Parameter::member("text", Kind::text(0, MAX_TEXT)).as_required(),
     Parameter::member("classification", Kind::one_of(&["misinformed_or_potentially_misleading", "not_misleading"]))
         .as_required(),
     Parameter::member(

@@ -4,7 +4,7 @@
 //! so hardly anything is required here.
 
 use base::Scopes;
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, RateWindow, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, Parameter, RateWindow, per_quarter_hour};
 use web::text_members;
 
 use crate::oauth;
@@ -16,7 +16,7 @@ pub static OAUTH1: &[Endpoint] = &[
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[Parameter::query("oauth_callback", TEXT, "The callback URL, or `oob`."), ACCESS_TYPE]])
-        .body(BodySpec::Form(text_members! { oauth_callback svc_auth_access_type x_auth_access_type }))
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_callback svc_auth_access_type x_auth_access_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createAccessToken", "POST", "/oauth/access_token")
         .handler(oauth::three_legged::access_token)
@@ -27,7 +27,7 @@ pub static OAUTH1: &[Endpoint] = &[
             Parameter::query("oauth_token", TEXT, "The request token."),
             Parameter::query("oauth_verifier", TEXT, "The verifier, or the PIN."),
         ]])
-        .body(BodySpec::Form(text_members! { oauth_token oauth_verifier }))
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; oauth_token oauth_verifier }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateAccessToken", "POST", "/1.1/oauth/invalidate_token")
         .aliases(&["/1.1/oauth/invalidate_token.json"])
@@ -75,7 +75,7 @@ pub static OAUTH2: &[Endpoint] = &[
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[Parameter::query("grant_type", TEXT, "`client_credentials`.")]])
-        .body(BodySpec::Form(text_members! { grant_type }))
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; grant_type }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("invalidateBearerToken", "POST", "/oauth2/invalidate_token")
         .handler(oauth::bearer::invalidate)
@@ -83,14 +83,14 @@ pub static OAUTH2: &[Endpoint] = &[
         .allow_anonymous()
         .limits(PER_APP, &[])
         .params(&[&[Parameter::query("access_token", TEXT, "The bearer token.")]])
-        .body(BodySpec::Form(text_members! { access_token }))
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; access_token }))
         .error_format(ErrorFormat::Legacy),
     Endpoint::new("createOAuth2Token", "POST", "/2/oauth2/token")
         .handler(oauth::tokens::issue)
         .summary("Exchanges a code or a refresh token for an access token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .body(BodySpec::Form(text_members! {
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT;
             grant_type code redirect_uri code_verifier refresh_token client_id client_secret scope
         }))
         .error_format(ErrorFormat::OAuth2),
@@ -99,13 +99,13 @@ pub static OAUTH2: &[Endpoint] = &[
         .summary("Revokes an access token or a refresh token.")
         .allow_anonymous()
         .limits(PER_APP, &[])
-        .body(BodySpec::Form(text_members! { token token_type_hint client_id client_secret }))
+        .body(BodySpec::Form(text_members! { MAX_SHORT_TEXT; token token_type_hint client_id client_secret }))
         .error_format(ErrorFormat::OAuth2),
 ];
 
 /// As released v1.1 clients write it.
 const YES_OR_NO: Kind = Kind::one_of(&["true", "false", "True", "False", "t", "f", "1", "0"]);
-const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const TEXT: Kind = Kind::text(0, MAX_SHORT_TEXT);
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
 
 const ACCESS_TYPE: Parameter = Parameter::query(

@@ -1,7 +1,7 @@
 //! Posts: lookup, publishing, moderation and analytics.
 
 use base::{Scope, VocabularyWord};
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{
     END_TIME, EXCLUDE, POST, POST_FIELDS, PUBLISHING, READ, START_TIME, page_params, plain_fields_param,
@@ -102,7 +102,7 @@ const ANALYTICS: &[Parameter] = &[
     ),
 ];
 
-const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const TEXT: Kind = Kind::text(0, MAX_TEXT);
 const WHO_MAY_REPLY: Kind = Kind::one_of(&["following", "mentionedUsers", "subscribers", "verified"]);
 
 const NEW_POST: &[Parameter] = &[
@@ -126,7 +126,7 @@ const NEW_POST: &[Parameter] = &[
 
 const REPLY: &[Parameter] = &[
     Parameter::member_named(VocabularyWord::new("in_reply_to_post_id", "in_reply_to_tweet_id"), Kind::ID).as_required(),
-    Parameter::member("exclude_reply_user_ids", Kind::ID.list(0, ANY_LENGTH)),
+    Parameter::member("exclude_reply_user_ids", Kind::ID.list(0, 1_000)),
     Parameter::member("auto_populate_reply_metadata", Kind::BOOL),
 ];
 

@@ -1,7 +1,7 @@
 //! Powerstream: a filtered stream with its own rules.
 
 use base::Scopes;
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
+use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_day, per_quarter_hour};
 
 use crate::v2;
 
@@ -40,6 +40,6 @@ pub static POWERSTREAM: &[Endpoint] = &[
 
 const RULES: Parameter = Parameter::member(
     "rules",
-    Kind::object(&[Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(), super::streams::RULE_TAG])
+    Kind::object(&[Parameter::member("value", super::streams::RULE_VALUE).as_required(), super::streams::RULE_TAG])
         .list(1, 100),
 );

@@ -80,7 +80,7 @@ pub(crate) const fn object_fields_param(name: &'static str, names: &'static Fiel
 
 /// For objects without a projection.
 pub(crate) const fn plain_fields_param(name: &'static str, names: &'static [&'static str]) -> Parameter {
-    Parameter::query(name, Kind::one_of(names).list(1, usize::MAX), "Fields of the objects to return.")
+    Parameter::query(name, Kind::one_of(names).list(1, names.len()), "Fields of the objects to return.")
 }
 
 // Pages and time.
@@ -109,11 +109,8 @@ pub(crate) const TIME_WINDOW: &[Parameter] = &[
     Parameter::query("since_id", Kind::ID, "Only posts newer than the post with this id."),
     Parameter::query("until_id", Kind::ID, "Only posts older than the post with this id."),
 ];
-pub(crate) const EXCLUDE: &[Parameter] = &[Parameter::query(
-    "exclude",
-    Kind::one_of(&["replies", "retweets"]).list(1, usize::MAX),
-    "Kinds of posts to exclude.",
-)];
+pub(crate) const EXCLUDE: &[Parameter] =
+    &[Parameter::query("exclude", Kind::one_of(&["replies", "retweets"]).list(1, 2), "Kinds of posts to exclude.")];
 pub(crate) const BACKFILL: &[Parameter] = &[Parameter::query(
     "backfill_minutes",
     Kind::int(0, 5),

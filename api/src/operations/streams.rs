@@ -2,7 +2,9 @@
 
 use base::Scopes;
 use view::ObjectKind;
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ExpansionNames, FieldNames, Kind, Parameter, per_quarter_hour};
+use web::endpoint::{
+    BodySpec, Endpoint, ExpansionNames, FieldNames, Kind, MAX_SHORT_TEXT, Parameter, per_quarter_hour,
+};
 
 use super::shared::{
     BACKFILL, MEDIA_FIELD, POST_FIELD, POST_FIELDS, SPAN, USER_FIELD, WEBHOOK, expansions_param, object_fields_param,
@@ -131,17 +133,21 @@ pub static FIREHOSES: &[Endpoint] = &[
 /// Of our own choosing: the public contract names no bound, but every list repeats the tags.
 pub(super) const RULE_TAG: Parameter = Parameter::member("tag", Kind::text(0, 1000));
 
+/// Of our own choosing, above the length that any app's rules may have: a longer one is refused by itself.
+pub(super) const RULE_VALUE: Kind = Kind::text(0, MAX_SHORT_TEXT);
+/// Rules in one request, of our own choosing: their errors are told one by one.
+const MAX_RULES: usize = 1_000;
+
 const RULES: &[Parameter] = &[
     Parameter::member(
         "add",
-        Kind::object(&[Parameter::member("value", Kind::text(0, ANY_LENGTH)).as_required(), RULE_TAG])
-            .list(0, ANY_LENGTH),
+        Kind::object(&[Parameter::member("value", RULE_VALUE).as_required(), RULE_TAG]).list(0, MAX_RULES),
     ),
     Parameter::member(
         "delete",
         Kind::object(&[
-            Parameter::member("ids", Kind::ID.list(0, ANY_LENGTH)),
-            Parameter::member("values", Kind::text(0, ANY_LENGTH).list(0, ANY_LENGTH)),
+            Parameter::member("ids", Kind::ID.list(0, MAX_RULES)),
+            Parameter::member("values", RULE_VALUE.list(0, MAX_RULES)),
         ]),
     ),
 ];

@@ -1,6 +1,8 @@
 //! The developer portal and the Ads Manager: pages, not part of the public API.
 
-use web::endpoint::{ANY_LENGTH, BodySpec, Endpoint, ErrorFormat, Kind, Parameter, RateWindow, per_quarter_hour};
+use web::endpoint::{
+    BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
+};
 use web::text_members;
 
 use crate::developer::{apps, callbacks, keys, live, mailbox, search_console, signature, stream, usage, webhooks};
@@ -48,7 +50,7 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .handler(callbacks::test)
         .summary("Tests whether a callback URL would be accepted.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { csrf url })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf url })),
     portal_page("developerStream", "GET", STREAM)
         .handler(stream::list)
         .summary("The rules of an app's filtered stream.")
@@ -57,12 +59,12 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .handler(stream::submit_rule)
         .summary("Tests a rule on stored posts, or adds it.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { csrf value tag do })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf value tag do })),
     portal_page("developerDeleteRule", "POST", "/developer/apps/{id}/stream/delete")
         .handler(stream::delete)
         .summary("Deletes a rule.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { csrf rule })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf rule })),
     portal_page("developerLive", "GET", "/developer/apps/{id}/stream/live")
         .handler(live::show)
         .summary("Shows an app's filtered stream live.")
@@ -79,7 +81,7 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .handler(webhooks::submit_action)
         .summary("Challenges a webhook, or sends a delivery again.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { csrf act webhook delivery from to })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act webhook delivery from to })),
     portal_page("developerUsage", "GET", "/developer/apps/{id}/usage")
         .handler(usage::show)
         .summary("An app's usage of its limits.")
@@ -92,14 +94,14 @@ pub(super) static PORTAL: &[Endpoint] = &[
         .handler(apps::delete)
         .summary("Deletes an app after its name was typed.")
         .params(&[ID])
-        .body(BodySpec::Form(text_members! { csrf name })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf name })),
     portal_page("developerSearch", "GET", "/developer/search")
         .handler(search_console::show_console)
         .summary("The search console."),
     portal_page("developerLook", "POST", "/developer/search")
         .handler(search_console::run_query)
         .summary("Explains how a query is parsed, what it finds, and why a post matches or not.")
-        .body(BodySpec::Form(text_members! { csrf query product post })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf query product post })),
 ];
 
 pub(super) static MANAGER: &[Endpoint] = &[
@@ -149,7 +151,7 @@ pub static DEVELOPMENT: &[Endpoint] = &[
     portal_page("developerExplain", "POST", "/developer/explain")
         .handler(signature::explain_request)
         .summary("Explains why a signature is valid or not.")
-        .body(BodySpec::Form(text_members! { csrf method url authorization body base_string })),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf method url authorization body base_string })),
     portal_page("webhookSinkChallenge", "GET", SINK)
         .handler(webhooks::answer_sink_challenge)
         .summary("The built-in webhook receiver: answers a challenge.")
@@ -173,21 +175,21 @@ const STREAM: &str = "/developer/apps/{id}/stream";
 const WEBHOOKS: &str = "/developer/apps/{id}/webhooks";
 const SINK: &str = "/webhook-sink/{id}";
 const DELETE: &str = "/developer/apps/{id}/delete";
-const TEXT: Kind = Kind::text(0, ANY_LENGTH);
+const TEXT: Kind = Kind::text(0, MAX_SHORT_TEXT);
 const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(500)];
-const NOTHING: BodySpec = BodySpec::Form(text_members! { csrf });
+const NOTHING: BodySpec = BodySpec::Form(text_members! { MAX_TEXT; csrf });
 /// Any text, so that an invalid id is answered like an unknown one.
 const ID: &[Parameter] = &[Parameter::path("id", TEXT, "The id.")];
 const CHALLENGE: &[Parameter] =
     &[Parameter::query("crc_token", TEXT, "The token to sign."), Parameter::query("nonce", TEXT, "Random.")];
 const KIND: &[Parameter] = &[Parameter::path("kind", TEXT, "The kind of credential.")];
 
-const APP: BodySpec = BodySpec::Form(text_members! {
+const APP: BodySpec = BodySpec::Form(text_members! { MAX_TEXT;
     csrf name description website kind permission callbacks sign_in email
 });
 
 /// The members of all forms of the Ads Manager; some forms upload a file.
-const ADS: BodySpec = BodySpec::Multipart(text_members! {
+const ADS: BodySpec = BodySpec::Multipart(text_members! { MAX_TEXT;
     csrf next account_media_id advertiser_domain android_app_store_identifier audience bid_amount_local_micro
     bid_strategy budget_optimization call_to_action call_to_action_url card_uri categories composes
     country_code curated_category_id daily_budget_amount_local_micro description duration_in_days

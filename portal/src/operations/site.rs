@@ -1,6 +1,8 @@
 //! Pages for people. They parse their queries themselves, so that errors are shown on a page.
 
-use web::endpoint::{BodySpec, Endpoint, ErrorFormat, HandlerFuture, Kind, Parameter, RateWindow, per_quarter_hour};
+use web::endpoint::{
+    BodySpec, Endpoint, ErrorFormat, HandlerFuture, Kind, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
+};
 use web::request_context::RequestContext;
 use web::text_members;
 
@@ -128,17 +130,17 @@ const CARD: &[Parameter] = &[
 ];
 const FROM: &[Parameter] = &[Parameter::path("post", Kind::ID, "The id of the post.")];
 
-const COMPOSE: &[Parameter] = text_members! { csrf text card of in_reply_to };
-const SIGN_IN: &[Parameter] = text_members! { csrf next login password };
-const JOIN: &[Parameter] = text_members! { csrf next username name email password };
-const EMAIL: &[Parameter] = text_members! { csrf email };
-const CONFIRM: &[Parameter] = text_members! { csrf token };
-const RESET: &[Parameter] = text_members! { csrf token password end_tokens };
-const PASSWORD: &[Parameter] = text_members! { csrf current password end_tokens };
-const CHANGE_EMAIL: &[Parameter] = text_members! { csrf email email_password };
-const ABOUT: &[Parameter] = text_members! { csrf born_on gender };
-const ID: &[Parameter] = text_members! { csrf id };
-const OAUTH1: &[Parameter] = text_members! { csrf oauth_token decision };
-const OAUTH2: &[Parameter] = text_members! {
+const COMPOSE: &[Parameter] = text_members! { MAX_TEXT; csrf text card of in_reply_to };
+const SIGN_IN: &[Parameter] = text_members! { MAX_TEXT; csrf next login password };
+const JOIN: &[Parameter] = text_members! { MAX_TEXT; csrf next username name email password };
+const EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email };
+const CONFIRM: &[Parameter] = text_members! { MAX_TEXT; csrf token };
+const RESET: &[Parameter] = text_members! { MAX_TEXT; csrf token password end_tokens };
+const PASSWORD: &[Parameter] = text_members! { MAX_TEXT; csrf current password end_tokens };
+const CHANGE_EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email email_password };
+const ABOUT: &[Parameter] = text_members! { MAX_TEXT; csrf born_on gender };
+const ID: &[Parameter] = text_members! { MAX_TEXT; csrf id };
+const OAUTH1: &[Parameter] = text_members! { MAX_TEXT; csrf oauth_token decision };
+const OAUTH2: &[Parameter] = text_members! { MAX_TEXT;
     csrf response_type client_id redirect_uri scope state code_challenge code_challenge_method decision
 };

@@ -69,14 +69,12 @@ fn matches_kind(kind: Kind, text: &str) -> bool {
 }
 
 fn missing_parameter(name: &'static str) -> InvalidParameter {
-    parameter_problem(name, format!("Missing required parameter [{name}]."))
+    let message = format!("Missing required parameter [{name}].");
+    InvalidParameter { parameter: name.into(), values: Vec::new(), message }
 }
 
 fn invalid_parameter(name: &'static str) -> InvalidParameter {
-    parameter_problem(name, format!("Value passed for the parameter [{name}] was invalid."))
-}
-
-/// Without the value, which may be a secret.
-fn parameter_problem(name: &'static str, message: String) -> InvalidParameter {
-    InvalidParameter { parameter: name.into(), values: Vec::new(), message }
+    let message = format!("Value passed for the parameter [{name}] was invalid.");
+    // Empty in place of the value, which may be a secret.
+    InvalidParameter { parameter: name.into(), values: vec![String::new()], message }
 }

@@ -91,6 +91,9 @@ struct ParamReader {
 
 impl ParamReader {
     fn add_param(&mut self, location: ParameterLocation, name: &str, raw: String) {
+        if self.invalid.len() >= schema::MAX_PROBLEMS {
+            return;
+        }
         let Some((param, name_used)) = find_declared(self.endpoint, location, name) else {
             // Credentials are checked by the authenticator, pages ignore unknown parameters (RFC 6749 §3.1), and the
             // router yields declared path parameters only.

@@ -1,6 +1,7 @@
 //! Tests that are made from the table of operations, by way of the document that the binary writes
 //! of itself.
 
+mod bounds;
 mod fuzz;
 mod isolation;
 mod owner;

@@ -8,6 +8,8 @@ mod corpus;
 mod mutation;
 mod values;
 
+pub(super) use self::corpus::endpoints;
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
