@@ -62,7 +62,7 @@ fn mutate_pairs(pairs: &mut Vec<(String, String)>, values: &mut ValueSource<'_>)
         (Some(place), 1) => pairs.push(pairs[place].clone()),
         (Some(place), 2) => {
             let more = values.text(&pairs[place].0.clone());
-            pairs[place].1.push_str(&format!(",{more}"));
+            pairs[place].1 = format!("{},{more}", pairs[place].1);
         }
         (Some(place), 3..=7) => pairs[place].1 = values.text(&pairs[place].0.clone()),
         _ => {
@@ -95,7 +95,8 @@ fn mutate_bytes(case: &mut Case, values: &mut ValueSource<'_>) {
         2 => bytes.extend_from_slice(b"\xff\x00}]"),
         _ => {}
     }
-    case.body = CaseBody::Bytes(*values.rng.pick(CONTENT_TYPES), bytes);
+    let content_type = *values.rng.pick(CONTENT_TYPES);
+    case.body = CaseBody::Bytes(content_type, bytes);
 }
 
 fn flip_bytes(bytes: &mut [u8], values: &mut ValueSource<'_>) {

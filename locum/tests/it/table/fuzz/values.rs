@@ -101,7 +101,9 @@ pub(super) fn kinds_by_name<'e>(endpoints: impl Iterator<Item = &'e Endpoint>) -
     for endpoint in endpoints {
         endpoint.parameters().for_each(|param| add_kinds(&mut all, param));
         if let BodySpec::Json(members) | BodySpec::Form(members) | BodySpec::Multipart(members) = endpoint.body {
-            members.iter().for_each(|member| add_kinds(&mut all, member));
+            for member in members {
+                add_kinds(&mut all, member);
+            }
         }
         for param in endpoint.ads.map_or(&[][..], |ads| ads.params) {
             add_kinds(&mut all, param);
@@ -115,7 +117,9 @@ fn add_kinds(all: &mut KindsByName, param: &Parameter) {
         all.entry(name).or_default().push(param.kind);
     }
     if let ValueKind::Object(members) = param.kind.value {
-        members.iter().for_each(|member| add_kinds(all, member));
+        for member in members {
+            add_kinds(all, member);
+        }
     }
 }
 
