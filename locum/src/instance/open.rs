@@ -8,7 +8,7 @@ use store::{DatabaseLocation, Store, StoreOptions, meta};
 
 use super::blocking::block_on;
 use super::manifest::InstanceManifest;
-use super::{Instance, ProgressReporter, master_key, private_files};
+use super::{Instance, ProgressReporter, master_key, private_files, search_index_folder};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 
@@ -72,6 +72,8 @@ pub(crate) fn open(
     check_database_exists(&settings, folder.is_new, creating)?;
     if creating == CreatePolicy::Initialize && !has_database(&settings)? {
         folder.manifest.network.clear();
+        // The index of the lost network; it can be rebuilt from a restored database.
+        let _gone = std::fs::remove_dir_all(search_index_folder(&settings));
     }
     let rng = instance_rng(&folder.manifest);
     let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;

@@ -2,8 +2,8 @@
 
 mod ads_jobs;
 mod background_jobs;
-mod descriptors;
 mod backup_schedule;
+mod descriptors;
 mod interfaces;
 mod logging;
 mod notify;

@@ -34,7 +34,7 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let checks: [(&str, DoctorCheck); 11] = [
+    let checks: [(&str, DoctorCheck); 12] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),

@@ -69,9 +69,9 @@ fn sign_in_events_are_recorded_with_actor_and_address() {
     let user = server.new_user("recorded");
     let mut browser = Browser::new(&server);
     browser.sign_in(&user.username, "wrong", "/");
-    browser.sign_in(&user.username, "secret", "/");
+    browser.sign_in(&user.username, "a long secret", "/");
     let page = browser.get("/settings/account");
-    let fields = [("current", "secret"), ("password", "tr4ms stop here")];
+    let fields = [("current", "a long secret"), ("password", "tr4ms stop here")];
     assert_eq!(browser.submit(&page, "/settings/account/password", &fields).status, 303);
     let page = browser.get("/logout");
     browser.submit(&page, "/logout", &[]);

@@ -273,7 +273,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn of_user(user: &TestUser<'static>) -> Self {
         let mut browser = Browser::new(user.server);
-        let response = browser.sign_in(&user.username, "secret", "/settings/account");
+        let response = browser.sign_in(&user.username, "a long secret", "/settings/account");
         assert_eq!(response.status, 303, "{}", response.text());
         Self::begin(browser, "/settings/account", "/settings/account/password")
     }
