@@ -25,7 +25,8 @@ fn simulated_campaign() -> (Advertiser, String, [String; 2]) {
     for seed in ["1", "2"] {
         let simulate = ["ads", "simulate", &ads.account, "--hours", "40", "--seed", seed];
         let created = market().run_cli(&simulate).json();
-        assert!(created["events"].as_i64().unwrap() > 50, "{created}");
+        // Late in the day the window covers two daily budgets, most of which the first seed spends.
+        assert!(created["events"].as_i64().unwrap() > 10, "{created}");
         // The same seed makes the same events, and makes them once.
         let again = market().run_cli(&simulate).json();
         assert!(again["events"].as_i64().unwrap() <= created["events"].as_i64().unwrap() / 10, "{again}");
