@@ -284,8 +284,12 @@ impl Handler for ApiServer {
         });
         let mut trace = RequestTrace::new(started);
         let incoming = (Arc::clone(&head), body);
-        let work = store::limit_queries(shared.config.query_limits, shared.process_request(incoming, &mut trace));
-        let outcome = panic_guard::catch_panic(work).await;
+        let outcome = {
+            // Pinned, since moving a future of this size costs more than what limits it.
+            let work = std::pin::pin!(shared.process_request(incoming, &mut trace));
+            let work = store::limit_queries(shared.config.query_limits, work);
+            panic_guard::catch_panic(work).await
+        };
         let reply = shared.finalize_reply(outcome, &head, &mut trace);
         shared.finish_response(reply, &head, &trace)
     }
