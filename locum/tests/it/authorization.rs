@@ -174,10 +174,11 @@ impl<'s> Cast<'s> {
         Self { app: server.default_app().clone(), bare, reading, person: user, expired, revoked, suspended, orphan }
     }
 
-    /// Every case of one operation that did not go as it should.
-    fn judge(&self, operation: &Operation) -> Vec<String> {
+    /// Every case of one operation that did not go as it should; counts all cases.
+    fn judge(&self, operation: &Operation, cases: &mut usize) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut note = |case: &str, outcome: Result<(), String>| {
+            *cases += 1;
             if let Err(why) = outcome {
                 wrong.push(format!("{} {} [{case}] {why}", operation.method, operation.path));
             }
@@ -321,8 +322,11 @@ fn every_operation_accepts_only_its_declared_credentials() {
     let cast = Cast::of(server);
     let all = operations();
     assert!(all.iter().filter(|operation| operation.built).count() >= 14, "{}", all.len());
-    let tried = all.iter().filter(|operation| !is_fatal(operation));
-    let wrong: Vec<String> = tried.flat_map(|operation| cast.judge(operation)).collect();
+    let tried: Vec<&Operation> = all.iter().filter(|operation| !is_fatal(operation)).collect();
+    let mut cases = 0;
+    let wrong: Vec<String> = tried.iter().flat_map(|operation| cast.judge(operation, &mut cases)).collect();
+    let figure = serde_json::json!({ "operations": tried.len(), "cases": cases, "wrong": wrong.len() });
+    println!("figure: {figure}");
     let report = wrong.iter().take(60).map(String::as_str).collect::<Vec<_>>().join("\n");
     assert!(wrong.is_empty(), "{} cases of {} operations:\n{report}", wrong.len(), all.len());
 }

@@ -163,9 +163,10 @@ fn told(response: &TestResponse, account: &str) -> String {
 fn account_of_others_is_indistinguishable_from_an_unknown_one() {
     let (ads, stranger) = (Advertiser::new(), shared_server().new_user("stranger"));
     ads.line_item(&ads.campaign());
-    let mut wrong = Vec::new();
+    let (mut cases, mut wrong) = (0, Vec::new());
     for operation in operations() {
         for before in ["", "/ads-sandbox"] {
+            cases += 1;
             let [known, unknown] = [ads.account.as_str(), UNKNOWN].map(|account| {
                 let response = stranger.send_signed(ask(operation, account, before));
                 told(&response, account)
@@ -175,6 +176,7 @@ fn account_of_others_is_indistinguishable_from_an_unknown_one() {
             }
         }
     }
+    println!("figure: {}", json!({ "cases": cases, "leaks": wrong.len() }));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -233,10 +235,11 @@ fn operation_is_refused_without_a_token_that_permits_it() {
     let nobody = "401 UNAUTHORIZED_ACCESS";
     let no_client = "403 UNAUTHORIZED_CLIENT_APPLICATION";
     let reader = "403 READONLY_CLIENT_APPLICATION";
-    let mut wrong = Vec::new();
+    let (mut cases, mut wrong) = (0, Vec::new());
     for operation in ads_delivery::operations() {
         let request = || ask(operation, &ads.account, if operation.sandbox_only { "/ads-sandbox" } else { "" });
         let mut note = |case: &str, response: &TestResponse, expected: Option<&str>| {
+            cases += 1;
             let got = code(response);
             let refusals = [nobody, no_client, reader, "403 CURRENT_USER_SUSPENDED"];
             let holds = match expected {
@@ -266,6 +269,7 @@ fn operation_is_refused_without_a_token_that_permits_it() {
         let by_writing = server.send(request().bearer(&writes));
         note("ads.write", &by_writing, is_read.then_some(no_client));
     }
+    println!("figure: {}", json!({ "cases": cases, "leaks": wrong.len() }));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Whoever could not do it, did nothing.
     assert_eq!(ads.get("", &[])["data"]["deleted"], false);

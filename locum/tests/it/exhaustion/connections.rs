@@ -66,7 +66,7 @@ fn connections_above_the_descriptor_limit_are_refused_and_the_listener_recovers(
             "served": counts.served.len(), "refused_with_503": counts.refused_with_503, "closed": counts.closed,
             "unanswered": counts.unanswered,
         });
-        println!("{figures}");
+        println!("figure: {figures}");
         assert_eq!(counts.unanswered, 0, "{figures}");
         // Less the first connection and those of this test's other requests.
         let expected = descriptors - (descriptors / 4).max(128);

@@ -178,7 +178,7 @@ fn slow_clients_are_closed_in_time_and_delay_no_other() {
         "p50_ms_at_rest": at_rest.percentile_ms(50), "p99_ms_at_rest": at_rest.percentile_ms(99),
         "p50_ms_attacked": attacked.percentile_ms(50), "p99_ms_attacked": attacked.percentile_ms(99),
     });
-    println!("{figures}");
+    println!("figure: {figures}");
     assert!(counts.closed_on_time >= attackers && counts.closed_late == 0 && counts.refused == 0, "{figures}");
     // Those that are closed at the same time also connect again at the same time.
     assert!(median >= attackers * 9 / 10, "{figures}");
