@@ -153,8 +153,8 @@ impl<D: Future<Output = ()>, A: Future<Output = ()>> ConnectionDriver<'_, D, A> 
                 return Poll::Ready(());
             }
         }
-        let has_requests = self.state.first_request_deadline().is_none();
-        if self.signal_state == SignalState::Waiting && has_requests && self.shared.drain.is_triggered() {
+        let is_draining = self.signal_state == SignalState::Waiting && self.shared.drain.is_triggered();
+        if is_draining && !self.state.awaits_first_request() {
             self.start_drain();
         }
         if self.signal_state == SignalState::Draining && self.shared.abort.is_triggered() {

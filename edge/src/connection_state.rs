@@ -98,10 +98,13 @@ impl ConnectionState {
         self.is_idle() && self.write_blocked_since.get().is_none() && self.linger_since.get().is_none()
     }
 
+    pub(crate) fn awaits_first_request(&self) -> bool {
+        self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2()
+    }
+
     /// Until when a shutdown awaits the first request; `None` once there is one.
     pub(crate) fn first_request_deadline(&self) -> Option<Instant> {
-        let is_first = self.request_count.load(Ordering::Acquire) == 0 && !self.is_http2();
-        is_first.then(|| self.accepted + FIRST_REQUEST_TIME)
+        self.awaits_first_request().then(|| self.accepted + FIRST_REQUEST_TIME)
     }
 
     /// When the connection times out unless its state changes.
@@ -117,7 +120,7 @@ impl ConnectionState {
             return write;
         }
         let read = match self.head_since.get() {
-            _ if self.first_request_deadline().is_some() => (at(0, limits.header_timeout), CloseReason::Header),
+            _ if self.awaits_first_request() => (at(0, limits.header_timeout), CloseReason::Header),
             Some(head) => (at(head.max(rest), limits.header_timeout), CloseReason::Header),
             None => (at(rest, limits.idle_timeout), CloseReason::Idle),
         };

@@ -92,7 +92,8 @@ impl ServiceContext {
             Some(_) => stats.forwarded.increment(),
             None if peer.addr.is_none() => {}
             None if peer.is_trusted => stats.proxied_without_address.increment(),
-            None if headers.contains_key(X_FORWARDED_FOR) => stats.forwarding_ignored.increment(),
+            // Cheaper than a hash for the few headers that requests have.
+            None if headers.keys().any(|name| name == X_FORWARDED_FOR) => stats.forwarding_ignored.increment(),
             None => {}
         }
     }
