@@ -68,8 +68,9 @@ fn said(server: &TestServer, user: &TestUser<'_>) -> Vec<String> {
     }
 }
 
-#[test]
-fn full_disk_refuses_writes_and_serves_reads() {
+/// Runs a test with a server whose data directory is on a small file system; not on PostgreSQL, and only where a test
+/// may mount one.
+fn with_small_disk(test: impl FnOnce(&mut TestServer, &Small<'_>)) {
     if suite_engine() == DatabaseEngine::Postgres {
         return;
     }
@@ -80,40 +81,37 @@ fn full_disk_refuses_writes_and_serves_reads() {
         return;
     };
     server.restart();
-    let stored = fill_and_free(&server, &small);
-    assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
-    // The same after a crash.
-    server.kill();
-    server.restart();
-    let asker = server.new_user("reader");
-    for ids in stored.chunks(100) {
-        let request = TestRequest::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
-        let found = server.send(request).assert_status(200);
-        assert_eq!(found["data"].as_array().unwrap().len(), ids.len());
-    }
-    drop(asker);
+    test(&mut server, &small);
     server.kill();
 }
 
 #[test]
+fn full_disk_refuses_writes_and_serves_reads() {
+    with_small_disk(|server, small| {
+        let stored = fill_and_free(server, small);
+        assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+        // The same after a crash.
+        server.kill();
+        server.restart();
+        let asker = server.new_user("reader");
+        for ids in stored.chunks(100) {
+            let request = TestRequest::get(format!("/2/posts?ids={}", ids.join(","))).bearer(&asker.token);
+            let found = server.send(request).assert_status(200);
+            assert_eq!(found["data"].as_array().unwrap().len(), ids.len());
+        }
+    });
+}
+
+#[test]
 fn signed_reads_are_answered_and_replays_refused_on_a_full_disk() {
-    if suite_engine() == DatabaseEngine::Postgres {
-        return;
-    }
-    let mut server = TestServer::prepare(&["--world", "empty"]);
-    let place = server.data_dir();
-    let Some(small) = Small::make(&place, "48m") else {
-        println!("this machine lets no test mount a file system");
-        return;
-    };
-    server.restart();
-    let headers = read_signed_on_full_disk(&server, &small);
-    server.crash_and_restart();
-    for header in headers {
-        let replay = server.send(TestRequest::get("/2/users/me").authorization(header));
-        assert_eq!(replay.status, 401, "{}", replay.text());
-    }
-    server.kill();
+    with_small_disk(|server, small| {
+        let headers = read_signed_on_full_disk(server, small);
+        server.crash_and_restart();
+        for header in headers {
+            let replay = server.send(TestRequest::get("/2/users/me").authorization(header));
+            assert_eq!(replay.status, 401, "{}", replay.text());
+        }
+    });
 }
 
 /// Returns the headers of requests that were accepted while there was no room, and are written since.
