@@ -22,15 +22,17 @@ fn simulated_campaign() -> (Advertiser, String, [String; 2]) {
     for _ in 0..5 {
         market().new_user("viewer");
     }
+    let mut simulated = 0;
     for seed in ["1", "2"] {
         let simulate = ["ads", "simulate", &ads.account, "--hours", "40", "--seed", seed];
         let created = market().run_cli(&simulate).json();
-        // Late in the day the window covers two daily budgets, most of which the first seed spends.
-        assert!(created["events"].as_i64().unwrap() > 10, "{created}");
+        simulated += created["events"].as_i64().unwrap();
         // The same seed makes the same events, and makes them once.
         let again = market().run_cli(&simulate).json();
         assert!(again["events"].as_i64().unwrap() <= created["events"].as_i64().unwrap() / 10, "{again}");
     }
+    // Of both seeds: when the window covers two days only, the first one may leave no budget to the second.
+    assert!(simulated > 10, "{simulated}");
     (ads, campaign, items)
 }
 
