@@ -18,6 +18,8 @@ use crate::{IndexDocument, index_error};
 const WRITER_HEAP_BYTES: usize = 20 << 20;
 /// A segment with a greater share of deleted posts is rewritten.
 const MAX_DELETED_RATIO: f32 = 0.3;
+/// Commits between two removals of what the directory remembers about deleted files, about 1 KiB for each commit.
+const FORGET_INTERVAL: u32 = 64;
 
 /// An index of posts in a folder. Changes become visible with [`commit`](Self::commit).
 pub struct PostIndex {
@@ -28,11 +30,14 @@ pub struct PostIndex {
 }
 
 struct OpenIndex {
+    directory: MmapDirectory,
     index: tantivy::Index,
     fields: IndexFields,
     reader: IndexReader,
     writer: Option<IndexWriter>,
     checkpoint: Option<String>,
+    /// Since the directory last forgot deleted files.
+    commits: u32,
 }
 
 impl PostIndex {
@@ -154,7 +159,7 @@ impl OpenIndex {
     fn open_version(subfolder: &Path) -> Result<Self, Fault> {
         let fault = index_error("the files cannot be read");
         let directory = MmapDirectory::open(subfolder).map_err(Fault::context("the folder cannot be read"))?;
-        let index = tantivy::Index::open(directory).map_err(&fault)?;
+        let index = tantivy::Index::open(directory.clone()).map_err(&fault)?;
         let payload = index.load_metas().map_err(&fault)?.payload.unwrap_or_default();
         let Some((format, checkpoint)) = payload.split_once('\n') else {
             return Err(Fault::new("it was never committed"));
@@ -163,7 +168,7 @@ impl OpenIndex {
             return Err(Fault::new("it has another format"));
         }
         let checkpoint = Some(checkpoint.to_owned());
-        Self::from_tantivy_index(index, checkpoint).map_err(fault)
+        Self::from_tantivy_index(directory, index, checkpoint).map_err(fault)
     }
 
     fn with_snapshot(self, reason: Option<String>) -> Result<(Self, IndexSnapshot, Option<String>), Fault> {
@@ -183,15 +188,19 @@ impl OpenIndex {
         }
         let directory = MmapDirectory::open(&subfolder).map_err(Fault::context("failed to open the index folder"))?;
         let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
-        let index = tantivy::Index::create(directory, build_schema().0, settings)
+        let index = tantivy::Index::create(directory.clone(), build_schema().0, settings)
             .map_err(index_error("failed to create the index"))?;
-        Self::from_tantivy_index(index, None).map_err(index_error("failed to create the index"))
+        Self::from_tantivy_index(directory, index, None).map_err(index_error("failed to create the index"))
     }
 
-    fn from_tantivy_index(index: tantivy::Index, checkpoint: Option<String>) -> Result<Self, tantivy::TantivyError> {
+    fn from_tantivy_index(
+        directory: MmapDirectory,
+        index: tantivy::Index,
+        checkpoint: Option<String>,
+    ) -> Result<Self, tantivy::TantivyError> {
         register_tokenizer(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { index, fields: build_schema().1, reader, writer: None, checkpoint })
+        Ok(Self { directory, index, fields: build_schema().1, reader, writer: None, checkpoint, commits: 0 })
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
@@ -229,7 +238,14 @@ impl OpenIndex {
         });
         committed.map_err(index_error("failed to commit to the index"))?;
         self.checkpoint = Some(checkpoint.to_owned());
-        self.reader.reload().map_err(index_error("failed to reload the index"))
+        self.reader.reload().map_err(index_error("failed to reload the index"))?;
+        self.commits += 1;
+        if self.commits >= FORGET_INTERVAL {
+            self.commits = 0;
+            // The directory remembers the path of every file it has opened; this call drops those of closed files.
+            let _live_files = self.directory.get_cache_info();
+        }
+        Ok(())
     }
 }
 
