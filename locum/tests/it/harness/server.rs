@@ -451,10 +451,14 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("--- the server's log ends with");
             let logged = self.stderr();
             let lines: Vec<&str> = logged.lines().collect();
-            lines.iter().skip(lines.len().saturating_sub(15)).for_each(|line| eprintln!("{line}"));
+            let problems = lines.iter().filter(|line| line.contains(" WARN ") || line.contains(" ERROR "));
+            let problems: Vec<_> = problems.copied().collect();
+            for (title, lines) in [("the last problems in", problems), ("the end of", lines)] {
+                eprintln!("--- {title} the server's log:");
+                lines.iter().skip(lines.len().saturating_sub(15)).for_each(|line| eprintln!("{line}"));
+            }
         }
         self.kill();
     }
