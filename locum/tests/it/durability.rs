@@ -2,6 +2,8 @@
 //!
 //! `LOCUM_KILL_ROUNDS` sets how often it is killed (5), `LOCUM_KILL_SEED` when.
 
+mod power_loss;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -248,7 +250,7 @@ fn damaged_wal_restores_a_consistent_state_or_none() {
         damaged
     });
     let damaged: Vec<Vec<u8>> = cut.chain(changed).collect();
-    let opened = damaged.iter().filter(|wal| shows_a_moment(&server, wal, &id, &texts)).count();
+    let opened = damaged.iter().filter_map(|wal| count_shown_posts(&server, wal, &id, &texts)).count();
     println!(
         "figure: {}",
         json!({
@@ -268,8 +270,8 @@ fn page_size(wal: &[u8]) -> usize {
     usize::try_from(u32::from_be_bytes(bytes)).unwrap()
 }
 
-/// Whether a copy of the data with this log is opened; what it shows then is a beginning.
-fn shows_a_moment(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -> bool {
+/// How many posts a copy of the data with this WAL shows, which are the first ones; `None` if it is not opened.
+fn count_shown_posts(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -> Option<usize> {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
@@ -281,7 +283,7 @@ fn shows_a_moment(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -
     let place = ["--data-dir", data.to_str().unwrap(), "--json"];
     let export = ["export", file.to_str().unwrap()];
     if run_command(folder.path(), &[&export[..], &place].concat()).code != 0 {
-        return false;
+        return None;
     }
     let lines = std::fs::read_to_string(&file).unwrap();
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -289,5 +291,5 @@ fn shows_a_moment(server: &TestServer, wal: &[u8], id: &str, texts: &[String]) -
     let shown: Vec<String> = posts.map(|post| post["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(shown, texts[..shown.len()], "not a beginning of what was written");
     run_command(folder.path(), &[&["fsck"][..], &place].concat()).assert_success();
-    true
+    Some(shown.len())
 }

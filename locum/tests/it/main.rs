@@ -36,6 +36,7 @@ mod harness;
 mod keys;
 mod likes;
 mod limits;
+mod linearizability;
 mod lists;
 mod lost_data;
 mod media;
