@@ -17,7 +17,8 @@ use super::process::{
     CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
 };
 use super::{
-    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine, unique_number, wait_until,
+    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
+    unique_number, wait_until,
 };
 
 /// A data folder with its database, and the process that serves it.
@@ -134,6 +135,11 @@ impl TestServer {
         let own = own.into_iter().flat_map(|key| ["--set".to_owned(), key]);
         server.network = self.network.clone().map(|sets| sets.into_iter().chain(own).collect());
         server.restart();
+        // All nodes have the public address of the first one.
+        server.url = format!("http://{address}");
+        wait_until("the node is ready", || {
+            server.try_send(TestRequest::get("/readyz")).is_some_and(|response| response.status == 200)
+        });
         server
     }
 
