@@ -31,3 +31,8 @@ stop_postgres() {
   [ -z "${postgres_data-}" ] ||
     "${postgres_user[@]}" "$postgres_bin/pg_ctl" -D "$postgres_data" -m immediate -w stop >/dev/null 2>&1 || true
 }
+
+# Stops the server without a checkpoint and starts it again.
+crash_postgres() {
+  "${postgres_user[@]}" "$postgres_bin/pg_ctl" -D "$postgres_data" -l "$postgres_data/log" -m immediate -w restart >/dev/null
+}

@@ -1,6 +1,7 @@
 //! OAuth 1.0a nonces: signatures that must not be accepted twice.
 //!
-//! With PostgreSQL they are in a table that all nodes share. With SQLite they are in memory and in a journal file: an
+//! With PostgreSQL they are in a table that all nodes share, and durable before the request is answered: a replay must
+//! be refused after a crash or a failover too. With SQLite they are in memory and in a journal file: an
 //! entry is written before its request is answered, without a flush, so that it survives a killed process. While the
 //! disk is full, entries are in memory only.
 

@@ -4,7 +4,10 @@ use std::io::{Read, Write};
 
 use serde_json::json;
 
-use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, shared_server};
+use crate::harness::{
+    DatabaseEngine, OAuth1Credentials, PostgresServer, TestRequest, TestResponse, TestServer, percent_encode,
+    shared_server, suite_engine, wait_until,
+};
 
 const PUBLIC: &str = "core.public_origins=https://api.x.com,https://api.twitter.com";
 
@@ -249,6 +252,28 @@ fn nonce_is_accepted_once_even_across_a_crash() {
     server.stop();
     server.restart();
     send(&server, &me(), &first).assert_legacy_code(401, 32);
+}
+
+#[test]
+fn nonce_is_accepted_once_even_across_a_crash_of_the_database_server() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut postgres = PostgresServer::start();
+    let server = TestServer::start_on_postgres(&postgres, &[]);
+    let user = server.new_user("signer");
+    let credentials = user.oauth1_credentials();
+    // Also of a client whose clock is ahead.
+    let signatures =
+        [0, 200].map(|skew| me().oauth1_header(&OAuth1Credentials { skew, ..credentials.clone() }, &server.url));
+    for header in &signatures {
+        send(&server, &me(), header).assert_status(200);
+    }
+    postgres.crash_and_restart();
+    wait_until("the database server is back", || server.send(TestRequest::get("/readyz")).status == 200);
+    for header in &signatures {
+        send(&server, &me(), header).assert_legacy_code(401, 32);
+    }
 }
 
 #[test]

@@ -35,6 +35,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("card_links", include_str!("../../migrations/0026_card_links.sql")),
     ("segments", include_str!("../../migrations/0027_segments.sql")),
     ("particulars", include_str!("../../migrations/0028_particulars.sql")),
+    ("durable_nonces", include_str!("../../migrations/0029_durable_nonces.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -26,37 +26,42 @@ fn admin_url() -> Option<String> {
 /// A database of its own, gone with its server; none on SQLite, where the data folder has it.
 pub(crate) struct TestDatabase {
     name: String,
+    /// The address of the server's own database.
+    administration: String,
     pub(crate) url: String,
 }
 
 impl TestDatabase {
     pub(crate) fn create(engine: DatabaseEngine) -> Option<Self> {
         let administration = admin_url().filter(|_| engine == DatabaseEngine::Postgres)?;
+        Some(Self::create_on(&administration))
+    }
+
+    /// On a server whose own database has this address.
+    pub(crate) fn create_on(administration: &str) -> Self {
         let name = format!("it_{}_{}", std::process::id(), unique_number());
-        execute_sql(&administration, &format!("CREATE DATABASE {name}"));
+        execute_sql(administration, &format!("CREATE DATABASE {name}"));
         let (server, rest) = administration.rsplit_once('/').expect("postgres://host/database");
         let options = rest.split_once('?').map_or_else(String::new, |(_, more)| format!("?{more}"));
         let url = format!("{server}/{name}{options}");
-        Some(Self { name, url })
+        Self { name, administration: administration.to_owned(), url }
     }
 
     /// Lets nobody in and sends everybody out, or opens it again.
     pub(crate) fn set_closed(&self, shut: bool) {
-        let administration = admin_url().expect("it was made on a server");
-        let Self { name, .. } = self;
-        execute_sql(&administration, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut));
+        let Self { name, administration, .. } = self;
+        execute_sql(administration, &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS {}", !shut));
         if shut {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname";
-            execute_sql(&administration, &format!("{end} = '{name}'"));
+            execute_sql(administration, &format!("{end} = '{name}'"));
         }
     }
 
     /// Ends one of the connections to it that are at work, if there is one.
     pub(crate) fn terminate_busy_connection(&self) {
-        let administration = admin_url().expect("it was made on a server");
-        let Self { name, .. } = self;
+        let Self { name, administration, .. } = self;
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state <> 'idle' AND datname";
-        execute_sql(&administration, &format!("{end} = '{name}' ORDER BY random() LIMIT 1"));
+        execute_sql(administration, &format!("{end} = '{name}' ORDER BY random() LIMIT 1"));
     }
 
     /// Keeps everyone else from a table until the result is dropped.
@@ -74,9 +79,7 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Some(administration) = admin_url() {
-            execute_sql(&administration, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-        }
+        execute_sql(&self.administration, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod database;
 mod mail_server;
+mod postgres_server;
 mod process;
 mod request;
 mod response_log;
@@ -12,6 +13,7 @@ mod webhook_receiver;
 
 pub(crate) use database::{DatabaseEngine, suite_engine};
 pub(crate) use mail_server::MailServer;
+pub(crate) use postgres_server::PostgresServer;
 pub(crate) use process::{CommandOutput, locum_command, locum_command_with_socket, run_command};
 pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_encode};
 pub(crate) use server::{TestServer, keep_for_test, shared_server};

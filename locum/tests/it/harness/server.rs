@@ -17,7 +17,7 @@ use super::process::{
     CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
 };
 use super::{
-    DatabaseEngine, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
+    DatabaseEngine, PostgresServer, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
     unique_number, wait_until,
 };
 
@@ -140,6 +140,14 @@ impl TestServer {
         wait_until("the node is ready", || {
             server.try_send(TestRequest::get("/readyz")).is_some_and(|response| response.status == 200)
         });
+        server
+    }
+
+    /// Starts a development server on a database of a server that the test has started.
+    pub(crate) fn start_on_postgres(postgres: &PostgresServer, args: &[&str]) -> Self {
+        let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, args);
+        server.database = Some(Arc::new(TestDatabase::create_on(&postgres.url)));
+        server.restart();
         server
     }
 
