@@ -1,8 +1,8 @@
 //! Authentication of requests (contract core §2.7).
 
+use std::hash::Hash;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use base::clock::wall_time;
@@ -12,10 +12,12 @@ use base::secret::digest;
 use base::{AppId, Credential, Error, Fault, Refusal, Scopes, Secret, Time, UserId};
 use moka::sync::Cache;
 use store::apps::{self, App, AppStatus};
+use store::credential_changes::CredentialChangeReader;
+use store::credential_versions::CredentialKey;
 use store::nonces::NonceRegistry;
 use store::tokens;
 use store::users;
-use store::{Store, Tx, event_log};
+use store::{Store, Tx};
 
 use crate::activity::ActivitySubscriber;
 use crate::bearer::percent_encode_token;
@@ -27,13 +29,10 @@ const CACHE_CAPACITY: u64 = 100_000;
 
 /// How often changes by other nodes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-
-/// Whether an event may change the meaning of a credential.
-fn affects_credentials(kind: &str) -> bool {
-    let user_kinds = ["user.suspend", "user.restore", "user.delete"];
-    let kind_prefixes = ["token.", "bearer.", "app."];
-    user_kinds.contains(&kind) || kind_prefixes.iter().any(|group| kind.starts_with(group))
-}
+/// Cached credentials are not used while changes by other nodes were last read longer ago.
+const MAX_STALENESS: Duration = Duration::from_secs(1);
+/// Bounds how long a credential is accepted if its change is missed, because it was committed long after it was made.
+const SHARED_CACHE_LIFETIME: Duration = Duration::from_mins(5);
 
 #[derive(Clone, Debug)]
 pub struct AuthConfig {
@@ -102,8 +101,10 @@ pub struct VerifiedRequest {
 /// A credential as resolved from the store.
 #[derive(Clone)]
 struct CachedCredential {
-    /// The store's `credentials_version` when it was resolved.
+    /// The store's version of credentials before it was resolved.
     version: u64,
+    /// What it depends on.
+    keys: [CredentialKey; 4],
     expires_at: Option<Time>,
     caller: Result<Caller, Refusal>,
     token_secret: Option<Secret>,
@@ -125,14 +126,15 @@ impl Authenticator {
             |text: &String| RequestOrigin::parse(text).ok_or_else(|| Fault::new(format!("{text:?} is not an origin")));
         let origins = config.public_origins.iter().map(origin).collect::<Result<_, _>>()?;
         let nonces = NonceRegistry::open(&store, &config.data_dir, config.timestamp_skew_ms, wall_time())?;
+        let is_shared = store.is_shared();
         Ok(Self {
             store,
             nonces,
             origins,
             skew_ms: config.timestamp_skew_ms,
-            bearers: Cache::new(CACHE_CAPACITY),
-            oauth1_tokens: Cache::new(CACHE_CAPACITY),
-            consumers: Cache::new(CACHE_CAPACITY),
+            bearers: new_cache(is_shared),
+            oauth1_tokens: new_cache(is_shared),
+            consumers: new_cache(is_shared),
         })
     }
 
@@ -160,35 +162,25 @@ impl Authenticator {
         self.skew_ms
     }
 
-    /// Polls the event log and invalidates cached credentials that other nodes have changed. Returns if no other
-    /// process writes to the database; changes of this process are known at their commit.
+    /// Invalidates cached credentials that other nodes have changed. Returns if no other process writes to the
+    /// database; changes of this process are known at their commit.
     pub async fn poll_credential_changes(&self) {
-        let mut cursor = None;
+        let mut reader = CredentialChangeReader::default();
         while self.store.is_shared() {
-            match self.poll_events_after(cursor).await {
-                Ok(end) => cursor = Some(end),
-                Err(error) => tracing::warn!(?error, "failed to read credential changes of other nodes; will retry"),
+            let has_more = reader.apply_changes(&self.store).await.unwrap_or_else(|error| {
+                tracing::warn!(?error, "failed to read credential changes of other nodes; will retry");
+                false
+            });
+            if !has_more {
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
         }
-    }
-
-    /// Returns the new cursor.
-    async fn poll_events_after(&self, cursor: Option<i64>) -> Result<i64, Error> {
-        let Some(cursor) = cursor else {
-            return self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await;
-        };
-        let events = self.store.read(move |tx| Ok(event_log::list_after(tx, cursor, 1000)?)).await?;
-        if events.iter().any(|event| affects_credentials(&event.kind)) {
-            self.store.context().credentials_version.fetch_add(1, Ordering::SeqCst);
-        }
-        Ok(events.last().map_or(cursor, |event| event.seq))
     }
 
     async fn authenticate_bearer(&self, token: &str) -> Result<Caller, Error> {
         let key = digest(token);
         let version = self.credentials_version();
-        if let Some(cached) = self.bearers.get(&key).filter(|cached| cached.version == version) {
+        if let Some(cached) = self.bearers.get(&key).filter(|cached| self.is_valid(cached.version, &cached.keys)) {
             return self.check_expiry(&cached);
         }
         let text = token.to_owned();
@@ -209,7 +201,13 @@ impl Authenticator {
     }
 
     fn credentials_version(&self) -> u64 {
-        self.store.context().credentials_version.load(Ordering::SeqCst)
+        self.store.context().credential_versions.current()
+    }
+
+    /// Whether what was loaded with this version has not changed since.
+    fn is_valid(&self, version: u64, keys: &[CredentialKey]) -> bool {
+        let versions = &self.store.context().credential_versions;
+        versions.is_valid(version, keys) && (!self.store.is_shared() || versions.is_complete_within(MAX_STALENESS))
     }
 
     /// None if the request is not signed. Each signature is accepted once.
@@ -256,7 +254,7 @@ impl Authenticator {
     async fn find_consumer_app(&self, key: &str) -> Result<Arc<App>, Error> {
         let version = self.credentials_version();
         if let Some((at, app)) = self.consumers.get(key)
-            && at == version
+            && self.is_valid(at, &[CredentialKey::App(app.id)])
         {
             return Ok(app);
         }
@@ -273,7 +271,7 @@ impl Authenticator {
         let key = digest(token);
         let version = self.credentials_version();
         let cached = self.oauth1_tokens.get(&key);
-        let mut found = cached.filter(|cached| cached.version == version);
+        let mut found = cached.filter(|cached| self.is_valid(cached.version, &cached.keys));
         if found.is_none() {
             let looked_up = self.store.read(move |tx| look_up_oauth1(tx, &key, version));
             found = looked_up.await?;
@@ -323,6 +321,15 @@ impl Authenticator {
     }
 }
 
+fn new_cache<K, V>(is_shared: bool) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    let cache = Cache::builder().max_capacity(CACHE_CAPACITY);
+    if is_shared { cache.time_to_live(SHARED_CACHE_LIFETIME).build() } else { cache.build() }
+}
+
 fn parse_bearer_header(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -338,8 +345,11 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
         };
         let scopes = Scopes::parse(&found.scopes)
             .map_err(|name| Fault::new(format!("a stored token has the scope {name:?}")))?;
+        let (of_app, of_user) = (CredentialKey::App(app.id), CredentialKey::User(found.user_id));
+        let of_token = CredentialKey::from_digest(&digest(token));
+        let keys = [of_app, of_user, of_token, CredentialKey::TokenFamily(found.family)];
         let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth2, scopes)?;
-        return Ok(Some(CachedCredential { version, expires_at: found.expires_at, caller, token_secret: None }));
+        return Ok(Some(CachedCredential { version, keys, expires_at: found.expires_at, caller, token_secret: None }));
     }
     let app = match apps::find_by_bearer(tx, &digest(token))? {
         Some(app) => Some(app),
@@ -349,8 +359,9 @@ fn look_up_bearer(tx: &mut Tx<'_>, token: &str, version: u64) -> Result<Option<C
     let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
         return Ok(None);
     };
+    let keys = [CredentialKey::App(app.id); 4];
     let caller = resolve_caller(tx, Arc::new(app), None, Credential::App, Scopes::NONE)?;
-    Ok(Some(CachedCredential { version, expires_at: None, caller, token_secret: None }))
+    Ok(Some(CachedCredential { version, keys, expires_at: None, caller, token_secret: None }))
 }
 
 fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Option<CachedCredential>, Error> {
@@ -359,10 +370,12 @@ fn look_up_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32], version: u64) -> Result<Op
     let Some(app) = find_live_app(tx, found.app_id)? else {
         return Ok(None);
     };
+    let (of_app, of_user) = (CredentialKey::App(app.id), CredentialKey::User(found.user_id));
+    let keys = [of_app, of_app, of_user, CredentialKey::from_digest(digest)];
     let caller = resolve_caller(tx, app, Some(found.user_id), Credential::OAuth1, Scopes::NONE)?;
     let permission: Permission = found.permission.parse()?;
     let caller = caller.map(|caller| Caller { permission, ..caller });
-    Ok(Some(CachedCredential { version, expires_at: None, caller, token_secret: Some(found.secret) }))
+    Ok(Some(CachedCredential { version, keys, expires_at: None, caller, token_secret: Some(found.secret) }))
 }
 
 fn find_live_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Arc<App>>, Fault> {

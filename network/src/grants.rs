@@ -117,6 +117,5 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, app: AppId) -> Result<(), Err
     let webhooks: Vec<String> = webhooks.iter().map(i64::to_string).collect();
     let body = json!({ "webhook_ids": webhooks }).to_string();
     event_log::append(tx, "oauth.revoke", user.get(), app.get(), &body)?;
-    // Other nodes invalidate cached credentials on this event.
     Ok(event_log::append(tx, "token.revoke", user.get(), app.get(), "")?)
 }

@@ -3,6 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
+use crate::credential_versions::CredentialKey;
 use crate::db::{insert, row, select, stored_enum, table, update};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +135,7 @@ pub fn insert(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
 
 /// Stores every mutable field.
 pub fn update(tx: &mut Tx<'_>, app: &App) -> Result<(), Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::App(app.id))?;
     let secret = tx.encrypt(&secret_encryption_context(app.id), app.api_secret.expose_secret())?;
     update!(
         tx, "app",
@@ -154,7 +155,7 @@ pub fn bearer_token(tx: &mut Tx<'_>, id: AppId) -> Result<Option<Secret>, Fault>
 }
 
 pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> Result<(), Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::App(id))?;
     let encrypted = match bearer {
         Some(bearer) => Some(tx.encrypt(&bearer_encryption_context(id), bearer.expose_secret())?),
         None => None,

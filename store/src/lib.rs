@@ -24,6 +24,8 @@ pub mod bookmarks;
 pub mod communities;
 pub mod compliance;
 pub mod connections;
+pub mod credential_changes;
+pub mod credential_versions;
 pub mod deliveries;
 pub mod edges;
 pub mod emails;

@@ -317,6 +317,7 @@ mod tests {
                 "letter",
                 "attempts",
                 "nonce",
+                "credential_change",
             ],
         ),
         (

@@ -2,6 +2,7 @@
 
 use base::{Fault, Secret, Time, UserId};
 
+use crate::credential_versions::CredentialKey;
 use crate::db::{insert, row, select};
 use crate::{Tx, hex, meta};
 
@@ -133,7 +134,7 @@ pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
 /// Revokes all tokens of a user, and approvals that were not exchanged yet; returns the number of active tokens.
 /// Grants remain.
 pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::User(user))?;
     let args = [tx.now().into(), user.into()];
     // Locks the grants, so that flows in progress finish first and later ones see the revocation.
     let lock = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";

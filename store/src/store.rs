@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use base::encryption::Keyring;
 use base::id::IdGenerator;
@@ -11,6 +11,7 @@ use base::{Clock, Error, Fault, Rng};
 use tokio::sync::{oneshot, watch};
 
 use crate::context::StoreContext;
+use crate::credential_versions::CredentialVersions;
 use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
 use crate::{event_log, meta, user_search};
 
@@ -72,7 +73,7 @@ impl Store {
             rng: options.rng,
             ids,
             keyring: options.keyring,
-            credentials_version: AtomicU64::new(0),
+            credential_versions: CredentialVersions::default(),
             delivery_commits: watch::Sender::new(0),
             log_base: AtomicI64::new(0),
         });

@@ -3,6 +3,7 @@
 use base::{AppId, Fault, Secret, Time, UserId};
 
 use crate::Tx;
+use crate::credential_versions::CredentialKey;
 use crate::db::{insert, select, table};
 
 table! {
@@ -99,7 +100,7 @@ pub fn insert_oauth1(tx: &mut Tx<'_>, token: &OAuth1Token) -> Result<(), Fault> 
 
 /// Returns false if the token was not active.
 pub fn revoke_oauth1(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::from_digest(digest))?;
     let sql = "UPDATE oauth1_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
@@ -116,21 +117,21 @@ pub fn insert_oauth2(tx: &mut Tx<'_>, token: &OAuth2Token, digest: &[u8; 32]) ->
 
 /// Revokes all OAuth 2.0 tokens of one authorization; returns how many were not yet revoked.
 pub fn revoke_family(tx: &mut Tx<'_>, family: i64) -> Result<u64, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::TokenFamily(family))?;
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE family = $2 AND revoked_at IS NULL";
     tx.execute(sql, &[tx.now().into(), family.into()])
 }
 
 /// Makes an OAuth 2.0 token expire now; returns false if there is none.
 pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::from_digest(digest))?;
     let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE digest = $2";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
 
 /// Revokes one OAuth 2.0 token but not its family; returns false if it was already revoked.
 pub fn revoke_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::from_digest(digest))?;
     let sql = "UPDATE oauth2_token SET revoked_at = $1 WHERE digest = $2 AND revoked_at IS NULL";
     Ok(tx.execute(sql, &[tx.now().into(), digest.into()])? > 0)
 }
@@ -144,7 +145,7 @@ pub fn consume_refresh_token(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool,
 
 /// Revokes all of an app's tokens for a user; returns how many were not yet revoked.
 pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
-    tx.mark_credentials_changed();
+    tx.invalidate_credentials(CredentialKey::User(user))?;
     let args = [tx.now().into(), user.into(), app.into()];
     let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";

@@ -2,6 +2,7 @@
 
 use base::{Fault, PostId, Time, UserId};
 
+use crate::credential_versions::CredentialKey;
 use crate::db::{insert_new, select, stored_enum, table, update};
 use crate::{Tx, follows, graph, user_search};
 
@@ -171,7 +172,7 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     lock(tx, user.id)?;
     let before = find_by_id(tx, user.id)?;
     if before.as_ref().is_none_or(|before| before.state != user.state) {
-        tx.mark_credentials_changed();
+        tx.invalidate_credentials(CredentialKey::User(user.id))?;
     }
     user_search::reindex_user(tx, before.as_ref(), user)?;
     let handle = user.username.to_ascii_lowercase();

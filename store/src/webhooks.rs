@@ -90,7 +90,7 @@ pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bo
 /// Records a successful challenge and makes the webhook valid. `failing_since` of a valid webhook stays, since its
 /// deliveries still fail.
 pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
-    tx.mark_credentials_changed();
+    tx.mark_webhooks_changed();
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
                failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
@@ -105,7 +105,7 @@ pub fn mark_check_failed(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time)
 
 /// Makes the webhook invalid until it is challenged on demand.
 pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
-    tx.mark_credentials_changed();
+    tx.mark_webhooks_changed();
     let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
     tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
 }
@@ -118,7 +118,7 @@ pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), 
 
 /// Marks as deleted and removes the stream link; deliveries are pruned later.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<bool, Fault> {
-    tx.mark_credentials_changed();
+    tx.mark_webhooks_changed();
     let now = tx.now();
     links::delete_webhook_links(tx, id)?;
     let sql = "UPDATE webhook SET deleted_at = $1, valid = 0 WHERE id = $2 AND deleted_at IS NULL";

@@ -7,7 +7,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use base::{Error, Secret, Time, clock};
@@ -190,7 +189,7 @@ impl SenderState {
 
     /// The current version of credentials and webhooks.
     fn credentials_version(&self) -> u64 {
-        self.store.context().credentials_version.load(Ordering::SeqCst)
+        self.store.context().credential_versions.current()
     }
 
     fn handle_command(&mut self, ask: SenderCommand) {

@@ -60,6 +60,7 @@ mod query_limits;
 mod random;
 mod replies;
 mod reposts;
+mod revocation;
 mod search;
 mod shutdown;
 mod sign_explain;

@@ -36,6 +36,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("segments", include_str!("../../migrations/0027_segments.sql")),
     ("particulars", include_str!("../../migrations/0028_particulars.sql")),
     ("durable_nonces", include_str!("../../migrations/0029_durable_nonces.sql")),
+    ("credential_changes", include_str!("../../migrations/0030_credential_changes.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

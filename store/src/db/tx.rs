@@ -9,6 +9,8 @@ use super::rows::{FromCells, RowCells};
 use super::value::SqlValue;
 use super::{postgres, sqlite};
 use crate::context::StoreContext;
+use crate::credential_changes;
+use crate::credential_versions::CredentialKey;
 
 pub struct Tx<'c> {
     conn: EngineConnection<'c>,
@@ -17,12 +19,14 @@ pub struct Tx<'c> {
     pub(crate) effects: CommitEffects,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct CommitEffects {
     /// Event log entries appended; readers are woken.
     pub(crate) appended_events: u32,
-    /// Cached credentials are invalid.
-    pub(crate) credentials_changed: bool,
+    /// Cached credentials that depend on these are invalid.
+    pub(crate) changed_credentials: Vec<CredentialKey>,
+    /// What the senders know of webhooks is outdated.
+    pub(crate) webhooks_changed: bool,
     /// Webhook senders are woken.
     pub(crate) deliveries_queued: bool,
 }
@@ -30,14 +34,15 @@ pub(crate) struct CommitEffects {
 impl CommitEffects {
     pub(crate) fn merge(&mut self, other: Self) {
         self.appended_events = self.appended_events.saturating_add(other.appended_events);
-        self.credentials_changed |= other.credentials_changed;
+        self.changed_credentials.extend(other.changed_credentials);
+        self.webhooks_changed |= other.webhooks_changed;
         self.deliveries_queued |= other.deliveries_queued;
     }
 
     /// Called after the commit and before its caller learns of it.
     pub(crate) fn publish(self, context: &StoreContext, waker: &watch::Sender<u64>) {
-        if self.credentials_changed {
-            context.credentials_version.fetch_add(1, Ordering::SeqCst);
+        if self.webhooks_changed || !self.changed_credentials.is_empty() {
+            context.credential_versions.invalidate(&self.changed_credentials);
         }
         if self.deliveries_queued {
             context.delivery_commits.send_modify(|commits| *commits += 1);
@@ -77,9 +82,15 @@ impl<'c> Tx<'c> {
         self.context.log_base.load(Ordering::Relaxed)
     }
 
-    /// Invalidates cached credentials after the commit: a token was revoked, an app or a user changed.
-    pub fn mark_credentials_changed(&mut self) {
-        self.effects.credentials_changed = true;
+    /// Invalidates cached credentials after the commit, on all nodes: a token was revoked, an app or a user changed.
+    pub(crate) fn invalidate_credentials(&mut self, key: CredentialKey) -> Result<(), Fault> {
+        self.effects.changed_credentials.push(key);
+        if self.is_shared() { credential_changes::insert(self, key) } else { Ok(()) }
+    }
+
+    /// Makes the senders of this process read webhooks again after the commit.
+    pub(crate) fn mark_webhooks_changed(&mut self) {
+        self.effects.webhooks_changed = true;
     }
 
     /// Wakes the webhook senders after the commit.

@@ -71,6 +71,13 @@ impl TestDatabase {
         client
     }
 
+    /// Has a transaction with a number open until the result is dropped.
+    pub(crate) fn open_transaction(&self) -> Client {
+        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        client.batch_execute("BEGIN; SELECT pg_current_xact_id()").unwrap();
+        client
+    }
+
     /// Runs statements in it.
     pub(crate) fn run_sql(&self, sql: &str) {
         execute_sql(&self.url, sql);

@@ -1,0 +1,72 @@
+//! Revocation on the nodes that did not make it.
+
+use std::time::Duration;
+
+use base::clock::monotonic_now;
+
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, suite_engine};
+
+/// Two nodes on one database; none on SQLite, where a file has one node.
+fn start_two_nodes() -> Option<(TestServer, TestServer)> {
+    (suite_engine() == DatabaseEngine::Postgres).then(|| {
+        let first = TestServer::start_network(&[]);
+        let second = first.start_another_node(1);
+        (first, second)
+    })
+}
+
+fn status_of(node: &TestServer, token: &str) -> u16 {
+    node.send(TestRequest::get("/2/users/me").bearer(token)).status
+}
+
+/// Uses tokens until a node has cached them and has read what was changed before.
+fn use_tokens(node: &TestServer, tokens: &[&str]) {
+    let start = monotonic_now();
+    while start.elapsed() < Duration::from_millis(500) {
+        for token in tokens {
+            assert_eq!(status_of(node, token), 200);
+        }
+    }
+}
+
+/// The time until a node answers 401 to a token that it has accepted.
+#[track_caller]
+fn time_until_refused(node: &TestServer, token: &str) -> Duration {
+    let start = monotonic_now();
+    while status_of(node, token) != 401 {
+        assert!(start.elapsed() < Duration::from_secs(20), "the token is still accepted");
+    }
+    start.elapsed()
+}
+
+#[test]
+fn token_is_refused_within_half_a_second_during_a_burst_of_events() {
+    let Some((first, second)) = start_two_nodes() else { return };
+    let (user, other) = (first.new_user("revoked"), first.new_user("unaffected"));
+    use_tokens(&second, &[&user.token, &other.token]);
+    first.database().run_sql(
+        "INSERT INTO event (at, kind, actor_id, subject_id) \
+         SELECT 1, 'user.update', 1, 1 FROM generate_series(1, 60000)",
+    );
+    first.run_cli(&["token", "revoke", &user.token]).assert_success();
+    let delay = time_until_refused(&second, &user.token);
+    assert!(delay < Duration::from_millis(500), "{delay:?}");
+    assert_eq!(status_of(&second, &other.token), 200);
+}
+
+#[test]
+fn token_is_refused_within_a_second_despite_a_foreign_open_transaction() {
+    let Some((first, second)) = start_two_nodes() else { return };
+    let (user, suspended) = (first.new_user("revoked"), first.new_user("suspended"));
+    let transaction = first.database().open_transaction();
+    use_tokens(&second, &[&user.token, &suspended.token]);
+    first.run_cli(&["token", "revoke", &user.token]).assert_success();
+    let delay = time_until_refused(&second, &user.token);
+    assert!(delay < Duration::from_secs(1), "{delay:?}");
+    first.run_cli(&["user", "suspend", &suspended.id]).assert_success();
+    let start = monotonic_now();
+    while status_of(&second, &suspended.token) != 403 {
+        assert!(start.elapsed() < Duration::from_secs(1), "the suspended user is still served");
+    }
+    drop(transaction);
+}
