@@ -45,6 +45,8 @@ class Connection:
 
     def __init__(self, address):
         self.address, self.reader, self.writer = address, None, None
+        # The header of the last response.
+        self.fields = {}
 
     async def send(self, method, path, bearer, body=None):
         """Status and body of the response."""
@@ -66,8 +68,9 @@ class Connection:
             head += f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n"
         self.writer.write(head.encode() + b"\r\n" + text)
         response = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        fields = dict(line.lower().split(": ", 1) for line in response.split("\r\n")[1:] if ": " in line)
-        body = await self.reader.readexactly(int(fields.get("content-length", 0)))
+        lines = response.split("\r\n")[1:]
+        self.fields = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
+        body = await self.reader.readexactly(int(self.fields.get("content-length", 0)))
         return int(response.split(" ", 2)[1]), body
 
 
