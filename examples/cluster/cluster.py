@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A cluster on one machine: three nodes, HAProxy, a PostgreSQL primary and its synchronous standby.
 
-    examples/cluster/cluster.py up [--folder DIR] [--namespaces] [--binary FILE]
+    examples/cluster/cluster.py up [--folder DIR] [--namespaces] [--patroni] [--binary FILE]
     examples/cluster/cluster.py stop [--folder DIR]     ends what an interrupted run left behind
     examples/cluster/cluster.py clean [--folder DIR]    the same, and deletes the folder
 
@@ -23,6 +23,8 @@ from string import Template
 
 from database import CONFIG, Database, DatabaseError
 from network import Network, NetworkError, may_create_namespaces
+from patroni import PatroniDatabase
+from process import Process, start_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NODES, NODE_PORT, PORT = 3, 8080, 8000
@@ -41,56 +43,6 @@ def default_binary():
     folder = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
     found = [folder / kind / "locum" for kind in ("release", "debug")]
     return next((path for path in found if path.exists()), found[0])
-
-
-class Process:
-    """A process that outlives Ctrl-C in the terminal and is known by a file if this program is killed."""
-
-    def __init__(self, folder, name):
-        self.name, self.log, self.note = name, folder / f"{name}.log", folder / f"{name}.pid"
-        self.process = None
-
-    def spawn(self, command, environment=None):
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                list(map(str, command)),
-                cwd=self.log.parent,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        self.note.write_text(f"{self.process.pid} {start_of(self.process.pid)}")
-
-    def is_running(self):
-        return self.process is not None and self.process.poll() is None
-
-    def signal(self, number):
-        self.process.send_signal(number)
-
-    def stop(self, seconds=30):
-        """The exit code after SIGTERM."""
-        if self.process is None:
-            return None
-        self.note.unlink(missing_ok=True)
-        self.signal(signal.SIGTERM)
-        self.signal(signal.SIGCONT)
-        try:
-            return self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return self.process.wait()
-
-    def last_lines(self):
-        return self.log.read_text(errors="replace")[-1500:] if self.log.exists() else ""
-
-
-def start_of(pid):
-    """When a process started, which tells it from a later one with its id; None if there is none."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    return None
 
 
 class Node(Process):
@@ -150,13 +102,13 @@ class Node(Process):
 class Cluster:
     """`settings` are configuration keys of all nodes, beyond node.toml."""
 
-    def __init__(self, folder, binary, has_namespaces=False, settings=None):
+    def __init__(self, folder, binary, has_namespaces=False, settings=None, has_patroni=False):
         self.folder, self.binary, self.settings = Path(folder).resolve(), Path(binary).resolve(), settings or {}
         self.network = Network(has_namespaces, NODES)
         self.folder.mkdir(parents=True, exist_ok=True)
         # The database runs as another user.
         self.folder.chmod(0o755)
-        self.database = Database(self.folder, self.network)
+        self.database = (PatroniDatabase if has_patroni else Database)(self.folder, self.network)
         self.nodes = [Node(self, number) for number in range(NODES)]
         self.balancer = Process(self.folder, "haproxy")
         self.address = f"{self.network.front_host}:{PORT}"
@@ -257,10 +209,11 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/locum-cluster"), help="default: %(default)s")
     parser.add_argument("--namespaces", action="store_true", help="each node in a network namespace; needs root")
     parser.add_argument("--binary", type=Path, default=default_binary(), help="default: %(default)s")
+    parser.add_argument("--patroni", action="store_true", help="the database under Patroni, with etcd")
     options = parser.parse_args()
     if options.namespaces and not may_create_namespaces():
         raise ClusterError("this user or kernel does not allow network namespaces: run as root, or without them")
-    cluster = Cluster(options.folder, options.binary, options.namespaces)
+    cluster = Cluster(options.folder, options.binary, options.namespaces, has_patroni=options.patroni)
     if options.action == "up":
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         run_until_interrupted(cluster)

@@ -110,10 +110,12 @@ class DatabaseServer:
 class Database:
     """The primary, its synchronous standby, and the URL that nodes use."""
 
+    server_type = DatabaseServer
+
     def __init__(self, folder, network):
         self.folder = folder
         servers = [
-            DatabaseServer(folder, name, network.database_host(number), network.range)
+            self.server_type(folder, name, network.database_host(number), network.range)
             for number, name in enumerate(NAMES)
         ]
         self.primary, self.standby = servers
@@ -145,7 +147,10 @@ class Database:
             self.rebuild_standby()
 
     def create_roles(self):
-        for name, attributes in (("locum", "LOGIN"), ("replicator", "LOGIN REPLICATION")):
+        self.create_database({"locum": "LOGIN", "replicator": "LOGIN REPLICATION"})
+
+    def create_database(self, roles):
+        for name, attributes in roles.items():
             self.primary.sql(f"CREATE ROLE {name} {attributes} PASSWORD '{self.password(name)}'", "postgres")
         self.primary.sql("CREATE DATABASE locum OWNER locum", "postgres")
         url = f"postgres://locum:{self.password('locum')}@{self.hosts}/locum?target_session_attrs=read-write"

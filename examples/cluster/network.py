@@ -70,6 +70,7 @@ class Network:
         return f"{self.database_base}.{11 + number}" if self.has_namespaces else "127.0.0.1"
 
     def database_host(self, number):
+        """Of the two servers, and of etcd."""
         return f"{self.database_base}.{2 + number}"
 
     @property
@@ -94,7 +95,7 @@ class Network:
         if not self.has_namespaces:
             return
         self.remove()
-        for part, addresses in ((FRONT, [self.front_host]), (DATABASE, [self.database_host(n) for n in (0, 1)])):
+        for part, addresses in ((FRONT, [self.front_host]), (DATABASE, [self.database_host(n) for n in range(3)])):
             ip("link", "add", self.bridge(part), "type", "bridge")
             for address in addresses:
                 ip("address", "add", f"{address}/24", "dev", self.bridge(part))
