@@ -12,9 +12,9 @@ from cluster_setup import Endpoint
 from cluster_trial import LIMIT
 from server import Failed
 
-from cluster import Process
 from database import as_database_user, binary
 from network import DATABASE, FRONT
+from process import Process
 
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 # Seconds of load before a fault, and after its end.
@@ -34,6 +34,9 @@ class Scenario:
     seconds: tuple
     needs_namespaces: bool = False
     packages: tuple = ()
+    # Whether Patroni must not manage the database, or must.
+    is_manual: bool = False
+    needs_patroni: bool = False
 
 
 def scenario(name, title, *seconds, **more):
@@ -160,7 +163,7 @@ def cut_front(trial, seconds):
         trial.record("ready_s", trial.setup.await_whole())
 
 
-@scenario("database", "crash of the database, which is back after some seconds", 6, 3)
+@scenario("database", "crash of the database, which is back after some seconds", 6, 3, is_manual=True)
 def database(trial, seconds):
     primary = trial.cluster.database.primary
     begin = trial.mark_moment()
@@ -184,36 +187,13 @@ def lose_primary(trial):
     trial.record("outage_s", trial.outages[-1][1] - begin)
 
 
-@scenario("promote", "the primary is lost, the standby is promoted", 8)
+@scenario("promote", "the primary is lost, the standby is promoted", 8, is_manual=True)
 def promote(trial, seconds):
     lose_primary(trial)
     trial.record("ready_s", trial.setup.await_whole())
     trial.note_revocation(*trial.cluster.nodes[:2])
     time.sleep(seconds)
     trial.cluster.database.rebuild_standby()
-
-
-@scenario("old-primary", "a lost primary is back, and accepts writes like the new one", 8)
-def old_primary(trial, seconds):
-    pair = trial.cluster.database
-    if pair.primary is not pair.first:
-        lose_primary(trial)
-        pair.rebuild_standby()
-    lose_primary(trial)
-    # Alone, it would accept writes but acknowledge none.
-    old = pair.standby
-    old.start()
-    old.set("synchronous_standby_names", "")
-    for node in trial.cluster.nodes[1:]:
-        trial.setup.restarted.add(node.name)
-        trial.mark_moment()
-        node.stop()
-        node.start()
-    # A node that takes the old primary for the right one is ready too: check_stored finds what it wrote.
-    time.sleep(seconds)
-    old.stop("immediate")
-    trial.record("ready_s", trial.setup.await_whole())
-    pair.rebuild_standby()
 
 
 def missing_at_home(trial, node):
@@ -335,6 +315,46 @@ def rolling(trial, seconds):
         time.sleep(seconds + 1)
     first, second, _ = trial.cluster.nodes
     trial.note_revocation(first, second)
+
+
+@scenario("failover", "the primary is lost, and Patroni promotes the standby", 8, needs_patroni=True)
+def failover(trial, seconds):
+    pair = trial.cluster.database
+    begin = trial.mark_moment()
+    lost = pair.primary
+    lost.stop("immediate")
+    pair.await_primary()
+    trial.mark_outage(begin)
+    trial.mark_moment()
+    trial.record("outage_s", trial.outages[-1][1] - begin)
+    trial.record("ready_s", trial.setup.await_whole())
+    trial.note_revocation(*trial.cluster.nodes[:2])
+    time.sleep(seconds)
+    pair.rebuild_standby()
+
+
+# The last one: what the old primary accepted is lost, and nodes remember it.
+@scenario("old-primary", "a lost primary is back, and accepts writes like the new one", 8, is_manual=True)
+def old_primary(trial, seconds):
+    pair = trial.cluster.database
+    if pair.primary is not pair.first:
+        lose_primary(trial)
+        pair.rebuild_standby()
+    lose_primary(trial)
+    # Alone, it would accept writes but acknowledge none.
+    old = pair.standby
+    old.start()
+    old.set("synchronous_standby_names", "")
+    for node in trial.cluster.nodes[1:]:
+        trial.setup.restarted.add(node.name)
+        trial.mark_moment()
+        node.stop()
+        node.start()
+    # A node that takes the old primary for the right one is ready too: check_stored finds what it wrote.
+    time.sleep(seconds)
+    old.stop("immediate")
+    trial.record("ready_s", trial.setup.await_whole())
+    pair.rebuild_standby()
 
 
 def run(scenario, trial, is_short):

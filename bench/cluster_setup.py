@@ -39,8 +39,8 @@ class Endpoint(Server):
 
 
 class Setup:
-    def __init__(self, folder, binary, has_namespaces):
-        self.cluster = Cluster(folder, binary, has_namespaces, SETTINGS)
+    def __init__(self, folder, binary, has_namespaces, has_patroni):
+        self.cluster = Cluster(folder, binary, has_namespaces, SETTINGS, has_patroni)
         self.has_namespaces = has_namespaces
         # Names of the streams whose node was stopped in this scenario.
         self.restarted = set()
