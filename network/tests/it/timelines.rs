@@ -1,12 +1,14 @@
 use std::sync::Arc;
 
-use base::UserId;
+use base::{Clock, UserId};
 use network::home_timelines::HomeTimelines;
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::posts::PageRange;
+use store::{Store, StoreOptions};
+use tempfile::TempDir;
 
-use crate::world::{World, on_each_engine};
+use crate::world::{START, World, fresh_database, on_each_engine, options};
 
 async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: PageRange) -> (Vec<String>, bool) {
     let homes = homes.clone();
@@ -105,4 +107,35 @@ fn home_timeline_is_merged_further_as_it_is_read() {
         }
         assert_eq!(walked, 900);
     });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn post_from_a_node_with_a_fast_clock_hides_no_later_post() {
+    let Ok(server) = std::env::var("LOCUM_TEST_POSTGRES") else {
+        return;
+    };
+    let location = tokio::task::spawn_blocking(move || fresh_database(&server)).await.unwrap();
+    let world = World::open(location.clone(), TempDir::new().unwrap()).await;
+    let folder = TempDir::new().unwrap();
+    let fast_clock = Clock::frozen_at(START.plus_ms(300_000));
+    let options = StoreOptions { node: 1, ..options(location, folder.path(), &fast_clock) };
+    let fast = World { store: Arc::new(Store::open(options).await.unwrap()), clock: fast_clock, folder };
+    let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+    let homes = Arc::new(HomeTimelines::default());
+    world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
+    world.say(bob, "first").await;
+    assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["first"]);
+    fast.say(bob, "fast").await;
+    assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["fast", "first"]);
+    for number in 0..3 {
+        world.pass(1000);
+        world.say(bob, &format!("p{number}")).await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0.len(), 3 + number);
+    }
+    assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["fast", "p2", "p1", "p0", "first"]);
+    // A timeline that is merged anew begins with the post of the fast node.
+    let merged = Arc::new(HomeTimelines::default());
+    home(&world, &merged, ada, PageRange::newest(10)).await;
+    world.say(bob, "last").await;
+    assert_eq!(home(&world, &merged, ada, PageRange::newest(2)).await.0, ["fast", "last"]);
 }
