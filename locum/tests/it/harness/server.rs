@@ -47,10 +47,10 @@ struct ServerProcess {
     child: Child,
 }
 
-/// The server that tests share which leave each other alone: demo world, no rate limits.
+/// The server that tests share which leave each other alone: demo world, no rate limits, quick audiences.
 pub(crate) fn shared_server() -> &'static TestServer {
     static SHARED: OnceLock<TestServer> = OnceLock::new();
-    SHARED.get_or_init(|| TestServer::start(&[]))
+    SHARED.get_or_init(|| TestServer::start(&["--set", "ads.audience_delay=1s"]))
 }
 
 /// Keeps a server for as long as the test runs that asks: one without an owner would run, and be
