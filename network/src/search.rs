@@ -18,7 +18,7 @@ use std::time::Duration;
 use ::search::{IndexSnapshot, PostIndex};
 use base::{Error, Fault, Refusal};
 use parking_lot::Mutex;
-use store::{Store, event_log};
+use store::Store;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
@@ -82,7 +82,7 @@ impl PostSearch {
     /// Waits, for at most a second, until everything written before is searchable. Refused as unavailable while the
     /// index is built.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Error> {
-        let end = store.read(|tx| Ok(event_log::highest_seq(tx)?)).await?;
+        let end = store.wait_for_log_end(CATCH_UP_TIMEOUT).await?;
         let is_there = |searchable_through: &Option<i64>| {
             searchable_through.is_some_and(|searchable_through| searchable_through >= end)
         };

@@ -1,7 +1,5 @@
 //! Dependencies that every transaction shares.
 
-use std::sync::atomic::AtomicI64;
-
 use base::encryption::Keyring;
 use base::id::IdGenerator;
 use base::{Clock, Rng};
@@ -17,6 +15,4 @@ pub struct StoreContext {
     pub credential_versions: CredentialVersions,
     /// Counts the commits that produced webhook deliveries.
     pub(crate) delivery_commits: watch::Sender<u64>,
-    /// Added to a transaction's number to form log sequence numbers on PostgreSQL.
-    pub(crate) log_base: AtomicI64,
 }

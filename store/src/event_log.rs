@@ -2,18 +2,15 @@
 //! read it from their own cursors.
 //!
 //! SQLite has one writer, so entries are numbered as they come. On PostgreSQL transactions overlap, and a plain
-//! sequence would let a reader pass a number whose transaction is still open, missing it forever. There a sequence
-//! number consists of the transaction's number and the entry's index within it, and a reader stops before the oldest
-//! open transaction.
+//! sequence would let a reader pass a number whose transaction is still open, missing it forever. There entries are
+//! appended without a number, and the sequencer of the database numbers those that are committed.
+
+pub(crate) mod sequencer_sql;
 
 use base::{Fault, Time};
 
+use crate::Tx;
 use crate::db::{row, select};
-use crate::{Tx, meta};
-
-/// Entries that one transaction may append on PostgreSQL.
-const SEQS_PER_TRANSACTION: i64 = 1 << 20;
-const SEQ_BASE_KEY: &str = "log_base";
 
 row! {
     #[derive(Clone, Debug)]
@@ -31,56 +28,43 @@ row! {
 
 /// To be called in the transaction of the event itself.
 pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body: &str) -> Result<(), Fault> {
-    let fields = [tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()];
-    if tx.is_postgres() {
-        let sql = "INSERT INTO event (seq, at, kind, actor_id, subject_id, body) VALUES \
-                   ((CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT) + $1) * 1048576 + $2, \
-                   $3, $4, $5, $6, $7)";
-        let number = i64::from(tx.effects.appended_events);
-        if number >= SEQS_PER_TRANSACTION {
-            return Err(Fault::new("a transaction appended too many events"));
-        }
-        let [at, kind, actor, subject, body] = fields;
-        let args = [tx.log_base().into(), number.into(), at, kind, actor, subject, body];
-        tx.execute(sql, &args)?;
+    let sql = if tx.is_postgres() {
+        "INSERT INTO pending_event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)"
     } else {
-        let sql = "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)";
-        tx.execute(sql, &fields)?;
-    }
+        "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)"
+    };
+    tx.execute(sql, &[tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()])?;
     tx.effects.appended_events = tx.effects.appended_events.saturating_add(1);
     Ok(())
 }
 
 /// Oldest first.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>, Fault> {
-    if tx.is_postgres() {
-        let sql = select!(
-            LogEvent,
-            "WHERE seq > $1 AND seq < (CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT) + $2) \
-             * 1048576 ORDER BY seq LIMIT $3"
-        );
-        let base = tx.log_base();
-        return tx.query_rows(sql, &[seq.into(), base.into(), limit.into()]);
-    }
     let sql = select!(LogEvent, "WHERE seq > $1 ORDER BY seq LIMIT $2");
     tx.query_rows(sql, &[seq.into(), limit.into()])
 }
 
-/// A cursor after everything that can be read now; 0 for an empty log.
+/// The newest entry that can be read; 0 for an empty log. On PostgreSQL there may be committed entries that have no
+/// number yet: see [`crate::Store::wait_for_log_end`].
 pub fn end_cursor(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    if tx.is_postgres() {
-        return Ok(oldest_open_transaction(tx)?
-            .saturating_add(tx.log_base())
-            .saturating_mul(SEQS_PER_TRANSACTION)
-            .saturating_sub(1));
+    tx.query_number("SELECT MAX(seq) FROM event", &[])
+}
+
+/// The newest entry that can be read, and the number of the newest committed one up to `limit` that waits for its
+/// place. Transactions that took longer than several seconds are not looked for.
+pub(crate) fn find_end(tx: &mut Tx<'_>, limit: i64) -> Result<(i64, Option<i64>), Fault> {
+    if !tx.is_postgres() {
+        return Ok((end_cursor(tx)?, None));
     }
-    highest_seq(tx)
+    let sql = "SELECT last_seq, (SELECT MAX(id) FROM pending_event WHERE id > floor_id AND id <= $1) \
+               FROM event_sequencer";
+    Ok(tx.query_row(sql, &[limit.into()])?.unwrap_or_default())
 }
 
 /// A cursor before all entries of a time or later, provided that entries are in the order of their times.
 pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
     let lowest = tx.query_row("SELECT MIN(seq) FROM event", &[])?;
-    let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, highest_seq(tx)?);
+    let (mut low, mut high) = (lowest.flatten().unwrap_or(1) - 1, end_cursor(tx)?);
     // Everything up to `low` is older than `time`; nothing after `high` is.
     while low < high {
         let middle = low + (high - low + 1) / 2;
@@ -94,47 +78,11 @@ pub fn cursor_before(tx: &mut Tx<'_>, time: Time) -> Result<i64, Fault> {
     Ok(low)
 }
 
-/// Entries of open transactions are not counted.
-pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    tx.query_number("SELECT COUNT(*) FROM event", &[])
-}
-
-/// The newest committed entry, even if it cannot be read yet; 0 for an empty log.
-pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    tx.query_number("SELECT MAX(seq) FROM event", &[])
-}
-
 /// Whether entries after `seq` may have been pruned, so that a reader with this cursor has missed something.
 pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
     let sql = "SELECT MIN(seq) FROM event";
     let oldest = tx.query_row::<Option<i64>>(sql, &[])?.flatten();
-    // Sequence numbers have no gaps on SQLite; on PostgreSQL they do.
-    let next = if tx.is_postgres() { seq } else { seq.saturating_add(1) };
-    Ok(oldest.is_some_and(|oldest| oldest > next))
-}
-
-/// The next transaction's number if none is open.
-fn oldest_open_transaction(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    let sql = "SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)";
-    tx.query_number(sql, &[])
-}
-
-/// The number to add to transaction numbers. It is raised when a database was moved to a server whose transaction
-/// numbers are lower, so that sequence numbers keep increasing.
-pub(crate) fn update_seq_base(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    if !tx.is_postgres() {
-        return Ok(0);
-    }
-    let stored = meta::get(tx, SEQ_BASE_KEY)?.unwrap_or_default();
-    let base = stored.parse().unwrap_or(0);
-    let highest = highest_seq(tx)? / SEQS_PER_TRANSACTION;
-    let open = oldest_open_transaction(tx)?;
-    if highest < open.saturating_add(base) {
-        return Ok(base);
-    }
-    let base = highest.saturating_sub(open).saturating_add(1);
-    meta::set(tx, SEQ_BASE_KEY, &base.to_string())?;
-    Ok(base)
+    Ok(oldest.is_some_and(|oldest| oldest > seq.saturating_add(1)))
 }
 
 /// A reader's cursor, locked until the end of the transaction; a new reader starts at the end.

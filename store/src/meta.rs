@@ -31,8 +31,11 @@ const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
     "stream_connection" "ad_job" "notification" "card_link"
 );
 /// The times of the last entries of the event log and the audit trail.
-const LAST_ENTRY_TIMES: [&str; 2] =
-    ["SELECT at FROM event ORDER BY seq DESC LIMIT 1", "SELECT at FROM audit ORDER BY seq DESC LIMIT 1"];
+const LAST_ENTRY_TIMES: [&str; 3] = [
+    "SELECT at FROM event ORDER BY seq DESC LIMIT 1",
+    "SELECT at FROM pending_event ORDER BY id DESC LIMIT 1",
+    "SELECT at FROM audit ORDER BY seq DESC LIMIT 1",
+];
 
 /// A lower bound for new ids: the highest indexed id, and ids at the time of the last event or audit entry. The latter
 /// also covers the ids of edges, which have no index for their maximum.
@@ -104,9 +107,9 @@ mod tests {
     ];
     /// Ids that come from elsewhere.
     const FOREIGN: [&str; 2] = ["import_alias", "place"];
-    /// Ids that are counted by kind; those of them that are made of the time come with an entry of
+    /// Ids that are counted by kind, or always 1; those of them that are made of the time come with an entry of
     /// the log.
-    const COUNTED: [&str; 2] = ["ads_record", "ads_change"];
+    const COUNTED: [&str; 3] = ["ads_record", "ads_change", "event_sequencer"];
 
     /// The tables of the migrations that have a column `id` with a number of ours.
     fn tables() -> BTreeSet<String> {

@@ -324,6 +324,8 @@ mod tests {
             "what happened on this server, not what is there",
             &[
                 "event",
+                "pending_event",
+                "event_sequencer",
                 "follower",
                 "audit",
                 "app_use",

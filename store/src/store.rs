@@ -3,18 +3,21 @@
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use base::encryption::Keyring;
 use base::id::IdGenerator;
-use base::{Clock, Error, Fault, Rng};
+use base::{Clock, Error, Fault, Refusal, Rng};
 use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout_at};
 
 use crate::context::StoreContext;
 use crate::credential_versions::CredentialVersions;
 use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
 use crate::{event_log, meta, user_search};
 
+/// How often the end of the log is looked for while entries wait for their place.
+const LOG_END_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Users per batch when a database from before the search index is indexed.
 const BACKFILL_BATCH: i64 = 1000;
 
@@ -75,7 +78,6 @@ impl Store {
             keyring: options.keyring,
             credential_versions: CredentialVersions::default(),
             delivery_commits: watch::Sender::new(0),
-            log_base: AtomicI64::new(0),
         });
         let open = || Database::open(&options.location, options.connections, options.node, &context);
         let mut applied = Vec::new();
@@ -89,7 +91,9 @@ impl Store {
             }
             applied = Database::migrate(&options.location, context.clock.now().ms())?;
         }
-        let db = open()?;
+        let mut db = open()?;
+        // The schema is up to date only now. A seeded generator would give several processes one name.
+        db.start_event_listener(&options.location, Rng::Os.random_token(16)?)?;
         let StoreOptions { location, data_dir, .. } = options;
         Ok(Self { db, context, location, data_dir, applied_migrations: applied, lock })
     }
@@ -103,8 +107,6 @@ impl Store {
         let floor = self.read(|tx| Ok(meta::highest_id(tx)?)).await?;
         self.context.ids.raise_floor(floor);
         self.write(|tx| Ok(meta::ensure_master_key(tx)?)).await?;
-        let base = self.write(|tx| Ok(event_log::update_seq_base(tx)?)).await?;
-        self.context.log_base.store(base, Ordering::Relaxed);
         while self.write(|tx| Ok(user_search::backfill_words(tx, BACKFILL_BATCH)?)).await? {}
         Ok(())
     }
@@ -119,7 +121,28 @@ impl Store {
         self.db.read(work).await
     }
 
-    /// Changes with every commit of this process that appends to the event log.
+    /// The end of the event log, when it has everything that was committed before; refused as unavailable after `limit`.
+    /// What a transaction took longer than several seconds to commit may be missing.
+    pub async fn wait_for_log_end(&self, limit: Duration) -> Result<i64, Error> {
+        let mut appended = self.subscribe_events();
+        let deadline = Instant::now() + limit;
+        let mut newest = i64::MAX;
+        loop {
+            appended.mark_unchanged();
+            let (end, pending) = self.read(move |tx| Ok(event_log::find_end(tx, newest)?)).await?;
+            let Some(pending) = pending else {
+                return Ok(end);
+            };
+            newest = pending;
+            if Instant::now() >= deadline {
+                return Err(Refusal::Unavailable.into());
+            }
+            // A notification may be lost.
+            drop(timeout_at(deadline.min(Instant::now() + LOG_END_POLL_INTERVAL), appended.changed()).await);
+        }
+    }
+
+    /// Changes when there may be new entries in the event log, whoever appended them.
     pub fn subscribe_events(&self) -> watch::Receiver<u64> {
         self.db.appended.clone()
     }

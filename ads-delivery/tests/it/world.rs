@@ -120,19 +120,10 @@ impl World {
         .await;
     }
 
-    /// Everything that was written can be found, and the log tells of it: other tests on the same
-    /// server may keep it back for a while.
+    /// Everything that was written can be found, and the log tells of it.
     pub(crate) async fn settled(&self) {
-        loop {
-            let read = |tx: &mut store::Tx<'_>| {
-                let read = store::event_log::end_cursor(tx)?;
-                Ok(read >= store::event_log::highest_seq(tx)?)
-            };
-            if self.store.read(read).await.unwrap() {
-                return self.search.drain_log(&self.store).await.unwrap();
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        self.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+        self.search.drain_log(&self.store).await.unwrap();
     }
 
     pub(crate) async fn estimate(&self, audience: &TargetedAudience) -> AudienceEstimate {

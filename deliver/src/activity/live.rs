@@ -74,12 +74,10 @@ struct ActivityReplay {
     config: ActivityConfig,
     window: ReplayWindow,
     cursor: Option<i64>,
-    /// The last entry when the replay began, which open transactions may still hide.
-    newest: Option<i64>,
 }
 
-/// How long to wait for open transactions at a time.
-const UNCOMMITTED_WAIT: Duration = Duration::from_millis(50);
+/// How long to wait for the order of entries from before the connection.
+const LOG_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Replays past events of a stream, oldest first. With an end time, the stream ends after it.
 pub fn replay_activity(
@@ -88,7 +86,7 @@ pub fn replay_activity(
     config: ActivityConfig,
     window: ReplayWindow,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    let replay = ActivityReplay { store, session, config, window, cursor: None, newest: None };
+    let replay = ActivityReplay { store, session, config, window, cursor: None };
     unfold(Some(replay), |replay| async {
         let mut replay = replay?;
         match replay.read_batch().await {
@@ -112,7 +110,11 @@ pub fn replay_activity(
 impl ActivityReplay {
     /// Reads the next batch; returns whether there is more.
     async fn read_batch(&mut self) -> Result<(Vec<Bytes>, bool), Error> {
-        let (window, cursor, config, newest) = (self.window, self.cursor, self.config, self.newest);
+        let (window, cursor, config) = (self.window, self.cursor, self.config);
+        if cursor.is_none() {
+            // What comes into the log later is from after the connection.
+            self.store.wait_for_log_end(LOG_END_TIMEOUT).await?;
+        }
         let until = window.until.unwrap_or_else(|| self.session.connected_at());
         let scope = ActivityScope::Streams(HashSet::from([self.session.app()]));
         let read = self.store.read(move |tx| {
@@ -120,24 +122,17 @@ impl ActivityReplay {
                 Some(cursor) => cursor,
                 None => event_log::cursor_before(tx, window.from.plus_ms(-TIME_SLACK_MS))?,
             };
-            let newest = match newest {
-                Some(newest) => newest,
-                None => event_log::highest_seq(tx)?,
-            };
             let mut events = event_log::list_after(tx, cursor, BATCH_SIZE)?;
             let last = events.last().map_or(cursor, |event| event.seq);
             let beyond = until.plus_ms(TIME_SLACK_MS);
             let is_over = events.last().is_some_and(|event| event.at > beyond);
             let full = i64::try_from(events.len()).unwrap_or(BATCH_SIZE) >= BATCH_SIZE;
-            let more = (full || last < newest) && !is_over;
+            let more = full && !is_over;
             events.retain(|event| event.at >= window.from && event.at < until);
-            Ok((match_events(tx, &events, &scope, config)?, last, newest, more))
+            Ok((match_events(tx, &events, &scope, config)?, last, more))
         });
-        let (found, last, newest, more) = read.await?;
-        if more && self.cursor == Some(last) {
-            tokio::time::sleep(UNCOMMITTED_WAIT).await;
-        }
-        (self.cursor, self.newest) = (Some(last), Some(newest));
+        let (found, last, more) = read.await?;
+        self.cursor = Some(last);
         Ok((found.iter().map(event_line).collect(), more))
     }
 }

@@ -33,11 +33,9 @@ use super::{DisconnectReason, Hub, StreamEndpoint, StreamSession, compliance_eve
 const BATCH_SIZE: i64 = 500;
 /// The delay between reads under load, so that entries are read in batches.
 const COALESCE_DELAY: Duration = Duration::from_millis(4);
-/// How often to check for writes of other processes, and to retry unreadable entries.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
-const RETRY_INTERVAL: Duration = Duration::from_millis(5);
-/// Wakeups replace polling in a single process; this is a fallback.
-const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The post streams of a node. Clones share them.
 #[derive(Clone)]
@@ -62,8 +60,6 @@ struct LogPoll {
     read_up_to: i64,
     /// Whether more entries can be read at once.
     more: bool,
-    /// Whether there are entries that cannot be read yet.
-    has_unreadable: bool,
     /// The end of the log; new readers start here.
     end: i64,
     /// The ids of sessions that can start.
@@ -117,7 +113,6 @@ impl PostStreams {
     /// Dispatches the log, for as long as the future is polled.
     pub async fn follow_log(&self) {
         let mut wake = self.0.store.subscribe_events();
-        let mut retry_delay = RETRY_INTERVAL;
         self.learn_stored_posts().await;
         loop {
             if self.is_idle() {
@@ -131,20 +126,11 @@ impl PostStreams {
             }
             wake.mark_unchanged();
             let delay = match self.poll_once().await {
-                Ok(PollOutcome::More) => continue,
-                Ok(PollOutcome::Behind) => {
-                    // Transactions may stay open for long.
-                    let delay = retry_delay;
-                    retry_delay = (retry_delay * 2).min(POLL_INTERVAL);
-                    delay
-                }
-                Ok(PollOutcome::CaughtUp) => {
-                    retry_delay = RETRY_INTERVAL;
-                    if self.0.store.is_shared() { POLL_INTERVAL } else { FALLBACK_INTERVAL }
-                }
+                Ok(true) => continue,
+                Ok(false) => FALLBACK_INTERVAL,
                 Err(error) => {
                     tracing::warn!(?error, "failed to read the event log for streams; will retry");
-                    POLL_INTERVAL
+                    RETRY_INTERVAL
                 }
             };
             tokio::select! {
@@ -168,7 +154,8 @@ impl PostStreams {
         self.0.hub.connection_counts().0 == 0 && self.0.pending.lock().is_empty()
     }
 
-    async fn poll_once(&self) -> Result<PollOutcome, Error> {
+    /// Returns whether more can be done at once.
+    async fn poll_once(&self) -> Result<bool, Error> {
         let shared = Arc::clone(&self.0);
         let poll = self.0.store.read(move |tx| Ok(shared.poll_log(tx)?)).await?;
         Ok(self.0.apply_poll(poll))
@@ -195,12 +182,6 @@ fn dispatch_compliance_event(
     Ok(())
 }
 
-enum PollOutcome {
-    More,
-    Behind,
-    CaughtUp,
-}
-
 impl PostStreamsInner {
     /// Reads the log: matches entries with sessions and determines which sessions can start.
     fn poll_log(&self, tx: &mut Tx<'_>) -> Result<LogPoll, Fault> {
@@ -224,7 +205,6 @@ impl PostStreamsInner {
         self.dispatch_events(tx, state, &events, &mut poll)?;
         let last = events.last().map_or(from, |event| event.seq);
         poll.read_up_to = if poll.more { last } else { last.max(poll.cursor) };
-        poll.has_unreadable = !poll.more && tx.is_shared() && event_log::highest_seq(tx)? > poll.read_up_to;
         poll.cursor = poll.cursor.max(poll.read_up_to);
         state.load_pending_rules(tx, &mut poll)?;
         if !poll.more {
@@ -372,8 +352,8 @@ impl PostStreamsInner {
         Ok(())
     }
 
-    /// Applies the result of a read.
-    fn apply_poll(&self, poll: LogPoll) -> PollOutcome {
+    /// Applies the result of a read; returns whether more can be done at once.
+    fn apply_poll(&self, poll: LogPoll) -> bool {
         let mut state = self.state.lock();
         state.cursor = Some(poll.cursor);
         for reader in state.readers_mut() {
@@ -408,13 +388,7 @@ impl PostStreamsInner {
         for (session, why) in poll.ended {
             session.end(why);
         }
-        if poll.more || loading || poll.rebuilding {
-            PollOutcome::More
-        } else if poll.has_unreadable {
-            PollOutcome::Behind
-        } else {
-            PollOutcome::CaughtUp
-        }
+        poll.more || loading || poll.rebuilding
     }
 }
 

@@ -115,9 +115,8 @@ pub(crate) async fn follow_event_log(instance: &Instance) -> Result<bool, Error>
 const LOG_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_LOG_POLLS: u32 = 100;
 
-/// On PostgreSQL, an entry becomes readable only after all older transactions have ended.
 async fn read_to_log_end(instance: &Instance) -> Result<(), Error> {
-    let end = instance.store.read(|tx| Ok(store::event_log::highest_seq(tx)?)).await?;
+    let end = instance.store.wait_for_log_end(LOG_POLL_INTERVAL * MAX_LOG_POLLS).await?;
     for _ in 0..MAX_LOG_POLLS {
         follow_event_log(instance).await?;
         let there = instance.store.read(move |tx| Ok(topics::has_read(tx, end)?));

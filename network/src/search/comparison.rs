@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ::search::{IndexDocument, IndexSnapshot, SearchHit};
 use base::{Error, Fault, PostId, Refusal, Time, clock};
-use store::{Store, Tx, event_log, posts};
+use store::{Store, Tx, posts};
 
 use super::PostSearch;
 use super::index_changes::load_entries;
@@ -100,7 +100,7 @@ impl PostSearch {
 
     /// Waits until everything that was written before is indexed.
     pub async fn wait_until_settled(&self, store: &Store) -> Result<(), Error> {
-        let end = store.read(|tx| Ok(event_log::highest_seq(tx)?)).await?;
+        let end = store.wait_for_log_end(SETTLE_TIMEOUT).await?;
         let waiter = self.register_waiter();
         let deadline = clock::monotonic_now() + SETTLE_TIMEOUT;
         while !self.is_settled(end) {

@@ -89,7 +89,7 @@ pub(super) fn find_loss(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<Opt
     let Some(seq) = progress.seq else {
         return Ok(None);
     };
-    let end = event_log::end_cursor(tx)?.max(event_log::highest_seq(tx)?);
+    let end = event_log::end_cursor(tx)?;
     if seq > end {
         return Ok(Some("it is ahead of the database"));
     }

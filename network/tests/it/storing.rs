@@ -34,6 +34,8 @@ fn failed_write_is_rolled_back_without_affecting_its_group() {
     });
 }
 
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
+
 #[test]
 fn event_log_is_read_in_order_and_pruned_behind_its_consumers() {
     on_each_engine(async |world| {
@@ -45,12 +47,9 @@ fn event_log_is_read_in_order_and_pruned_behind_its_consumers() {
                 Ok(())
             })
             .await;
-        let mut all = Vec::new();
-        while all.len() < 10 {
-            // Other tests of the same server may have transactions open.
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            all = read_from(&world, 0, 10).await;
-        }
+        world.store.wait_for_log_end(LOG_TIMEOUT).await.unwrap();
+        let all = read_from(&world, 0, 11).await;
+        assert_eq!(all.len(), 10);
         assert!(all.is_sorted_by(|one, next| one.seq < next.seq));
         assert_eq!(actors(&all), (0..10).collect::<Vec<_>>());
         let some = read_from(&world, all[1].seq, 5).await;

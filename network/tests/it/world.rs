@@ -99,18 +99,11 @@ impl World {
         self.post(author, NewPost { text: text.to_owned(), ..NewPost::default() }).await
     }
 
-    /// All that is in the log. Other tests' transactions on the same server may keep entries back
-    /// for a while.
+    /// All that is in the log.
     pub(crate) async fn log(&self) -> Vec<store::event_log::LogEvent> {
-        loop {
-            let read =
-                |tx: &mut Tx<'_>| Ok((store::event_log::list_after(tx, 0, 10_000)?, store::event_log::count(tx)?));
-            let (events, count) = self.store.read(read).await.unwrap();
-            if i64::try_from(events.len()).unwrap() >= count {
-                return events;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        self.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+        let read = |tx: &mut Tx<'_>| Ok(store::event_log::list_after(tx, 0, 10_000)?);
+        self.store.read(read).await.unwrap()
     }
 
     /// Every counter agrees with its rows.

@@ -1,7 +1,12 @@
 //! Translation of migration scripts to each engine's schema language; every difference is here.
 
+/// Begins a line that concerns PostgreSQL only.
+const POSTGRES_ONLY: &str = "POSTGRES ";
+
 pub(crate) fn to_sqlite(script: &str) -> String {
     let statements = script.replace("SERIAL_KEY", "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT");
+    let is_shared_by_both = |line: &&str| !line.starts_with(POSTGRES_ONLY);
+    let statements: String = statements.split_inclusive('\n').filter(is_shared_by_both).collect();
     let statements = statements
         .replace("BIGINT", "INTEGER")
         .replace("BYTES", "BLOB")
@@ -17,8 +22,8 @@ pub(crate) fn to_postgres(script: &str) -> String {
     script
         .replace("SERIAL_KEY", "BIGSERIAL NOT NULL PRIMARY KEY")
         .replace("BYTES", "BYTEA")
-        // The writing transaction, so that a reader never passes one that has not committed.
-        .replace("COMMIT_ORDER", ", xid BIGINT NOT NULL DEFAULT (CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT))")
+        .replace("COMMIT_ORDER", "")
+        .replace(POSTGRES_ONLY, "")
         .replace("CREATE VOLATILE TABLE", "CREATE UNLOGGED TABLE")
         .replace("DOCUMENT", "JSON")
         .replace(") EDGE;", ");")

@@ -37,6 +37,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("particulars", include_str!("../../migrations/0028_particulars.sql")),
     ("durable_nonces", include_str!("../../migrations/0029_durable_nonces.sql")),
     ("credential_changes", include_str!("../../migrations/0030_credential_changes.sql")),
+    ("event_sequencer", include_str!("../../migrations/0031_event_sequencer.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -48,9 +48,12 @@ pub(crate) struct Database {
     sqlite_path: Option<PathBuf>,
     /// Dropping it releases this node's number on a database server.
     node_lock: Option<crossbeam_channel::Sender<()>>,
-    /// Counts the commits that appended to the event log.
+    event_listener: Option<oneshot::Sender<()>>,
+    /// Counts the commits of this process that appended to the event log.
+    committed: watch::Receiver<u64>,
+    /// Raised when there may be new entries to read.
     pub(crate) appended: watch::Receiver<u64>,
-    /// Whether the event log must be read with a snapshot-safe cursor.
+    /// Whether other processes may write at the same time, and the event log has a sequencer.
     pub(crate) is_server: bool,
 }
 
@@ -80,8 +83,8 @@ impl Database {
         node: u16,
         context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
-        let (waker, appended) = watch::channel(0);
-        let waker = Arc::new(waker);
+        let (waker, committed) = watch::channel(0);
+        let (waker, appended) = (Arc::new(waker), committed.clone());
         match location {
             DatabaseLocation::File(path) => {
                 let (writes, mut threads) = sqlite::spawn_writer(path, context, waker)?;
@@ -92,6 +95,8 @@ impl Database {
                     read_queue: reads,
                     cancellations: None,
                     threads,
+                    event_listener: None,
+                    committed,
                     appended,
                     sqlite_path: Some(path.clone()),
                     node_lock: None,
@@ -108,6 +113,8 @@ impl Database {
                     read_queue: queue,
                     cancellations: Some(cancellations),
                     threads,
+                    event_listener: None,
+                    committed,
                     appended,
                     sqlite_path: None,
                     node_lock: Some(node_lock),
@@ -115,6 +122,21 @@ impl Database {
                 })
             }
         }
+    }
+
+    /// On a database server, learns of the entries of other processes from now on, and takes part in numbering them.
+    pub(crate) fn start_event_listener(&mut self, location: &DatabaseLocation, holder: String) -> Result<(), Fault> {
+        let DatabaseLocation::Server(url) = location else {
+            return Ok(());
+        };
+        let (sender, appended) = watch::channel(0);
+        let (url, committed, sender) = (url.clone(), self.committed.clone(), Arc::new(sender));
+        let options = postgres::EventListenerOptions { url, holder, committed, appended: sender };
+        let (stop, thread) = postgres::spawn_event_listener(options)?;
+        self.appended = appended;
+        self.event_listener = Some(stop);
+        self.threads.push(thread);
+        Ok(())
     }
 
     /// Returns once the transaction is durable.
@@ -155,8 +177,10 @@ impl Database {
 
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
-        let Self { write_queue, read_queue, cancellations, threads, sqlite_path: file, node_lock, .. } = self;
-        drop((write_queue, read_queue, cancellations, node_lock));
+        let Self {
+            write_queue, read_queue, cancellations, threads, sqlite_path: file, node_lock, event_listener, ..
+        } = self;
+        drop((write_queue, read_queue, cancellations, node_lock, event_listener));
         for thread in threads {
             // A panic has already been logged.
             drop(thread.join());

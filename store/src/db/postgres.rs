@@ -1,5 +1,6 @@
 //! PostgreSQL: a pool of threads, each with its own connection.
 
+mod listener;
 mod tls;
 
 use std::error::Error as _;
@@ -23,6 +24,7 @@ use super::tx::{EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
 use crate::context::StoreContext;
+pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
 use tls::ConnectionTarget;
 
 /// Retries after a serialization failure or a deadlock.

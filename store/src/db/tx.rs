@@ -1,7 +1,5 @@
 //! Transactions as queries see them.
 
-use std::sync::atomic::Ordering;
-
 use base::{Fault, Id, Rng, Time};
 use tokio::sync::watch;
 
@@ -75,11 +73,6 @@ impl<'c> Tx<'c> {
     /// Makes later ids higher than an imported one.
     pub fn keep_ids_above<K>(&self, id: Id<K>) {
         self.context.ids.raise_floor(id.get());
-    }
-
-    /// Added to a transaction's number to form log sequence numbers on PostgreSQL.
-    pub(crate) fn log_base(&self) -> i64 {
-        self.context.log_base.load(Ordering::Relaxed)
     }
 
     /// Invalidates cached credentials after the commit, on all nodes: a token was revoked, an app or a user changed.

@@ -165,17 +165,11 @@ impl World {
         self.store.write(work).await.unwrap().id
     }
 
-    /// Kinds of the log's entries, all that were appended until now. Other tests' transactions on
-    /// the same server may keep them back for a while.
+    /// Kinds of the log's entries, all that were appended until now.
     pub(crate) async fn log(&self) -> Vec<String> {
-        loop {
-            let work =
-                |tx: &mut Tx<'_>| Ok((store::event_log::list_after(tx, 0, 10_000)?, store::event_log::count(tx)?));
-            let (events, count) = self.store.read(work).await.unwrap();
-            if i64::try_from(events.len()).unwrap() >= count {
-                return events.into_iter().map(|event| event.kind).collect();
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        self.store.wait_for_log_end(std::time::Duration::from_secs(10)).await.unwrap();
+        let work = |tx: &mut Tx<'_>| Ok(store::event_log::list_after(tx, 0, 10_000)?);
+        let events = self.store.read(work).await.unwrap();
+        events.into_iter().map(|event| event.kind).collect()
     }
 }

@@ -6,6 +6,7 @@ mod tests;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Fault, percent};
 use postgres::config::{Host, SslMode};
@@ -17,7 +18,10 @@ use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, ve
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use tokio::time::timeout;
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::listener::ConnectionDriver;
 
 /// Value of `sslrootcert` for the authorities that the system trusts.
 const SYSTEM_ROOTS: &str = "system";
@@ -67,6 +71,7 @@ impl TlsMode {
 /// A server, and how it is connected to.
 pub(super) struct ConnectionTarget {
     pub(super) config: Config,
+    async_config: tokio_postgres::Config,
     mode: TlsMode,
     /// None where any certificate will do.
     roots: Option<Arc<RootCertStore>>,
@@ -75,7 +80,9 @@ pub(super) struct ConnectionTarget {
 impl ConnectionTarget {
     pub(super) fn parse(url: &str) -> Result<Self, Fault> {
         let options = TlsOptions::extract(url)?;
-        let config: Config = options.url.parse().map_err(Fault::context("the database address"))?;
+        let async_config: tokio_postgres::Config =
+            options.url.parse().map_err(Fault::context("the database address"))?;
+        let config = Config::from(async_config.clone());
         let is_local = |host: &Host| matches!(host, Host::Unix(_));
         let mode = match options.mode {
             // A socket of this machine has no TLS, whatever is asked for.
@@ -97,7 +104,7 @@ impl ConnectionTarget {
             Some(file) => Some(roots_from_file(Path::new(file))?),
             None => None,
         };
-        Ok(Self { config, mode, roots: roots.map(Arc::new) })
+        Ok(Self { config, async_config, mode, roots: roots.map(Arc::new) })
     }
 
     /// Connects; a mode that leaves the choice tries the other way where the server refuses the first.
@@ -115,9 +122,45 @@ impl ConnectionTarget {
                 }
             }
         }
-        let connecting = "connecting to PostgreSQL";
-        let fault = first_error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
-        Err(fault.into_transient())
+        Err(connect_fault(first_error))
+    }
+
+    /// As [`Self::connect`], on the current runtime, which also runs `driver`; each attempt takes at most `limit`.
+    pub(super) async fn connect_async(
+        &self,
+        limit: Duration,
+        driver: &ConnectionDriver,
+    ) -> Result<tokio_postgres::Client, Fault> {
+        let mut first_error = None;
+        for attempt in self.mode.attempts() {
+            let connecting = timeout(limit, self.connect_async_once(*attempt, driver));
+            let connected = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))?;
+            match connected? {
+                Ok(client) => return Ok(client),
+                Err(error) => {
+                    let may_differ = depends_on_tls(&error);
+                    first_error.get_or_insert(error);
+                    if !may_differ {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(connect_fault(first_error))
+    }
+
+    async fn connect_async_once(
+        &self,
+        attempt: SslMode,
+        driver: &ConnectionDriver,
+    ) -> Result<Result<tokio_postgres::Client, postgres::Error>, Fault> {
+        let mut config = self.async_config.clone();
+        config.ssl_mode(attempt);
+        if attempt == SslMode::Disable {
+            return Ok(config.connect(NoTls).await.map(|(client, connection)| driver.spawn(client, connection)));
+        }
+        let tls = MakeRustlsConnect::new(self.client_config()?);
+        Ok(config.connect(tls).await.map(|(client, connection)| driver.spawn(client, connection)))
     }
 
     /// The token knows whether its connection uses TLS.
@@ -150,6 +193,12 @@ impl ConnectionTarget {
         config.alpn_protocols = vec![ALPN_PROTOCOL.to_vec()];
         Ok(config)
     }
+}
+
+fn connect_fault(error: Option<postgres::Error>) -> Fault {
+    let connecting = "connecting to PostgreSQL";
+    let fault = error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
+    fault.into_transient()
 }
 
 /// Whether a failure may be due to TLS or to its absence: the handshake, or the server's rules on who may connect.

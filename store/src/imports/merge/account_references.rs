@@ -198,6 +198,8 @@ mod tests {
             &[
                 ("event", "actor_id"),
                 ("event", "subject_id"),
+                ("pending_event", "actor_id"),
+                ("pending_event", "subject_id"),
                 ("audit", "actor_id"),
                 ("delivery", "about_id"),
                 ("ads_change", "user_id"),
