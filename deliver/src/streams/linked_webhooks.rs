@@ -25,9 +25,8 @@ const READER: &str = "stream links";
 const BATCH_SIZE: i64 = 500;
 /// The delay between reads under load.
 const COALESCE_DELAY: Duration = Duration::from_millis(10);
-/// How often to check for writes of other processes; also a fallback for missed wakeups.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
-const FALLBACK_INTERVAL: Duration = Duration::from_secs(5);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The rules of apps with links, as of a log offset.
 #[derive(Default)]
@@ -55,7 +54,6 @@ impl PostStreams {
             wake.mark_unchanged();
             let delay = match self.queue_new_posts(&rules).await {
                 Ok(true) => continue,
-                Ok(false) if self.0.store.is_shared() => POLL_INTERVAL,
                 Ok(false) => FALLBACK_INTERVAL,
                 Err(error) => {
                     tracing::warn!(?error, "failed to enqueue posts for linked webhooks; will retry");

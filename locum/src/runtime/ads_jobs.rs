@@ -94,7 +94,8 @@ async fn match_next_audience(instance: &Instance) -> Result<bool, Error> {
     Ok(true)
 }
 
-const EVENT_LOG_INTERVAL: Duration = Duration::from_secs(1);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Each part of the event log is processed by exactly one node.
@@ -110,7 +111,7 @@ async fn attribute_events(instance: Instance, shutdown: Shutdown) {
             }
         }
         tokio::select! {
-            _ = tokio::time::timeout(EVENT_LOG_INTERVAL, wake.changed()) => {}
+            _ = tokio::time::timeout(FALLBACK_INTERVAL, wake.changed()) => {}
             () = shutdown.wait() => return,
         }
         // Collect consecutive events into one batch.

@@ -91,18 +91,29 @@ const MAX_TICKS_BETWEEN_REFRESHES: u64 = 30;
 /// Ticks between refreshes without new posts; trends also change as posts age.
 const IDLE_REFRESH_TICKS: u64 = 300;
 
+/// Ticks after which the log is read although no entry was announced.
+const LOG_FALLBACK_TICKS: u64 = 30;
+
 /// Each part of the event log is processed by exactly one node.
 async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
     let (mut ticks, mut changed, mut threshold) = (0, true, REFRESH_AFTER_TICKS);
+    let mut events = instance.store.subscribe_events();
+    events.mark_changed();
     while !shutdown.is_triggered() {
         let _early = tokio::time::timeout(TRENDS_INTERVAL, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;
         }
         ticks += 1;
-        match news::follow_event_log(&instance).await {
-            Ok(more) => changed |= more,
-            Err(error) => tracing::warn!(?error, "failed to count topics; will retry"),
+        if events.has_changed().unwrap_or(true) || ticks % LOG_FALLBACK_TICKS == 0 {
+            events.mark_unchanged();
+            match news::follow_event_log(&instance).await {
+                Ok(more) => changed |= more,
+                Err(error) => {
+                    tracing::warn!(?error, "failed to count topics; will retry");
+                    events.mark_changed();
+                }
+            }
         }
         if changed && ticks >= threshold || ticks >= IDLE_REFRESH_TICKS {
             (ticks, changed) = (0, false);
@@ -118,14 +129,13 @@ async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
 
 /// Delay that collects consecutive events into one batch.
 const GATHER_DELAY: Duration = Duration::from_millis(30);
-const MULTI_NODE_LOG_INTERVAL: Duration = Duration::from_millis(100);
-const SINGLE_NODE_LOG_INTERVAL: Duration = Duration::from_secs(5);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 const ENTRIES_PER_TRANSACTION: i64 = 500;
 
 /// Queues webhook deliveries (each on exactly one node) and sends events to this node's open streams.
 pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: ActivityConfig, shutdown: Shutdown) {
     let mut wake = instance.store.subscribe_events();
-    let poll_interval = if instance.store.is_shared() { MULTI_NODE_LOG_INTERVAL } else { SINGLE_NODE_LOG_INTERVAL };
     let mut live = LiveActivityReader::new(Arc::clone(&instance.store), hub, config);
     loop {
         let streams = live.poll_once();
@@ -143,7 +153,7 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
         };
         if !more {
             tokio::select! {
-                _ = tokio::time::timeout(poll_interval, wake.changed()) => {}
+                _ = tokio::time::timeout(FALLBACK_INTERVAL, wake.changed()) => {}
                 () = shutdown.wait() => return,
             }
             tokio::time::sleep(GATHER_DELAY).await;

@@ -13,8 +13,10 @@ use super::progress::IndexProgress;
 
 /// How long indexed posts may remain unsearchable while no search waits.
 const MAX_COMMIT_DELAY: Duration = Duration::from_millis(400);
-/// How often the log is polled if other processes write to it.
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How often the indexer looks whether a commit is due, and the delay after a failure.
+const COMMIT_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
 /// How long to collect events after waking up.
 const COLLECT_DELAY: Duration = Duration::from_millis(100);
 /// Uncommitted changes that force a commit.
@@ -122,13 +124,15 @@ impl PostSearch {
                 Err(error) => {
                     tracing::warn!(?error, "failed to update the search index; will retry");
                     self.roll_back();
-                    tokio::time::sleep(POLL_INTERVAL).await;
+                    tokio::time::sleep(COMMIT_CHECK_INTERVAL).await;
                 }
             }
+            let has_pending = self.state.lock().pending > 0;
+            let delay = if has_pending { COMMIT_CHECK_INTERVAL } else { FALLBACK_INTERVAL };
             tokio::select! {
                 () = self.wakeup.notified() => continue,
                 _ = events.changed() => {}
-                () = tokio::time::sleep(POLL_INTERVAL) => {}
+                () = tokio::time::sleep(delay) => {}
             }
             tokio::select! {
                 () = self.wakeup.notified() => {}
