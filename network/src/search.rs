@@ -20,7 +20,7 @@ use base::{Error, Fault, Refusal};
 use parking_lot::Mutex;
 use store::Store;
 use tokio::sync::{Notify, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 pub use ::search::SearchWindow;
 pub use comparison::{DayCounts, IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES};
@@ -32,7 +32,7 @@ use indexer::IndexerState;
 use progress::IndexProgress;
 
 /// How long a search waits for earlier writes to be indexed.
-const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(1);
+const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct PostSearch {
     index: Arc<PostIndex>,
@@ -79,9 +79,10 @@ impl PostSearch {
         self.index.snapshot()
     }
 
-    /// Waits, for at most a second, until everything written before is searchable. Refused as unavailable while the
-    /// index is built.
+    /// Waits, for at most three seconds, until everything written before is searchable. Refused as unavailable if it is
+    /// not searchable then.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Error> {
+        let deadline = Instant::now() + CATCH_UP_TIMEOUT;
         let end = store.wait_for_log_end(CATCH_UP_TIMEOUT).await?;
         let is_there = |searchable_through: &Option<i64>| {
             searchable_through.is_some_and(|searchable_through| searchable_through >= end)
@@ -91,13 +92,10 @@ impl PostSearch {
             return Ok(());
         }
         let waiter = self.register_waiter();
-        // The returned guard holds a lock, so drop it immediately.
-        drop(timeout(CATCH_UP_TIMEOUT, searchable_through.wait_for(is_there)).await);
+        // The returned guard holds a lock, so it must end with the statement.
+        let is_searchable = matches!(timeout_at(deadline, searchable_through.wait_for(is_there)).await, Ok(Ok(_)));
         drop(waiter);
-        if self.searchable_through.borrow().is_none() {
-            return Err(Refusal::Unavailable.into());
-        }
-        Ok(())
+        if is_searchable { Ok(()) } else { Err(Refusal::Unavailable.into()) }
     }
 
     /// Rebuilds the index in the background; searches are refused until it is done.

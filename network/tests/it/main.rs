@@ -44,6 +44,7 @@ mod retention;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]
+mod search;
 mod sessions;
 #[cfg(test)]
 mod sign_in;
