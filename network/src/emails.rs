@@ -114,7 +114,7 @@ pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
             Err(Error::Failed(fault)) => tracing::error!(%fault, "failed to send emails; will retry"),
             Err(Error::Refused(refusal)) => tracing::error!(?refusal, "failed to send emails; will retry"),
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        store.pause_background_work(POLL_INTERVAL).await;
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The only crate that contains SQL. Each noun has a module of functions over a [`Tx`].
 
+mod background_pause;
 mod context;
 mod db;
 mod hex;

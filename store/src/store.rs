@@ -11,6 +11,7 @@ use base::{Clock, Error, Fault, Refusal, Rng};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
+use crate::background_pause::ActivityClock;
 use crate::context::StoreContext;
 use crate::credential_versions::CredentialVersions;
 use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
@@ -37,7 +38,8 @@ pub struct StoreOptions {
 }
 
 pub struct Store {
-    db: Database,
+    pub(crate) db: Database,
+    pub(crate) activity: ActivityClock,
     context: Arc<StoreContext>,
     location: DatabaseLocation,
     data_dir: PathBuf,
@@ -95,7 +97,7 @@ impl Store {
         // The schema is up to date only now. A seeded generator would give several processes one name.
         db.start_event_listener(&options.location, Rng::Os.random_token(16)?)?;
         let StoreOptions { location, data_dir, .. } = options;
-        Ok(Self { db, context, location, data_dir, applied_migrations: applied, lock })
+        Ok(Self { db, activity: ActivityClock::new(), context, location, data_dir, applied_migrations: applied, lock })
     }
 
     /// Changes nothing.

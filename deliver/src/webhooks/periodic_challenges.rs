@@ -24,7 +24,7 @@ const DISABLE_AFTER_MS: i64 = 28 * 60 * 60 * 1000;
 /// Runs forever.
 pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &WebhookClient) {
     loop {
-        tokio::time::sleep(POLL_INTERVAL).await;
+        store.pause_background_work(POLL_INTERVAL).await;
         if let Err(error) = challenge_due(store, settings, client).await {
             tracing::warn!(?error, "failed to challenge webhooks; will retry");
         }

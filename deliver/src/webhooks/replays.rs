@@ -23,7 +23,7 @@ pub(super) async fn run(store: &Store) {
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "failed to advance webhook replays; will retry"),
         }
-        tokio::time::sleep(POLL_INTERVAL).await;
+        store.pause_background_work(POLL_INTERVAL).await;
     }
 }
 

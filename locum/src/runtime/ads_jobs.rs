@@ -32,7 +32,10 @@ async fn publish_scheduled_posts(instance: Instance, shutdown: Shutdown) {
                 tracing::warn!(?error, "failed to publish scheduled posts; will retry");
             }
         }
-        let _early = tokio::time::timeout(SCHEDULED_POSTS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(SCHEDULED_POSTS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 
@@ -63,7 +66,10 @@ async fn match_audiences(instance: Instance, shutdown: Shutdown) {
                 tracing::warn!(?error, "failed to match audiences; will retry");
             }
         }
-        let _early = tokio::time::timeout(AUDIENCES_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(AUDIENCES_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 
@@ -143,7 +149,10 @@ async fn run_stats_jobs(instance: Instance, shutdown: Shutdown) {
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "failed to run a statistics job; will retry"),
         }
-        let _early = tokio::time::timeout(STATS_JOBS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(STATS_JOBS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 
@@ -182,7 +191,10 @@ async fn refresh_recommendations(instance: Instance, shutdown: Shutdown) {
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "failed to refresh recommendations; will retry"),
         }
-        let _early = tokio::time::timeout(RECOMMENDATIONS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(RECOMMENDATIONS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 
@@ -207,7 +219,10 @@ async fn write_weekly_emails(instance: Instance, shutdown: Shutdown) {
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "failed to queue digest emails; will retry"),
         }
-        let _early = tokio::time::timeout(WEEKLY_EMAILS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(WEEKLY_EMAILS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 

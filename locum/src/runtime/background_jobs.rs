@@ -69,7 +69,10 @@ async fn close_polls(instance: Instance, shutdown: Shutdown) {
             Ok(_) => {}
             Err(error) => tracing::warn!(?error, "failed to close ended polls; will retry"),
         }
-        let _early = tokio::time::timeout(POLLS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(POLLS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 
@@ -191,7 +194,10 @@ async fn run_compliance_jobs(instance: Instance, shutdown: Shutdown) {
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "failed to run a compliance job; will retry"),
         }
-        let _early = tokio::time::timeout(COMPLIANCE_JOBS_INTERVAL, shutdown.wait()).await;
+        tokio::select! {
+            () = instance.store.pause_background_work(COMPLIANCE_JOBS_INTERVAL) => {}
+            () = shutdown.wait() => {}
+        }
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use value::{SqlValue, stored_enum};
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Error, Fault};
 use tokio::sync::{oneshot, watch};
@@ -53,6 +54,7 @@ pub(crate) struct Database {
     committed: watch::Receiver<u64>,
     /// Raised when there may be new entries to read.
     pub(crate) appended: watch::Receiver<u64>,
+    requests: AtomicU64,
     /// Whether other processes may write at the same time, and the event log has a sequencer.
     pub(crate) is_server: bool,
 }
@@ -100,6 +102,7 @@ impl Database {
                     appended,
                     sqlite_path: Some(path.clone()),
                     node_lock: None,
+                    requests: AtomicU64::new(0),
                     is_server: false,
                 })
             }
@@ -118,6 +121,7 @@ impl Database {
                     appended,
                     sqlite_path: None,
                     node_lock: Some(node_lock),
+                    requests: AtomicU64::new(0),
                     is_server: true,
                 })
             }
@@ -157,6 +161,9 @@ impl Database {
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let control = JobControl::for_current_request();
+        if control.is_some() {
+            self.requests.fetch_add(1, Ordering::Relaxed);
+        }
         let job = PendingJob::new_boxed(work, reply, writes, control.clone());
         queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
         let guard = CallerGuard { control, cancellations: self.cancellations.as_ref() };
@@ -164,6 +171,11 @@ impl Database {
         guard.disarm();
         let reply = outcome.map_err(|_| Fault::new("the store stopped while a job was running"))?;
         reply.into_outcome()
+    }
+
+    /// Changes with each job of a request, and when there may be new events.
+    pub(crate) fn activity_count(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed).wrapping_add(*self.appended.borrow())
     }
 
     /// As [`Database::read`], for a thread that may block.

@@ -70,7 +70,7 @@ impl UploadProcessor {
             if !more {
                 tokio::select! {
                     () = self.wake.notified() => {}
-                    () = tokio::time::sleep(POLL_INTERVAL) => {}
+                    () = self.store.pause_background_work(POLL_INTERVAL) => {}
                     () = shutdown.wait() => return,
                 }
             }

@@ -108,9 +108,13 @@ impl SenderState {
 
     /// Renews leases and drops webhooks that another node has taken.
     async fn renew_leases(&mut self) -> Result<(), Error> {
+        let started = clock::monotonic_now();
+        if self.active.is_empty() {
+            self.leased_at = started;
+            return Ok(());
+        }
         let node = i64::from(self.settings.node_id);
         let until = wall_time().plus_ms(LEASE_MS);
-        let started = clock::monotonic_now();
         let renew = move |tx: &mut Tx<'_>| Ok(webhooks::renew_leases(tx, node, until)?);
         let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
         self.leased_at = started;

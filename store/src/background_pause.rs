@@ -1,0 +1,45 @@
+//! Pauses of background work that looks for something to do: on a shared database they are longer while nothing
+//! happens, since each node looks.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+use crate::Store;
+
+/// Without requests and events for this long, a node is idle.
+const IDLE_AFTER: Duration = Duration::from_secs(5);
+/// By how much pauses are longer then.
+const IDLE_FACTOR: u32 = 10;
+
+/// When the number of requests and events last changed.
+pub(crate) struct ActivityClock(Mutex<(u64, Instant)>);
+
+impl ActivityClock {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new((0, Instant::now())))
+    }
+
+    fn is_idle(&self, count: u64) -> bool {
+        let mut last = self.0.lock();
+        if last.0 != count {
+            *last = (count, Instant::now());
+        }
+        last.1.elapsed() >= IDLE_AFTER
+    }
+}
+
+impl Store {
+    /// Waits for the interval; while a node on a shared database has no requests and there are no events, for up to
+    /// ten times as long. It ends within the interval when that changes.
+    pub async fn pause_background_work(&self, interval: Duration) {
+        sleep(interval).await;
+        for _ in 1..IDLE_FACTOR {
+            if !self.is_shared() || !self.activity.is_idle(self.db.activity_count()) {
+                return;
+            }
+            sleep(interval).await;
+        }
+    }
+}
