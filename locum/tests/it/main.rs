@@ -29,6 +29,7 @@ mod durability;
 mod emails;
 mod engines;
 mod entitlements;
+mod event_order;
 mod exhaustion;
 mod first_run;
 mod graph;

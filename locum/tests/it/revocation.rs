@@ -58,7 +58,7 @@ fn token_is_refused_within_half_a_second_during_a_burst_of_events() {
 fn token_is_refused_within_a_second_despite_a_foreign_open_transaction() {
     let Some((first, second)) = start_two_nodes() else { return };
     let (user, suspended) = (first.new_user("revoked"), first.new_user("suspended"));
-    let transaction = first.database().open_transaction();
+    let transaction = first.database().open_transaction(false);
     use_tokens(&second, &[&user.token, &suspended.token]);
     first.run_cli(&["token", "revoke", &user.token]).assert_success();
     let delay = time_until_refused(&second, &user.token);

@@ -18,12 +18,12 @@ const STREAM: &str = "/2/posts/search/stream";
 const RULES: &str = "/2/posts/search/stream/rules";
 
 /// A word that no other test writes.
-fn word() -> String {
+pub(crate) fn word() -> String {
     format!("word{}x{}", std::process::id(), unique_number())
 }
 
 #[track_caller]
-fn add_rules(server: &TestServer, app: &TestApp, rules: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn add_rules(server: &TestServer, app: &TestApp, rules: &[(&str, &str)]) -> Vec<String> {
     let rules = rules.iter().map(|(value, tag)| json!({ "value": value, "tag": tag }));
     let body = json!({ "add": rules.collect::<Value>() });
     let created = server.send(TestRequest::post(RULES).bearer(&app.bearer).json(&body));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, WebhookReceiver, wait_until};
 
 /// A server whose apps may have many webhooks, and which does not wait long.
-fn server(args: &[&str]) -> TestServer {
+pub(crate) fn server(args: &[&str]) -> TestServer {
     let defaults = [
         "--set",
         "webhooks.per_app=50",
@@ -33,7 +33,7 @@ fn register(server: &TestServer, app: &TestApp, url: &str) -> TestResponse {
 }
 
 /// The id of a receiver that was registered.
-fn hook(server: &TestServer, app: &TestApp, receiver: &WebhookReceiver) -> String {
+pub(crate) fn hook(server: &TestServer, app: &TestApp, receiver: &WebhookReceiver) -> String {
     let created = register(server, app, &receiver.url("/hook")).assert_status(200);
     created["data"]["id"].as_str().unwrap().to_owned()
 }

@@ -71,11 +71,26 @@ impl TestDatabase {
         client
     }
 
-    /// Has a transaction with a number open until the result is dropped.
-    pub(crate) fn open_transaction(&self) -> Client {
-        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+    /// Keeps a transaction with a number of its own open until the result is dropped: in this database, or in
+    /// another one of the server.
+    pub(crate) fn open_transaction(&self, elsewhere: bool) -> Client {
+        let url = if elsewhere { admin_url().expect("it was made on a server") } else { self.url.clone() };
+        let mut client = Client::connect(&url, NoTls).expect("the PostgreSQL server answers");
         client.batch_execute("BEGIN; SELECT pg_current_xact_id()").unwrap();
         client
+    }
+
+    /// Keeps others from changing a table's rows until the result is dropped.
+    pub(crate) fn lock_rows(&self, table: &str) -> Client {
+        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        client.batch_execute(&format!("BEGIN; SELECT * FROM {table} FOR UPDATE")).unwrap();
+        client
+    }
+
+    /// What a query finds, a number.
+    pub(crate) fn query_number(&self, sql: &str) -> i64 {
+        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        client.query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
     }
 
     /// Runs statements in it.
