@@ -72,5 +72,8 @@ pub mod users;
 pub mod webhooks;
 
 pub use context::StoreContext;
-pub use db::{AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, limit_queries};
+pub use db::{
+    AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, assign_queries_to_user,
+    count_round_trips, limit_queries,
+};
 pub use store::{Store, StoreOptions};

@@ -26,7 +26,8 @@ pub struct StoreOptions {
     pub location: DatabaseLocation,
     /// The data folder; its lock file excludes a second process.
     pub data_dir: PathBuf,
-    /// The number of readers on SQLite, of connections on PostgreSQL.
+    /// Readers on SQLite. On PostgreSQL, connections for reads of requests; as many for background work, and twice as
+    /// many for writes of requests.
     pub connections: usize,
     /// 0–1023; part of every id.
     pub node: u16,
@@ -81,7 +82,7 @@ impl Store {
             credential_versions: CredentialVersions::default(),
             delivery_commits: watch::Sender::new(0),
         });
-        let open = || Database::open(&options.location, options.connections, options.node, &context);
+        let open = || Database::open(&options.location, &options.data_dir, options.connections, options.node, &context);
         let mut applied = Vec::new();
         if missing > 0 {
             if missing < migrations.len() {

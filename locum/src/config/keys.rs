@@ -72,10 +72,14 @@ config_keys! {
         /// The database; `sqlite` is the file `locum.db` in the data directory. A PostgreSQL URL takes `sslmode` and
         /// `sslrootcert` as in libpq.
         url: DatabaseUrl = Literal("sqlite");
-        /// Readers on SQLite, connections on PostgreSQL.
+        /// Readers on SQLite. On PostgreSQL, connections for requests that read; as many are for background work, and
+        /// twice as many for requests that write.
         connections: usize [1..=512] = Literal("4");
         /// The time limit of each query that a request makes; beyond it, the request fails with status 503.
         query_timeout: TimeSpan = Literal("10s");
+        /// On PostgreSQL, the time limit of each transaction of a request, including the wait for a connection; beyond
+        /// it, the request fails with status 503.
+        transaction_timeout: TimeSpan = Literal("5s");
         /// Applies pending migrations at startup.
         migrate_on_start: bool = Literal("true");
         /// How long event log entries are kept after all consumers have read them.

@@ -175,7 +175,11 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_ke
         cors_origins: origin_texts(&settings.core.cors_origins),
         body_limit: settings.limits.body_max.0,
         upload_timeout: settings.connection_limits().body_total_timeout,
-        query_limits: QueryLimits { timeout: settings.db.query_timeout.0, ..QueryLimits::default() },
+        query_limits: QueryLimits {
+            timeout: settings.db.query_timeout.0,
+            transaction_timeout: settings.db.transaction_timeout.0,
+            ..QueryLimits::default()
+        },
         page_key,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: origin_texts(&settings.core.public_origins),

@@ -1,6 +1,6 @@
 //! Jobs: work sent to a connection's thread, and the reply.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -20,6 +20,14 @@ pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
 
 pub(crate) trait DatabaseJob: Send {
     fn is_write(&self) -> bool;
+    /// The same for all jobs of the same work.
+    fn kind(&self) -> TypeId;
+    /// Whether nobody waits for it any more.
+    fn is_over(&self) -> bool;
+    /// Whose request it is, if that is known.
+    fn user(&self) -> Option<i64> {
+        self.control().and_then(|control| control.user)
+    }
     /// None if it is not a request's.
     fn control(&self) -> Option<&Arc<JobControl>>;
     /// Whether a query took too long, or its caller is gone.
@@ -67,6 +75,14 @@ impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
 impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> {
     fn is_write(&self) -> bool {
         self.is_write
+    }
+
+    fn kind(&self) -> TypeId {
+        TypeId::of::<F>()
+    }
+
+    fn is_over(&self) -> bool {
+        self.control.as_ref().is_some_and(|control| control.remaining_time().is_none() || self.reply.is_closed())
     }
 
     fn control(&self) -> Option<&Arc<JobControl>> {

@@ -16,21 +16,23 @@ mod value;
 
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
-pub use query_limits::{QueryLimits, limit_queries};
+pub use query_limits::{QueryLimits, assign_queries_to_user, count_round_trips, limit_queries};
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
 pub(crate) use sql::{SqlText, as_text, insert, insert_new, insert_with, select, sql, statement, trim_list, update};
 pub use tx::Tx;
 pub(crate) use value::{SqlValue, stored_enum};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Error, Fault};
 use tokio::sync::{oneshot, watch};
+use tokio::time::timeout_at;
 
 use crate::context::StoreContext;
-use job::{JobQueue, PendingJob};
+use job::{DatabaseJob, JobQueue, PendingJob};
+use postgres::ConnectionPools;
 use query_limits::{CallerGuard, JobControl};
 
 #[derive(Clone, Debug)]
@@ -40,9 +42,35 @@ pub enum DatabaseLocation {
     Server(String),
 }
 
+enum JobQueues {
+    Sqlite { reads: JobQueue, writes: JobQueue },
+    Postgres(ConnectionPools),
+}
+
+impl JobQueues {
+    fn push(&self, job: Box<dyn DatabaseJob>) -> Result<(), Fault> {
+        let queue = match self {
+            Self::Sqlite { reads, writes } => {
+                let queue = if job.is_write() { writes } else { reads };
+                return queue.send(job).map_err(|_| Fault::new("the store is closed"));
+            }
+            Self::Postgres(pools) if job.control().is_none() => &pools.background,
+            Self::Postgres(pools) if job.is_write() => &pools.writes,
+            Self::Postgres(pools) => &pools.reads,
+        };
+        queue.push(job)
+    }
+
+    /// Queued jobs are still run.
+    fn close(self) {
+        if let Self::Postgres(pools) = self {
+            pools.close();
+        }
+    }
+}
+
 pub(crate) struct Database {
-    write_queue: JobQueue,
-    read_queue: JobQueue,
+    queues: JobQueues,
     /// Jobs whose queries a database server is to cancel.
     cancellations: Option<crossbeam_channel::Sender<Arc<JobControl>>>,
     threads: Vec<std::thread::JoinHandle<()>>,
@@ -75,12 +103,16 @@ impl Database {
         match location {
             DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
             DatabaseLocation::File(path) => migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?),
-            DatabaseLocation::Server(url) => migrate::list_status(&mut postgres::PostgresMigrator::open(url)?),
+            DatabaseLocation::Server(url) => {
+                postgres::check_sessions(url)?;
+                migrate::list_status(&mut postgres::PostgresMigrator::open(url)?)
+            }
         }
     }
 
     pub(crate) fn open(
         location: &DatabaseLocation,
+        data_dir: &Path,
         connections: usize,
         node: u16,
         context: &Arc<StoreContext>,
@@ -93,8 +125,7 @@ impl Database {
                 let (reads, more) = sqlite::spawn_readers(path, connections, context)?;
                 threads.extend(more);
                 Ok(Self {
-                    write_queue: writes,
-                    read_queue: reads,
+                    queues: JobQueues::Sqlite { reads, writes },
                     cancellations: None,
                     threads,
                     event_listener: None,
@@ -108,12 +139,11 @@ impl Database {
             }
             DatabaseLocation::Server(url) => {
                 let (node_lock, node_thread) = postgres::claim_node_number(url, node)?;
-                let (queue, mut threads) = postgres::spawn_pool(url, connections, context, waker)?;
+                let (pools, mut threads) = postgres::spawn_pools(url, data_dir, connections, context, waker)?;
                 let (cancellations, cancelling_thread) = postgres::spawn_canceller()?;
                 threads.extend([node_thread, cancelling_thread]);
                 Ok(Self {
-                    write_queue: queue.clone(),
-                    read_queue: queue,
+                    queues: JobQueues::Postgres(pools),
                     cancellations: Some(cancellations),
                     threads,
                     event_listener: None,
@@ -145,29 +175,26 @@ impl Database {
 
     /// Returns once the transaction is durable.
     pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.run_job(&self.write_queue, work, true).await
+        self.run_job(work, true).await
     }
 
-    /// On SQLite in one snapshot; on PostgreSQL each statement has its own.
+    /// In one snapshot.
     pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.run_job(&self.read_queue, work, false).await
+        self.run_job(work, false).await
     }
 
-    async fn run_job<T: Send + 'static>(
-        &self,
-        queue: &JobQueue,
-        work: impl TransactionWork<T>,
-        writes: bool,
-    ) -> Result<T, Error> {
+    async fn run_job<T: Send + 'static>(&self, work: impl TransactionWork<T>, writes: bool) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         let control = JobControl::for_current_request();
         if control.is_some() {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
-        let job = PendingJob::new_boxed(work, reply, writes, control.clone());
-        queue.send(job).map_err(|_| Fault::new("the store is closed"))?;
-        let guard = CallerGuard { control, cancellations: self.cancellations.as_ref() };
-        let outcome = answer.await;
+        self.queues.push(PendingJob::new_boxed(work, reply, writes, control.clone()))?;
+        let guard = CallerGuard { control: control.clone(), cancellations: self.cancellations.as_ref() };
+        let outcome = match control.filter(|_| self.is_server) {
+            Some(control) => wait_until_deadline(&control, answer).await?,
+            None => answer.await,
+        };
         guard.disarm();
         let reply = outcome.map_err(|_| Fault::new("the store stopped while a job was running"))?;
         reply.into_outcome()
@@ -181,18 +208,16 @@ impl Database {
     /// As [`Database::read`], for a thread that may block.
     pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.read_queue.send(PendingJob::new_boxed(work, reply, false, None));
-        sent.map_err(|_| Fault::new("the store is closed"))?;
+        self.queues.push(PendingJob::new_boxed(work, reply, false, None))?;
         let reply = answer.blocking_recv().map_err(|_| Fault::new("the store stopped while a job was running"))?;
         reply.into_outcome()
     }
 
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
-        let Self {
-            write_queue, read_queue, cancellations, threads, sqlite_path: file, node_lock, event_listener, ..
-        } = self;
-        drop((write_queue, read_queue, cancellations, node_lock, event_listener));
+        let Self { queues, cancellations, threads, sqlite_path: file, node_lock, event_listener, .. } = self;
+        queues.close();
+        drop((cancellations, node_lock, event_listener));
         for thread in threads {
             // A panic has already been logged.
             drop(thread.join());
@@ -202,3 +227,21 @@ impl Database {
         }
     }
 }
+
+/// Whatever the connection does. A commit that was sent before the deadline has a moment more to be answered; without
+/// an answer, it is not known whether the transaction was stored.
+async fn wait_until_deadline<A>(control: &JobControl, mut answer: oneshot::Receiver<A>) -> Result<Answer<A>, Fault> {
+    let deadline = tokio::time::Instant::from_std(control.deadline);
+    if let Ok(answer) = timeout_at(deadline, &mut answer).await {
+        return Ok(answer);
+    }
+    control.abandon();
+    if control.has_started_commit()
+        && let Ok(answer) = timeout_at(deadline + postgres::COMMIT_GRACE, &mut answer).await
+    {
+        return Ok(answer);
+    }
+    Err(Fault::new("the database did not answer in time").into_transient())
+}
+
+type Answer<A> = Result<A, oneshot::error::RecvError>;

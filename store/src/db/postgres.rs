@@ -1,7 +1,19 @@
-//! PostgreSQL: a pool of threads, each with its own connection.
+//! PostgreSQL: connections, and the statements that they run.
 
+mod canceller;
+mod client;
+mod job_queue;
 mod listener;
+mod pool;
+mod server_checks;
+mod session;
+#[cfg(test)]
+mod tests;
 mod tls;
+
+pub(super) use canceller::{QueryCanceller, spawn_canceller};
+pub(super) use pool::{ConnectionPools, spawn_pools};
+pub(super) use server_checks::check_sessions;
 
 use std::error::Error as _;
 use std::num::NonZeroUsize;
@@ -10,25 +22,23 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use base::Fault;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
+use futures_util::future::join;
 use lru::LruCache;
-use postgres::error::SqlState;
-use postgres::types::ToSql;
-use postgres::{CancelToken, Client, Statement};
-use tokio::sync::watch;
+use tokio_postgres::config::LoadBalanceHosts;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Error, Statement};
 
-use super::job::{DatabaseJob, JobQueue};
 use super::query_limits::{JobControl, RowBudget};
 use super::rows::RowCells;
-use super::tx::{EngineConnection, Tx};
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
-use crate::context::StoreContext;
+use client::{PostgresClient, WaitError};
 pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
+use session::SessionLimits;
 use tls::ConnectionTarget;
 
-/// Retries after a serialization failure or a deadlock.
-const MAX_RETRIES: usize = 8;
 /// Base of the advisory lock keys that stand for nodes.
 const NODE_LOCK_BASE: i64 = 7269 << 32;
 /// Each takes 100 ms.
@@ -38,69 +48,152 @@ const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
 const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For work that no request waits for.
-const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// For each host of an address of several.
+const HOST_ATTEMPTS: usize = 3;
+/// How long the answer to a commit is waited for after its job's deadline.
+pub(super) const COMMIT_GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) struct PostgresConnection {
-    client: Client,
+    client: PostgresClient,
     target: Arc<ConnectionTarget>,
-    /// The server's limit for each statement.
-    statement_timeout: Duration,
+    /// The server's limits.
+    limits: SessionLimits,
     /// By their text. One that falls out is closed on the server as well.
     statements: LruCache<String, Statement>,
+    /// Sent together with the next statement: the end of the last transaction, and the beginning of the next.
+    unsent: String,
+    /// Where the beginning of the transaction stands in it.
+    unsent_begin: usize,
+    /// Whether the last job may have been committed.
+    has_sent_commit: bool,
+    /// The request's job that it runs.
+    control: Option<Arc<JobControl>>,
+    transaction: TransactionState,
     /// Whether the last failure was a conflict that calls for a retry.
     had_conflict: bool,
 }
 
+/// What the statements of a job run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TransactionState {
+    /// Each in a transaction of its own.
+    Autocommit,
+    /// The first and only statement of a read.
+    SingleStatement {
+        has_run: bool,
+    },
+    /// A second statement was refused: it would have seen another snapshot than the first.
+    NeedsSnapshot,
+    Open,
+}
+
 impl PostgresConnection {
     fn open(url: &str) -> Result<Self, Fault> {
-        let mut target = ConnectionTarget::parse(url)?;
-        target.config.connect_timeout(CONNECT_TIMEOUT).application_name("locum");
-        let mut client = target.connect()?;
-        client
-            .batch_execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = '60s'")
-            .map_err(Fault::context("setting up a connection"))?;
-        let statements = LruCache::new(STATEMENT_CACHE_SIZE);
-        Ok(Self {
-            client,
-            target: Arc::new(target),
-            statement_timeout: Duration::ZERO,
-            statements,
-            had_conflict: false,
-        })
+        Self::connect(&Arc::new(ConnectionTarget::parse(url)?), SessionLimits::BACKGROUND)
     }
 
-    /// Reconnects if the connection broke while it was idle.
-    fn set_statement_timeout(&mut self, url: &str, timeout: Duration) -> Result<(), Fault> {
-        if self.statement_timeout == timeout {
-            return Ok(());
-        }
-        let statement = format!("SET statement_timeout = {}", timeout.as_millis().max(1));
-        if let Err(fault) = self.batch_execute(&statement) {
-            if !fault.is_transient() {
-                return Err(fault);
+    /// If a server is refused, the hosts of the address are tried in random order.
+    fn connect(target: &Arc<ConnectionTarget>, limits: SessionLimits) -> Result<Self, Fault> {
+        let mut attempts = match target.config.get_hosts().len() {
+            0 | 1 => 0,
+            hosts => hosts.saturating_mul(HOST_ATTEMPTS),
+        };
+        let mut order = LoadBalanceHosts::Disable;
+        loop {
+            let mut connection = Self::connect_once(target, limits, order)?;
+            let Some(known) = &target.known_server else {
+                return Ok(connection);
+            };
+            match connection.find_identity()?.map_or(Ok(()), |identity| known.check(identity)) {
+                Ok(()) => return Ok(connection),
+                Err(fault) if attempts == 0 => return Err(fault),
+                Err(_) => (attempts, order) = (attempts - 1, LoadBalanceHosts::Random),
             }
-            *self = Self::open(url)?;
-            self.batch_execute(&statement)?;
         }
-        self.statement_timeout = timeout;
-        Ok(())
     }
 
-    fn statement_fault(&mut self, sql: &str, error: postgres::Error) -> Fault {
-        let clashes = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
-        self.had_conflict |= error.code().is_some_and(|code| clashes.contains(code));
-        let passing = is_transient(&error);
-        let fault = Fault::from_cause(format!("running {sql:?}"), error);
-        if passing { fault.into_transient() } else { fault }
+    fn connect_once(
+        target: &Arc<ConnectionTarget>,
+        limits: SessionLimits,
+        order: LoadBalanceHosts,
+    ) -> Result<Self, Fault> {
+        let mut connection = Self {
+            client: PostgresClient::connect(target, order, CONNECT_TIMEOUT)?,
+            target: Arc::clone(target),
+            limits,
+            statements: LruCache::new(STATEMENT_CACHE_SIZE),
+            unsent: String::new(),
+            unsent_begin: 0,
+            has_sent_commit: false,
+            control: None,
+            transaction: TransactionState::Autocommit,
+            had_conflict: false,
+        };
+        connection.set_up_session()?;
+        Ok(connection)
+    }
+
+    /// Waits for the answer to a statement, which is sent after those that are unsent.
+    fn run<T>(&mut self, sql: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
+        let limit = self.time_limit()?;
+        let unsent = std::mem::take(&mut self.unsent);
+        let client = Arc::clone(&self.client.client);
+        let answer = self.client.wait(limit, async {
+            if unsent.is_empty() {
+                return answer.await;
+            }
+            // Sent in this order, and answered in one round trip.
+            let (begun, answer) = join(client.batch_execute(&unsent), answer).await;
+            begun.and(answer)
+        });
+        answer.map_err(|error| self.statement_fault(sql, error))
+    }
+
+    /// Fails if nobody waits for the statement any more.
+    fn time_limit(&self) -> Result<Duration, Fault> {
+        if self.client.is_closed() {
+            return Err(Fault::new("the connection to PostgreSQL is lost").into_transient());
+        }
+        let limit = match &self.control {
+            Some(control) => control.remaining_time(),
+            None => Some(self.limits.answer()),
+        };
+        limit.ok_or_else(nobody_waits)
+    }
+
+    fn statement_fault(&mut self, sql: &str, error: WaitError) -> Fault {
+        match error {
+            WaitError::TimedOut(limit) => {
+                let seconds = limit.as_secs_f64();
+                Fault::new(format!("running {sql:?}: no answer within {seconds:.1} s")).into_transient()
+            }
+            WaitError::Server(error) => {
+                let clashes = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+                self.had_conflict |= error.code().is_some_and(|code| clashes.contains(code));
+                let passing = is_transient(&error);
+                let fault = Fault::from_cause(format!("running {sql:?}"), error);
+                if passing { fault.into_transient() } else { fault }
+            }
+        }
     }
 
     fn prepare_cached(&mut self, sql: &str) -> Result<Statement, Fault> {
+        match self.transaction {
+            TransactionState::SingleStatement { has_run: true } | TransactionState::NeedsSnapshot => {
+                self.transaction = TransactionState::NeedsSnapshot;
+                return Err(Fault::new("the read needs a snapshot"));
+            }
+            TransactionState::SingleStatement { has_run: false } => {
+                self.transaction = TransactionState::SingleStatement { has_run: true };
+            }
+            TransactionState::Autocommit | TransactionState::Open => {}
+        }
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(sql).map_err(|error| self.statement_fault(sql, error))?;
+        let client = Arc::clone(&self.client.client);
+        let statement = self.run(sql, client.prepare(sql))?;
         self.statements.put(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -137,8 +230,8 @@ impl PostgresConnection {
         args: &[&(dyn ToSql + Sync)],
         mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
-        let answer = self.client.query(statement, args);
-        let rows = answer.map_err(|error| self.statement_fault(sql, error))?;
+        let client = Arc::clone(&self.client.client);
+        let rows = self.run(sql, client.query(statement, args))?;
         RowBudget::start_statement().count_rows(rows.len(), sql)?;
         for row in &rows {
             if !read(&mut RowCells::new(&SqlRow::Postgres(row)))? {
@@ -151,7 +244,8 @@ impl PostgresConnection {
     pub(crate) fn exec(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
         let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
-        self.client.execute(&statement, &args).map_err(|error| self.statement_fault(sql, error))
+        let client = Arc::clone(&self.client.client);
+        self.run(sql, client.execute(&statement, &args))
     }
 
     fn lock_node(&mut self, node: u16) -> Result<bool, Fault> {
@@ -164,28 +258,68 @@ impl PostgresConnection {
         Ok(taken)
     }
 
-    /// Begins a transaction, reconnecting if the connection broke while it was idle.
-    fn begin_transaction(&mut self, url: &str, timeout: Duration) -> Result<(), Fault> {
-        self.set_statement_timeout(url, timeout)?;
-        match self.batch_execute("BEGIN") {
-            Err(fault) if fault.is_transient() => {
-                *self = Self::open(url)?;
-                self.set_statement_timeout(url, timeout)?;
-                self.batch_execute("BEGIN")
-            }
-            begun => begun,
+    /// Begins with the next statement.
+    fn begin(&mut self, begin: &str) {
+        self.unsent_begin = self.unsent.len();
+        self.unsent.push_str(begin);
+        self.transaction = TransactionState::Open;
+        self.had_conflict = false;
+        self.has_sent_commit = false;
+    }
+
+    /// Whether the transaction began; one without a statement did not.
+    fn has_begun(&mut self) -> bool {
+        self.transaction = TransactionState::Autocommit;
+        let has_begun = self.unsent.is_empty();
+        self.unsent.truncate(self.unsent_begin);
+        has_begun
+    }
+
+    /// Fails if nothing was committed, or if that is unknown because the answer was lost.
+    fn commit(&mut self) -> Result<(), Fault> {
+        if !self.has_begun() {
+            return Ok(());
+        }
+        if self.control.as_ref().is_some_and(|control| !control.start_commit()) {
+            return Err(nobody_waits());
+        }
+        let limit = self.time_limit()? + COMMIT_GRACE;
+        self.has_sent_commit = true;
+        let client: Arc<Client> = Arc::clone(&self.client.client);
+        let committed = self.client.wait(limit, client.batch_execute("COMMIT"));
+        committed.map_err(|error| self.statement_fault("COMMIT", error))
+    }
+
+    fn roll_back(&mut self) -> Result<(), Fault> {
+        if self.has_begun() { self.batch_execute("ROLLBACK") } else { Ok(()) }
+    }
+
+    /// Ends a read's transaction.
+    fn commit_with_next(&mut self) {
+        if self.has_begun() {
+            self.unsent.push_str("COMMIT; ");
         }
     }
 
-    fn batch_execute(&mut self, sql: &str) -> Result<(), Fault> {
-        self.client.batch_execute(sql).map_err(|error| self.statement_fault(sql, error))
+    fn send_unsent(&mut self) -> Result<(), Fault> {
+        let unsent = std::mem::take(&mut self.unsent);
+        if unsent.is_empty() { Ok(()) } else { self.batch_execute(&unsent) }
     }
+
+    fn batch_execute(&mut self, sql: &str) -> Result<(), Fault> {
+        let client = Arc::clone(&self.client.client);
+        self.run(sql, client.batch_execute(sql))
+    }
+}
+
+fn nobody_waits() -> Fault {
+    Fault::new("nobody waits for the transaction any more").into_transient()
 }
 
 /// Whether the server is unavailable or out of resources: the connection broke, or the SQLSTATE is in class 08
 /// (connection), 53 (resources) or 57 (shutdown, statement over its time limit), or says that a lock was not granted
 /// in time (55P03) or that the transaction was idle for too long (25P03).
-fn is_transient(error: &postgres::Error) -> bool {
+fn is_transient(error: &Error) -> bool {
     let classes = ["08", "53", "57", "55P03", "25P03"];
     let broken = error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
     broken
@@ -232,143 +366,24 @@ fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fau
     Err(Fault::new(format!("another process is at work on this database as node {node}")))
 }
 
-/// Starts `count` threads on one queue. The first connection is opened at once, so that a wrong address fails at
-/// startup; the others are opened on first use.
-pub(crate) fn spawn_pool(
-    url: &str,
-    count: usize,
-    context: &Arc<StoreContext>,
-    waker: Arc<watch::Sender<u64>>,
-) -> Result<(JobQueue, Vec<JoinHandle<()>>), Fault> {
-    let (queue, jobs) = unbounded::<Box<dyn DatabaseJob>>();
-    let mut first = Some(PostgresConnection::open(url)?);
-    let threads = (0..count.max(1)).map(|_| {
-        let mut worker = PoolWorker {
-            url: url.to_owned(),
-            conn: first.take(),
-            context: Arc::clone(context),
-            waker: Arc::clone(&waker),
-        };
-        let jobs = jobs.clone();
-        thread::Builder::new()
-            .name("store-pool".to_owned())
-            .spawn(move || worker.run_jobs(&jobs))
-            .map_err(Fault::context("starting a thread"))
-    });
-    Ok((queue, threads.collect::<Result<_, _>>()?))
-}
-
-/// Cancels the query that a connection runs.
-pub(super) struct QueryCanceller {
-    token: CancelToken,
-    target: Arc<ConnectionTarget>,
-}
-
-impl QueryCanceller {
-    /// Connects, which blocks.
-    pub(super) fn cancel_query(&self) -> Result<(), Fault> {
-        self.target.cancel_query(&self.token)
-    }
-}
-
-/// Starts the thread that cancels the queries of abandoned jobs.
-pub(crate) fn spawn_canceller() -> Result<(Sender<Arc<JobControl>>, JoinHandle<()>), Fault> {
-    let (queue, jobs) = unbounded::<Arc<JobControl>>();
-    let run = move || jobs.iter().for_each(|control| control.cancel_query());
-    let thread = thread::Builder::new().name("store-canceller".to_owned()).spawn(run);
-    Ok((queue, thread.map_err(Fault::context("starting a thread"))?))
-}
-
-/// The query can be cancelled while the job runs, and not afterwards.
-fn run_read_job(conn: &mut PostgresConnection, job: &mut dyn DatabaseJob, context: &StoreContext) -> bool {
-    let Some(control) = job.control().map(Arc::clone) else {
-        return job.run(&mut Tx::new(EngineConnection::Postgres(conn), context));
-    };
-    let canceller = QueryCanceller { token: conn.client.cancel_token(), target: Arc::clone(&conn.target) };
-    *control.canceller.lock() = Some(canceller);
-    // Abandoned before: the canceller found nothing to cancel.
-    let succeeded = !control.is_abandoned() && job.run(&mut Tx::new(EngineConnection::Postgres(conn), context));
-    *control.canceller.lock() = None;
-    succeeded
-}
-
-struct PoolWorker {
-    url: String,
-    conn: Option<PostgresConnection>,
-    context: Arc<StoreContext>,
-    waker: Arc<watch::Sender<u64>>,
-}
-
-impl PoolWorker {
-    fn run_jobs(&mut self, jobs: &Receiver<Box<dyn DatabaseJob>>) {
-        while let Ok(mut job) = jobs.recv() {
-            if job.control().is_some_and(|control| control.is_abandoned()) {
-                continue;
-            }
-            let commit = self.run_job(job.as_mut());
-            // A connection that is broken or still inside a transaction is never used again.
-            if commit.is_err() || self.conn.as_ref().is_some_and(|conn| conn.client.is_closed()) {
-                self.conn = None;
-            }
-            job.finish(commit.map_err(Arc::new));
-        }
-    }
-
-    fn run_job(&mut self, job: &mut dyn DatabaseJob) -> Result<(), Fault> {
-        let conn = match &mut self.conn {
-            Some(conn) => conn,
-            none => none.insert(PostgresConnection::open(&self.url)?),
-        };
-        let timeout = job.control().map_or(BACKGROUND_TIMEOUT, |control| control.limits.timeout);
-        if !job.is_write() {
-            conn.set_statement_timeout(&self.url, timeout)?;
-            let read = run_read_job(conn, job, &self.context);
-            // One that broke while it was idle is noticed only now.
-            if !read && conn.client.is_closed() {
-                *conn = PostgresConnection::open(&self.url)?;
-                conn.set_statement_timeout(&self.url, timeout)?;
-                run_read_job(conn, job, &self.context);
-            }
-            return Ok(());
-        }
-        for _ in 0..MAX_RETRIES {
-            conn.had_conflict = false;
-            conn.begin_transaction(&self.url, timeout)?;
-            let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
-            let keep = job.run(&mut tx);
-            let marks = tx.effects;
-            let ended = conn.batch_execute(if keep { "COMMIT" } else { "ROLLBACK" });
-            if conn.had_conflict {
-                drop(conn.batch_execute("ROLLBACK"));
-                continue;
-            }
-            ended?;
-            if keep {
-                marks.publish(&self.context, &self.waker);
-            }
-            return Ok(());
-        }
-        Err(Fault::new("other transactions got in the way too often").into_transient())
-    }
-}
-
 pub(crate) struct PostgresMigrator(PostgresConnection);
 
 impl PostgresMigrator {
     pub(crate) fn open(url: &str) -> Result<Self, Fault> {
-        PostgresConnection::open(url).map(Self)
+        let target = Arc::new(ConnectionTarget::parse(url)?);
+        PostgresConnection::connect(&target, SessionLimits::MIGRATION).map(Self)
     }
 }
 
 impl migrate::MigrationTarget for PostgresMigrator {
     fn lock_schema(&mut self) -> Result<(), Fault> {
-        let locked = self.0.client.batch_execute("SELECT pg_advisory_lock(7268)");
+        let locked = self.0.batch_execute("SELECT pg_advisory_lock(7268)");
         locked.map_err(Fault::context("waiting for another migration"))
     }
 
     fn run_script(&mut self, script: &str) -> Result<(), Fault> {
         let script = dialect::to_postgres(script);
-        self.0.client.batch_execute(&script).map_err(Fault::context("running a migration"))
+        self.0.batch_execute(&script).map_err(Fault::context("running a migration"))
     }
 
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {

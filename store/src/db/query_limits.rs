@@ -1,8 +1,8 @@
 //! Limits of the queries that requests make. A request's future carries them to the threads of the database.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use base::Fault;
@@ -17,28 +17,53 @@ pub struct QueryLimits {
     pub timeout: Duration,
     /// The most rows that one query may return.
     pub max_rows: usize,
+    /// On a database server, the longest time from queueing a transaction to its answer.
+    pub transaction_timeout: Duration,
 }
 
 impl Default for QueryLimits {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(10), max_rows: 1_000_000 }
+        let (timeout, transaction_timeout) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { timeout, max_rows: 1_000_000, transaction_timeout }
     }
 }
 
+struct RequestScope {
+    limits: QueryLimits,
+    user: Cell<Option<i64>>,
+    round_trips: Arc<AtomicU64>,
+}
+
 tokio::task_local! {
-    static REQUEST_LIMITS: QueryLimits;
+    static REQUEST: RequestScope;
 }
 
 /// Limits the queries of `work`. When the future is dropped, jobs that have not begun are not run, and a running read
 /// is interrupted.
 pub fn limit_queries<T>(limits: QueryLimits, work: impl Future<Output = T>) -> impl Future<Output = T> {
-    REQUEST_LIMITS.scope(limits, work)
+    REQUEST.scope(RequestScope { limits, user: Cell::new(None), round_trips: Arc::default() }, work)
+}
+
+/// Names the user of the current request: one user's writes never take all connections of a database server.
+pub fn assign_queries_to_user(user: i64) {
+    // Outside of a request, nothing is limited.
+    let _outside = REQUEST.try_with(|request| request.user.set(Some(user)));
+}
+
+/// How often the current request has waited for a database server.
+pub fn count_round_trips() -> u64 {
+    REQUEST.try_with(|request| request.round_trips.load(Ordering::Relaxed)).unwrap_or(0)
 }
 
 /// Shared by a job of a request and its caller.
 pub(crate) struct JobControl {
     pub(super) limits: QueryLimits,
+    pub(super) user: Option<i64>,
+    /// Of the request.
+    pub(super) round_trips: Arc<AtomicU64>,
+    pub(super) deadline: Instant,
     is_abandoned: AtomicBool,
+    has_started_commit: AtomicBool,
     /// On PostgreSQL, while a read runs.
     pub(super) canceller: Mutex<Option<QueryCanceller>>,
 }
@@ -46,13 +71,43 @@ pub(crate) struct JobControl {
 impl JobControl {
     /// None outside of a request.
     pub(super) fn for_current_request() -> Option<Arc<Self>> {
-        let limits = REQUEST_LIMITS.try_get().ok()?;
-        let is_abandoned = AtomicBool::new(false);
-        Some(Arc::new(Self { limits, is_abandoned, canceller: Mutex::new(None) }))
+        let in_request =
+            |request: &RequestScope| (request.limits, request.user.get(), Arc::clone(&request.round_trips));
+        let (limits, user, round_trips) = REQUEST.try_with(in_request).ok()?;
+        Some(Arc::new(Self {
+            limits,
+            user,
+            round_trips,
+            deadline: monotonic_now() + limits.transaction_timeout,
+            is_abandoned: AtomicBool::new(false),
+            has_started_commit: AtomicBool::new(false),
+            canceller: Mutex::new(None),
+        }))
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
         self.is_abandoned.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
+    }
+
+    /// Until the deadline; none if nobody waits any more.
+    pub(super) fn remaining_time(&self) -> Option<Duration> {
+        let remaining = self.deadline.saturating_duration_since(monotonic_now());
+        (!self.is_abandoned() && !remaining.is_zero()).then_some(remaining)
+    }
+
+    /// False if the caller is gone. One that leaves later finds [`JobControl::has_started_commit`]: each side writes
+    /// before it reads.
+    pub(super) fn start_commit(&self) -> bool {
+        self.has_started_commit.store(true, Ordering::SeqCst);
+        !self.is_abandoned()
+    }
+
+    pub(super) fn has_started_commit(&self) -> bool {
+        self.has_started_commit.load(Ordering::SeqCst)
     }
 
     /// Asks the database server to cancel the job's query, if it still runs.
@@ -82,9 +137,10 @@ impl CallerGuard<'_> {
 impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
         if let Some(control) = self.control.take() {
-            control.is_abandoned.store(true, Ordering::SeqCst);
+            control.abandon();
             if let Some(queue) = self.cancellations {
-                drop(queue.send(control));
+                // If the queue is full, the query ends at its time limit.
+                drop(queue.try_send(control));
             }
         }
     }

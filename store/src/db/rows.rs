@@ -8,7 +8,7 @@ use super::value::{SqlRow, SqlValue};
 /// A value of one column.
 pub(crate) trait ColumnValue: Sized {
     /// `i64`, `String` or `Vec<u8>`, or an option of one.
-    type Stored: FromSql + for<'a> postgres::types::FromSql<'a>;
+    type Stored: FromSql + for<'a> tokio_postgres::types::FromSql<'a>;
 
     fn from_stored(stored: Self::Stored) -> Result<Self, Fault>;
 
@@ -81,7 +81,7 @@ impl<K> ColumnValue for Vec<Id<K>> {
 
 impl<T: ColumnValue> ColumnValue for Option<T>
 where
-    Option<T::Stored>: FromSql + for<'a> postgres::types::FromSql<'a>,
+    Option<T::Stored>: FromSql + for<'a> tokio_postgres::types::FromSql<'a>,
 {
     type Stored = Option<T::Stored>;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use base::{Fault, Id};
 use bytes::BytesMut;
-use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SqlValue<'a> {
@@ -94,7 +94,7 @@ impl ToSql for SqlValue<'_> {
 /// A row of either engine.
 pub(crate) enum SqlRow<'r, 's> {
     Sqlite(&'r rusqlite::Row<'s>),
-    Postgres(&'r postgres::Row),
+    Postgres(&'r tokio_postgres::Row),
 }
 
 impl SqlRow<'_, '_> {
@@ -102,7 +102,7 @@ impl SqlRow<'_, '_> {
     #[inline] // read for every cell, from every module
     pub(super) fn get<T>(&self, cell: usize) -> Result<T, Fault>
     where
-        T: rusqlite::types::FromSql + for<'a> postgres::types::FromSql<'a>,
+        T: rusqlite::types::FromSql + for<'a> tokio_postgres::types::FromSql<'a>,
     {
         match self {
             Self::Sqlite(row) => row.get(cell).map_err(Fault::context("reading a cell")),

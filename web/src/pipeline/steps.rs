@@ -221,6 +221,9 @@ impl ServerState {
         let caller = caller.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Missing))?;
         trace.app = Some(caller.app_id);
         trace.user = caller.user;
+        if let Some(user) = caller.user {
+            store::assign_queries_to_user(user.get());
+        }
         if caller.credential == Credential::OAuth1 {
             trace.access_level = Some(access_level_name(caller.permission));
         }

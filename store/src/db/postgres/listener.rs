@@ -10,7 +10,6 @@ use base::Fault;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, sleep_until};
 
-pub(super) use session::ConnectionDriver;
 use session::ListenerSession;
 
 /// Collects commits that follow each other into one batch.

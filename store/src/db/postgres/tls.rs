@@ -9,24 +9,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Fault, percent};
-use postgres::config::{Host, SslMode};
-use postgres::error::SqlState;
-use postgres::{CancelToken, Client, Config, NoTls};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::{WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use tokio::time::timeout;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{CancelToken, Client, Config, Connection, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::listener::ConnectionDriver;
+use super::CONNECT_TIMEOUT;
+use super::server_checks::KnownServer;
 
 /// Value of `sslrootcert` for the authorities that the system trusts.
 const SYSTEM_ROOTS: &str = "system";
 /// What clients call the protocol inside TLS, as PostgreSQL 17 wants it for `sslnegotiation=direct`.
 const ALPN_PROTOCOL: &[u8] = b"postgresql";
+
+/// How long sent bytes may stay without acknowledgement.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(5);
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+const KEEPALIVE_RETRIES: u32 = 3;
 
 /// How much TLS a connection must have; the names are libpq's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,18 +78,18 @@ impl TlsMode {
 /// A server, and how it is connected to.
 pub(super) struct ConnectionTarget {
     pub(super) config: Config,
-    async_config: tokio_postgres::Config,
     mode: TlsMode,
     /// None where any certificate will do.
     roots: Option<Arc<RootCertStore>>,
+    /// None where any server will do.
+    pub(super) known_server: Option<KnownServer>,
 }
 
 impl ConnectionTarget {
     pub(super) fn parse(url: &str) -> Result<Self, Fault> {
         let options = TlsOptions::extract(url)?;
-        let async_config: tokio_postgres::Config =
-            options.url.parse().map_err(Fault::context("the database address"))?;
-        let config = Config::from(async_config.clone());
+        let mut config: Config = options.url.parse().map_err(Fault::context("the database address"))?;
+        limit_waits(&mut config);
         let is_local = |host: &Host| matches!(host, Host::Unix(_));
         let mode = match options.mode {
             // A socket of this machine has no TLS, whatever is asked for.
@@ -104,14 +111,18 @@ impl ConnectionTarget {
             Some(file) => Some(roots_from_file(Path::new(file))?),
             None => None,
         };
-        Ok(Self { config, async_config, mode, roots: roots.map(Arc::new) })
+        Ok(Self { config, mode, roots: roots.map(Arc::new), known_server: None })
     }
 
     /// Connects; a mode that leaves the choice tries the other way where the server refuses the first.
-    pub(super) fn connect(&self) -> Result<Client, Fault> {
+    pub(super) async fn connect(
+        &self,
+        order: LoadBalanceHosts,
+        driver: &impl ConnectionDriver,
+    ) -> Result<Client, Fault> {
         let mut first_error = None;
         for attempt in self.mode.attempts() {
-            match self.connect_once(*attempt)? {
+            match self.connect_once(*attempt, order, driver).await? {
                 Ok(client) => return Ok(client),
                 Err(error) => {
                     let may_differ = depends_on_tls(&error);
@@ -122,60 +133,34 @@ impl ConnectionTarget {
                 }
             }
         }
-        Err(connect_fault(first_error))
-    }
-
-    /// As [`Self::connect`], on the current runtime, which also runs `driver`; each attempt takes at most `limit`.
-    pub(super) async fn connect_async(
-        &self,
-        limit: Duration,
-        driver: &ConnectionDriver,
-    ) -> Result<tokio_postgres::Client, Fault> {
-        let mut first_error = None;
-        for attempt in self.mode.attempts() {
-            let connecting = timeout(limit, self.connect_async_once(*attempt, driver));
-            let connected = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))?;
-            match connected? {
-                Ok(client) => return Ok(client),
-                Err(error) => {
-                    let may_differ = depends_on_tls(&error);
-                    first_error.get_or_insert(error);
-                    if !may_differ {
-                        break;
-                    }
-                }
-            }
-        }
-        Err(connect_fault(first_error))
-    }
-
-    async fn connect_async_once(
-        &self,
-        attempt: SslMode,
-        driver: &ConnectionDriver,
-    ) -> Result<Result<tokio_postgres::Client, postgres::Error>, Fault> {
-        let mut config = self.async_config.clone();
-        config.ssl_mode(attempt);
-        if attempt == SslMode::Disable {
-            return Ok(config.connect(NoTls).await.map(|(client, connection)| driver.spawn(client, connection)));
-        }
-        let tls = MakeRustlsConnect::new(self.client_config()?);
-        Ok(config.connect(tls).await.map(|(client, connection)| driver.spawn(client, connection)))
+        let connecting = "connecting to PostgreSQL";
+        let fault = first_error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
+        Err(fault.into_transient())
     }
 
     /// The token knows whether its connection uses TLS.
-    pub(super) fn cancel_query(&self, token: &CancelToken) -> Result<(), Fault> {
+    pub(super) async fn cancel_query(&self, token: &CancelToken) -> Result<(), Fault> {
         let cancelled = token.cancel_query(MakeRustlsConnect::new(self.client_config()?));
-        cancelled.map_err(Fault::context("cancelling a query"))
+        cancelled.await.map_err(Fault::context("cancelling a query"))
     }
 
-    fn connect_once(&self, attempt: SslMode) -> Result<Result<Client, postgres::Error>, Fault> {
+    async fn connect_once(
+        &self,
+        attempt: SslMode,
+        order: LoadBalanceHosts,
+        driver: &impl ConnectionDriver,
+    ) -> Result<Result<Client, tokio_postgres::Error>, Fault> {
         let mut config = self.config.clone();
         config.ssl_mode(attempt);
+        // The address may ask for it, too.
+        if order == LoadBalanceHosts::Random {
+            config.load_balance_hosts(order);
+        }
         Ok(if attempt == SslMode::Disable {
-            config.connect(NoTls)
+            config.connect(NoTls).await.map(|(client, connection)| driver.spawn(client, connection))
         } else {
-            config.connect(MakeRustlsConnect::new(self.client_config()?))
+            let tls = MakeRustlsConnect::new(self.client_config()?);
+            config.connect(tls).await.map(|(client, connection)| driver.spawn(client, connection))
         })
     }
 
@@ -195,14 +180,36 @@ impl ConnectionTarget {
     }
 }
 
-fn connect_fault(error: Option<postgres::Error>) -> Fault {
-    let connecting = "connecting to PostgreSQL";
-    let fault = error.map_or_else(|| Fault::new(connecting), |error| Fault::from_cause(connecting, error));
-    fault.into_transient()
+/// A connection whose other side is silent is closed within seconds.
+fn limit_waits(config: &mut Config) {
+    config.application_name("locum").connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(TCP_USER_TIMEOUT);
+    config.keepalives(true).keepalives_idle(KEEPALIVE_IDLE);
+    config.keepalives_interval(KEEPALIVE_INTERVAL).keepalives_retries(KEEPALIVE_RETRIES);
+}
+
+/// Reads and writes on a connection while the current runtime runs.
+pub(super) trait ConnectionDriver {
+    fn spawn<S>(&self, client: Client, connection: Connection<Socket, S>) -> Client
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+}
+
+/// For connections without notifications.
+pub(super) struct PlainDriver;
+
+impl ConnectionDriver for PlainDriver {
+    #[expect(clippy::disallowed_methods, reason = "each connection has a runtime of its own")]
+    fn spawn<S>(&self, client: Client, connection: Connection<Socket, S>) -> Client
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        tokio::spawn(connection);
+        client
+    }
 }
 
 /// Whether a failure may be due to TLS or to its absence: the handshake, or the server's rules on who may connect.
-fn depends_on_tls(error: &postgres::Error) -> bool {
+fn depends_on_tls(error: &tokio_postgres::Error) -> bool {
     use std::error::Error as _;
     let handshake = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
     let handshake = handshake.and_then(io::Error::get_ref);

@@ -16,8 +16,9 @@ const SLOW_INSERT: &str = "INSERT INTO meta (key, value) WITH RECURSIVE n (i) AS
                            SELECT i + 1 FROM n WHERE i < 100000000000) SELECT 'slow', CAST(MAX(i) AS TEXT) FROM n";
 const TEN_ROWS: &str = "WITH RECURSIVE n (i) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < 10) \
                         SELECT i FROM n";
-const SHORT: QueryLimits = QueryLimits { timeout: Duration::from_millis(50), max_rows: 9 };
-const LONG: QueryLimits = QueryLimits { timeout: Duration::from_hours(1), max_rows: 10 };
+const SHORT: QueryLimits = QueryLimits { max_rows: 9, timeout: Duration::from_millis(50), ..LONG };
+const LONG: QueryLimits =
+    QueryLimits { timeout: Duration::from_hours(1), max_rows: 10, transaction_timeout: Duration::from_hours(1) };
 
 fn on_each_engine(test: impl AsyncFn(&Arc<Store>)) {
     let folder = TempDir::new().unwrap();

@@ -9,11 +9,12 @@ use base::Fault;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
+use tokio_postgres::config::LoadBalanceHosts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Connection, Row, Statement};
+use tokio_postgres::{AsyncMessage, Client, Connection, Row, Socket, Statement};
 
-use super::super::tls::ConnectionTarget;
+use super::super::tls::{ConnectionDriver, ConnectionTarget};
 use super::EventListenerOptions;
 use crate::event_log::sequencer_sql::{self, BATCH_SIZE, LEASE};
 
@@ -70,7 +71,9 @@ impl ListenerSession {
             appended: Arc::clone(&options.appended),
         });
         let target = ConnectionTarget::parse(&options.url)?;
-        let client = target.connect_async(ANSWER_TIMEOUT, &ConnectionDriver(Arc::clone(&signals))).await?;
+        let driver = NotificationDriver(Arc::clone(&signals));
+        let connecting = timeout(ANSWER_TIMEOUT, target.connect(LoadBalanceHosts::Disable, &driver));
+        let client = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))??;
         await_answer(client.batch_execute(SET_UP_SQL)).await?;
         let acquire = await_answer(client.prepare(sequencer_sql::ACQUIRE)).await?;
         let number_batch = await_answer(client.prepare(sequencer_sql::NUMBER_BATCH)).await?;
@@ -237,24 +240,22 @@ async fn await_answer<T>(answer: impl Future<Output = Result<T, tokio_postgres::
 }
 
 /// Reads the messages of a connection until it is closed.
-pub(crate) struct ConnectionDriver(Arc<SessionSignals>);
+struct NotificationDriver(Arc<SessionSignals>);
 
-impl ConnectionDriver {
+impl ConnectionDriver for NotificationDriver {
     #[expect(clippy::disallowed_methods, reason = "the task is on the listener's own runtime and ends with the client")]
-    pub(crate) fn spawn<S, T>(&self, client: Client, connection: Connection<S, T>) -> Client
+    fn spawn<S>(&self, client: Client, connection: Connection<Socket, S>) -> Client
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         drop(tokio::spawn(read_messages(connection, Arc::clone(&self.0))));
         client
     }
 }
 
-async fn read_messages<S, T>(mut connection: Connection<S, T>, signals: Arc<SessionSignals>)
+async fn read_messages<S>(mut connection: Connection<Socket, S>, signals: Arc<SessionSignals>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
-    T: AsyncRead + AsyncWrite + Unpin,
 {
     while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
         let AsyncMessage::Notification(notification) = message else {

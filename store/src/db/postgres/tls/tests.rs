@@ -74,8 +74,8 @@ impl TlsServer {
         let line = if on { "on" } else { "off" };
         let sql = format!("ALTER SYSTEM SET ssl = {line}");
         let mut admin = self.open("localhost", "sslmode=prefer").unwrap();
-        admin.client.batch_execute(&sql).unwrap();
-        admin.client.batch_execute("SELECT pg_reload_conf(), pg_sleep(0.3)").unwrap();
+        admin.batch_execute(&sql).unwrap();
+        admin.batch_execute("SELECT pg_reload_conf(), pg_sleep(0.3)").unwrap();
     }
 
     /// As what `pg_hba.conf` lets in.

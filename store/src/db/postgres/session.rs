@@ -1,0 +1,80 @@
+//! The settings of a session: every wait of the server for its client or for a lock has a limit.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::Fault;
+
+use super::{CONNECT_TIMEOUT, PostgresConnection};
+use crate::db::query_limits::QueryLimits;
+
+/// For work that no request waits for.
+const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
+/// Longer than the server's limits, so that its error arrives.
+const ANSWER_GRACE: Duration = Duration::from_secs(5);
+
+/// Whatever the session is for. A node that freezes or is cut off inside a transaction holds its locks for as long as
+/// the first says. A server of an older version does not have all of them.
+const COMMON_SETTINGS: [(&str, &str); 6] = [
+    ("idle_in_transaction_session_timeout", "4s"),
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "10s"),
+    ("client_connection_check_interval", "1s"),
+];
+
+/// Zero stands for no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SessionLimits {
+    /// For each statement.
+    pub(super) statement: Duration,
+    /// For each lock.
+    pub(super) lock: Duration,
+}
+
+impl SessionLimits {
+    pub(super) const BACKGROUND: Self = Self { statement: BACKGROUND_TIMEOUT, lock: Duration::from_secs(10) };
+    /// Another migration may take hours.
+    pub(super) const MIGRATION: Self = Self { statement: Duration::ZERO, lock: Duration::ZERO };
+
+    pub(super) fn for_request(limits: &QueryLimits) -> Self {
+        Self { statement: limits.timeout.min(limits.transaction_timeout), lock: Duration::from_secs(2) }
+    }
+
+    /// How long an answer is waited for where no request does.
+    pub(super) const fn answer(&self) -> Duration {
+        if self.statement.is_zero() { Duration::MAX } else { self.statement.saturating_add(ANSWER_GRACE) }
+    }
+}
+
+impl PostgresConnection {
+    pub(super) fn set_up_session(&mut self) -> Result<(), Fault> {
+        let mut values = String::new();
+        for (name, value) in COMMON_SETTINGS {
+            let _infallible = write!(values, "('{name}', '{value}'), ");
+        }
+        let SessionLimits { statement, lock } = self.limits;
+        let (statement, lock) = (statement.as_millis(), lock.as_millis());
+        // Only some systems let the server check connections.
+        let sql = format!(
+            "SELECT set_config(s.name, v.setting, false) FROM pg_settings s JOIN (VALUES {values}\
+             ('statement_timeout', '{statement}'), ('lock_timeout', '{lock}')) AS v (name, setting) ON v.name = s.name \
+             WHERE s.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'"
+        );
+        let client = Arc::clone(&self.client.client);
+        let answer = self.client.wait(CONNECT_TIMEOUT, client.batch_execute(&sql));
+        answer.map_err(|error| self.statement_fault(&sql, error))
+    }
+
+    pub(super) fn limit_statements(&mut self, limits: SessionLimits) -> Result<(), Fault> {
+        if self.limits != limits {
+            let SessionLimits { statement, lock } = limits;
+            let (statement, lock) = (statement.as_millis().max(1), lock.as_millis());
+            self.batch_execute(&format!("SET statement_timeout = {statement}; SET lock_timeout = {lock}"))?;
+            self.limits = limits;
+        }
+        Ok(())
+    }
+}
