@@ -50,6 +50,7 @@ pub struct ServerMetrics {
     registry: Mutex<Registry>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabel, Histogram, DurationHistogram>,
+    round_trips: Family<RouteLabel, Counter>,
     in_flight: Gauge,
     task_restarts: Family<TaskLabel, Counter>,
     pub panics: Counter,
@@ -62,11 +63,13 @@ impl Default for ServerMetrics {
         let mut registry = Registry::with_prefix("locum");
         let requests = Family::default();
         let durations = Family::new_with_constructor(DurationHistogram);
+        let round_trips = Family::default();
         let (in_flight, panics) = (Gauge::default(), Counter::default());
         let task_restarts = Family::default();
         let (faults, limited) = (Counter::default(), Counter::default());
         registry.register("requests", "Requests completed", requests.clone());
         registry.register("request_seconds", "Time from request head to response", durations.clone());
+        registry.register("database_round_trips", "Waits of requests for a database server", round_trips.clone());
         registry.register("requests_in_flight", "Requests in flight", in_flight.clone());
         registry.register("panics", "Handlers that panicked", panics.clone());
         registry.register("faults", "Internal errors", faults.clone());
@@ -77,7 +80,7 @@ impl Default for ServerMetrics {
             task_restarts.clone(),
         );
         let registry = Mutex::new(registry);
-        Self { registry, requests, durations, in_flight, task_restarts, panics, faults, limited }
+        Self { registry, requests, durations, round_trips, in_flight, task_restarts, panics, faults, limited }
     }
 }
 
@@ -124,6 +127,12 @@ impl ServerMetrics {
         let labels = RequestLabels { route, method: method_label(method), status: status_class(status) };
         self.requests.get_or_create(&labels).inc();
         self.durations.get_or_create(&RouteLabel { route }).observe(duration.as_secs_f64());
+    }
+
+    pub fn record_round_trips(&self, route: &'static str, count: u64) {
+        if count > 0 {
+            self.round_trips.get_or_create(&RouteLabel { route }).inc_by(count);
+        }
     }
 
     pub fn render_text(&self) -> Result<String, Fault> {

@@ -287,9 +287,15 @@ impl Handler for ApiServer {
         let outcome = {
             // Pinned, since moving a future of this size costs more than what limits it.
             let work = std::pin::pin!(shared.process_request(incoming, &mut trace));
+            let work = async { (work.await, store::count_round_trips()) };
             let work = store::limit_queries(shared.config.query_limits, work);
             panic_guard::catch_panic(work).await
         };
+        let (outcome, round_trips) = match outcome {
+            Ok((outcome, round_trips)) => (Ok(outcome), round_trips),
+            Err(panic) => (Err(panic), 0),
+        };
+        shared.metrics.record_round_trips(trace.route, round_trips);
         let reply = shared.finalize_reply(outcome, &head, &mut trace);
         shared.finish_response(reply, &head, &trace)
     }
