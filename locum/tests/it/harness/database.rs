@@ -66,7 +66,7 @@ impl TestDatabase {
 
     /// Keeps everyone else from a table until the result is dropped.
     pub(crate) fn lock_table(&self, table: &str) -> Client {
-        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        let mut client = self.connect();
         client.batch_execute(&format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")).unwrap();
         client
     }
@@ -82,15 +82,47 @@ impl TestDatabase {
 
     /// Keeps others from changing a table's rows until the result is dropped.
     pub(crate) fn lock_rows(&self, table: &str) -> Client {
-        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
+        let mut client = self.connect();
         client.batch_execute(&format!("BEGIN; SELECT * FROM {table} FOR UPDATE")).unwrap();
         client
     }
 
     /// What a query finds, a number.
     pub(crate) fn query_number(&self, sql: &str) -> i64 {
-        let mut client = Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers");
-        client.query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
+        self.connect().query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error:?}")).get(0)
+    }
+
+    /// The same database, reached at another address.
+    pub(super) fn at_address(mut self, address: std::net::SocketAddr) -> Self {
+        let server = self.server_address();
+        self.url = self.url.replacen(&server, &address.to_string(), 1);
+        self
+    }
+
+    /// Host and port.
+    pub(super) fn server_address(&self) -> String {
+        let (_, rest) = self.url.split_once("://").expect("postgres://user@host:port/database");
+        let (authority, _) = rest.split_once('/').expect("postgres://user@host:port/database");
+        authority.rsplit('@').next().expect("a part").to_owned()
+    }
+
+    pub(crate) fn connect(&self) -> Client {
+        Client::connect(&self.url, NoTls).expect("the PostgreSQL server answers")
+    }
+
+    /// Connections that wait for a lock.
+    pub(crate) fn count_waiting_for_locks(&self) -> i64 {
+        self.count_connections("wait_event_type = 'Lock'")
+    }
+
+    /// Connections of servers that are inside a transaction.
+    pub(crate) fn count_open_transactions(&self) -> i64 {
+        self.count_connections("state LIKE 'idle in transaction%' AND application_name = 'locum'")
+    }
+
+    fn count_connections(&self, condition: &str) -> i64 {
+        let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND";
+        self.query_number(&format!("{sql} {condition}"))
     }
 
     /// Runs statements in it.

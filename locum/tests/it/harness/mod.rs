@@ -8,6 +8,7 @@ mod request;
 mod response_log;
 mod server;
 mod stream_client;
+mod tcp_proxy;
 mod user;
 mod webhook_receiver;
 
@@ -18,6 +19,7 @@ pub(crate) use process::{CommandOutput, locum_command, locum_command_with_socket
 pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_encode};
 pub(crate) use server::{TestServer, keep_for_test, shared_server};
 pub(crate) use stream_client::StreamClient;
+pub(crate) use tcp_proxy::TcpProxy;
 pub(crate) use user::{TestApp, TestUser};
 pub(crate) use webhook_receiver::{CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256};
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::net::TcpListener;
+use std::net::{TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::Child;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use super::process::{
     CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
 };
 use super::{
-    DatabaseEngine, PostgresServer, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
+    DatabaseEngine, PostgresServer, TcpProxy, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
     unique_number, wait_until,
 };
 
@@ -82,6 +82,17 @@ impl TestServer {
         let mut server = Self::prepare(args);
         server.restart();
         server
+    }
+
+    /// Starts a server whose connections to the database server go through a proxy.
+    pub(crate) fn start_behind_proxy(args: &[&str]) -> (Self, TcpProxy) {
+        let mut server = Self::prepare(args);
+        let database = server.database.take().and_then(Arc::into_inner).expect("the suite runs on PostgreSQL");
+        let target = database.server_address().to_socket_addrs().unwrap().next().unwrap();
+        let proxy = TcpProxy::start(target);
+        server.database = Some(Arc::new(database.at_address(proxy.address)));
+        server.restart();
+        (server, proxy)
     }
 
     /// Starts a real network, `locum serve`, as far as one can be on this machine.
