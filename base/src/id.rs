@@ -127,7 +127,7 @@ impl<K> fmt::Display for Id<K> {
 #[derive(Debug)]
 pub struct IdGenerator {
     clock: Clock,
-    node: i64,
+    node: AtomicI64,
     /// Milliseconds since the epoch and sequence of the last id, without the node bits.
     last: AtomicI64,
 }
@@ -136,7 +136,7 @@ impl IdGenerator {
     /// `node` is 0–1023. Ids stay above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
         let last = pack_sequence(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
-        Self { clock, node: i64::from(node & 0x3ff), last: AtomicI64::new(last) }
+        Self { clock, node: AtomicI64::new(node_bits(node)), last: AtomicI64::new(last) }
     }
 
     pub fn next<K>(&self) -> Id<K> {
@@ -146,7 +146,12 @@ impl IdGenerator {
         let last = self.last.fetch_update(order, order, step).unwrap_or_else(|last| last);
         let packed = now.max(last + 1);
         let (ms, sequence) = (packed >> SEQUENCE_BITS, packed & ((1 << SEQUENCE_BITS) - 1));
-        Id::new((ms << LOW_BITS) | (self.node << SEQUENCE_BITS) | sequence)
+        Id::new((ms << LOW_BITS) | (self.node.load(order) << SEQUENCE_BITS) | sequence)
+    }
+
+    /// Changes the node of the ids issued from here on; `node` is 0–1023.
+    pub fn set_node(&self, node: u16) {
+        self.node.store(node_bits(node), atomic::Ordering::Relaxed);
     }
 
     /// Makes the ids issued from here on greater than `id`, after an import of newer ids.
@@ -154,6 +159,18 @@ impl IdGenerator {
         let floor = pack_sequence(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
         self.last.fetch_max(floor, atomic::Ordering::Relaxed);
     }
+}
+
+/// Mixes the bits of an id (the finish of `SplitMix64`): uniform, and the same on every node.
+pub const fn mix_id(id: i64) -> u64 {
+    let mut mixed = id.unsigned_abs();
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+fn node_bits(node: u16) -> i64 {
+    i64::from(node & 0x3ff)
 }
 
 const fn pack_sequence(ms: i64, sequence: i64) -> i64 {
@@ -178,6 +195,15 @@ mod tests {
             last = next;
         }
         assert_eq!(first.created_at(), Time::from_ms(EPOCH_MS + 5_000));
+    }
+
+    #[test]
+    fn ids_rise_when_the_node_changes() {
+        let ids = IdGenerator::new(Clock::frozen_at(Time::from_ms(EPOCH_MS + 5_000)), 9, 0);
+        let before: PostId = ids.next();
+        ids.set_node(2);
+        let (after, _): (PostId, PostId) = (ids.next(), ids.next());
+        assert_eq!([before, after].map(|id| id.get() >> 12 & 0x3ff), [9, 2]);
     }
 
     #[test]

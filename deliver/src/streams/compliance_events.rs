@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use store::event_log::LogEvent;
 use store::{Tx, posts, users};
 
-use super::sampling::mix_id;
 use super::{StreamEndpoint, StreamSession};
+use base::id::mix_id;
 
 impl StreamEndpoint {
     /// The number of partitions of a compliance stream; `None` for other streams.

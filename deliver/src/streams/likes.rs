@@ -5,8 +5,8 @@ use serde_json::Value;
 use store::event_log::LogEvent;
 use view::LikeEvent;
 
-use super::sampling::mix_id;
 use super::{StreamEndpoint, StreamSession};
+use base::id::mix_id;
 
 impl StreamEndpoint {
     /// The percentage of all likes and the number of partitions; `None` for streams that do not carry likes.

@@ -10,7 +10,7 @@ use store::Tx;
 use store::event_log::LogEvent;
 use store::rules::{self, StreamProduct, StreamRule};
 
-use super::sampling::mix_id;
+use base::id::mix_id;
 
 /// Rules loaded at a time, so that posts are not delayed.
 const LOAD_CHUNK: i64 = 500;

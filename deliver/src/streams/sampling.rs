@@ -1,5 +1,6 @@
 //! Streams without rules: a constant sample of all posts, in partitions.
 
+use base::id::mix_id;
 use network::post_facts::StoredPostFacts;
 
 use super::{StreamEndpoint, StreamSession};
@@ -32,17 +33,9 @@ pub(super) fn carries_post(session: &StreamSession, facts: &StoredPostFacts) -> 
         && language.is_none_or(|language| facts.row.lang == language)
 }
 
-/// Mixes the bits of an id (the finish of `SplitMix64`): uniform, and the same for every client on every node.
-pub(super) const fn mix_id(id: i64) -> u64 {
-    let mut mixed = id.unsigned_abs();
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
 #[cfg(test)]
 mod tests {
-    use super::mix_id;
+    use base::id::mix_id;
 
     #[test]
     fn a_hundredth_is_about_a_hundredth_of_ids_as_they_come() {

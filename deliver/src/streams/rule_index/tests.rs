@@ -12,9 +12,9 @@ use store::Tx;
 use store::rules::StreamProduct;
 
 use super::super::StreamSettings;
-use super::super::sampling::mix_id;
 use super::super::tests::site;
 use super::{LEARN_SAMPLE, REBUILD_AFTER_POSTS, RuleIndex};
+use base::id::mix_id;
 
 const RULES: usize = 1_200;
 
