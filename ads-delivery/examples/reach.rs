@@ -36,6 +36,7 @@ async fn main() {
         data_dir: folder.path().to_owned(),
         connections: 4,
         node: 0,
+        purpose: store::NodePurpose::Server,
         migrate: true,
         clock: clock.clone(),
         rng: Rng::Os,

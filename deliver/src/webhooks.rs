@@ -40,7 +40,6 @@ pub use target_url::{TargetUrl, UrlProblem};
 
 #[derive(Clone, Debug)]
 pub struct WebhookSettings {
-    pub node_id: u16,
     /// The timeout of a request.
     pub timeout: Duration,
     /// The delay after each failed attempt.
@@ -61,7 +60,6 @@ impl Default for WebhookSettings {
     fn default() -> Self {
         const HOUR: u64 = 3600;
         Self {
-            node_id: 0,
             timeout: Duration::from_secs(10),
             retry: RetrySchedule::default(),
             disable_after: Duration::from_secs(28 * HOUR),

@@ -4,7 +4,7 @@ use base::refusal::{AuthenticationProblem, StreamConnectionRefusal};
 use base::{AppId, Error, Fault, Refusal, Time};
 use store::apps::{self, App, AppStatus};
 use store::connections::{self, StreamConnection};
-use store::{Tx, event_log};
+use store::{Tx, event_log, nodes};
 
 /// A node without a heartbeat for this long has lost its connections.
 const NODE_TIMEOUT_MS: i64 = 30_000;
@@ -60,11 +60,13 @@ pub fn open(
     if shared {
         let alive = new.seen_at.plus_ms(-NODE_TIMEOUT_MS);
         let open = connections::list_open_by_app(tx, new.app_id)?;
+        let live = nodes::live_incarnations(tx)?;
         let others = open.iter().filter(|connection| {
             connection.endpoint == new.endpoint
                 && (connection.part == new.part || connection.part < 0 && new.part < 0)
                 && connection.node != new.node
                 && connection.seen_at >= alive
+                && live.contains(&connection.node)
         });
         if others.count().saturating_add(local_count) >= max {
             return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
@@ -84,9 +86,10 @@ pub fn find_token_digest(tx: &mut Tx<'_>, app: AppId) -> Result<Option<[u8; 32]>
     Ok(apps::bearer_token(tx, app)?.map(|token| token.digest()))
 }
 
-/// Records a node's heartbeat and closes the connections of lost nodes. `wall` is the machine's time.
-pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, wall: Time) -> Result<(), Fault> {
-    connections::record_heartbeat(tx, node, wall)?;
+/// Records a node's heartbeat and closes the connections of lost nodes. `before` is its incarnation at the last one,
+/// `wall` the machine's time.
+pub fn record_heartbeat(tx: &mut Tx<'_>, before: i64, node: i64, wall: Time) -> Result<(), Fault> {
+    connections::record_heartbeat(tx, before, node, wall)?;
     connections::disconnect_stale(tx, wall.plus_ms(-NODE_TIMEOUT_MS), NODE_LOST_REASON)?;
     Ok(())
 }

@@ -14,6 +14,7 @@ table! {
         pub endpoint: String,
         /// From 1; all negative numbers stand for the same part.
         pub part: i64,
+        /// The node's incarnation.
         pub node: i64,
         /// The node's last heartbeat.
         pub seen_at: Time,
@@ -68,9 +69,10 @@ pub fn disconnect_stale(tx: &mut Tx<'_>, since: Time, reason: &str) -> Result<u6
     tx.execute(sql, &[now.into(), reason.into(), since.into()])
 }
 
-pub fn record_heartbeat(tx: &mut Tx<'_>, node: i64, at: Time) -> Result<u64, Fault> {
-    let sql = "UPDATE stream_connection SET seen_at = $1 WHERE node = $2 AND disconnected_at IS NULL";
-    tx.execute(sql, &[at.into(), node.into()])
+/// `before` is the node's incarnation at the last heartbeat.
+pub fn record_heartbeat(tx: &mut Tx<'_>, before: i64, node: i64, at: Time) -> Result<u64, Fault> {
+    let sql = "UPDATE stream_connection SET seen_at = $1, node = $2 WHERE node IN ($3, $4) AND disconnected_at IS NULL";
+    tx.execute(sql, &[at.into(), node.into(), before.into(), node.into()])
 }
 
 pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnection>, Fault> {

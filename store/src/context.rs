@@ -6,6 +6,7 @@ use base::{Clock, Rng};
 use tokio::sync::watch;
 
 use crate::credential_versions::CredentialVersions;
+use crate::nodes::NodeLease;
 
 pub struct StoreContext {
     pub clock: Clock,
@@ -13,6 +14,7 @@ pub struct StoreContext {
     pub ids: IdGenerator,
     pub keyring: Keyring,
     pub credential_versions: CredentialVersions,
+    pub node: NodeLease,
     /// Counts the commits that produced webhook deliveries.
     pub(crate) delivery_commits: watch::Sender<u64>,
 }

@@ -45,6 +45,7 @@ pub mod media;
 pub mod messages;
 pub mod meta;
 pub mod news_stories;
+pub mod nodes;
 pub mod nonces;
 pub mod notes;
 pub mod notifications;
@@ -76,4 +77,5 @@ pub use db::{
     AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, assign_queries_to_user,
     count_round_trips, limit_queries,
 };
+pub use nodes::NodePurpose;
 pub use store::{Store, StoreOptions};

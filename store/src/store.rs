@@ -15,6 +15,7 @@ use crate::background_pause::ActivityClock;
 use crate::context::StoreContext;
 use crate::credential_versions::CredentialVersions;
 use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
+use crate::nodes::{NodeLease, NodePurpose};
 use crate::{event_log, meta, user_search};
 
 /// How often the end of the log is looked for while entries wait for their place.
@@ -29,8 +30,9 @@ pub struct StoreOptions {
     /// Readers on SQLite. On PostgreSQL, connections for reads of requests; as many for background work, and twice as
     /// many for writes of requests.
     pub connections: usize,
-    /// 0–1023; part of every id.
+    /// 0–1023; part of every id. On PostgreSQL another number is taken while a live node holds this one.
     pub node: u16,
+    pub purpose: NodePurpose,
     /// Whether to apply missing migrations.
     pub migrate: bool,
     pub clock: Clock,
@@ -80,21 +82,22 @@ impl Store {
             ids,
             keyring: options.keyring,
             credential_versions: CredentialVersions::default(),
+            node: NodeLease::default(),
             delivery_commits: watch::Sender::new(0),
         });
-        let open = || Database::open(&options.location, &options.data_dir, options.connections, options.node, &context);
+        let open = |node| Database::open(&options.location, &options.data_dir, options.connections, node, &context);
         let mut applied = Vec::new();
         if missing > 0 {
             if missing < migrations.len() {
                 // Detect a wrong key before anything is changed.
-                let db = open()?;
+                let db = open(None)?;
                 let checked = db.read_blocking(|tx| Ok(meta::verify_master_key(tx)?));
                 db.close();
                 checked.map_err(error_to_fault)?;
             }
             applied = Database::migrate(&options.location, context.clock.now().ms())?;
         }
-        let mut db = open()?;
+        let mut db = open(Some((options.node, options.purpose)))?;
         // The schema is up to date only now. A seeded generator would give several processes one name.
         db.start_event_listener(&options.location, Rng::Os.random_token(16)?)?;
         let StoreOptions { location, data_dir, .. } = options;
@@ -114,8 +117,9 @@ impl Store {
         Ok(())
     }
 
-    /// Runs `work` in a transaction; returns once it is durable.
+    /// Runs `work` in a transaction; returns once it is durable. Fails at once while this node has no valid lease.
     pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
+        self.context.node.identity_for_write()?;
         self.db.write(work).await
     }
 

@@ -34,6 +34,7 @@ pub(crate) fn options(location: DatabaseLocation, folder: &TempDir) -> StoreOpti
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
+        purpose: crate::NodePurpose::Server,
         migrate: true,
         clock,
         rng: Rng::Os,

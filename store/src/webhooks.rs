@@ -8,7 +8,7 @@ use base::{AppId, Fault, Time};
 use crate::Tx;
 use crate::db::{insert_new, select, table};
 
-pub use lease::{acquire_lease, release_lease, release_node_leases, renew_leases};
+pub use lease::{acquire_lease, list_leases, release_lease, release_node_leases};
 pub use links::{StreamLink, all_stream_links, link_stream, stream_links, unlink_stream};
 
 table! {

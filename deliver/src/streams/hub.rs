@@ -21,7 +21,6 @@ use super::{DisconnectReason, StreamEndpoint, StreamSession};
 
 #[derive(Clone, Debug)]
 pub struct StreamSettings {
-    pub node_id: u16,
     /// Bytes buffered per client.
     pub buffer_bytes: usize,
     /// The maximum time without output.
@@ -33,7 +32,6 @@ pub struct StreamSettings {
 impl Default for StreamSettings {
     fn default() -> Self {
         Self {
-            node_id: 0,
             buffer_bytes: 256 * 1024,
             keep_alive: Duration::from_secs(15),
             problem_base: "https://api.x.com".to_owned(),
@@ -108,6 +106,8 @@ struct EndedSession {
 
 /// How often a node confirms its connections in the store.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
+/// How often a node looks whether it has another incarnation, which its connections then get.
+const LEASE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// After this many attempts a session counts as never recorded.
 const MAX_RECORD_TRIES: u32 = 3;
 
@@ -179,7 +179,7 @@ impl Hub {
             app_id: session.app(),
             endpoint: session.endpoint().name().to_owned(),
             part: if session.is_replay() { -i64::from(session.partition()) } else { i64::from(session.partition()) },
-            node: i64::from(self.0.settings.node_id),
+            node: self.0.store.context().node.incarnation(),
             seen_at: wall_time(),
             client: session.client().to_owned(),
             connected_at: session.connected_at(),
@@ -234,7 +234,7 @@ impl Hub {
 
     /// Records ended sessions and sends heartbeats, for as long as the future is polled.
     pub async fn run_upkeep(&self) {
-        let node = i64::from(self.0.settings.node_id);
+        let mut node = self.0.store.context().node.incarnation();
         let first = self.0.first_session_id;
         let reset = move |tx: &mut Tx<'_>| Ok(rules::reset_node_connections(tx, node, first)?);
         if let Err(error) = self.0.store.write(reset).await {
@@ -242,7 +242,7 @@ impl Hub {
         }
         let mut last_heartbeat = base::clock::monotonic_now();
         loop {
-            let delay = HEARTBEAT_INTERVAL.saturating_sub(last_heartbeat.elapsed());
+            let delay = HEARTBEAT_INTERVAL.saturating_sub(last_heartbeat.elapsed()).min(LEASE_CHECK_INTERVAL);
             tokio::select! {
                 () = self.0.ended_signal.notified() => {}
                 () = sleep(delay) => {}
@@ -250,25 +250,29 @@ impl Hub {
             if let Err(error) = self.record_ended().await {
                 tracing::warn!(?error, "failed to record ended connections; will retry");
             }
-            if last_heartbeat.elapsed() >= HEARTBEAT_INTERVAL {
+            let (before, current) = (node, self.0.store.context().node.incarnation());
+            if before != current || last_heartbeat.elapsed() >= HEARTBEAT_INTERVAL {
                 last_heartbeat = base::clock::monotonic_now();
-                self.send_heartbeat(node).await;
+                node = if self.send_heartbeat(before, current).await { current } else { before };
             }
         }
     }
 
-    async fn send_heartbeat(&self, node: i64) {
+    /// Returns whether it was recorded.
+    async fn send_heartbeat(&self, before: i64, node: i64) -> bool {
         if !self.0.store.is_shared() {
-            return;
+            return true;
         }
         let now = wall_time();
-        let heartbeat = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, node, now)?);
-        if let Err(error) = self.0.store.write(heartbeat).await {
+        let heartbeat = move |tx: &mut Tx<'_>| Ok(rules::record_heartbeat(tx, before, node, now)?);
+        let recorded = self.0.store.write(heartbeat).await;
+        if let Err(error) = &recorded {
             tracing::warn!(?error, "failed to send the heartbeat of connections");
         }
         if !self.0.ended_sessions.lock().is_empty() {
             self.0.ended_signal.notify_one();
         }
+        recorded.is_ok()
     }
 
     pub async fn record_ended(&self) -> Result<(), Error> {

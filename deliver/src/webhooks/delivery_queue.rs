@@ -208,6 +208,11 @@ impl DeliveryQueue {
         !self.in_flight.is_empty()
     }
 
+    /// Whether the store does not know yet of a completed delivery.
+    pub(super) fn has_unrecorded(&self) -> bool {
+        self.known_seqs.len() > self.queued
+    }
+
     /// Stops sending.
     pub(super) const fn close(&mut self) {
         self.concurrency = 0;

@@ -1,6 +1,7 @@
 //! The send loop: holds waiting deliveries in queues, sends those that are due, and records the outcomes.
 
 mod attempt;
+mod leases;
 mod rounds;
 
 use std::collections::{BTreeSet, HashMap};
@@ -35,10 +36,6 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 const SCAN_SHARE: u32 = 50;
 /// How long deliveries in flight may take at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-/// How long a node owns a webhook without renewing the lease.
-const LEASE_MS: i64 = 30_000;
-/// How long after the last renewal a node still sends.
-const LEASE_TRUST: Duration = Duration::from_secs(15);
 /// How long deliveries in flight to a deleted webhook may take.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 /// Concurrent deliveries to all webhooks together.
@@ -86,7 +83,10 @@ struct SenderState {
     stop_waiters: Vec<(i64, Instant, oneshot::Sender<()>)>,
     last_round: Instant,
     next_scan: Instant,
-    leased_at: Instant,
+    /// The incarnation of this node that has the leases; 0 with a single node.
+    incarnation: i64,
+    /// How many nodes took on work at the last tick.
+    worker_count: usize,
 }
 
 impl WebhookSender {
@@ -179,7 +179,8 @@ impl SenderState {
             stop_waiters: Vec::new(),
             last_round: now,
             next_scan: now,
-            leased_at: now,
+            incarnation: store.context().node.incarnation(),
+            worker_count: store.context().node.worker_count(),
         }
     }
 
@@ -219,6 +220,7 @@ impl SenderState {
                 active.queue.abort_in_flight();
             }
         }
+        self.follow_workers();
         let now = self.now();
         let due = self.active.iter().filter(|(_, active)| active.queue.next_due().is_some_and(|due| due <= now));
         let due: Vec<i64> = due.map(|(id, _)| *id).collect();
@@ -269,8 +271,8 @@ impl SenderState {
         if let Some(recording) = self.recording.take() {
             let _written = recording.await;
         }
-        let node = i64::from(self.settings.node_id);
-        let released = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, node)?));
+        let incarnation = self.incarnation;
+        let released = self.store.write(move |tx| Ok(webhooks::release_node_leases(tx, incarnation)?));
         if let Err(error) = released.await {
             tracing::warn!(?error, "failed to release webhook leases");
         }

@@ -14,7 +14,7 @@ use base::{AppId, Clock, Rng, Secret, Time};
 use parking_lot::Mutex;
 use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::Webhook;
-use store::{DatabaseLocation, Store, StoreOptions, Tx};
+use store::{DatabaseLocation, NodePurpose, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
 use crate::fixtures;
@@ -123,6 +123,10 @@ struct World {
 
 impl World {
     async fn open(location: Option<DatabaseLocation>, node: u16) -> Self {
+        Self::open_for(location, node, NodePurpose::Server).await
+    }
+
+    async fn open_for(location: Option<DatabaseLocation>, node: u16, purpose: NodePurpose) -> Self {
         let folder = TempDir::new().unwrap();
         let clock = Clock::frozen_at(START);
         let file = DatabaseLocation::File(folder.path().join("locum.db"));
@@ -131,6 +135,7 @@ impl World {
             data_dir: folder.path().to_owned(),
             connections: 2,
             node,
+            purpose,
             migrate: true,
             clock: clock.clone(),
             rng: Rng::Os,

@@ -5,12 +5,13 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use store::NodePurpose;
 
 use super::{AdminCommand, CommandAnswer, ControlEndpoint, client, execute};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
-use crate::instance::{COMMANDS_NODE, CreatePolicy};
+use crate::instance::CreatePolicy;
 use crate::output::{OutputOptions, TerminalProgress};
 
 /// Another command locks a SQLite file only briefly.
@@ -55,7 +56,12 @@ fn execute_or_forward(
             return send_to_server(&control, command);
         }
         let progress = Arc::new(bar.clone());
-        match crate::instance::open(Arc::clone(&settings), CreatePolicy::RequireExisting, COMMANDS_NODE, progress) {
+        match crate::instance::open(
+            Arc::clone(&settings),
+            CreatePolicy::RequireExisting,
+            NodePurpose::Command,
+            progress,
+        ) {
             Ok(instance) => {
                 let value = crate::instance::block_on(execute(&instance, command.clone()));
                 instance.close();

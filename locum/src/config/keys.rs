@@ -33,7 +33,7 @@ config_keys! {
         problem_base: Origin = Literal("https://api.x.com");
         /// Origins allowed to call the API from a browser (CORS).
         cors_origins: Vec<Origin> = Unset;
-        /// This node's number, part of every id; must be unique among nodes on one database.
+        /// The preferred number of this node, part of every id; the lowest free one is taken while another node has it.
         node: u16 [0..=1022] = Literal("0");
         /// The initial data of a new data directory; `ads` is `demo` plus ad campaigns.
         world: WorldName = Literal("demo"), Absent("empty");

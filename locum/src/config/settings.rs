@@ -78,7 +78,7 @@ impl ServerSettings {
             media_bucket,
             media: config.media,
             webhook_retention_ms: config.webhooks.retention.as_ms(),
-            webhooks: webhook_settings(config.webhooks, config.core.node)?,
+            webhooks: webhook_settings(config.webhooks)?,
             dangers: enabled_dangers(values),
             core: config.core,
             listen: config.listen,

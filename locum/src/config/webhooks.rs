@@ -5,14 +5,13 @@ use deliver::webhooks::{AllowedTargets, CertificateAuthorities, NameResolver, Re
 use super::keys::WebhooksSection;
 use crate::command_error::CommandError;
 
-pub(super) fn webhook_settings(section: WebhooksSection, node_id: u16) -> Result<WebhookSettings, CommandError> {
+pub(super) fn webhook_settings(section: WebhooksSection) -> Result<WebhookSettings, CommandError> {
     let authorities = match section.authorities {
         Some(path) => CertificateAuthorities::load_pem(&path)
             .map_err(|fault| CommandError::Usage(format!("webhooks.authorities: {fault}")))?,
         None => CertificateAuthorities::default(),
     };
     Ok(WebhookSettings {
-        node_id,
         timeout: section.timeout.0,
         retry: RetrySchedule::new(section.retry.into_iter().map(|delay| delay.0).collect()),
         disable_after: section.disable_after.0,

@@ -17,8 +17,8 @@ pub(crate) use master_key::{
 };
 pub(crate) use media_owner::{claim_media, refuse_media_without_database};
 pub(crate) use open::{
-    COMMANDS_NODE, CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, instance_rng, open,
-    open_store, store_options,
+    CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, instance_rng, open, open_store,
+    store_options,
 };
 pub(crate) use private_files::{check_writable, create_private_folder, write_private};
 pub(crate) use search_index::{open_search_index, search_index_folder};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng};
-use store::{DatabaseLocation, Store, StoreOptions, meta};
+use store::{DatabaseLocation, NodePurpose, Store, StoreOptions, meta};
 
 use super::blocking::block_on;
 use super::manifest::InstanceManifest;
@@ -28,9 +28,6 @@ pub(crate) struct DataFolder {
     pub(crate) is_new: bool,
     pub(crate) keyring: Keyring,
 }
-
-/// Node number of commands that run next to a server on the same database.
-pub(crate) const COMMANDS_NODE: u16 = 1023;
 
 /// The increased start count is written only after the store has been checked, so a refused directory is left
 /// unchanged.
@@ -64,7 +61,7 @@ pub(crate) fn find_or_create(settings: &ServerSettings, creating: CreatePolicy) 
 pub(crate) fn open(
     settings: Arc<ServerSettings>,
     creating: CreatePolicy,
-    node: u16,
+    purpose: NodePurpose,
     progress: Arc<dyn ProgressReporter>,
 ) -> Result<Instance, CommandError> {
     let mut folder = find_or_create(&settings, creating)?;
@@ -76,7 +73,7 @@ pub(crate) fn open(
         let _gone = std::fs::remove_dir_all(search_index_folder(&settings));
     }
     let rng = instance_rng(&folder.manifest);
-    let store = open_store(StoreOptions { node, ..store_options(&settings, rng, folder.keyring) })?;
+    let store = open_store(StoreOptions { purpose, ..store_options(&settings, rng, folder.keyring) })?;
     check_store_matches(&store, &mut folder.manifest)?;
     folder.manifest.write(&settings.core.data_dir)?;
     Ok(Instance {
@@ -94,6 +91,7 @@ pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyrin
         data_dir: settings.core.data_dir.clone(),
         connections: settings.db.connections,
         node: settings.core.node,
+        purpose: NodePurpose::Server,
         migrate: settings.db.migrate_on_start,
         clock: Clock::System,
         rng,

@@ -191,7 +191,6 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_ke
         sends_mail: settings.mail.is_some(),
         ads: settings.ads_config(),
         streams: deliver::streams::StreamSettings {
-            node_id: settings.core.node,
             buffer_bytes: settings.limits.stream_buffer.0,
             keep_alive: settings.limits.stream_keep_alive.0,
             problem_base: settings.core.problem_base.0.clone(),

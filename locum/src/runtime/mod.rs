@@ -18,6 +18,8 @@ pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 
 use std::sync::Arc;
 
+use store::NodePurpose;
+
 use crate::arguments::{GlobalArgs, ListenArgs, ServeArgs};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
@@ -26,9 +28,8 @@ use crate::instance::{self, CreatePolicy, NoProgress};
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
-    let node = settings.core.node;
     let creating = if args.init { CreatePolicy::Initialize } else { CreatePolicy::CreateMissing };
-    let instance = instance::open(settings, creating, node, Arc::new(NoProgress))?;
+    let instance = instance::open(settings, creating, NodePurpose::Server, Arc::new(NoProgress))?;
     let output = common.output_options();
     run_server(instance, args.listen.ready_fd, |ready| {
         let line = format!("locum {} is serving {}", env!("CARGO_PKG_VERSION"), ready.base_url);

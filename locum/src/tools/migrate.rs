@@ -1,11 +1,11 @@
 //! `locum migrate`.
 
 use serde_json::{Value, json};
-use store::{Store, StoreOptions};
+use store::{NodePurpose, Store, StoreOptions};
 
 use crate::arguments::{GlobalArgs, MigrateCommand};
 use crate::command_error::CommandError;
-use crate::instance::{self, COMMANDS_NODE, CreatePolicy};
+use crate::instance::{self, CreatePolicy};
 use crate::output::OutputOptions;
 
 pub(crate) fn run_migrate_command(
@@ -18,7 +18,7 @@ pub(crate) fn run_migrate_command(
         let mut found = instance::find_or_create(&settings, CreatePolicy::RequireExisting)?;
         let rng = instance::instance_rng(&found.manifest);
         let store = instance::open_store(StoreOptions {
-            node: COMMANDS_NODE,
+            purpose: NodePurpose::Command,
             migrate: true,
             ..instance::store_options(&settings, rng, found.keyring)
         })?;

@@ -60,7 +60,8 @@ fn connections_of_another_node_count_while_it_is_alive() {
             let open = move |tx: &mut Tx<'_>| connections::open(tx, &row, MOST, 0);
             world.store.write(open)
         };
-        let here = connection(&world, app, 0);
+        let own = world.store.context().node.incarnation();
+        let here = connection(&world, app, own);
         open(here.clone()).await.unwrap();
         let shared = world.store.is_shared();
         let there = open(connection(&world, app, 1)).await;
@@ -68,7 +69,7 @@ fn connections_of_another_node_count_while_it_is_alive() {
         assert_eq!(matches!(&there, Err(Error::Refused(why)) if *why == full), shared, "{there:?}");
         // A node that has gone without a word does not hold its slots for ever.
         let later = base::clock::wall_time().plus_ms(40_000);
-        world.write(move |tx| Ok(connections::record_heartbeat(tx, 7, later)?)).await;
+        world.write(move |tx| Ok(connections::record_heartbeat(tx, 7, 7, later)?)).await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert!(left.await.is_empty());
         open(connection(&world, app, 1)).await.unwrap();
@@ -80,6 +81,8 @@ fn connections_of_another_node_count_while_it_is_alive() {
         world.write(move |tx| Ok(connections::reset_node_connections(tx, 1, below)?)).await;
         let left = world.write(move |tx| Ok(stored::list_open_by_app(tx, app)?));
         assert_eq!(left.await, [of_now]);
+        // A node without a lease holds no slots.
+        open(connection(&world, app, own)).await.unwrap();
     });
 }
 

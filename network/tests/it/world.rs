@@ -56,6 +56,7 @@ pub(crate) fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) 
         data_dir: folder.to_owned(),
         connections: 4,
         node: 0,
+        purpose: store::NodePurpose::Server,
         migrate: true,
         clock: clock.clone(),
         rng: Rng::Os,

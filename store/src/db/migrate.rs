@@ -38,6 +38,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("durable_nonces", include_str!("../../migrations/0029_durable_nonces.sql")),
     ("credential_changes", include_str!("../../migrations/0030_credential_changes.sql")),
     ("event_sequencer", include_str!("../../migrations/0031_event_sequencer.sql")),
+    ("nodes", include_str!("../../migrations/0032_nodes.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -31,6 +31,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
 use crate::context::StoreContext;
+use crate::nodes::NodePurpose;
 use job::{DatabaseJob, JobQueue, PendingJob};
 use postgres::ConnectionPools;
 use query_limits::{CallerGuard, JobControl};
@@ -75,8 +76,8 @@ pub(crate) struct Database {
     cancellations: Option<crossbeam_channel::Sender<Arc<JobControl>>>,
     threads: Vec<std::thread::JoinHandle<()>>,
     sqlite_path: Option<PathBuf>,
-    /// Dropping it releases this node's number on a database server.
-    node_lock: Option<crossbeam_channel::Sender<()>>,
+    /// None without a database server, and while the database is only checked.
+    node_lease: Option<postgres::NodeLeaseThread>,
     event_listener: Option<oneshot::Sender<()>>,
     /// Counts the commits of this process that appended to the event log.
     committed: watch::Receiver<u64>,
@@ -110,11 +111,12 @@ impl Database {
         }
     }
 
+    /// `node` is the preferred number. Without one, nothing may be written to a database server.
     pub(crate) fn open(
         location: &DatabaseLocation,
         data_dir: &Path,
         connections: usize,
-        node: u16,
+        node: Option<(u16, NodePurpose)>,
         context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
         let (waker, committed) = watch::channel(0);
@@ -132,16 +134,17 @@ impl Database {
                     committed,
                     appended,
                     sqlite_path: Some(path.clone()),
-                    node_lock: None,
+                    node_lease: None,
                     requests: AtomicU64::new(0),
                     is_server: false,
                 })
             }
             DatabaseLocation::Server(url) => {
-                let (node_lock, node_thread) = postgres::claim_node_number(url, node)?;
+                let claim = |(number, purpose)| postgres::NodeLeaseThread::spawn(url, number, purpose, context);
+                let node_lease = node.map(claim).transpose()?;
                 let (pools, mut threads) = postgres::spawn_pools(url, data_dir, connections, context, waker)?;
                 let (cancellations, cancelling_thread) = postgres::spawn_canceller()?;
-                threads.extend([node_thread, cancelling_thread]);
+                threads.push(cancelling_thread);
                 Ok(Self {
                     queues: JobQueues::Postgres(pools),
                     cancellations: Some(cancellations),
@@ -150,7 +153,7 @@ impl Database {
                     committed,
                     appended,
                     sqlite_path: None,
-                    node_lock: Some(node_lock),
+                    node_lease,
                     requests: AtomicU64::new(0),
                     is_server: true,
                 })
@@ -215,12 +218,15 @@ impl Database {
 
     /// Closes the queues and waits until every connection is closed.
     pub(crate) fn close(self) {
-        let Self { queues, cancellations, threads, sqlite_path: file, node_lock, event_listener, .. } = self;
+        let Self { queues, cancellations, threads, sqlite_path: file, node_lease, event_listener, .. } = self;
         queues.close();
-        drop((cancellations, node_lock, event_listener));
+        drop((cancellations, event_listener));
         for thread in threads {
             // A panic has already been logged.
             drop(thread.join());
+        }
+        if let Some(lease) = node_lease {
+            lease.release();
         }
         if let Some(file) = file {
             sqlite::truncate_wal(&file);

@@ -4,6 +4,7 @@ mod canceller;
 mod client;
 mod job_queue;
 mod listener;
+mod node_lease;
 mod pool;
 mod server_checks;
 mod session;
@@ -12,17 +13,16 @@ mod tests;
 mod tls;
 
 pub(super) use canceller::{QueryCanceller, spawn_canceller};
+pub(crate) use node_lease::NodeLeaseThread;
 pub(super) use pool::{ConnectionPools, spawn_pools};
 pub(super) use server_checks::check_sessions;
 
 use std::error::Error as _;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use base::Fault;
-use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use futures_util::future::join;
 use lru::LruCache;
 use tokio_postgres::config::LoadBalanceHosts;
@@ -34,17 +34,13 @@ use super::query_limits::{JobControl, RowBudget};
 use super::rows::RowCells;
 use super::value::{SqlRow, SqlValue};
 use super::{dialect, migrate};
+use crate::nodes::{NodeIdentity, lease_lost};
 use client::{PostgresClient, WaitError};
 pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
+use node_lease::{commit_sql, is_lease_lost};
 use session::SessionLimits;
 use tls::ConnectionTarget;
 
-/// Base of the advisory lock keys that stand for nodes.
-const NODE_LOCK_BASE: i64 = 7269 << 32;
-/// Each takes 100 ms.
-const NODE_LOCK_RETRIES: u32 = 30;
-/// How often the lock on the node's number is checked.
-const NODE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
 const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
@@ -248,16 +244,6 @@ impl PostgresConnection {
         self.run(sql, client.execute(&statement, &args))
     }
 
-    fn lock_node(&mut self, node: u16) -> Result<bool, Fault> {
-        let sql = "SELECT CAST(CAST(pg_try_advisory_lock($1) AS INTEGER) AS BIGINT)";
-        let mut taken = false;
-        self.for_each_row(sql, &[(NODE_LOCK_BASE | i64::from(node)).into()], |row| {
-            taken = row.read()?;
-            Ok(false)
-        })?;
-        Ok(taken)
-    }
-
     /// Begins with the next statement.
     fn begin(&mut self, begin: &str) {
         self.unsent_begin = self.unsent.len();
@@ -276,7 +262,7 @@ impl PostgresConnection {
     }
 
     /// Fails if nothing was committed, or if that is unknown because the answer was lost.
-    fn commit(&mut self) -> Result<(), Fault> {
+    fn commit(&mut self, node: Option<NodeIdentity>) -> Result<(), Fault> {
         if !self.has_begun() {
             return Ok(());
         }
@@ -286,8 +272,10 @@ impl PostgresConnection {
         let limit = self.time_limit()? + COMMIT_GRACE;
         self.has_sent_commit = true;
         let client: Arc<Client> = Arc::clone(&self.client.client);
-        let committed = self.client.wait(limit, client.batch_execute("COMMIT"));
-        committed.map_err(|error| self.statement_fault("COMMIT", error))
+        let sql = commit_sql(node);
+        let committed = self.client.wait(limit, client.batch_execute(&sql));
+        committed
+            .map_err(|error| if is_lease_lost(&error) { lease_lost() } else { self.statement_fault("COMMIT", error) })
     }
 
     fn roll_back(&mut self) -> Result<(), Fault> {
@@ -329,41 +317,6 @@ fn is_transient(error: &Error) -> bool {
 
 fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter().map(|arg| -> &(dyn ToSql + Sync) { arg }).collect()
-}
-
-/// Claims a node's number for as long as the sender lives, so that no two nodes issue the same ids. If the connection
-/// is lost, the number is claimed again when the server is back.
-pub(crate) fn claim_node_number(url: &str, node: u16) -> Result<(Sender<()>, JoinHandle<()>), Fault> {
-    let mut conn = connect_and_lock_node(url, node)?;
-    let (hold, released) = bounded::<()>(0);
-    let url = url.to_owned();
-    let keep = move || {
-        while released.recv_timeout(NODE_CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-            if conn.batch_execute("SELECT 1").is_ok() {
-                continue;
-            }
-            match connect_and_lock_node(&url, node) {
-                Ok(anew) => conn = anew,
-                Err(fault) => tracing::error!(%fault, node, "the number of this node is not held"),
-            }
-        }
-        // Ends when the sender is gone; the lock ends with the connection.
-        drop(conn);
-    };
-    let thread = thread::Builder::new().name("store-node".to_owned()).spawn(keep);
-    Ok((hold, thread.map_err(Fault::context("starting a thread"))?))
-}
-
-fn connect_and_lock_node(url: &str, node: u16) -> Result<PostgresConnection, Fault> {
-    let mut conn = PostgresConnection::open(url)?;
-    for _ in 0..NODE_LOCK_RETRIES {
-        if conn.lock_node(node)? {
-            return Ok(conn);
-        }
-        // The server takes a moment to notice that a killed process is gone.
-        thread::sleep(Duration::from_millis(100));
-    }
-    Err(Fault::new(format!("another process is at work on this database as node {node}")))
 }
 
 pub(crate) struct PostgresMigrator(PostgresConnection);

@@ -1,42 +1,37 @@
-//! Leases that assign each webhook to one node at a time. Times are the machine's.
+//! Leases that assign each webhook to one node at a time. They last as long as the lease of the node.
 
-use base::{Fault, Time};
+use base::Fault;
 
 use crate::Tx;
 
-/// Acquires or extends a lease; returns false if another node has it. Always true with a single node.
-pub fn acquire_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64, now: Time, until: Time) -> Result<bool, Fault> {
+/// Takes a lease, also from a node whose own has ended; false if a live node has it. Always true with a single node.
+pub fn acquire_lease(tx: &mut Tx<'_>, webhook_id: i64, incarnation: i64) -> Result<bool, Fault> {
     if !tx.is_shared() {
         return Ok(true);
     }
-    let sql = "INSERT INTO webhook_lease (webhook_id, node, until) VALUES ($1, $2, $3) \
-               ON CONFLICT (webhook_id) DO UPDATE SET node = excluded.node, until = excluded.until \
-               WHERE webhook_lease.node = $4 OR webhook_lease.until <= $5";
-    let args = [webhook_id.into(), node.into(), until.into(), node.into(), now.into()];
-    Ok(tx.execute(sql, &args)? > 0)
+    let sql = "INSERT INTO webhook_lease (webhook_id, incarnation) VALUES ($1, $2) \
+               ON CONFLICT (webhook_id) DO UPDATE SET incarnation = excluded.incarnation \
+               WHERE webhook_lease.incarnation = excluded.incarnation OR NOT EXISTS \
+               (SELECT 1 FROM node WHERE node.incarnation = webhook_lease.incarnation \
+               AND until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))";
+    Ok(tx.execute(sql, &[webhook_id.into(), incarnation.into()])? > 0)
 }
 
-/// Extends all leases of a node; returns its webhooks.
-pub fn renew_leases(tx: &mut Tx<'_>, node: i64, until: Time) -> Result<Vec<i64>, Fault> {
-    if !tx.is_shared() {
-        return Ok(Vec::new());
-    }
-    let sql = "UPDATE webhook_lease SET until = $1 WHERE node = $2";
-    tx.execute(sql, &[until.into(), node.into()])?;
-    let sql = "SELECT webhook_id FROM webhook_lease WHERE node = $1";
-    tx.query_rows(sql, &[node.into()])
+/// The webhooks that a node has.
+pub fn list_leases(tx: &mut Tx<'_>, incarnation: i64) -> Result<Vec<i64>, Fault> {
+    tx.query_rows("SELECT webhook_id FROM webhook_lease WHERE incarnation = $1", &[incarnation.into()])
 }
 
-pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, node: i64) -> Result<(), Fault> {
-    let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND node = $2";
-    tx.execute(sql, &[webhook_id.into(), node.into()]).map(|_| ())
+pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, incarnation: i64) -> Result<(), Fault> {
+    let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND incarnation = $2";
+    tx.execute(sql, &[webhook_id.into(), incarnation.into()]).map(|_| ())
 }
 
-/// Releases all leases of a node, at its shutdown and at its start.
-pub fn release_node_leases(tx: &mut Tx<'_>, node: i64) -> Result<(), Fault> {
+/// Releases all leases of a node, at its shutdown.
+pub fn release_node_leases(tx: &mut Tx<'_>, incarnation: i64) -> Result<(), Fault> {
     if !tx.is_shared() {
         return Ok(());
     }
-    let sql = "DELETE FROM webhook_lease WHERE node = $1";
-    tx.execute(sql, &[node.into()]).map(|_| ())
+    let sql = "DELETE FROM webhook_lease WHERE incarnation = $1";
+    tx.execute(sql, &[incarnation.into()]).map(|_| ())
 }

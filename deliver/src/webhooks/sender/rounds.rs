@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use base::clock::{self, wall_time};
-use base::{Error, Secret, Time};
+use base::{Error, Secret, Time, clock};
 use http::Uri;
 use store::Tx;
 use store::apps::{self, AppStatus};
@@ -13,10 +12,7 @@ use tokio::sync::oneshot;
 
 use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
 use super::super::{TargetUrl, sign};
-use super::{
-    ActiveWebhook, LEASE_MS, LEASE_TRUST, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState,
-    attempt,
-};
+use super::{ActiveWebhook, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState, attempt};
 
 /// Deliveries read at a time.
 const PAGE_SIZE: i64 = 1_000;
@@ -56,6 +52,7 @@ impl SenderState {
     }
 
     async fn try_round(&mut self, scan: bool) -> Result<(), Error> {
+        self.follow_incarnation();
         if scan {
             self.scan_waiting().await?;
         }
@@ -72,7 +69,7 @@ impl SenderState {
     async fn scan_waiting(&mut self) -> Result<(), Error> {
         let started = clock::monotonic_now();
         if self.store.is_shared() {
-            self.renew_leases().await?;
+            self.check_leases().await?;
         }
         let waiting = self.store.read(|tx| Ok(deliveries::list_pending_webhooks(tx)?)).await?;
         for id in waiting {
@@ -106,22 +103,6 @@ impl SenderState {
         Ok(())
     }
 
-    /// Renews leases and drops webhooks that another node has taken.
-    async fn renew_leases(&mut self) -> Result<(), Error> {
-        let started = clock::monotonic_now();
-        if self.active.is_empty() {
-            self.leased_at = started;
-            return Ok(());
-        }
-        let node = i64::from(self.settings.node_id);
-        let until = wall_time().plus_ms(LEASE_MS);
-        let renew = move |tx: &mut Tx<'_>| Ok(webhooks::renew_leases(tx, node, until)?);
-        let ours: HashSet<i64> = self.store.write(renew).await?.into_iter().collect();
-        self.leased_at = started;
-        self.active.retain(|id, _| ours.contains(id));
-        Ok(())
-    }
-
     /// Removes deliveries cancelled while waiting, so that they do not block others.
     async fn drop_withdrawn(&mut self) -> Result<(), Error> {
         let now = self.now();
@@ -139,21 +120,6 @@ impl SenderState {
             }
         }
         Ok(())
-    }
-
-    /// Releases webhooks without waiting deliveries to other nodes.
-    async fn release_leases(&mut self, ids: Vec<i64>) -> Result<(), Error> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let node = i64::from(self.settings.node_id);
-        let drop = move |tx: &mut Tx<'_>| {
-            for id in &ids {
-                webhooks::release_lease(tx, *id, node)?;
-            }
-            Ok(())
-        };
-        self.store.write(drop).await
     }
 
     /// On a database server, earlier deliveries may be committed later.
@@ -208,15 +174,17 @@ impl SenderState {
 
     /// Takes leases on webhooks with waiting deliveries, unless other nodes own them.
     async fn claim_webhooks(&mut self) -> Result<(), Error> {
-        let ids: Vec<i64> = std::mem::take(&mut self.unclaimed).into_iter().collect();
+        let ids = self.take_claimable();
+        if ids.is_empty() {
+            return Ok(());
+        }
         let version = self.credentials_version();
-        let lease = (i64::from(self.settings.node_id), wall_time());
+        let incarnation = self.incarnation;
         let work = move |tx: &mut Tx<'_>| {
             let mut found = Vec::new();
             for mut one in load_sendable_webhooks(tx, &ids)? {
-                let (id, (node, now)) = (one.webhook.id, lease);
-                if webhooks::acquire_lease(tx, id, node, now, now.plus_ms(LEASE_MS))? {
-                    one.waiting = deliveries::list_pending(tx, id, 0, PAGE_SIZE)?;
+                if webhooks::acquire_lease(tx, one.webhook.id, incarnation)? {
+                    one.waiting = deliveries::list_pending(tx, one.webhook.id, 0, PAGE_SIZE)?;
                     found.push(one);
                 }
             }
@@ -252,7 +220,7 @@ impl SenderState {
     }
 
     async fn send_due(&mut self) -> Result<(), Error> {
-        if self.store.is_shared() && self.leased_at.elapsed() > LEASE_TRUST {
+        if !self.may_send() {
             return Ok(());
         }
         self.refresh_webhooks().await?;
@@ -283,6 +251,11 @@ impl SenderState {
                 return Err(error);
             }
         };
+        // The process may have been frozen meanwhile.
+        if !self.may_send() {
+            self.requeue(&due, now);
+            return Ok(());
+        }
         let mut found: BTreeMap<i64, Delivery> = found.into_iter().map(|one| (one.seq, one)).collect();
         for waiting in due {
             match found.remove(&waiting.seq) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use store::{DatabaseLocation, Tx};
+use store::{DatabaseLocation, NodePurpose, Tx};
 
-use super::super::{WebhookAdmin, WebhookSettings};
+use super::super::WebhookAdmin;
 use super::{Receiver, World, settings, until, while_sending};
 
 struct Database {
@@ -44,10 +44,6 @@ impl Database {
     }
 }
 
-fn of_node(node: u16) -> WebhookSettings {
-    WebhookSettings { node_id: node, ..settings() }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn of_several_nodes_one_sends() {
     let Some(database) = Database::make("shared").await else {
@@ -71,10 +67,10 @@ async fn of_several_nodes_one_sends() {
         heard.dedup();
         assert_eq!(heard.len(), 400);
     };
-    let (_desk, sender) = WebhookAdmin::open(Arc::clone(&other.store), of_node(1));
+    let (_desk, sender) = WebhookAdmin::open(Arc::clone(&other.store), settings());
     tokio::select! {
         () = sender.run(std::future::pending()) => panic!("the sender ended"),
-        () = while_sending(&one, of_node(0), story) => {}
+        () = while_sending(&one, settings(), story) => {}
     }
 }
 
@@ -83,7 +79,7 @@ async fn what_a_node_held_when_it_died_is_sent_by_another_after_its_time() {
     let Some(database) = Database::make("dead").await else {
         return;
     };
-    let (one, other) = (database.node(0).await, database.node(1).await);
+    let one = database.node(0).await;
     let (app, secret) = one.app().await;
     let receiver = Receiver::open(&secret);
     let hook = one.hook(app, receiver.port).await;
@@ -93,18 +89,17 @@ async fn what_a_node_held_when_it_died_is_sent_by_another_after_its_time() {
         until("one is on its way", async || receiver.count() == 1).await;
     };
     // Dropped without a shutdown.
-    while_sending(&one, of_node(0), dying).await;
+    while_sending(&one, settings(), dying).await;
+    // Nobody renews the lease of a dead node.
+    drop(one);
+    let other = database.node(1).await;
     receiver.delivery.store(200, Ordering::SeqCst);
     let story = async {
-        tokio::time::sleep(Duration::from_millis(2500)).await;
-        assert_eq!(receiver.count(), 1, "the dead node has it still");
-        let over = "UPDATE webhook_lease SET until = 0".to_owned();
-        database.run(&database.url(), over).await;
         until("another sends", async || receiver.count() >= 6).await;
         let heard = receiver.heard.lock().clone();
         assert_eq!(heard, ["0", "0", "1", "2", "3", "4"]);
     };
-    while_sending(&other, of_node(1), story).await;
+    while_sending(&other, settings(), story).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +107,8 @@ async fn what_another_node_removes_gets_no_more_than_is_on_its_way() {
     let Some(database) = Database::make("removed").await else {
         return;
     };
-    let (one, other) = (database.node(0).await, database.node(1).await);
+    let one = database.node(0).await;
+    let other = World::open_for(Some(DatabaseLocation::Server(database.url())), 1, NodePurpose::Command).await;
     let (app, secret) = one.app().await;
     let receiver = Receiver::open(&secret);
     receiver.pause.store(100, Ordering::SeqCst);
@@ -127,5 +123,61 @@ async fn what_another_node_removes_gets_no_more_than_is_on_its_way() {
         let after = receiver.count();
         assert!(after <= before + 16, "{before}, then {after}");
     };
-    while_sending(&one, of_node(0), story).await;
+    while_sending(&one, settings(), story).await;
+}
+
+async fn held_webhooks(node: &World) -> Vec<i64> {
+    let incarnation = node.store.context().node.incarnation();
+    let read = move |tx: &mut Tx<'_>| Ok(store::webhooks::list_leases(tx, incarnation)?);
+    node.store.read(read).await.unwrap()
+}
+
+async fn holds_only_its_share(node: &World) -> bool {
+    let lease = &node.store.context().node;
+    held_webhooks(node).await.into_iter().all(|hook| lease.is_preferred_for(hook))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_are_spread_over_the_nodes_and_taken_over_from_lost_ones() {
+    let Some(database) = Database::make("spread").await else {
+        return;
+    };
+    let one = database.node(0).await;
+    let (app, secret) = one.app().await;
+    let receiver = Receiver::open(&secret);
+    let mut hooks = Vec::new();
+    for number in 0..10 {
+        let url = format!("http://127.0.0.1:{}/{number}", receiver.port);
+        let new = network::webhooks::NewWebhook { app, url, most: 10, check_after_ms: 24 * super::HOUR };
+        hooks.push(one.store.write(move |tx| network::webhooks::register(tx, &new)).await.unwrap().id);
+    }
+    let send_to_all = async |from: i64| {
+        for (number, hook) in (0..).zip(&hooks) {
+            one.enqueue(*hook, from + number * 3..from + number * 3 + 3, 1).await;
+        }
+    };
+    let story = async {
+        send_to_all(0).await;
+        until("the only node sends to all", async || receiver.count() == 30).await;
+        assert_eq!(held_webhooks(&one).await.len(), 10);
+        let other = database.node(0).await;
+        let shared = async {
+            until("both know both", async || {
+                [&one, &other].iter().all(|node| node.store.context().node.worker_count() == 2)
+            })
+            .await;
+            until("the first keeps its share", async || holds_only_its_share(&one).await).await;
+            send_to_all(100).await;
+            until("both send", async || receiver.count() == 60).await;
+            assert!(holds_only_its_share(&one).await && holds_only_its_share(&other).await);
+            assert_eq!(held_webhooks(&one).await.len() + held_webhooks(&other).await.len(), 10);
+        };
+        // The other one dies without a shutdown.
+        while_sending(&other, settings(), shared).await;
+        drop(other);
+        send_to_all(200).await;
+        until("the first sends to all again", async || receiver.count() == 90).await;
+        assert_eq!(held_webhooks(&one).await.len(), 10);
+    };
+    while_sending(&one, settings(), story).await;
 }

@@ -174,11 +174,12 @@ impl PoolWorker {
 
 impl PostgresConnection {
     fn run_write(&mut self, job: &mut dyn DatabaseJob, context: &PoolContext) -> Result<Attempt, Fault> {
+        let node = context.store.node.identity_for_write()?;
         self.begin(BEGIN_WRITE);
         let mut tx = Tx::new(EngineConnection::Postgres(self), &context.store);
         let succeeded = job.run(&mut tx);
         let effects = tx.effects;
-        let ended = if succeeded { self.commit() } else { self.roll_back() };
+        let ended = if succeeded { self.commit(node) } else { self.roll_back() };
         if self.had_conflict {
             drop(self.batch_execute("ROLLBACK"));
             return Ok(Attempt::MustRepeat);

@@ -1,0 +1,83 @@
+//! Which webhooks this node sends to: each is leased by one node, and they are spread over those that take on work.
+
+use std::collections::HashSet;
+
+use base::{Error, clock};
+use store::Tx;
+use store::webhooks;
+
+use super::SenderState;
+
+impl SenderState {
+    /// Gives everything up when the node's lease was lost: other nodes have what it leased under its old incarnation.
+    pub(super) fn follow_incarnation(&mut self) {
+        let current = self.store.context().node.incarnation();
+        if self.incarnation != current {
+            self.incarnation = current;
+            // Aborts what is in flight.
+            self.active.clear();
+            self.ready.clear();
+            self.unclaimed.clear();
+            self.next_scan = clock::monotonic_now();
+        }
+    }
+
+    /// Looks for webhooks that fall to this node now.
+    pub(super) fn follow_workers(&mut self) {
+        let count = self.store.context().node.worker_count();
+        if self.worker_count != count {
+            self.worker_count = count;
+            self.next_scan = clock::monotonic_now();
+        }
+    }
+
+    pub(super) fn may_send(&self) -> bool {
+        self.store.context().node.may_send_as(self.incarnation)
+    }
+
+    /// Those of the webhooks with deliveries that fall to this node; the others are found again if they come to it.
+    pub(super) fn take_claimable(&mut self) -> Vec<i64> {
+        let (unclaimed, node) = (std::mem::take(&mut self.unclaimed), &self.store.context().node);
+        if !node.accepts_work() {
+            return Vec::new();
+        }
+        unclaimed.into_iter().filter(|id| node.is_preferred_for(*id)).collect()
+    }
+
+    /// Drops webhooks that this node has no lease on, and hands over those that fall to another node now.
+    pub(super) async fn check_leases(&mut self) -> Result<(), Error> {
+        let incarnation = self.incarnation;
+        let read = move |tx: &mut Tx<'_>| Ok(webhooks::list_leases(tx, incarnation)?);
+        let ours: HashSet<i64> = self.store.read(read).await?.into_iter().collect();
+        self.active.retain(|id, _| ours.contains(id));
+        let node = &self.store.context().node;
+        let leaving = ours.iter().copied().filter(|id| !node.is_preferred_for(*id));
+        let mut finished = Vec::new();
+        for id in leaving {
+            let is_finished = self.active.get_mut(&id).is_none_or(|active| {
+                active.queue.close();
+                !active.queue.has_in_flight() && !active.queue.has_unrecorded()
+            });
+            if is_finished {
+                self.active.remove(&id);
+                finished.push(id);
+            }
+        }
+        self.release_leases(finished).await
+    }
+
+    /// Releases webhooks to other nodes.
+    pub(super) async fn release_leases(&mut self, ids: Vec<i64>) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let incarnation = self.incarnation;
+        let release = move |tx: &mut Tx<'_>| {
+            for id in &ids {
+                webhooks::release_lease(tx, *id, incarnation)?;
+            }
+            Ok(())
+        };
+        self.store.write(release).await
+    }
+}
