@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base::Error;
 use edge::Shutdown;
+use store::nodes::NodeProblem;
 use store::{Store, meta};
 use tokio::time::timeout;
 
@@ -47,6 +48,9 @@ impl HealthChecks {
         if self.drain.is_triggered() {
             return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
         }
+        if let Some(problem) = self.store.context().node.problem() {
+            return HttpReply::bytes(503, TEXT_UTF8, problem_text(problem));
+        }
         let read = self.store.read(|tx| meta::get(tx, "ready").map_err(Error::Failed));
         if !matches!(timeout(READY_TIMEOUT, read).await, Ok(Ok(_))) {
             return HttpReply::bytes(503, TEXT_UTF8, "the database does not respond\n");
@@ -55,6 +59,14 @@ impl HealthChecks {
             return HttpReply::bytes(503, TEXT_UTF8, "the disk is full\n");
         }
         HttpReply::bytes(200, TEXT_UTF8, "ok\n")
+    }
+}
+
+fn problem_text(problem: NodeProblem) -> String {
+    match problem {
+        NodeProblem::LeaseLost => "this node's lease on its number is not valid\n".to_owned(),
+        NodeProblem::Draining => "draining\n".to_owned(),
+        NodeProblem::ClockOffset(ms) => format!("the clock is {ms} ms ahead of the database's\n"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Prometheus metrics. Labels are route templates, never paths or ids.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use store::Store;
+use store::nodes::NodeProblem;
 
 /// Upper bounds in seconds, from a lookup in memory to a slow disk.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -109,6 +112,11 @@ impl ServerMetrics {
         registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
+    pub fn add_node(&self, store: Arc<Store>) {
+        let mut registry = self.registry.lock();
+        registry.register_collector(Box::new(NodeCollector(store)));
+    }
+
     /// Exports the task with a count of 0.
     pub fn add_background_task(&self, task: &'static str) {
         self.task_restarts.get_or_create(&TaskLabel { task }).inc_by(0);
@@ -162,7 +170,7 @@ const fn status_class(status: u16) -> &'static str {
 struct ListenerCollector(Arc<ListenerStats>);
 
 impl Collector for ListenerCollector {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let view = self.0.snapshot();
         let (name, help) = ("connections_open", "Connections open now");
         let gauge = ConstGauge::new(i64::try_from(view.open).unwrap_or(i64::MAX));
@@ -175,11 +183,40 @@ impl Collector for ListenerCollector {
     }
 }
 
+/// The lease of this node, if there may be several.
+struct NodeCollector(Arc<Store>);
+
+impl fmt::Debug for NodeCollector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NodeCollector").field(&self.0.context().node).finish()
+    }
+}
+
+impl Collector for NodeCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let node = &self.0.context().node;
+        let has_lease = node.problem() != Some(NodeProblem::LeaseLost);
+        let gauges = [
+            ("node_lease_valid", "Whether this node may write", i64::from(has_lease)),
+            (
+                "node_clock_offset_ms",
+                "Milliseconds by which the clock is ahead of the database's",
+                node.clock_offset_ms(),
+            ),
+            ("nodes_active", "Nodes that take on work", i64::try_from(node.worker_count()).unwrap_or(i64::MAX)),
+        ];
+        for (name, help, value) in gauges {
+            ConstGauge::new(value).encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
+        Ok(())
+    }
+}
+
 #[derive(Debug)]
 struct StreamCollector(Hub);
 
 impl Collector for StreamCollector {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let view = self.0.metrics();
         let (name, help) = ("streams_open", "Streams open now");
         let mut open = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;

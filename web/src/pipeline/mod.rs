@@ -165,6 +165,7 @@ impl ApiServer {
         let router = EndpointRouter::new(table)?;
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
+        metrics.add_node(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let state = AppState {
             endpoints: table.iter().copied().flatten().collect(),
