@@ -7,8 +7,8 @@ use crate::arguments::{
 };
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
-    ImportCommand, InviteArgs, KeysCommand, MessageCommand, NewsCommand, NoteCommand, PlaceCommand, PollCommand,
-    PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
+    ImportCommand, InviteArgs, KeysCommand, MessageCommand, NewsCommand, NodeCommand, NoteCommand, PlaceCommand,
+    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 
@@ -72,6 +72,9 @@ pub(crate) enum CliCommand {
     /// Inspect webhooks and their deliveries
     #[command(subcommand)]
     Webhook(WebhookCliCommand),
+    /// List and drain the nodes on a PostgreSQL database
+    #[command(subcommand)]
+    Node(NodeCommand),
     /// Trigger an event on a development server by performing the action it reports
     Trigger(TriggerArgs),
     /// Debug OAuth 1.0a signatures

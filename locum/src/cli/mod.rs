@@ -57,6 +57,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, Com
         CliCommand::Webhook(WebhookCliCommand::Command(verb)) => {
             command::run_and_print(common, command::AdminCommand::Webhook(verb))?;
         }
+        CliCommand::Node(verb) => command::run_and_print(common, command::AdminCommand::Node(verb))?,
         CliCommand::Trigger(args) => command::run_and_print(common, command::AdminCommand::Trigger(args))?,
         CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
         CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     AdminCommand, ads, apps, audit, backup, communities, export, follows, fsck, import, invite, keys, messages, news,
-    notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
+    nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -39,6 +39,7 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
         AdminCommand::Space(command) => spaces::execute(instance, command).await,
         AdminCommand::Message(command) => messages::execute(instance, command).await,
         AdminCommand::Webhook(command) => webhooks::execute(instance, command).await,
+        AdminCommand::Node(command) => nodes::execute(instance, command).await,
         AdminCommand::Trigger(trigger) => trigger::execute(instance, trigger).await,
         AdminCommand::Sign(command) => sign::execute(instance, command).await,
         AdminCommand::Import(command) => {

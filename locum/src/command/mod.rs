@@ -19,6 +19,7 @@ mod invite;
 mod keys;
 mod messages;
 pub(crate) mod news;
+mod nodes;
 mod notes;
 mod output_file;
 mod places;
@@ -53,6 +54,7 @@ pub(crate) use invite::InviteArgs;
 pub(crate) use keys::KeysCommand;
 pub(crate) use messages::MessageCommand;
 pub(crate) use news::NewsCommand;
+pub(crate) use nodes::NodeCommand;
 pub(crate) use notes::NoteCommand;
 pub(crate) use places::PlaceCommand;
 pub(crate) use polls::PollCommand;
@@ -89,6 +91,7 @@ pub(crate) enum AdminCommand {
     Space(SpaceCommand),
     Message(MessageCommand),
     Webhook(WebhookCommand),
+    Node(NodeCommand),
     Trigger(TriggerArgs),
     Sign(SignCommand),
     Import(ImportCommand),
@@ -119,6 +122,7 @@ impl AdminCommand {
             Self::Space(_) => "space",
             Self::Message(_) => "message",
             Self::Webhook(_) => "webhook",
+            Self::Node(_) => "node",
             Self::Trigger(_) => "trigger",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
@@ -150,6 +154,7 @@ impl AdminCommand {
             | Self::Space(_)
             | Self::Message(_)
             | Self::Webhook(_)
+            | Self::Node(_)
             | Self::Trigger(_)
             | Self::Keys(_)
             | Self::Fsck(_)

@@ -45,6 +45,7 @@ mod media;
 mod messages;
 mod mixed_writes;
 mod news;
+mod nodes;
 mod notes;
 mod oauth1;
 mod oauth1_tokens;

@@ -1,0 +1,57 @@
+//! `locum node`: the processes at work on a PostgreSQL database.
+
+use base::Error;
+use clap::Subcommand;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::nodes::{self, NodeRecord};
+
+use super::find;
+use crate::instance::Instance;
+
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NodeCommand {
+    /// List the nodes on the database; a SQLite database has one, which is not listed
+    List,
+    /// Take a node out of service: it is not ready, gives its webhooks to other nodes, and still answers requests
+    Drain {
+        /// The node's number, as shown by `node list`
+        number: u16,
+    },
+}
+
+pub(super) async fn execute(instance: &Instance, command: NodeCommand) -> Result<Value, Error> {
+    match command {
+        NodeCommand::List => {
+            let found = instance.store.read(|tx| Ok(nodes::list(tx)?)).await?;
+            Ok(found.iter().map(render_node).collect())
+        }
+        NodeCommand::Drain { number } => {
+            let drained = instance.store.write(move |tx| {
+                let found = nodes::drain(tx, i64::from(number))?;
+                if found { Ok(()) } else { Err(find::not_found("node", &number.to_string())) }
+            });
+            drained.await?;
+            Ok(json!({ "node": number, "draining": true }))
+        }
+    }
+}
+
+fn render_node(node: &NodeRecord) -> Value {
+    let state = match (node.has_lease, node.draining) {
+        (false, _) => "lost",
+        (true, true) => "draining",
+        (true, false) => "active",
+    };
+    json!({
+        "number": node.number,
+        "incarnation": node.incarnation.to_string(),
+        "host": node.host,
+        "purpose": node.purpose,
+        "state": state,
+        "started_at": node.started_at.to_string(),
+        "lease_until": node.until.to_string(),
+        "webhooks": node.webhook_count,
+    })
+}
