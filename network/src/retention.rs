@@ -3,7 +3,7 @@
 use base::{Error, Fault, Time};
 use store::{
     Store, Tx, attempt_limits, audit, authorization_codes, connections, credential_changes, emails, event_log, nonces,
-    notifications, request_tokens, sessions, tokens, usage,
+    notifications, rate_windows, request_tokens, sessions, tokens, usage,
 };
 
 use crate::usage::RETENTION_MS;
@@ -38,6 +38,7 @@ type PruneTable = fn(&mut Tx<'_>, RetentionPeriods, Time) -> Result<u64, Fault>;
 
 const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("nonces", |tx, _, wall| nonces::prune(tx, wall)),
+    ("rate limits", |tx, _, wall| rate_windows::prune(tx, wall)),
     ("credential changes", |tx, _, wall| credential_changes::prune(tx, wall)),
     ("usage", |tx, _, wall| usage::prune(tx, wall.plus_ms(-RETENTION_MS))),
     ("sessions", |tx, periods, wall| {

@@ -54,6 +54,7 @@ pub mod polls;
 pub mod portable_tables;
 pub mod posts;
 pub mod private_profiles;
+pub mod rate_windows;
 pub mod reads;
 pub mod records;
 pub mod replays;

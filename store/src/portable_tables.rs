@@ -318,6 +318,7 @@ mod tests {
                 "attempts",
                 "nonce",
                 "credential_change",
+                "rate_window",
             ],
         ),
         (

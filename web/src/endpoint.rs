@@ -66,6 +66,12 @@ pub struct RateWindow {
     pub seconds: u32,
 }
 
+impl RateWindow {
+    pub(crate) fn length_ms(self) -> i64 {
+        i64::from(self.seconds) * 1000
+    }
+}
+
 pub const fn per_second(calls: u32) -> RateWindow {
     RateWindow { calls, seconds: 1 }
 }

@@ -59,6 +59,7 @@ pub struct ServerMetrics {
     pub panics: Counter,
     pub faults: Counter,
     pub limited: Counter,
+    pub locally_counted: Counter,
 }
 
 impl Default for ServerMetrics {
@@ -69,7 +70,7 @@ impl Default for ServerMetrics {
         let round_trips = Family::default();
         let (in_flight, panics) = (Gauge::default(), Counter::default());
         let task_restarts = Family::default();
-        let (faults, limited) = (Counter::default(), Counter::default());
+        let (faults, limited, locally_counted) = (Counter::default(), Counter::default(), Counter::default());
         registry.register("requests", "Requests completed", requests.clone());
         registry.register("request_seconds", "Time from request head to response", durations.clone());
         registry.register("database_round_trips", "Waits of requests for a database server", round_trips.clone());
@@ -78,12 +79,28 @@ impl Default for ServerMetrics {
         registry.register("faults", "Internal errors", faults.clone());
         registry.register("rate_limited", "Calls refused by a rate limit", limited.clone());
         registry.register(
+            "rate_limits_counted_locally",
+            "Calls not counted over all nodes because the database could not be asked",
+            locally_counted.clone(),
+        );
+        registry.register(
             "background_task_restarts",
             "Background tasks started again after a panic",
             task_restarts.clone(),
         );
         let registry = Mutex::new(registry);
-        Self { registry, requests, durations, round_trips, in_flight, task_restarts, panics, faults, limited }
+        Self {
+            registry,
+            requests,
+            durations,
+            round_trips,
+            in_flight,
+            task_restarts,
+            panics,
+            faults,
+            limited,
+            locally_counted,
+        }
     }
 }
 

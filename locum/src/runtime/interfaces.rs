@@ -90,6 +90,7 @@ impl ServerInterfaces {
             authenticator.poll_credential_changes().await;
         });
         tasks.start("usage", server, flush_usage);
+        tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });
         tasks.start_endless("stream_upkeep", &server.stream_hub(), |hub| async move {
             hub.run_upkeep().await;
         });

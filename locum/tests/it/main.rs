@@ -66,6 +66,7 @@ mod reposts;
 mod revocation;
 mod round_trips;
 mod search;
+mod shared_limits;
 mod shutdown;
 mod sign_explain;
 mod spaces;

@@ -39,6 +39,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("credential_changes", include_str!("../../migrations/0030_credential_changes.sql")),
     ("event_sequencer", include_str!("../../migrations/0031_event_sequencer.sql")),
     ("nodes", include_str!("../../migrations/0032_nodes.sql")),
+    ("rate_windows", include_str!("../../migrations/0033_rate_windows.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

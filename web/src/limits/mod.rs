@@ -1,15 +1,21 @@
-//! Rate limits: fixed windows that start with their first call, counted exactly, in memory.
+//! Rate limits: fixed windows that start with their first call, counted exactly: in memory, or over all nodes on a
+//! database server.
 
 mod headers;
+mod shared;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use base::Time;
 use parking_lot::Mutex;
+use prometheus_client::metrics::counter::Counter;
+use shared::SharedWindows;
+use store::Store;
 
-use crate::endpoint::{RateWindow, SharedWindow};
+use crate::endpoint::{Endpoint, RateWindow, SharedWindow};
 
 const SHARDS: usize = 64;
 /// Windows of an operation per subject, at most.
@@ -79,6 +85,12 @@ pub struct RateQuota<'a> {
     pub shared: Option<&'static SharedWindow>,
 }
 
+impl RateQuota<'_> {
+    const fn is_empty(&self) -> bool {
+        self.windows.is_empty() && self.shared.is_none()
+    }
+}
+
 impl<'a> From<&'a [RateWindow]> for RateQuota<'a> {
     fn from(windows: &'a [RateWindow]) -> Self {
         Self { windows, shared: None }
@@ -116,7 +128,12 @@ struct CounterKey {
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowCount {
     start_ms: i64,
+    /// By all nodes, as far as this one knows.
     used: u32,
+    /// Calls that this node may allow without asking.
+    leased: u32,
+    /// When an exhausted shared window is looked at again.
+    retry_ms: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,6 +141,21 @@ struct CounterSlot {
     counts: [WindowCount; MAX_WINDOWS],
     /// The end of the last window.
     end_ms: i64,
+}
+
+/// The counters of one call, of one subject.
+#[derive(Clone, Copy, Debug)]
+struct CounterKeys {
+    own: CounterKey,
+    common: Option<CounterKey>,
+}
+
+impl CounterKeys {
+    fn new(subject: RateLimitSubject, operation: usize, quota: RateQuota<'_>) -> Self {
+        let key = |counter| CounterKey { subject, counter };
+        let common = quota.shared.map(|shared| key(LimitCounter::Shared(shared)));
+        Self { own: key(LimitCounter::Operation(operation)), common }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +169,11 @@ impl CounterSlots {
         let shared = quota.shared.map_or(&[][..], |shared| std::slice::from_ref(&shared.window));
         [(quota.windows, &mut self.own), (shared, &mut self.common)].into_iter()
     }
+
+    fn windows(&mut self, quota: RateQuota<'_>) -> impl Iterator<Item = (RateWindow, &mut WindowCount)> {
+        let pairs = self.pair_windows(quota);
+        pairs.flat_map(|(windows, slot)| windows.iter().copied().zip(&mut slot.counts))
+    }
 }
 
 #[derive(Debug)]
@@ -145,16 +182,51 @@ pub struct RateLimiter {
     hasher: RandomState,
     shards: Vec<Mutex<HashMap<CounterKey, CounterSlot>>>,
     max_keys_per_shard: usize,
+    shared: Option<SharedWindows>,
 }
 
 impl RateLimiter {
     /// Tracks at most `keys` pairs of subject and operation at once.
     pub fn new(mode: RateLimitMode, keys: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { mode, hasher: RandomState::new(), shards, max_keys_per_shard: (keys / SHARDS).max(1) }
+        Self { mode, hasher: RandomState::new(), shards, max_keys_per_shard: (keys / SHARDS).max(1), shared: None }
     }
 
-    /// Counts one call against every window, or against none if one is exhausted.
+    /// Counts over all nodes, if the store is on a database server. `endpoints` are the operations by their numbers;
+    /// `local_calls` counts the calls for which the database could not be asked.
+    #[must_use]
+    pub fn share_windows(self, store: &Arc<Store>, endpoints: &[&Endpoint], local_calls: Counter) -> Self {
+        let is_shared = store.is_shared() && self.mode != RateLimitMode::Off;
+        let shared = is_shared.then(|| SharedWindows::new(Arc::clone(store), endpoints, local_calls));
+        Self { shared, ..self }
+    }
+
+    /// Counts one call against every window, or against none if one is exhausted; over all nodes if they share their
+    /// windows.
+    pub async fn charge<'a>(
+        &self,
+        subject: RateLimitSubject,
+        operation: usize,
+        quota: impl Into<RateQuota<'a>>,
+        now: Time,
+    ) -> RateLimitStatus {
+        let quota = quota.into();
+        let Some(shared) = self.shared.as_ref().filter(|shared| !quota.is_empty() && !shared.is_paused()) else {
+            return self.count(subject, operation, quota, now);
+        };
+        let keys = CounterKeys::new(subject, operation, quota);
+        match self.charge_shared(shared, keys, quota, now).await {
+            Ok((allowed, slots)) => {
+                self.build_status(quota, &slots, allowed, matches!(subject, RateLimitSubject::User(..)))
+            }
+            Err(error) => {
+                shared.record_failure(&error);
+                self.count(subject, operation, quota, now)
+            }
+        }
+    }
+
+    /// Counts one call on this node, as [`RateLimiter::charge`] does.
     pub fn count<'a>(
         &self,
         subject: RateLimitSubject,
@@ -164,34 +236,37 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let quota = quota.into();
         let is_user_limit = matches!(subject, RateLimitSubject::User(..));
-        // One shard per subject, so that all its windows are checked under one lock.
-        let shard_index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
-        let Some(shard) = self
-            .shards
-            .get(shard_index)
-            .filter(|_| self.mode != RateLimitMode::Off && !(quota.windows.is_empty() && quota.shared.is_none()))
-        else {
+        if self.mode == RateLimitMode::Off || quota.is_empty() {
             return RateLimitStatus { is_user_limit, ..self.unused_status(quota, now) };
-        };
-        let key = |counter| CounterKey { subject, counter };
-        let own = key(LimitCounter::Operation(operation));
-        let common = quota.shared.map(|shared| key(LimitCounter::Shared(shared)));
-        let mut shard = shard.lock();
+        }
+        let charge = |slots: &mut CounterSlots| (self.try_charge(slots, quota, now.ms()), *slots);
+        let (allowed, slots) = self.update_slots(CounterKeys::new(subject, operation, quota), now, charge);
+        self.build_status(quota, &slots, allowed, is_user_limit)
+    }
+
+    /// One shard per subject, so that all its windows are checked under one lock.
+    #[expect(clippy::indexing_slicing, reason = "the index is below the number of shards")]
+    fn shard(&self, subject: RateLimitSubject) -> &Mutex<HashMap<CounterKey, CounterSlot>> {
+        let index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
+        &self.shards[index]
+    }
+
+    fn update_slots<T>(&self, keys: CounterKeys, now: Time, update: impl FnOnce(&mut CounterSlots) -> T) -> T {
+        let mut shard = self.shard(keys.own.subject).lock();
         let stored = |key: &CounterKey| shard.get(key).copied();
         let mut slots = CounterSlots {
-            own: stored(&own).unwrap_or_default(),
-            common: common.as_ref().and_then(stored).unwrap_or_default(),
+            own: stored(&keys.own).unwrap_or_default(),
+            common: keys.common.as_ref().and_then(stored).unwrap_or_default(),
         };
-        let allowed = self.try_charge(&mut slots, quota, now.ms());
-        let all = [Some((own, slots.own)), common.map(|key| (key, slots.common))];
+        let result = update(&mut slots);
+        let all = [Some((keys.own, slots.own)), keys.common.map(|key| (key, slots.common))];
         for (key, slot) in all.into_iter().flatten() {
             if shard.len() >= self.max_keys_per_shard && !shard.contains_key(&key) {
                 evict_expired(&mut shard, self.max_keys_per_shard, now.ms());
             }
             shard.insert(key, slot);
         }
-        drop(shard);
-        self.build_status(quota, &slots, allowed, is_user_limit)
+        result
     }
 
     /// The status of a call at `now` that is not counted.
@@ -203,10 +278,9 @@ impl RateLimiter {
         now: Time,
     ) -> RateLimitStatus {
         let quota = quota.into();
-        let shard_index = usize::try_from(self.hasher.hash_one(subject) >> 32).unwrap_or(0) % SHARDS;
         let key = CounterKey { subject, counter: LimitCounter::Operation(operation) };
-        let shard = self.shards.get(shard_index).filter(|_| self.mode != RateLimitMode::Off);
-        let Some(slot) = shard.and_then(|shard| shard.lock().get(&key).copied()) else {
+        let stored = if self.mode == RateLimitMode::Off { None } else { self.shard(subject).lock().get(&key).copied() };
+        let Some(slot) = stored else {
             return self.unused_status(quota, now);
         };
         let mut slots = CounterSlots { own: slot, common: CounterSlot::default() };
@@ -216,7 +290,7 @@ impl RateLimiter {
 
     /// The status of a caller without counted calls.
     pub fn unused_status<'a>(&self, quota: impl Into<RateQuota<'a>>, now: Time) -> RateLimitStatus {
-        let fresh = WindowCount { start_ms: now.ms(), used: 0 };
+        let fresh = WindowCount { start_ms: now.ms(), ..WindowCount::default() };
         let slot = CounterSlot { counts: [fresh; MAX_WINDOWS], end_ms: 0 };
         let slots = CounterSlots { own: slot, common: slot };
         self.build_status(quota.into(), &slots, true, false)
@@ -287,8 +361,8 @@ impl RateLimiter {
             let length = i64::from(window.seconds) * 1000;
             let elapsed = now - count.start_ms;
             // A clock that was set back must not freeze a window.
-            if !(-length..length).contains(&elapsed) || count.used == 0 {
-                *count = WindowCount { start_ms: now, used: 0 };
+            if !(-length..length).contains(&elapsed) || count.used == 0 && count.leased == 0 {
+                *count = WindowCount { start_ms: now, ..WindowCount::default() };
             }
             available &= count.used < self.allowed_calls(*window);
         }

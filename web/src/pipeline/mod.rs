@@ -160,15 +160,16 @@ impl ApiServer {
         drain: Shutdown,
         config: ServerConfig,
     ) -> Result<Self, Fault> {
+        let endpoints: Vec<&'static Endpoint> = table.iter().copied().flatten().collect();
         let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
-        let limiter = Arc::new(limiter);
+        let limiter = Arc::new(limiter.share_windows(&store, &endpoints, metrics.locally_counted.clone()));
         let router = EndpointRouter::new(table)?;
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
         metrics.add_node(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let state = AppState {
-            endpoints: table.iter().copied().flatten().collect(),
+            endpoints,
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
             home_timelines: Arc::default(),
@@ -252,6 +253,11 @@ impl ApiServer {
 
     pub fn event_context(&self) -> deliver::activity::ActivityConfig {
         self.shared.app_state.event_context()
+    }
+
+    /// Gives back calls that this node has leased and not used.
+    pub async fn return_unused_calls(&self) {
+        self.shared.limiter.return_unused_calls().await;
     }
 
     pub fn rate_limit_key_count(&self) -> usize {

@@ -69,7 +69,7 @@ impl ServerState {
         let mut auth = self.config.auth_request(&head, pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
         let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
-        let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace)?;
+        let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace).await?;
         let account = ads_account_subject(endpoint, &path);
         self.check_account_limit(account, endpoint, facts.operation, trace)?;
         let handler = endpoint
@@ -100,7 +100,8 @@ impl ServerState {
         };
         panic_where_a_test_asks(facts.template);
         let outcome = handler(call).await;
-        self.count_account_call((account, own), &outcome, endpoint, facts.operation, trace);
+        let is_foreign = is_unknown_account(&outcome);
+        self.count_account_call((account, own), is_foreign, endpoint, facts.operation, trace).await;
         outcome
     }
 
@@ -129,10 +130,10 @@ impl ServerState {
     }
 
     /// Counts the call for its ads account if the caller has access to it, else for the caller.
-    fn count_account_call(
+    async fn count_account_call(
         &self,
         (account, own): (Option<RateLimitSubject>, Option<RateLimitSubject>),
-        outcome: &Result<HttpReply, Error>,
+        is_foreign: bool,
         endpoint: &Endpoint,
         operation: usize,
         trace: &mut RequestTrace,
@@ -140,14 +141,18 @@ impl ServerState {
         let Some(account) = account else {
             return;
         };
-        let (is_foreign, is_of_account) = (is_unknown_account(outcome), is_limited_by_account(endpoint));
+        let is_of_account = is_limited_by_account(endpoint);
         let windows = endpoint.limits.user;
-        let count = |subject| Some(self.limiter.count(subject, operation, windows, wall_time()));
+        let subject = if is_foreign { own.filter(|_| is_of_account) } else { Some(account) };
+        let status = match subject {
+            Some(subject) => Some(self.limiter.charge(subject, operation, windows, wall_time()).await),
+            None => None,
+        };
         if !is_foreign {
-            trace.account_rate_limit = count(account);
+            trace.account_rate_limit = status;
         }
         if is_of_account {
-            trace.rate_limit = if is_foreign { own.and_then(count) } else { trace.account_rate_limit };
+            trace.rate_limit = status;
         }
     }
 
@@ -233,7 +238,7 @@ impl ServerState {
 
     /// Counts the call, whatever its outcome, and returns its subject. A call that only an ads account limits is
     /// counted after the handler, by [`Self::count_account_call`].
-    fn count_call(
+    async fn count_call(
         &self,
         endpoint: &Endpoint,
         operation: usize,
@@ -267,7 +272,7 @@ impl ServerState {
         let status = if is_limited_by_account(endpoint) {
             self.limiter.peek(subject, operation, quota, wall_time())
         } else {
-            self.limiter.count(subject, operation, quota, wall_time())
+            self.limiter.charge(subject, operation, quota, wall_time()).await
         };
         trace.rate_limit = Some(status);
         if status.allowed {

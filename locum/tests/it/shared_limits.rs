@@ -1,0 +1,89 @@
+//! Rate limits over several nodes: as many calls as the table says, wherever they arrive.
+
+use std::time::Duration;
+
+use base::clock::monotonic_now;
+
+use crate::harness::{DatabaseEngine, TestRequest, TestResponse, TestServer, TestUser, suite_engine, wait_until};
+
+/// With the published limits; none on SQLite, where a file has one node.
+fn start_nodes<const N: usize>() -> Option<[TestServer; N]> {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return None;
+    }
+    let first = TestServer::start_network(&["--set", "limits.rate_limits=table"]);
+    let mut nodes = Vec::new();
+    for number in 1..N {
+        nodes.push(first.start_another_node(u16::try_from(number).unwrap()));
+    }
+    nodes.insert(0, first);
+    nodes.try_into().ok()
+}
+
+fn call(node: &TestServer, user: &TestUser<'_>, path: &str) -> TestResponse {
+    node.send(TestRequest::get(path).bearer(&user.token))
+}
+
+fn remaining(response: &TestResponse) -> i64 {
+    response.header_number("x-rate-limit-remaining")
+}
+
+#[test]
+fn limit_of_the_table_is_served_exactly_over_three_nodes() {
+    let Some(nodes) = start_nodes::<3>() else { return };
+    let user = nodes[0].new_user("counter");
+    let path = format!("/2/users/{}/muting", user.id);
+    let mut last = [15; 3];
+    for number in 0..21 {
+        let (node, last) = (&nodes[number % 3], &mut last[number % 3]);
+        let response = call(node, &user, &path);
+        assert_eq!(response.status, if number < 15 { 200 } else { 429 }, "call {number}");
+        assert!(remaining(&response) <= *last, "call {number}");
+        *last = remaining(&response);
+    }
+    assert_eq!(last, [0; 3]);
+
+    // Another's calls are their own, and count at once.
+    let racer = nodes[0].new_user("racer");
+    let path = format!("/2/users/{}/muting", racer.id);
+    let calls = |node: &TestServer| (0..8).filter(|_| call(node, &racer, &path).status == 200).count();
+    let served: usize = std::thread::scope(|scope| {
+        let all: Vec<_> = nodes.iter().map(|node| scope.spawn(|| calls(node))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    assert_eq!(served, 15);
+}
+
+#[test]
+fn calls_that_one_node_leased_and_left_are_served_by_another() {
+    let Some(nodes) = start_nodes::<2>() else { return };
+    let user = nodes[0].new_user("counter");
+    assert_eq!(call(&nodes[0], &user, "/2/users/me").status, 200);
+    let mut served = 1;
+    wait_until("all calls are served", || {
+        served += i32::from(call(&nodes[1], &user, "/2/users/me").status == 200);
+        served == 75
+    });
+    for node in &nodes {
+        let refused = call(node, &user, "/2/users/me");
+        assert_eq!((refused.status, remaining(&refused)), (429, 0));
+    }
+}
+
+#[test]
+fn calls_are_limited_on_each_node_while_they_cannot_be_counted_together() {
+    let Some([node]) = start_nodes::<1>() else { return };
+    let user = node.new_user("counter");
+    let path = format!("/2/users/{}/muting", user.id);
+    let lock = node.database().lock_table("rate_window");
+    let start = monotonic_now();
+    let served = (0..20).filter(|_| call(&node, &user, &path).status == 200).count();
+    assert_eq!(served, 15);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    drop(lock);
+    let other = node.new_user("other");
+    wait_until("calls are counted together again", || {
+        call(&node, &other, "/2/users/me");
+        node.database().query_number("SELECT COUNT(*) FROM rate_window") > 0
+    });
+}

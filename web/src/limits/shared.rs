@@ -1,0 +1,277 @@
+//! Counting of calls over all nodes on a database server. A node spends what it has leased without asking; only if it
+//! has nothing left, it leases more. What it has not used after a second, it gives back.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::clock::{monotonic_now, wall_time};
+use base::secret::digest;
+use base::{Error, Fault, Time};
+use parking_lot::Mutex;
+use prometheus_client::metrics::counter::Counter;
+use store::Store;
+use store::rate_windows::{self, WindowLease, WindowRequest};
+
+use super::{CounterKey, CounterKeys, CounterSlots, LimitCounter, RateLimiter, RateQuota, WindowCount};
+use crate::endpoint::{Endpoint, RateWindow};
+
+/// How long a node keeps what it has leased, and how often an exhausted window is looked at again.
+const LEASE_MS: i64 = 1_000;
+const LEASE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long calls are counted on this node only after the database could not be asked.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(5);
+
+pub(super) struct SharedWindows {
+    store: Arc<Store>,
+    /// The same on every node, unlike the operations' numbers.
+    operation_names: Vec<String>,
+    leases: Mutex<HashMap<(CounterKey, usize), LeaseRecord>>,
+    last_failure: Mutex<Option<Instant>>,
+    /// Calls counted on this node only.
+    local_calls: Counter,
+}
+
+struct LeaseRecord {
+    digest: [u8; 32],
+    leased_at_ms: i64,
+}
+
+/// A window from which nothing is leased.
+struct MissingWindow {
+    position: usize,
+    key: CounterKey,
+    /// Among the windows of its counter.
+    index: usize,
+    request: WindowRequest,
+}
+
+enum Reservation {
+    Decided(bool),
+    /// Calls of the other windows are reserved.
+    Missing(Vec<MissingWindow>),
+}
+
+impl std::fmt::Debug for SharedWindows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedWindows").field("leases", &self.leases.lock().len()).finish_non_exhaustive()
+    }
+}
+
+impl SharedWindows {
+    pub(super) fn new(store: Arc<Store>, endpoints: &[&Endpoint], local_calls: Counter) -> Self {
+        let name = |endpoint: &&Endpoint| format!("{} {}", endpoint.method, endpoint.path);
+        Self {
+            store,
+            operation_names: endpoints.iter().map(name).collect(),
+            leases: Mutex::default(),
+            last_failure: Mutex::default(),
+            local_calls,
+        }
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        let failed_at = *self.last_failure.lock();
+        let paused = failed_at.is_some_and(|time| monotonic_now().saturating_duration_since(time) < OUTAGE_PAUSE);
+        if paused {
+            self.local_calls.inc();
+        }
+        paused
+    }
+
+    pub(super) fn record_failure(&self, error: &Error) {
+        self.local_calls.inc();
+        if self.last_failure.lock().replace(monotonic_now()).is_none() {
+            tracing::warn!(?error, "failed to count calls over all nodes; each node counts its own meanwhile");
+        }
+    }
+
+    fn record_success(&self) {
+        if self.last_failure.lock().take().is_some() {
+            tracing::info!("calls are counted over all nodes again");
+        }
+    }
+
+    fn window_request(&self, key: CounterKey, window: RateWindow, limit: u32) -> WindowRequest {
+        let counter = match key.counter {
+            LimitCounter::Operation(number) => match self.operation_names.get(number) {
+                Some(name) => name.clone(),
+                None => self.variant_name(number),
+            },
+            LimitCounter::Shared(shared) => shared.name.to_owned(),
+        };
+        let text = format!("{:?} {counter} {}", key.subject, window.seconds);
+        WindowRequest { digest: digest(&text), limit, length_ms: window.length_ms() }
+    }
+
+    /// Of a variant of an operation that is counted separately: a bit above all numbers of operations.
+    fn variant_name(&self, number: usize) -> String {
+        let bit = number.checked_ilog2().unwrap_or_default();
+        let name = self.operation_names.get(number & !(1 << bit));
+        format!("{} {bit}", name.map_or("", String::as_str))
+    }
+
+    async fn lease(&self, missing: &[MissingWindow]) -> Result<Vec<WindowLease>, Error> {
+        let requests: Vec<WindowRequest> = missing.iter().map(|window| window.request).collect();
+        let work = self.store.write(move |tx| {
+            let leases = requests.iter().map(|request| rate_windows::lease(tx, request));
+            Ok(leases.collect::<Result<Vec<_>, Fault>>()?)
+        });
+        let leases = tokio::time::timeout(LEASE_TIMEOUT, work).await;
+        let leases = leases.map_err(|_| Fault::new("leasing calls took too long").into_transient())??;
+        self.record_success();
+        Ok(leases)
+    }
+
+    fn record_leases(&self, missing: &[MissingWindow], leases: &[WindowLease], now_ms: i64) {
+        let mut recorded = self.leases.lock();
+        for (window, _) in missing.iter().zip(leases).filter(|(_, lease)| lease.granted > 0) {
+            let record = LeaseRecord { digest: window.request.digest, leased_at_ms: now_ms };
+            recorded.insert((window.key, window.index), record);
+        }
+    }
+
+    fn take_idle_leases(&self, now_ms: i64) -> Vec<(CounterKey, usize, [u8; 32])> {
+        let mut leases = self.leases.lock();
+        let idle = leases.extract_if(|_, record| now_ms - record.leased_at_ms >= LEASE_MS);
+        idle.map(|((key, index), record)| (key, index, record.digest)).collect()
+    }
+}
+
+impl RateLimiter {
+    /// As [`RateLimiter::count`], but over all nodes.
+    pub(super) async fn charge_shared(
+        &self,
+        shared: &SharedWindows,
+        keys: CounterKeys,
+        quota: RateQuota<'_>,
+        now: Time,
+    ) -> Result<(bool, CounterSlots), Error> {
+        let reserve = |slots: &mut CounterSlots| {
+            let reservation = self.reserve(shared, keys, slots, quota, now.ms());
+            (reservation, *slots)
+        };
+        let missing = match self.update_slots(keys, now, reserve) {
+            (Reservation::Decided(allowed), slots) => return Ok((allowed, slots)),
+            (Reservation::Missing(missing), _) => missing,
+        };
+        let leases = shared.lease(&missing).await;
+        if let Ok(leases) = &leases {
+            shared.record_leases(&missing, leases, now.ms());
+        }
+        let granted = leases.as_deref().unwrap_or_default();
+        let settled = self.update_slots(keys, now, |slots| {
+            let allowed = settle(slots, quota, &missing, granted, now.ms());
+            (allowed, *slots)
+        });
+        leases.map(|_| settled)
+    }
+
+    /// Spends a leased call of each window, unless one is exhausted.
+    fn reserve(
+        &self,
+        shared: &SharedWindows,
+        keys: CounterKeys,
+        slots: &mut CounterSlots,
+        quota: RateQuota<'_>,
+        now_ms: i64,
+    ) -> Reservation {
+        for (windows, slot) in slots.pair_windows(quota) {
+            self.renew_windows(slot, windows, now_ms);
+        }
+        let own_windows = quota.windows.len();
+        let mut missing = Vec::new();
+        for (position, (window, count)) in slots.windows(quota).enumerate() {
+            let limit = self.allowed_calls(window);
+            if count.leased > 0 {
+                continue;
+            }
+            if count.used >= limit && now_ms < count.retry_ms {
+                return Reservation::Decided(false);
+            }
+            let (key, index) = match (position < own_windows, keys.common) {
+                (false, Some(common)) => (common, position - own_windows),
+                _ => (keys.own, position),
+            };
+            missing.push(MissingWindow { position, key, index, request: shared.window_request(key, window, limit) });
+        }
+        slots.windows(quota).filter(|(_, count)| count.leased > 0).for_each(|(_, count)| count.spend());
+        if missing.is_empty() { Reservation::Decided(true) } else { Reservation::Missing(missing) }
+    }
+
+    /// Gives back what was leased and not used for a second. Ends at once if nothing is shared.
+    pub async fn return_unused_calls(&self) {
+        let Some(shared) = &self.shared else { return };
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let now = wall_time();
+            for (key, index, digest) in shared.take_idle_leases(now.ms()) {
+                let calls = self.take_leased(key, index);
+                let returned = shared.store.write(move |tx| Ok(rate_windows::give_back(tx, &digest, calls)?));
+                if calls > 0
+                    && let Err(error) = returned.await
+                {
+                    tracing::debug!(?error, "failed to give back leased calls");
+                }
+            }
+        }
+    }
+
+    fn take_leased(&self, key: CounterKey, index: usize) -> u32 {
+        let mut shard = self.shard(key.subject).lock();
+        let count = shard.get_mut(&key).and_then(|slot| slot.counts.get_mut(index));
+        count.map_or(0, |count| std::mem::take(&mut count.leased))
+    }
+}
+
+/// Adds what was leased and spends a call of each window; if one got none, the reserved calls are free again.
+fn settle(
+    slots: &mut CounterSlots,
+    quota: RateQuota<'_>,
+    missing: &[MissingWindow],
+    leases: &[WindowLease],
+    now_ms: i64,
+) -> bool {
+    let allowed = leases.len() == missing.len() && leases.iter().all(|lease| lease.granted > 0);
+    for (position, (window, count)) in slots.windows(quota).enumerate() {
+        let lease = missing.iter().zip(leases).find(|(missing, _)| missing.position == position);
+        if let Some((_, lease)) = lease {
+            count.add_lease(*lease, window, now_ms);
+        }
+        let is_missing = missing.iter().any(|missing| missing.position == position);
+        match (allowed, is_missing) {
+            (true, true) => count.spend(),
+            (false, false) => count.unspend(),
+            _ => {}
+        }
+    }
+    allowed
+}
+
+impl WindowCount {
+    const fn spend(&mut self) {
+        self.leased = self.leased.saturating_sub(1);
+        self.used = self.used.saturating_add(1);
+    }
+
+    /// Does nothing if the window began anew meanwhile.
+    const fn unspend(&mut self) {
+        if self.used > 0 {
+            self.leased = self.leased.saturating_add(1);
+            self.used -= 1;
+        }
+    }
+
+    fn add_lease(&mut self, lease: WindowLease, window: RateWindow, now_ms: i64) {
+        let start_ms = now_ms + lease.resets_in_ms - window.length_ms();
+        // Of two times of the same start, one may be later by the time of a request.
+        if self.used == 0 || start_ms - self.start_ms >= window.length_ms() / 2 {
+            *self = Self { start_ms, ..Self::default() };
+        }
+        self.leased = self.leased.saturating_add(lease.granted);
+        self.used = self.used.max(lease.used.saturating_sub(self.leased));
+        if lease.granted == 0 {
+            self.retry_ms = now_ms + LEASE_MS;
+        }
+    }
+}
