@@ -213,7 +213,9 @@ def main():
     options = parser.parse_args()
     if options.namespaces and not may_create_namespaces():
         raise ClusterError("this user or kernel does not allow network namespaces: run as root, or without them")
-    cluster = Cluster(options.folder, options.binary, options.namespaces, has_patroni=options.patroni)
+    # A folder stays what it was created as.
+    has_patroni = options.patroni or (options.folder / "etcd").exists()
+    cluster = Cluster(options.folder, options.binary, options.namespaces, has_patroni=has_patroni)
     if options.action == "up":
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         run_until_interrupted(cluster)

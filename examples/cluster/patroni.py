@@ -19,6 +19,7 @@ class PatroniServer(DatabaseServer):
     def __init__(self, folder, name, host, network):
         super().__init__(folder, name, host, network)
         self.work = folder / f"{name}-patroni"
+        self.data = self.work / "data"
         self.patroni = Process(folder, f"{name}-patroni")
 
     def configure_patroni(self, names):
@@ -29,7 +30,7 @@ class PatroniServer(DatabaseServer):
             "database_host": self.host,
             "network": self.network,
             "socket_dir": self.socket_dir,
-            "data": self.work / "data",
+            "data": self.data,
             "bin_dir": Path(binary("postgres")).parent,
             "pgpass": self.work / "pgpass",
             "custom_conf": self.work / "postgresql.conf",
@@ -40,9 +41,8 @@ class PatroniServer(DatabaseServer):
             path.chmod(0o600)
         if os.getuid() == 0:
             for path in (self.work, *self.work.iterdir(), self.socket_dir):
-                if path.name != "data":
+                if path != self.data:
                     shutil.chown(path, "postgres", "postgres")
-        self.data = self.work / "data"
 
     def start(self):
         self.patroni.spawn(as_database_user(["/usr/bin/patroni", self.work / "patroni.yml"]))
@@ -61,9 +61,10 @@ class PatroniServer(DatabaseServer):
     def is_primary(self):
         """Whether it accepts writes and Patroni agrees."""
         try:
-            with urllib.request.urlopen(f"http://{self.host}:8008/primary", timeout=2) as answer:
-                return answer.status == 200
-        except OSError:
+            with urllib.request.urlopen(f"http://{self.host}:8008/primary", timeout=2):
+                # After a restart, Patroni may hold the lock before the server is up.
+                return self.sql("SELECT pg_is_in_recovery()", "postgres") == "f"
+        except (OSError, DatabaseError):
             return False
 
 
