@@ -65,6 +65,19 @@ trait SharedObject: Sync {
     fn read(&self, server: &TestServer) -> String;
 }
 
+/// One of three operations is a write.
+fn run_operation(server: &TestServer, object: &impl SharedObject, rng: &mut TestRng) -> Operation {
+    let (writes, value) = (rng.below(3) == 0, object.next_value(rng));
+    let called = monotonic_now();
+    let action = if writes {
+        object.write(server, &value);
+        Action::Write(value)
+    } else {
+        Action::Read(object.read(server))
+    };
+    Operation { called, returned: monotonic_now(), action }
+}
+
 fn record_history(nodes: &[&TestServer], object: &impl SharedObject, seed: u64) -> Vec<Operation> {
     let history = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -73,17 +86,8 @@ fn record_history(nodes: &[&TestServer], object: &impl SharedObject, seed: u64) 
             let mut rng = TestRng(seed.wrapping_mul(CLIENTS) + client + 1);
             scope.spawn(move || {
                 for _ in 0..OPERATIONS_PER_CLIENT {
-                    let writes = rng.below(3) == 0;
-                    let value = object.next_value(&mut rng);
-                    let called = monotonic_now();
-                    let action = if writes {
-                        object.write(server, &value);
-                        Action::Write(value)
-                    } else {
-                        Action::Read(object.read(server))
-                    };
-                    let returned = monotonic_now();
-                    history.lock().unwrap().push(Operation { called, returned, action });
+                    let operation = run_operation(server, object, &mut rng);
+                    history.lock().unwrap().push(operation);
                 }
             });
         }

@@ -29,7 +29,9 @@ fn count_posts_lost_without_power(variables: &[(&'static str, &'static str)]) ->
     let mut server = TestServer::prepare(&["--world", "empty"]);
     server.set_variable("LD_PRELOAD", build_preloaded_library(folder.path()));
     server.set_variable("SYNC_LOG", log.display().to_string().leak());
-    variables.iter().for_each(|(name, value)| server.set_variable(name, value));
+    for (name, value) in variables {
+        server.set_variable(name, value);
+    }
     server.restart();
     let user = server.new_user("unpowered");
     let texts: Vec<String> = (0..POSTS).map(|number| format!("Entry {number} before the power fails")).collect();
