@@ -45,6 +45,7 @@ mod retention;
 mod rules;
 #[cfg(test)]
 mod search;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod sign_in;
