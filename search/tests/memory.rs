@@ -1,5 +1,7 @@
 //! Memory of an index over many commits. A test binary of its own, since it counts all allocated bytes.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail the test")]
+
 use peak_alloc::PeakAlloc;
 use query::PostIndexKeys;
 use search::{IndexDocument, PostIndex};

@@ -126,6 +126,7 @@ mod tests {
 
     /// Columns that name something else than an account.
     const OTHERS: &[&str] = &[
+        "floor_id",
         "account_id",
         "app_id",
         "audience_id",
