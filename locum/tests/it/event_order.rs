@@ -140,12 +140,13 @@ fn another_node_takes_over_when_the_sequencer_freezes() {
 }
 
 #[test]
-fn idle_node_sends_at_most_ten_statements_a_second() {
+fn idle_node_sends_at_most_twenty_statements_a_second() {
     if suite_engine() != DatabaseEngine::Postgres {
         return;
     }
     let server = TestServer::start_network(&[]);
-    // A statement outside of a transaction counts as one. Half of them ask for changed credentials.
+    // A statement outside of a transaction counts as one. Five a second ask for changed credentials, and two renew the
+    // lease of the node.
     let sql = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()";
     let statements = || server.database().query_number(sql);
     // The pauses are longer after five seconds.
@@ -153,5 +154,5 @@ fn idle_node_sends_at_most_ten_statements_a_second() {
     let (before, started) = (statements(), monotonic_now());
     sleep(Duration::from_secs(8));
     let (count, elapsed) = (statements() - before, started.elapsed());
-    assert!(count <= 10 * i64::try_from(elapsed.as_secs() + 1).unwrap(), "{count} in {elapsed:?}");
+    assert!(count <= 20 * i64::try_from(elapsed.as_secs() + 1).unwrap(), "{count} in {elapsed:?}");
 }

@@ -45,7 +45,7 @@ fn token_is_refused_within_half_a_second_during_a_burst_of_events() {
     let (user, other) = (first.new_user("revoked"), first.new_user("unaffected"));
     use_tokens(&second, &[&user.token, &other.token]);
     first.database().run_sql(
-        "INSERT INTO event (at, kind, actor_id, subject_id) \
+        "INSERT INTO pending_event (at, kind, actor_id, subject_id) \
          SELECT 1, 'user.update', 1, 1 FROM generate_series(1, 60000)",
     );
     first.run_cli(&["token", "revoke", &user.token]).assert_success();

@@ -179,5 +179,5 @@ async fn webhooks_are_spread_over_the_nodes_and_taken_over_from_lost_ones() {
         until("the first sends to all again", async || receiver.count() == 90).await;
         assert_eq!(held_webhooks(&one).await.len(), 10);
     };
-    while_sending(&one, settings(), story).await;
+    Box::pin(while_sending(&one, settings(), story)).await;
 }
