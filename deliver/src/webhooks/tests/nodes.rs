@@ -176,7 +176,8 @@ async fn webhooks_are_spread_over_the_nodes_and_taken_over_from_lost_ones() {
         while_sending(&other, settings(), shared).await;
         drop(other);
         send_to_all(200).await;
-        until("the first sends to all again", async || receiver.count() == 90).await;
+        // What the lost node sent last, and did not record, is sent again.
+        until("the first sends to all again", async || receiver.count() >= 90).await;
         assert_eq!(held_webhooks(&one).await.len(), 10);
     };
     Box::pin(while_sending(&one, settings(), story)).await;
