@@ -34,6 +34,8 @@ POSTS = 1_000
 CONNECTIONS, WEBHOOKS, STREAMS = 24, 5, 20
 # Retained ids of own posts, to like and delete.
 OWN_POSTS = 5_000
+# The newest of them, which are liked; older ones are deleted.
+LIKED_POSTS = 50
 # Seconds between samples.
 INTERVAL = 60
 # Growth of anonymous memory over the second half that is within noise, in percent of its mean.
@@ -104,8 +106,9 @@ class Soak:
         if dice < 0.90 and len(self.own_posts) > 100:
             post, owner = self.own_posts.popleft()
             return "DELETE", f"/2/tweets/{post}", owner, None, None
-        if dice < 0.93 and self.own_posts:
-            post, _ = self.chance.choice(self.own_posts)
+        if dice < 0.93 and len(self.own_posts) > LIKED_POSTS:
+            # Not one of the oldest, which another connection may be deleting.
+            post, _ = self.own_posts[-self.chance.randint(1, LIKED_POSTS)]
             return "POST", f"/2/users/{user}/likes", token, {"tweet_id": post}, None
         if dice < 0.97:
             _, other = self.chance.choice([one for one in self.users if one[1] != user])
