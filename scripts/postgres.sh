@@ -21,7 +21,7 @@ start_postgres() {
   "${postgres_user[@]}" "$postgres_bin/initdb" -D "$postgres_data" -U locum -A trust -E UTF8 --locale=C --no-sync >/dev/null ||
     { echo "initdb failed" >&2; return 1; }
   "${postgres_user[@]}" "$postgres_bin/pg_ctl" -D "$postgres_data" -l "$postgres_data/log" -w -o "-p $port -k $work/socket \
-    -c listen_addresses=127.0.0.1 -c max_connections=400$settings" start >/dev/null ||
+    -c listen_addresses=127.0.0.1 -c max_connections=1000$settings" start >/dev/null ||
     { echo "PostgreSQL did not start: $(tail -n 3 "$postgres_data/log")" >&2; return 1; }
   cd - >/dev/null
   postgres_url=postgres://locum@127.0.0.1:$port/postgres

@@ -65,7 +65,7 @@ impl World {
         let options = StoreOptions {
             location,
             data_dir: folder.path().to_owned(),
-            connections: 4,
+            connections: 2,
             node: 0,
             purpose: store::NodePurpose::Server,
             migrate: true,

@@ -54,7 +54,7 @@ pub(crate) fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) 
     StoreOptions {
         location,
         data_dir: folder.to_owned(),
-        connections: 4,
+        connections: 2,
         node: 0,
         purpose: store::NodePurpose::Server,
         migrate: true,
