@@ -46,6 +46,8 @@ class Load:
 
     # Share of CPU time used neither by the server nor by its load, per round.
     others = []
+    # The processes of the database server, if it is another than the server.
+    database = None
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Load:
         command = ["wrk", "-t1", connections, seconds, "--timeout", "10s", "-s", HERE / self.script]
         command += [self.server.url, "--", self.file.name, *more]
         before, load, whole = self.server.cpu(), children_cpu(), machine_cpu()
+        database = Load.database.cpu() if Load.database else 0
         begun = time.monotonic()
         ran = subprocess.run(command, capture_output=True, text=True)
         used = self.server.cpu() - before
@@ -88,10 +91,12 @@ class Load:
         self.check(told)
         self.sent += told["requests"]
         self.server.forget_log()
+        database = Load.database.cpu() - database if Load.database else 0
         return {
             "requests": told["requests"],
             "rate": told["requests"] / told["seconds"],
             "cpu": used / told["requests"] * 1e6,
+            "database_cpu": database / told["requests"] * 1e6,
             "p50": told["p50"],
             "p99": told["p99"],
         }
@@ -127,7 +132,8 @@ def medians(ours, theirs):
         return statistics.median(one[name] for one in rounds)
 
     pairs = list(zip(ours, theirs, strict=True))
-    return {
+    of_database = {"database_cpu": middle(ours, "database_cpu")} if Load.database else {}
+    return of_database | {
         "cpu": middle(ours, "cpu"),
         "rate": middle(ours, "rate"),
         "p50": middle(ours, "p50"),
