@@ -76,9 +76,7 @@ fn parse_port(port: &str) -> Option<u16> {
 
 /// Whether a URL may be used in a redirect, whether registered or not.
 fn is_valid_redirect(url: &str) -> bool {
-    url.len() <= MAX_URL_LENGTH
-        && url.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\\".contains(&byte))
-        && validate_callback_urls(&[url.to_owned()]).is_ok()
+    validate_callback_urls(&[url.to_owned()]).is_ok()
 }
 
 /// Why no app can register this URL, as a sentence.
@@ -176,9 +174,12 @@ pub(crate) fn validate_callback_urls(urls: &[String]) -> Result<(), Refusal> {
             is_valid && !rest.is_empty() && !forbidden.any(|bad| bad == scheme)
         })
     };
+    // Browsers read a backslash as a slash; a redirect URL has no fragment (RFC 6749 §3.1.2).
+    let has_allowed_bytes = |url: &str| url.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\\".contains(&byte));
     let bad = urls.iter().find(|url| {
-        !has_allowed_scheme(url)
-            || url.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+        url.len() > MAX_URL_LENGTH
+            || !has_allowed_bytes(url)
+            || !has_allowed_scheme(url)
             || CallbackAddress::parse(url).is_none()
     });
     bad.map_or(Ok(()), |url| {
@@ -208,6 +209,10 @@ mod tests {
             "view-source:https://a.example/cb",
             "BLOB:https://a.example/cb",
             "javascript:alert(1)",
+            "https://a.example/cb#top",
+            "https://a.example\\@evil.example/cb",
+            "https://a.example/c b",
+            "https://bücher.example/cb",
         ] {
             assert!(!is_allowed(url), "{url}");
         }
