@@ -21,6 +21,7 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, folder: Option<i64>) -> Re
     let folder = folder.map(|id| find_folder(tx, user, id)).transpose()?;
     let post = post_actions::resolve_action_target(tx, user, id)?.id;
     let edge = tx.next_id::<()>().get();
+    store::posts::lock_shared(tx, post);
     let new = bookmarks::insert(tx, user, post, edge)?;
     if let Some(folder) = folder {
         bookmarks::add_to_folder(tx, folder.id, user, post, edge)?;
@@ -36,6 +37,7 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, folder: Option<i64>) -> Re
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     store::users::lock(tx, user)?;
     let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
+    store::posts::lock_shared(tx, post);
     let removed = bookmarks::delete(tx, user, post)?;
     if removed {
         event_log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;

@@ -29,7 +29,7 @@ impl FollowState {
 /// Follows the target, or requests to if the target is protected. Idempotent. Refused for oneself, for suspended
 /// users, and if either blocks the other.
 pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<FollowState, Error> {
-    lock_user_pair(tx, source, target)?;
+    lock_user_and_target(tx, source, target)?;
     let other = find_followable_user(tx, source, target)?;
     if follows::exists(tx, source, target)? {
         return Ok(FollowState::FOLLOWING);
@@ -47,7 +47,7 @@ pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<FollowS
 
 /// Follows the target without asking for approval, for generated demo data.
 pub fn follow_approved(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Error> {
-    lock_user_pair(tx, source, target)?;
+    lock_user_and_target(tx, source, target)?;
     find_followable_user(tx, source, target)?;
     graph::delete(tx, RelationKind::Request, source, target)?;
     Ok(create_follow(tx, source, target)?)
@@ -77,7 +77,7 @@ fn create_follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), 
 
 /// Also withdraws a follow request; returns false if there was neither.
 pub fn unfollow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    lock_user_pair(tx, source, target)?;
+    lock_user_and_target(tx, source, target)?;
     let was_following = follows::delete(tx, source, target)?;
     if was_following {
         event_log::append(tx, "follow.unfollow", source.get(), target.get(), "")?;
@@ -90,14 +90,14 @@ pub fn unfollow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool,
 }
 
 pub fn approve_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
-    lock_user_pair(tx, source, target)?;
+    lock_user_and_target(tx, source, target)?;
     remove_request(tx, target, source)?;
     Ok(create_follow(tx, source, target)?)
 }
 
 /// The source may request again.
 pub fn deny_request(tx: &mut Tx<'_>, target: UserId, source: UserId) -> Result<(), Error> {
-    lock_user_pair(tx, source, target)?;
+    lock_user_and_target(tx, source, target)?;
     remove_request(tx, target, source)?;
     Ok(event_log::append(tx, "follow.deny", target.get(), source.get(), "")?)
 }
@@ -124,6 +124,18 @@ pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: User
         }
         graph::delete(tx, RelationKind::Request, source, target)?;
     }
+    Ok(())
+}
+
+/// Serializes changes of what a user has to do with a target, also with [`lock_user_pair`], in the same order. Others
+/// may act on the same target meanwhile.
+pub(crate) fn lock_user_and_target(tx: &mut Tx<'_>, user: UserId, target: UserId) -> Result<(), Fault> {
+    if target < user {
+        store::users::lock_shared(tx, target);
+        return store::users::lock(tx, user);
+    }
+    store::users::lock(tx, user)?;
+    store::users::lock_shared(tx, target);
     Ok(())
 }
 

@@ -16,6 +16,7 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     let post = post_actions::resolve_action_target(tx, user, id)?;
     let (author, post) = (post.author_id, post.id);
     let edge = tx.next_id::<()>().get();
+    store::posts::lock_shared(tx, post);
     if !likes::insert(tx, user, post, edge)? {
         return Ok(false);
     }
@@ -31,6 +32,7 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
 /// Returns false if the user does not like the post.
 pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
+    store::posts::lock_shared(tx, post);
     if !likes::delete(tx, user, post)? {
         return Ok(false);
     }

@@ -138,7 +138,7 @@ pub fn remove_member(tx: &mut Tx<'_>, owner: UserId, id: i64, user: UserId) -> R
 
 /// Returns false if the user already follows the list.
 pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
-    lists::lock(tx, id)?;
+    lists::lock_shared(tx, id);
     let list = require_visible_list(tx, user, id, "list_id")?;
     if list.private {
         return Err(Refusal::forbidden("A private list has no followers.").into());
@@ -156,7 +156,7 @@ pub fn follow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
 
 /// Returns false if the user does not follow the list.
 pub fn unfollow(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
-    lists::lock(tx, id)?;
+    lists::lock_shared(tx, id);
     let removed = lists::unfollow(tx, id, user)?;
     if removed {
         event_log::append(tx, "list.unfollow", user.get(), id, "")?;

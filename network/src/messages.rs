@@ -60,7 +60,7 @@ pub fn send_to_user(
         return Err(message_not_accepted().into());
     }
     // Serializes with a concurrent block.
-    follows::lock_user_pair(tx, sender.user_id, target)?;
+    follows::lock_user_and_target(tx, sender.user_id, target)?;
     let other = users::find_target(tx, target, "participant_id")?;
     require_may_message(tx, sender.user_id, &other)?;
     let message = compose_message(tx, sender.user_id, new)?;

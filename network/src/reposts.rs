@@ -53,6 +53,7 @@ fn create_repost(
         return Ok(RepostResult { id, original_id, is_new: false });
     }
     let repost = Post { nullcast, ..build_repost(tx, user, app, original) };
+    posts::lock_shared(tx, original_id);
     if !reposts::insert(tx, &repost)? {
         // A concurrent request of the same user was faster.
         let id = reposts::find_by_user(tx, user, original_id, nullcast)?;

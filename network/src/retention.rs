@@ -62,6 +62,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(-ENDED_MS);
         authorization_codes::prune(tx, before, BATCH_SIZE)
     }),
+    ("changes of counters", |tx, _, _| store::counters::prune(tx)),
     ("connections", |tx, _, _| {
         let before = tx.now().plus_ms(-CONNECTIONS_MS);
         connections::prune(tx, before, BATCH_SIZE)

@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::db::{insert, insert_new, select, table};
 use crate::edges::{self, Edge, edge_page_query};
 use crate::posts::PageRange;
@@ -32,10 +33,9 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
     Ok(true)
 }
 
-/// Returns false if the post has been deleted.
+/// Returns false if the post has been deleted. The caller has [locked](crate::posts::lock_shared) it.
 pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
-    let sql = "UPDATE post SET bookmark_count = bookmark_count + $1 WHERE id = $2 AND state <> 2";
-    Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
+    counters::add_unless_deleted(tx, SharedCounter::Bookmarks, post, by)
 }
 
 pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault> {

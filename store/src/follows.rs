@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::counters::SharedCounter;
 use crate::db::insert_new;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
@@ -46,6 +47,16 @@ pub fn delete(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, F
 }
 
 fn add_to_counts(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "WITH source AS (UPDATE users SET following_count = following_count + $1, \
+                   following_version = following_version + 1 WHERE id = $2 RETURNING verified) \
+                   INSERT INTO count_delta (counter, target_id, n) \
+                   SELECT CAST($4 AS BIGINT), CAST($3 AS BIGINT), CAST($1 AS BIGINT) FROM source UNION ALL \
+                   SELECT CAST($5 AS BIGINT), CAST($3 AS BIGINT), CAST($1 AS BIGINT) FROM source WHERE verified = 1";
+        let counters = [SharedCounter::Followers, SharedCounter::VerifiedFollowers];
+        let [followers, verified] = counters.map(|counter| counter.number().into());
+        return tx.execute(sql, &[by.into(), source.into(), target.into(), followers, verified]).map(|_| ());
+    }
     let sql = "UPDATE users SET following_count = following_count + $1, \
                following_version = following_version + 1 WHERE id = $2";
     tx.execute(sql, &[by.into(), source.into()])?;
@@ -58,6 +69,12 @@ fn add_to_counts(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Re
 
 /// Adds to the verified follower count of everyone that `source` follows.
 pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "INSERT INTO count_delta (counter, target_id, n) \
+                   SELECT CAST($1 AS BIGINT), target_id, CAST($2 AS BIGINT) FROM follow WHERE source_id = $3";
+        let counter = SharedCounter::VerifiedFollowers.number();
+        return tx.execute(sql, &[counter.into(), by.into(), source.into()]).map(|_| ());
+    }
     let sql = "UPDATE users SET verified_followers_count = verified_followers_count + $1 \
                WHERE id IN (SELECT target_id FROM follow WHERE source_id = $2)";
     tx.execute(sql, &[by.into(), source.into()]).map(|_| ())

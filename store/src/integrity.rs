@@ -13,15 +13,18 @@ pub struct CounterMismatch {
     pub counted: i64,
 }
 
-/// Counts all rows in one pass, grouped by owner.
+/// Counts all rows in one pass, grouped by owner. The changes of a [shared counter](crate::counters) are added.
 macro_rules! counter {
-    ($table:literal . $column:literal = rows of $rows:literal by $owner:literal) => {
+    ($table:literal . $column:literal = rows of $rows:literal by $owner:literal $(with changes $changes:literal)?) => {
         (
             concat!($table, ".", $column),
             concat!(
-                "SELECT o.id, o.",
+                "SELECT id, stored, counted FROM (SELECT o.id, o.",
                 $column,
-                ", COALESCE(c.counted, 0) FROM ",
+                $(" + COALESCE((SELECT CAST(SUM(n) AS BIGINT) FROM count_delta WHERE target_id = o.id AND counter = ",
+                $changes,
+                "), 0)",)?
+                " AS stored, COALESCE(c.counted, 0) AS counted FROM ",
                 $table,
                 " o LEFT JOIN (SELECT ",
                 $owner,
@@ -29,18 +32,16 @@ macro_rules! counter {
                 $rows,
                 " GROUP BY ",
                 $owner,
-                ") c ON c.owner = o.id WHERE o.",
-                $column,
-                " <> COALESCE(c.counted, 0) ORDER BY o.id LIMIT 1000"
+                ") c ON c.owner = o.id) compared WHERE stored <> counted ORDER BY id LIMIT 1000"
             ),
         )
     };
 }
 
 const COUNTERS: &[(&str, &str)] = &[
-    counter!("users"."followers_count" = rows of "follow" by "target_id"),
+    counter!("users"."followers_count" = rows of "follow" by "target_id" with changes 1),
     counter!("users"."verified_followers_count" = rows of
-        "follow f JOIN users s ON s.id = f.source_id WHERE s.verified = 1" by "f.target_id"),
+        "follow f JOIN users s ON s.id = f.source_id WHERE s.verified = 1" by "f.target_id" with changes 2),
     counter!("users"."following_count" = rows of "follow" by "source_id"),
     counter!("users"."post_count" = rows of "post WHERE state = 0" by "author_id"),
     counter!("users"."media_count" = rows of
@@ -48,15 +49,15 @@ const COUNTERS: &[(&str, &str)] = &[
     counter!("users"."like_count" = rows of "post_like" by "user_id"),
     counter!("users"."listed_count" = rows of
         "list_member m JOIN list l ON l.id = m.list_id WHERE l.deleted_at IS NULL AND l.private = 0"
-        by "m.user_id"),
-    counter!("post"."like_count" = rows of "post_like" by "post_id"),
+        by "m.user_id" with changes 3),
+    counter!("post"."like_count" = rows of "post_like" by "post_id" with changes 4),
     counter!("post"."reply_count" = rows of
-        "post WHERE in_reply_to_post_id IS NOT NULL AND state = 0" by "in_reply_to_post_id"),
+        "post WHERE in_reply_to_post_id IS NOT NULL AND state = 0" by "in_reply_to_post_id" with changes 5),
     counter!("post"."quote_count" = rows of
-        "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id"),
+        "post WHERE quoted_post_id IS NOT NULL AND state = 0" by "quoted_post_id" with changes 7),
     counter!("post"."repost_count" = rows of
-        "post WHERE repost_of_id IS NOT NULL AND state = 0 AND nullcast = 0" by "repost_of_id"),
-    counter!("post"."bookmark_count" = rows of "bookmark" by "post_id"),
+        "post WHERE repost_of_id IS NOT NULL AND state = 0 AND nullcast = 0" by "repost_of_id" with changes 6),
+    counter!("post"."bookmark_count" = rows of "bookmark" by "post_id" with changes 8),
     counter!("community"."member_count" = rows of "community_member" by "community_id"),
     (
         "poll_option.votes",
@@ -65,7 +66,7 @@ const COUNTERS: &[(&str, &str)] = &[
          AND c.choice = o.choice WHERE o.votes <> COALESCE(c.counted, 0) ORDER BY o.poll_id LIMIT 1000",
     ),
     counter!("list"."member_count" = rows of "list_member" by "list_id"),
-    counter!("list"."follower_count" = rows of "list_follow" by "list_id"),
+    counter!("list"."follower_count" = rows of "list_follow" by "list_id" with changes 9),
     counter!("space"."participant_count" = rows of "space_part WHERE role = 3" by "space_id"),
     counter!("space"."subscriber_count" = rows of "space_part WHERE role = 4" by "space_id"),
     counter!("dm_event"."copies" = rows of "dm_inbox" by "event_id"),
@@ -177,4 +178,19 @@ pub fn find_mismatches(tx: &mut Tx<'_>) -> Result<Vec<CounterMismatch>, Fault> {
         all.extend(rows.into_iter().map(|(id, stored)| CounterMismatch { counter, id, stored, counted: 0 }));
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::COUNTERS;
+    use crate::counters::SHARED_COUNTERS;
+
+    #[test]
+    fn changes_of_shared_counters_are_added() {
+        for (table, column, number) in SHARED_COUNTERS {
+            let checked = COUNTERS.iter().find(|(counter, _)| *counter == format!("{table}.{column}"));
+            let (_, sql) = checked.unwrap();
+            assert!(sql.contains(&format!("AND counter = {number})")), "{sql}");
+        }
+    }
 }

@@ -6,6 +6,7 @@ mod background_pause;
 mod context;
 mod db;
 mod hex;
+mod locks;
 #[cfg(test)]
 mod schema;
 mod store;
@@ -25,6 +26,7 @@ pub mod bookmarks;
 pub mod communities;
 pub mod compliance;
 pub mod connections;
+pub mod counters;
 pub mod credential_changes;
 pub mod credential_versions;
 pub mod deliveries;

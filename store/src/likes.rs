@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::db::insert_new;
 use crate::edges::{self, Edge, edge_page_query};
 use crate::posts::PageRange;
@@ -32,10 +33,9 @@ fn add_to_user_count(tx: &mut Tx<'_>, user: UserId, by: i64) -> Result<(), Fault
     tx.execute(sql, &[by.into(), user.into()]).map(|_| ())
 }
 
-/// Returns false if the post has been deleted.
+/// Returns false if the post has been deleted. The caller has [locked](crate::posts::lock_shared) it.
 pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
-    let sql = "UPDATE post SET like_count = like_count + $1 WHERE id = $2 AND state <> 2";
-    Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
+    counters::add_unless_deleted(tx, SharedCounter::Likes, post, by)
 }
 
 /// Latest first: the user and the like's own id.

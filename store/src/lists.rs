@@ -6,8 +6,10 @@ mod members;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
+use crate::counters::{self, PENDING_OF_LISTS, SharedCounter};
 use crate::db::{insert_new, select, table, update};
 use crate::edges::{directional_query, query_page};
+use crate::locks::{LockMode, LockedResource};
 use crate::posts::PageRange;
 
 pub use followers::{follow, followed_page, follower_page, list_pinned, pin, unfollow, unpin};
@@ -18,7 +20,7 @@ pub use members::{
 
 table! {
     #[derive(Clone, Debug)]
-    pub struct List in "list" {
+    pub struct List in "list" joining PENDING_OF_LISTS {
         pub id: i64,
         pub owner_id: UserId,
         pub name: String,
@@ -30,7 +32,7 @@ table! {
         /// None unless deleted.
         pub deleted_at: Option<Time>,
         pub member_count: i64,
-        pub follower_count: i64,
+        pub follower_count: i64 as "follower_count /*! + pending_list_followers */",
         /// Incremented by every change of its members.
         pub member_version: i64,
     }
@@ -73,7 +75,13 @@ pub fn count_by_owner(tx: &mut Tx<'_>, owner: UserId) -> Result<i64, Fault> {
 
 /// Locks a list until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
+    tx.lock(LockedResource::List, id, LockMode::Exclusive);
     tx.lock_row("SELECT id FROM list WHERE id = $1 FOR UPDATE", &[id.into()])
+}
+
+/// Keeps [`lock`] waiting until the end of the transaction, and nobody else. Holds from the next statement on.
+pub fn lock_shared(tx: &mut Tx<'_>, id: i64) {
+    tx.lock(LockedResource::List, id, LockMode::Shared);
 }
 
 /// The oldest of a user's lists with this name.
@@ -132,5 +140,6 @@ pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
     let sql = "UPDATE list SET deleted_at = $1, member_count = 0, follower_count = 0, \
                member_version = member_version + 1 WHERE id = $2";
     let now = tx.now();
-    tx.execute(sql, &[now.into(), list.id.into()]).map(|_| ())
+    tx.execute(sql, &[now.into(), list.id.into()])?;
+    counters::clear(tx, [SharedCounter::ListFollowers; 3], list.id)
 }

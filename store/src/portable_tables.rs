@@ -385,6 +385,7 @@ mod tests {
                 "trend",
                 "user_key",
                 "audience_user",
+                "count_delta",
             ],
         ),
     ];

@@ -3,7 +3,9 @@
 use base::{AppId, Fault, PostId, Time, UserId};
 
 use crate::Tx;
+use crate::counters::PENDING_OF_POSTS;
 use crate::db::{select, stored_enum, table};
+use crate::locks::{LockMode, LockedResource};
 
 pub(crate) use insertion::add_to_author_counts;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
@@ -28,7 +30,7 @@ stored_enum!(PostState "post state" { Live = 0, Superseded = 1, Deleted = 2, Pla
 
 table! {
     #[derive(Clone, Debug)]
-    pub struct Post in "post" {
+    pub struct Post in "post" joining PENDING_OF_POSTS {
         pub id: PostId,
         pub author_id: UserId,
         pub created_at: Time,
@@ -82,14 +84,14 @@ table! {
         pub members_only: bool,
     }
     read_only {
-        pub like_count: i64 as "like_count + imported_like_count",
+        pub like_count: i64 as "like_count + imported_like_count /*! + pending_likes */",
         /// Live replies.
-        pub reply_count: i64,
+        pub reply_count: i64 as "reply_count /*! + pending_replies */",
         /// Live reposts.
-        pub repost_count: i64 as "repost_count + imported_repost_count",
+        pub repost_count: i64 as "repost_count + imported_repost_count /*! + pending_reposts */",
         /// Live quotes.
-        pub quote_count: i64,
-        pub bookmark_count: i64,
+        pub quote_count: i64 as "quote_count /*! + pending_quotes */",
+        pub bookmark_count: i64 as "bookmark_count /*! + pending_bookmarks */",
         pub impression_count: i64,
     }
 }
@@ -101,6 +103,12 @@ mod removal;
 /// In any state.
 pub fn find_by_id(tx: &mut Tx<'_>, id: PostId) -> Result<Option<Post>, Fault> {
     tx.query_row(select!(Post, "WHERE id = $1"), &[id.into()])
+}
+
+/// Keeps the post from being deleted until the end of the transaction. Holds from the next statement on; a no-op on
+/// SQLite, which has a single writer.
+pub fn lock_shared(tx: &mut Tx<'_>, id: PostId) {
+    tx.lock(LockedResource::Post, id.get(), LockMode::Shared);
 }
 
 /// In any state and no particular order; unknown ids are skipped.

@@ -3,6 +3,7 @@
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::edges::{self, Edge, directional_query, edge_page_query, query_page};
 use crate::posts::{self, NewPostDetails, PageRange, Post};
 
@@ -16,10 +17,9 @@ pub fn insert(tx: &mut Tx<'_>, repost: &Post) -> Result<bool, Fault> {
     Ok(added)
 }
 
-/// Returns false if the post has been deleted.
+/// Returns false if the post has been deleted. The caller has [locked](crate::posts::lock_shared) it.
 pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool, Fault> {
-    let sql = "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2 AND state <> 2";
-    Ok(tx.execute(sql, &[by.into(), post.into()])? > 0)
+    counters::add_unless_deleted(tx, SharedCounter::Reposts, post, by)
 }
 
 /// A user's live repost of a post; there may be a public and a nullcast one.
@@ -44,8 +44,8 @@ pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<
 /// An author's posts that others have reposted, newest first; both values are the post's id.
 pub fn page_reposted_of_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!(
-        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 AND repost_count + imported_repost_count > 0 \
-         AND (imported_repost_count > 0 OR EXISTS (SELECT 1 FROM post other WHERE other.repost_of_id = post.id \
+        "SELECT id, id FROM post WHERE author_id = $1 AND state = 0 AND (repost_count + imported_repost_count > 0 \
+         /*! OR id = ANY (ARRAY(SELECT target_id FROM count_delta WHERE counter = 6)) */) AND (imported_repost_count > 0 OR EXISTS (SELECT 1 FROM post other WHERE other.repost_of_id = post.id \
          AND other.state = 0 AND other.nullcast = 0 AND other.author_id <> post.author_id))"
     );
     edges::edge_page(tx, author, range, sql)

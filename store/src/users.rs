@@ -2,8 +2,10 @@
 
 use base::{Fault, PostId, Time, UserId};
 
+use crate::counters::PENDING_OF_USERS;
 use crate::credential_versions::CredentialKey;
 use crate::db::{insert_new, select, stored_enum, table, update};
+use crate::locks::{LockMode, LockedResource};
 use crate::{Tx, follows, graph, user_search};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +21,7 @@ stored_enum!(UserState "user state" { Active = 0, Suspended = 1, Deleted = 2, Pl
 
 table! {
     #[derive(Clone, Debug)]
-    pub struct User in "users" {
+    pub struct User in "users" joining PENDING_OF_USERS {
         pub id: UserId,
         /// As its owner writes it.
         pub username: String,
@@ -57,14 +59,14 @@ table! {
         pub pinned_post_id: Option<PostId>,
         /// The most recent live post that is not nullcast.
         pub most_recent_post_id: Option<PostId>,
-        pub followers_count: i64,
+        pub followers_count: i64 as "followers_count /*! + pending_followers */",
         /// The number of verified followers.
-        pub verified_followers_count: i64,
+        pub verified_followers_count: i64 as "verified_followers_count /*! + pending_verified_followers */",
         pub following_count: i64,
         /// Live posts, including reposts.
         pub post_count: i64,
         /// Public lists it is a member of.
-        pub listed_count: i64,
+        pub listed_count: i64 as "listed_count /*! + pending_listed */",
         pub like_count: i64,
         /// Live posts with media.
         pub media_count: i64,
@@ -119,7 +121,13 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, Fault> {
 
 /// Locks a user until the end of the transaction. A no-op on SQLite, which has a single writer.
 pub fn lock(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+    tx.lock(LockedResource::User, id.get(), LockMode::Exclusive);
     tx.lock_row("SELECT id FROM users WHERE id = $1 FOR UPDATE", &[id.into()])
+}
+
+/// Keeps [`lock`] waiting until the end of the transaction, and nobody else. Holds from the next statement on.
+pub fn lock_shared(tx: &mut Tx<'_>, id: UserId) {
+    tx.lock(LockedResource::User, id.get(), LockMode::Shared);
 }
 
 /// In any state and no particular order; unknown ids are skipped.

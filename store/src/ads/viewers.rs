@@ -4,6 +4,8 @@ use base::id::first_snowflake_at;
 use base::{Fault, Time};
 
 use crate::Tx;
+use crate::counters::PENDING_OF_USERS;
+use crate::db::sql;
 
 /// Active users who have joined, posted, liked or followed since a time, in id order after `after`.
 pub fn list_engaged_users(tx: &mut Tx<'_>, after: i64, since: Time, limit: i64) -> Result<Vec<i64>, Fault> {
@@ -53,7 +55,8 @@ pub fn list_followed_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, F
 }
 
 pub fn follower_counts(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
-    let sql = "SELECT id, followers_count FROM users WHERE id = $1";
+    let sql =
+        sql!("SELECT id, followers_count /*! + pending_followers */ FROM users", PENDING_OF_USERS, "WHERE id = $1");
     tx.query_by_keys(sql, users, &[])
 }
 

@@ -1,4 +1,7 @@
-//! Translation of migration scripts to each engine's schema language; every difference is here.
+//! Translation of migration scripts to each engine's schema language; every difference is here. Within other statements,
+//! a comment `/*! … */` contains what PostgreSQL executes and SQLite ignores.
+
+use std::borrow::Cow;
 
 /// Begins a line that concerns PostgreSQL only.
 const POSTGRES_ONLY: &str = "POSTGRES ";
@@ -27,4 +30,8 @@ pub(crate) fn to_postgres(script: &str) -> String {
         .replace("CREATE VOLATILE TABLE", "CREATE UNLOGGED TABLE")
         .replace("DOCUMENT", "JSON")
         .replace(") EDGE;", ");")
+}
+
+pub(crate) fn statement_to_postgres(sql: &str) -> Cow<'_, str> {
+    if sql.contains("/*!") { Cow::Owned(sql.replace("/*!", "").replace("*/", "")) } else { Cow::Borrowed(sql) }
 }

@@ -40,6 +40,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("event_sequencer", include_str!("../../migrations/0031_event_sequencer.sql")),
     ("nodes", include_str!("../../migrations/0032_nodes.sql")),
     ("rate_windows", include_str!("../../migrations/0033_rate_windows.sql")),
+    ("count_deltas", include_str!("../../migrations/0034_count_deltas.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

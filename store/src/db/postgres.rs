@@ -59,8 +59,8 @@ pub(crate) struct PostgresConnection {
     statements: LruCache<String, Statement>,
     /// Sent together with the next statement: the end of the last transaction, and the beginning of the next.
     unsent: String,
-    /// Where the beginning of the transaction stands in it.
-    unsent_begin: usize,
+    /// Where the beginning of the transaction stands in it; none once it was sent.
+    unsent_begin: Option<usize>,
     /// Whether the last job may have been committed.
     has_sent_commit: bool,
     /// The request's job that it runs.
@@ -120,7 +120,7 @@ impl PostgresConnection {
             limits,
             statements: LruCache::new(STATEMENT_CACHE_SIZE),
             unsent: String::new(),
-            unsent_begin: 0,
+            unsent_begin: None,
             has_sent_commit: false,
             control: None,
             transaction: TransactionState::Autocommit,
@@ -134,6 +134,7 @@ impl PostgresConnection {
     fn run<T>(&mut self, sql: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
         let limit = self.time_limit()?;
         let unsent = std::mem::take(&mut self.unsent);
+        self.unsent_begin = None;
         let client = Arc::clone(&self.client.client);
         let answer = self.client.wait(limit, async {
             if unsent.is_empty() {
@@ -189,7 +190,8 @@ impl PostgresConnection {
             return Ok(statement.clone());
         }
         let client = Arc::clone(&self.client.client);
-        let statement = self.run(sql, client.prepare(sql))?;
+        let translated = dialect::statement_to_postgres(sql);
+        let statement = self.run(sql, client.prepare(&translated))?;
         self.statements.put(sql.to_owned(), statement.clone());
         Ok(statement)
     }
@@ -246,8 +248,9 @@ impl PostgresConnection {
 
     /// Begins with the next statement.
     fn begin(&mut self, begin: &str) {
-        self.unsent_begin = self.unsent.len();
+        self.unsent_begin = Some(self.unsent.len());
         self.unsent.push_str(begin);
+        self.unsent.push_str("; ");
         self.transaction = TransactionState::Open;
         self.had_conflict = false;
         self.has_sent_commit = false;
@@ -256,9 +259,15 @@ impl PostgresConnection {
     /// Whether the transaction began; one without a statement did not.
     fn has_begun(&mut self) -> bool {
         self.transaction = TransactionState::Autocommit;
-        let has_begun = self.unsent.is_empty();
-        self.unsent.truncate(self.unsent_begin);
-        has_begun
+        let unsent_begin = self.unsent_begin.take();
+        self.unsent.truncate(unsent_begin.unwrap_or(0));
+        unsent_begin.is_none()
+    }
+
+    /// Runs the statement before the next one, in the same round trip; not at all if none follows.
+    pub(crate) fn run_with_next(&mut self, sql: &str) {
+        self.unsent.push_str(sql);
+        self.unsent.push_str("; ");
     }
 
     /// Fails if nothing was committed, or if that is unknown because the answer was lost.

@@ -153,6 +153,8 @@ tuples! { () (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 pub(crate) trait DeclaredRow: FromCells {
     /// Empty if the row comes from several tables.
     const TABLE: &'static str;
+    /// The table, and what its rows are joined with.
+    const SOURCE: &'static str;
     /// Comma-separated.
     const COLUMNS: &'static str;
 }
@@ -167,10 +169,10 @@ pub(crate) trait InsertableRow: DeclaredRow {
 
 /// Declares a struct that is read from a row: `struct Name from "table"`, or without a table for a join. A field's
 /// column has its name, or is the expression after `as`. Fields in `transient` are no columns; they have their type's
-/// default value after reading.
+/// default value after reading. What `joining` names follows the table in queries.
 macro_rules! row {
     (
-        $(#[$meta:meta])* $vis:vis struct $name:ident $(from $table:literal)? {
+        $(#[$meta:meta])* $vis:vis struct $name:ident $(from $table:literal $(joining $join:path)?)? {
             $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty $(as $column:literal)?,)*
         }
         $(transient { $($(#[$plain_doc:meta])* $plain_vis:vis $plain:ident: $plain_type:ty,)* })?
@@ -183,6 +185,7 @@ macro_rules! row {
 
         impl $crate::db::DeclaredRow for $name {
             const TABLE: &'static str = concat!($($table)?);
+            const SOURCE: &'static str = $crate::db::sql!(concat!($($table)?), $($($join)?)?);
             const COLUMNS: &'static str =
                 $crate::db::trim_list(concat!($($crate::db::column_name!($field $($column)?), ", "),*));
         }
@@ -198,7 +201,7 @@ macro_rules! row {
 /// As [`row`], for a struct that [`insert`](crate::db::insert) inserts. Columns in `read_only` are not inserted with it.
 macro_rules! table {
     (
-        $(#[$meta:meta])* $vis:vis struct $name:ident in $table:literal {
+        $(#[$meta:meta])* $vis:vis struct $name:ident in $table:literal $(joining $join:path)? {
             $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty $(as $column:literal)?,)*
         }
         $(read_only {
@@ -208,7 +211,7 @@ macro_rules! table {
     ) => {
         $crate::db::row! {
             $(#[$meta])*
-            $vis struct $name from $table {
+            $vis struct $name from $table $(joining $join)? {
                 $($(#[$doc])* $field_vis $field: $type $(as $column)?,)*
                 $($($(#[$more_doc])* $more_vis $more: $more_type $(as $more_column)?,)*)?
             }

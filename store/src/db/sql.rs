@@ -115,7 +115,7 @@ macro_rules! select {
             <$row as $crate::db::DeclaredRow>::COLUMNS,
             $(", ", $more,)?
             " FROM ",
-            <$row as $crate::db::DeclaredRow>::TABLE,
+            <$row as $crate::db::DeclaredRow>::SOURCE,
             " ",
             $($rest),+
         )

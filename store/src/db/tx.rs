@@ -9,6 +9,7 @@ use super::{postgres, sqlite};
 use crate::context::StoreContext;
 use crate::credential_changes;
 use crate::credential_versions::CredentialKey;
+use crate::locks::{LockMode, LockedResource, lock_sql};
 
 pub struct Tx<'c> {
     conn: EngineConnection<'c>,
@@ -168,6 +169,13 @@ impl<'c> Tx<'c> {
             self.row_exists(sql, args)?;
         }
         Ok(())
+    }
+
+    /// Waits for the lock with the next statement. A no-op on SQLite, which has a single writer.
+    pub(crate) fn lock(&mut self, resource: LockedResource, id: i64, mode: LockMode) {
+        if let EngineConnection::Postgres(conn) = &mut self.conn {
+            conn.run_with_next(&lock_sql(resource, id, mode));
+        }
     }
 
     /// Stops when `read` returns false.

@@ -6,7 +6,7 @@ mod conversations;
 use base::{Fault, UserId};
 
 use self::account_references::ACCOUNT_REFERENCES;
-use crate::{Tx, follows, user_search};
+use crate::{Tx, follows, user_search, users};
 
 /// Moves posts and lists from a placeholder with a generated id to the user with the real id, and deletes the
 /// placeholder.
@@ -79,13 +79,31 @@ const DELETE_SELF_RELATIONS: &[&str] = &[
     "DELETE FROM affiliate WHERE organization_id = $1 AND user_id = $1",
 ];
 
+/// Subtracts the changes of `$1` that will be added to a counter.
+macro_rules! less_pending {
+    ($counter:literal) => {
+        concat!(
+            " /*! - (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM count_delta WHERE target_id = $1 AND counter = ",
+            $counter,
+            ") */"
+        )
+    };
+}
+
+/// The user's row is locked.
 const RECOUNT_SQL: &[&str] = &[
-    "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1), verified_followers_count = \
-     (SELECT COUNT(*) FROM follow f JOIN users s ON s.id = f.source_id WHERE f.target_id = $1 AND s.verified = 1), \
-     following_count = (SELECT COUNT(*) FROM follow WHERE source_id = $1), like_count = (SELECT COUNT(*) \
-     FROM post_like WHERE user_id = $1), listed_count = (SELECT COUNT(*) FROM list_member m \
-     JOIN list l ON l.id = m.list_id WHERE m.user_id = $1 AND l.deleted_at IS NULL AND l.private = 0), \
-     following_version = following_version + 1 WHERE id = $1",
+    concat!(
+        "UPDATE users SET followers_count = (SELECT COUNT(*) FROM follow WHERE target_id = $1)",
+        less_pending!(1),
+        ", verified_followers_count = (SELECT COUNT(*) FROM follow f JOIN users s ON s.id = f.source_id \
+         WHERE f.target_id = $1 AND s.verified = 1)",
+        less_pending!(2),
+        ", listed_count = (SELECT COUNT(*) FROM list_member m JOIN list l ON l.id = m.list_id \
+         WHERE m.user_id = $1 AND l.deleted_at IS NULL AND l.private = 0)",
+        less_pending!(3),
+        ", following_count = (SELECT COUNT(*) FROM follow WHERE source_id = $1), like_count = (SELECT COUNT(*) \
+         FROM post_like WHERE user_id = $1), following_version = following_version + 1 WHERE id = $1"
+    ),
     "UPDATE list SET member_version = member_version + 1 \
      WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)",
     "UPDATE users SET post_count = (SELECT COUNT(*) FROM post WHERE author_id = $1 AND state = 0), media_count = \
@@ -96,6 +114,8 @@ const RECOUNT_SQL: &[&str] = &[
 /// Moves everything from `from` to `to`, recounts `to` and deletes `from`. Scans all posts, so it is meant for the
 /// importing user only.
 pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault> {
+    users::lock(tx, from.min(to))?;
+    users::lock(tx, from.max(to))?;
     // Take both out of the verified counts; `to` is added back at the end.
     let verified = follows::filter_verified(tx, &[from, to])?;
     for user in &verified {

@@ -3,6 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::db::insert_new;
 use crate::edges::{edge_page, edge_page_query, typed_edge_page};
 use crate::exports::IdPair;
@@ -14,7 +15,7 @@ pub fn follow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
     let id = tx.next_id::<()>();
     let added = insert_new!(tx, "list_follow", list_id = list, user_id = user, id = id)?;
     if added {
-        add_to_follower_count(tx, list, 1)?;
+        counters::add(tx, SharedCounter::ListFollowers, list, 1)?;
     }
     Ok(added)
 }
@@ -24,14 +25,9 @@ pub fn unfollow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault>
     let sql = "DELETE FROM list_follow WHERE list_id = $1 AND user_id = $2";
     let removed = tx.execute(sql, &[list.into(), user.into()])? > 0;
     if removed {
-        add_to_follower_count(tx, list, -1)?;
+        counters::add(tx, SharedCounter::ListFollowers, list, -1)?;
     }
     Ok(removed)
-}
-
-fn add_to_follower_count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
-    let sql = "UPDATE list SET follower_count = follower_count + $1 WHERE id = $2";
-    tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
 }
 
 /// Latest first: the user and the edge's own id.
@@ -69,6 +65,7 @@ pub(super) fn remove_all_followers(tx: &mut Tx<'_>, list: i64, owner: UserId) ->
     tx.execute("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
     let sql = "UPDATE list SET follower_count = 0 WHERE id = $1";
     tx.execute(sql, &[list.into()])?;
+    counters::clear(tx, [SharedCounter::ListFollowers; 3], list)?;
     let sql = "DELETE FROM list_pin WHERE list_id = $1 AND user_id <> $2";
     tx.execute(sql, &[list.into(), owner.into()]).map(|_| ())
 }

@@ -4,6 +4,7 @@ use base::{Fault, UserId};
 
 use super::List;
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::db::insert_new;
 use crate::edges::{edge_page, edge_page_query, trim_page, typed_edge_page};
 use crate::exports::{EdgeWithId, IdPair};
@@ -39,14 +40,18 @@ fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<
     let sql = "UPDATE list SET member_count = member_count + $1, member_version = member_version + 1 WHERE id = $2";
     tx.execute(sql, &[by.into(), list.id.into()])?;
     if !list.private && list.deleted_at.is_none() {
-        let sql = "UPDATE users SET listed_count = listed_count + $1 WHERE id = $2";
-        tx.execute(sql, &[by.into(), user.into()])?;
+        counters::add(tx, SharedCounter::Listed, user.get(), by)?;
     }
     Ok(())
 }
 
 /// Adds to the listed count of every member: 1 if the list becomes public, -1 if it becomes private or is deleted.
 pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
+    if tx.is_shared() {
+        let sql = "INSERT INTO count_delta (counter, target_id, n) \
+                   SELECT CAST($1 AS BIGINT), user_id, CAST($2 AS BIGINT) FROM list_member WHERE list_id = $3";
+        return tx.execute(sql, &[SharedCounter::Listed.number().into(), by.into(), list.into()]).map(|_| ());
+    }
     let sql = "UPDATE users SET listed_count = listed_count + $1 \
                WHERE id IN (SELECT user_id FROM list_member WHERE list_id = $2)";
     tx.execute(sql, &[by.into(), list.into()]).map(|_| ())

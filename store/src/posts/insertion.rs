@@ -6,6 +6,7 @@ use base::{Fault, PostId, UserId};
 
 use super::{Post, PostState, find_by_id};
 use crate::Tx;
+use crate::counters::{self, SharedCounter};
 use crate::db::{InsertableRow, insert_new, statement, table};
 
 table! {
@@ -89,17 +90,14 @@ pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
 /// Updates the counters of the posts it replies to, quotes or reposts.
 pub(super) fn add_to_target_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Result<(), Fault> {
     let targets = [
-        (post.in_reply_to_post_id, "UPDATE post SET reply_count = reply_count + $1 WHERE id = $2"),
-        (post.quoted_post_id, "UPDATE post SET quote_count = quote_count + $1 WHERE id = $2"),
-        (
-            // Nullcast reposts are not counted.
-            post.repost_of_id.filter(|_| !post.nullcast),
-            "UPDATE post SET repost_count = repost_count + $1 WHERE id = $2",
-        ),
+        (post.in_reply_to_post_id, SharedCounter::Replies),
+        (post.quoted_post_id, SharedCounter::Quotes),
+        // Nullcast reposts are not counted.
+        (post.repost_of_id.filter(|_| !post.nullcast), SharedCounter::Reposts),
     ];
-    for (target, sql) in targets {
+    for (target, counter) in targets {
         if let Some(target) = target {
-            tx.execute(sql, &[by.into(), target.into()])?;
+            counters::add(tx, counter, target.get(), by)?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use base::{Fault, PostId, UserId};
 
 use super::Post;
 use crate::Tx;
+use crate::counters::PENDING_OF_POSTS;
 use crate::db::{DeclaredRow, row, select, sql};
 use crate::edges::{directional_query, query_page};
 
@@ -70,7 +71,9 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Resu
         sql!(
             "SELECT ",
             Post::COLUMNS,
-            " FROM mention JOIN post ON id = post_id WHERE user_id = $1 AND state = 0 AND nullcast = 0 AND ($2 = 0 \
+            " FROM mention JOIN post ON id = post_id",
+            PENDING_OF_POSTS,
+            "WHERE user_id = $1 AND state = 0 AND nullcast = 0 AND ($2 = 0 \
          OR in_reply_to_user_id IS NULL) AND ($3 = 0 OR repost_of_id IS NULL) AND post_id > $4 AND post_id < $5 \
          ORDER BY post_id"
         ),

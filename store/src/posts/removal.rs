@@ -3,8 +3,13 @@
 use base::{Fault, PostId, Time, UserId};
 
 use super::insertion::add_to_target_counts;
-use super::{Post, add_to_author_counts, list_versions};
+use super::{Post, add_to_author_counts, list_versions, lock_shared};
+use crate::counters::{self, SharedCounter};
+use crate::locks::{LockMode, LockedResource};
 use crate::{Tx, polls};
+
+/// The counters that [`blank`] sets to zero.
+const CLEARED_COUNTERS: [SharedCounter; 3] = [SharedCounter::Likes, SharedCounter::Reposts, SharedCounter::Bookmarks];
 
 /// Clears everything but the id.
 macro_rules! blank {
@@ -24,12 +29,17 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
         None => vec![post.id],
     };
     let now = tx.now();
-    // Update the posts first: concurrent actions on them wait and then find them deleted.
+    if let Some(original) = post.repost_of_id {
+        lock_shared(tx, original);
+    }
+    // Lock and update the posts first: concurrent actions on them wait and then find them deleted.
     for id in &versions {
+        tx.lock(LockedResource::Post, id.get(), LockMode::Exclusive);
         let sql = concat!(blank!(), " id = $2 AND state <> 2");
         if tx.execute(sql, &[now.into(), (*id).into()])? == 0 && *id == post.id {
             return Ok(Vec::new());
         }
+        counters::clear(tx, CLEARED_COUNTERS, id.get())?;
         execute_all(tx, DELETE_POST_EDGES, *id)?;
         polls::delete_by_post(tx, *id)?;
     }

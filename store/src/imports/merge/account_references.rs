@@ -208,6 +208,7 @@ mod tests {
             ],
         ),
         ("what a placeholder wrote is nobody's to see, and so speaks of no topic", &[("topic_post", "author_id")]),
+        ("the account that is left is counted again", &[("count_delta", "target_id")]),
         ("removed with the account itself", &[("import_name", "user_id"), ("user_word", "user_id")]),
     ];
 
