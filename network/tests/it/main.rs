@@ -16,6 +16,8 @@ mod compliance;
 #[cfg(test)]
 mod connections;
 #[cfg(test)]
+mod counters;
+#[cfg(test)]
 mod emails;
 #[cfg(test)]
 mod encryption;

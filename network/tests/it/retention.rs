@@ -96,6 +96,7 @@ fn expired_data_is_deleted_after_its_retention_period() {
                 "credential changes",
                 "topics",
                 "posts read",
+                "changes of counters",
                 "connections",
                 "compliance jobs",
                 "deliveries",
