@@ -13,6 +13,7 @@ use network::emails::{self, Mailer};
 use network::retention::{RetentionPeriods, prune_expired};
 use web::uploads::UploadProcessor;
 
+use super::counter_folding::fold_counters;
 use super::supervisor::Supervisor;
 use crate::command::news;
 use crate::config::ServerSettings;
@@ -24,6 +25,9 @@ pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<
     tasks.start("polls", instance, close_polls);
     tasks.start("trends", instance, refresh_trends);
     tasks.start("compliance_jobs", instance, run_compliance_jobs);
+    if instance.store.is_shared() {
+        tasks.start("counters", instance, fold_counters);
+    }
     tasks.start_endless("search_index", instance, index_posts);
     let mail = (Arc::clone(&instance.store), mailer);
     tasks.start_endless("emails", &mail, |(store, mailer)| async move {

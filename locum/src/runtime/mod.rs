@@ -3,6 +3,7 @@
 mod ads_jobs;
 mod background_jobs;
 mod backup_schedule;
+mod counter_folding;
 mod descriptors;
 mod interfaces;
 mod logging;
