@@ -22,6 +22,7 @@ mod communities;
 mod compliance;
 mod configuration;
 mod console;
+mod counters;
 mod data_transfer;
 mod database_limits;
 mod database_outage;
