@@ -23,9 +23,10 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 /// After this long without an answer the connection is taken for lost.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time limit is below [`ANSWER_TIMEOUT`], so that a slow statement does not end the connection. Other plans than
-/// by index read all rows that no vacuum has removed yet.
+/// by index read all rows that no vacuum has removed yet; where there is no index, they are estimated to cost so much
+/// that the server would compile the statement each time, which takes longer than the lease lasts on a busy machine.
 const SET_UP_SQL: &str = "SET statement_timeout = '2s'; SET enable_seqscan = off; SET enable_bitmapscan = off; \
-                          LISTEN locum_events";
+                          SET jit = off; LISTEN locum_events";
 /// The floor follows the highest numbered id by so many ticks. Entries of transactions that take longer are found by
 /// the search below the floor.
 const TICKS_TO_FLOOR: usize = 5;
@@ -268,4 +269,45 @@ where
         }
     }
     signals.closed.notify_one();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tempfile::TempDir;
+    use tokio::sync::watch;
+
+    use super::{EventListenerOptions, ListenerSession};
+    use crate::test_stores::{locations, options};
+    use crate::{DatabaseLocation, Store};
+
+    #[test]
+    fn server_compiles_no_statements() {
+        let folder = TempDir::new().unwrap();
+        let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+            return;
+        };
+        let location = DatabaseLocation::Server(url.clone());
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let store = runtime.block_on(Store::open(options(location, &folder))).unwrap();
+        let sql = "SELECT setting FROM pg_settings WHERE name = 'jit'";
+        let pooled: Option<String> = runtime.block_on(store.read(move |tx| Ok(tx.query_row(sql, &[])?))).unwrap();
+        assert_eq!(pooled.as_deref(), Some("off"));
+        let listening = runtime.block_on(async {
+            let (committed, appended) = (watch::channel(0).1, Arc::new(watch::Sender::new(0)));
+            let holder = "test".to_owned();
+            let options = EventListenerOptions { url, holder, committed, appended };
+            ListenerSession::connect(&options)
+                .await
+                .unwrap()
+                .client
+                .query_one(sql, &[])
+                .await
+                .unwrap()
+                .get::<_, String>(0)
+        });
+        assert_eq!(listening, "off");
+        store.close();
+    }
 }
