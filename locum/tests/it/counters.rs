@@ -9,7 +9,7 @@ const FANS: usize = 12;
 fn followers(node: &TestServer, reader: &TestUser<'_>, star: &TestUser<'_>) -> i64 {
     let path = format!("/2/users/{}?user.fields=public_metrics", star.id);
     let user = node.send(TestRequest::get(path).bearer(&reader.token)).assert_status(200);
-    user.json()["data"]["public_metrics"]["followers_count"].as_i64().unwrap()
+    user["data"]["public_metrics"]["followers_count"].as_i64().unwrap()
 }
 
 #[test]
