@@ -5,7 +5,10 @@
 //! sequence would let a reader pass a number whose transaction is still open, missing it forever. There entries are
 //! appended without a number, and the sequencer of the database numbers those that are committed.
 
+mod created_posts;
 pub(crate) mod sequencer_sql;
+
+pub use created_posts::{CreatedPost, CreatedPosts, list_created_posts};
 
 use base::{Fault, Time};
 
