@@ -133,6 +133,7 @@ fn creation_event_body(composed: &ComposedText, new: &NewPost, targets: &PostTar
         ("replied_user_id", string_value(replied.map(|id| id.to_string()))),
         ("quoted_user_id", string_value(quoted.map(|id| id.to_string()))),
         ("mentioned_ids", (!mentioned.is_empty()).then(|| mentioned.iter().map(UserId::to_string).collect())),
+        ("nullcast", new.nullcast.then_some(Value::Bool(true))),
     ];
     for (name, value) in members {
         if let Some(value) = value {

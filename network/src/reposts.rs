@@ -61,9 +61,10 @@ fn create_repost(
         return Ok(RepostResult { id, original_id, is_new: false });
     }
     let mut body = json!({ "repost_of_id": original_id.to_string() });
-    if !nullcast && let Some(members) = body.as_object_mut() {
-        // The author is notified.
-        members.insert("author_id".to_owned(), author.to_string().into());
+    if let Some(members) = body.as_object_mut() {
+        // The author is notified only of what followers see.
+        let (name, value) = if nullcast { ("nullcast", true.into()) } else { ("author_id", author.to_string().into()) };
+        members.insert(name.to_owned(), value);
     }
     let (actor, subject) = (user.get(), repost.id.get());
     event_log::append(tx, "post.create", actor, subject, &body.to_string())?;
