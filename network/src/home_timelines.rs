@@ -1,21 +1,26 @@
 //! Cached timelines of many authors: home timelines and list timelines.
 //!
-//! Post ids are computed once by merging the authors' timelines, then extended by new posts only. Every use compares
-//! the version of the reader's follows and mutes, or of the list's members, in the same transaction, so results are
-//! never stale.
+//! Post ids are computed once by merging the authors' timelines, then extended by new posts only, which the event log
+//! has for all timelines together. Every use compares the version of the reader's follows and mutes, or of the list's
+//! members, and reads what is committed of the log, in the same transaction, so results are never stale.
+
+mod recent_posts;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use base::id::first_snowflake_at;
-use base::{Fault, PostId, UserId};
+use base::{Error, Fault, PostId, UserId};
 use moka::sync::Cache;
 use parking_lot::Mutex;
+use store::event_log::CreatedPosts;
 use store::lists::{self, List};
 use store::posts::{self, PageRange};
 use store::users::{self, User};
-use store::{Tx, follows, graph};
+use store::{Store, Tx, follows, graph};
+
+use recent_posts::RecentPosts;
 
 /// Maximum length of a home timeline (contract core §13.18).
 const HOME_LENGTH: usize = 3200;
@@ -23,13 +28,15 @@ const HOME_LENGTH: usize = 3200;
 const LIST_LENGTH: usize = 800;
 /// Posts merged at first; most readers never need more.
 const INITIAL_DEPTH: usize = 400;
-/// If there are more new posts, merging is cheaper than catching up.
+/// If so many new posts are not in memory yet, merging is cheaper than reading them.
 const MAX_CATCH_UP_POSTS: i64 = 20_000;
-/// On PostgreSQL a post may become visible after posts with higher ids, while its transaction is open; no transaction
-/// is open for longer than this.
-const OVERLAP_MS: i64 = 60_000;
-/// On PostgreSQL, up to this many authors are queried for new posts; otherwise everyone's new posts are read.
-const MAX_AUTHORS_BY_QUERY: usize = 500;
+/// New posts that are read together while nobody waits.
+const READ_BATCH: i64 = 1_000;
+/// Collects new posts into one batch.
+const COLLECT_DELAY: Duration = Duration::from_millis(20);
+/// Wakeups replace polling; this is a fallback.
+const FALLBACK_INTERVAL: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Maximum number of an author's ids per query.
 const MAX_AUTHOR_BATCH: i64 = 64;
 /// Maximum number of ids in memory, over all timelines.
@@ -37,6 +44,7 @@ const CACHE_CAPACITY: u64 = 4_000_000;
 
 pub struct HomeTimelines {
     timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>>,
+    recent: Arc<RecentPosts>,
 }
 
 impl Default for HomeTimelines {
@@ -44,7 +52,8 @@ impl Default for HomeTimelines {
         let weigh = |key: &TimelineCacheKey, _: &Arc<Mutex<CachedTimeline>>| {
             u32::try_from(key.max_length()).unwrap_or(u32::MAX)
         };
-        Self { timelines: Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build() }
+        let timelines = Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build();
+        Self { timelines, recent: Arc::default() }
     }
 }
 
@@ -87,45 +96,37 @@ impl TimelineSource<'_> {
         }
     }
 
-    fn load_authors(self, tx: &mut Tx<'_>) -> Result<HashSet<UserId>, Fault> {
-        match self {
+    /// In ascending order.
+    fn load_authors(self, tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
+        let mut authors = match self {
             Self::Reader(user) => {
-                let mut authors: HashSet<_> = follows::list_followed(tx, user.id)?.into_iter().collect();
-                for muted in graph::list_muted(tx, user.id)? {
-                    authors.remove(&muted);
-                }
-                authors.insert(user.id);
-                Ok(authors)
+                let muted: HashSet<_> = graph::list_muted(tx, user.id)?.into_iter().collect();
+                let mut authors = follows::list_followed(tx, user.id)?;
+                authors.retain(|author| !muted.contains(author));
+                authors.push(user.id);
+                authors
             }
-            Self::List(list) => Ok(lists::list_member_ids(tx, list.id)?.into_iter().collect()),
-        }
+            Self::List(list) => lists::list_member_ids(tx, list.id)?,
+        };
+        authors.sort_unstable();
+        authors.dedup();
+        Ok(authors)
     }
 }
 
+#[derive(Default)]
 struct CachedTimeline {
     /// The version of the authors that `ids` were computed for.
     version: Option<i64>,
-    authors: HashSet<UserId>,
+    /// In ascending order.
+    authors: Vec<UserId>,
     /// Newest first.
     ids: Vec<PostId>,
     /// No older posts are left to merge.
     complete: bool,
     depth: usize,
-    /// All posts up to this one have been considered.
-    newest_seen: PostId,
-}
-
-impl Default for CachedTimeline {
-    fn default() -> Self {
-        Self {
-            version: None,
-            authors: HashSet::new(),
-            ids: Vec::new(),
-            complete: false,
-            depth: 0,
-            newest_seen: PostId::new(0),
-        }
-    }
+    /// All posts up to this entry of the event log have been considered.
+    log_position: i64,
 }
 
 impl HomeTimelines {
@@ -138,63 +139,99 @@ impl HomeTimelines {
         range: &PageRange,
     ) -> Result<(Vec<PostId>, bool), Fault> {
         let max_length = source.cache_key().max_length();
+        let created = self.recent.read_new(tx, MAX_CATCH_UP_POSTS)?;
         let timeline = self.timelines.get_with(source.cache_key(), Arc::default);
         let mut timeline = timeline.lock();
-        timeline.refresh(tx, source)?;
+        timeline.refresh(tx, source, &self.recent, &created)?;
         loop {
             let (page, more) = timeline.slice_page(range);
             if more || timeline.complete || timeline.depth >= max_length {
                 return Ok((page, more));
             }
             let depth = (timeline.depth * 4).min(max_length);
-            timeline.merge_newest(tx, source, depth)?;
+            timeline.merge_newest(tx, source, depth, created.log_end)?;
         }
+    }
+
+    /// Reads new posts from the event log in an endless loop, so that requests find them in memory.
+    pub async fn follow_log(&self, store: &Store) {
+        let mut events = store.subscribe_events();
+        loop {
+            if let Err(error) = self.read_log(store).await {
+                tracing::warn!(?error, "failed to read new posts for home timelines; will retry");
+                tokio::time::sleep(RETRY_DELAY).await;
+                continue;
+            }
+            let _either = tokio::time::timeout(FALLBACK_INTERVAL, events.changed()).await;
+            tokio::time::sleep(COLLECT_DELAY).await;
+            events.mark_unchanged();
+        }
+    }
+
+    /// Reads new posts up to the end of the event log, provided that anybody has read a timeline.
+    pub async fn read_log(&self, store: &Store) -> Result<(), Error> {
+        while self.recent.is_in_use() {
+            let recent = Arc::clone(&self.recent);
+            let created = store.read(move |tx| Ok(recent.read_new(tx, READ_BATCH)?)).await?;
+            if created.through >= created.log_end {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
 impl CachedTimeline {
-    fn refresh(&mut self, tx: &mut Tx<'_>, source: TimelineSource<'_>) -> Result<(), Fault> {
+    fn refresh(
+        &mut self,
+        tx: &mut Tx<'_>,
+        source: TimelineSource<'_>,
+        recent: &RecentPosts,
+        created: &CreatedPosts,
+    ) -> Result<(), Fault> {
         if self.version != Some(source.version()) {
             self.authors = source.load_authors(tx)?;
-            self.version = Some(source.version());
-            return self.merge_newest(tx, source, INITIAL_DEPTH);
+            return self.merge_newest(tx, source, INITIAL_DEPTH, created.log_end);
         }
-        let overlap = first_snowflake_at(self.newest_seen.created_at().plus_ms(-OVERLAP_MS));
-        let above = if tx.is_shared() { PostId::new(overlap) } else { self.newest_seen };
-        let recent = if tx.is_shared() && self.authors.len() <= MAX_AUTHORS_BY_QUERY {
-            let authors: Vec<UserId> = self.authors.iter().copied().collect();
-            posts::list_recent_by_authors(tx, &authors, above, MAX_CATCH_UP_POSTS)?
-        } else {
-            posts::list_recent(tx, above, MAX_CATCH_UP_POSTS)?
+        // What others have read of the log meanwhile may not be visible in this transaction.
+        let new = recent.list_between(self.log_position, created.log_end, &self.authors);
+        let Some(mut new) = new.filter(|_| created.is_complete) else {
+            return self.merge_newest(tx, source, self.depth, created.log_end);
         };
-        if i64::try_from(recent.len()).unwrap_or(i64::MAX) >= MAX_CATCH_UP_POSTS {
-            return self.merge_newest(tx, source, self.depth);
-        }
-        let Some(newest) = recent.iter().map(|(id, _)| *id).max() else {
-            return Ok(());
-        };
-        self.newest_seen = limit_to_now(tx, self.newest_seen.max(newest));
-        let mut new: Vec<PostId> =
-            recent.iter().filter(|(_, author)| self.authors.contains(author)).map(|(id, _)| *id).collect();
-        if tx.is_shared() {
-            new.retain(|id| self.ids.binary_search_by_key(&Reverse(*id), |id| Reverse(*id)).is_err());
-            new.append(&mut self.ids);
-            new.sort_unstable_by_key(|id| Reverse(*id));
-            self.ids = new;
-        } else {
-            new.append(&mut self.ids);
-            self.ids = new;
-        }
-        self.ids.truncate(source.cache_key().max_length());
+        let waiting = created.waiting.iter().filter(|post| self.authors.binary_search(&post.author).is_ok());
+        new.extend(waiting.map(|post| post.id));
+        self.insert_new(new, source.cache_key().max_length());
+        self.log_position = self.log_position.max(created.log_end);
         Ok(())
     }
 
-    /// Merges the newest `depth` posts of all authors. The cost per author does not depend on how much they wrote.
-    fn merge_newest(&mut self, tx: &mut Tx<'_>, source: TimelineSource<'_>, depth: usize) -> Result<(), Fault> {
-        let highest = posts::highest_id(tx)?;
-        self.newest_seen = limit_to_now(tx, highest);
-        let authors: Vec<UserId> = self.authors.iter().copied().collect();
-        let newest = users::most_recent_posts(tx, &authors)?;
+    /// In any order; ids that are there already are skipped.
+    fn insert_new(&mut self, mut new: Vec<PostId>, max_length: usize) {
+        // Below the oldest one, posts are merged when they are asked for.
+        let oldest = self.ids.last().copied().filter(|_| !self.complete);
+        new.retain(|id| {
+            oldest.is_none_or(|oldest| *id > oldest)
+                && self.ids.binary_search_by_key(&Reverse(*id), |id| Reverse(*id)).is_err()
+        });
+        if !new.is_empty() {
+            new.append(&mut self.ids);
+            new.sort_by_key(|id| Reverse(*id));
+            new.dedup();
+            new.truncate(max_length);
+            self.ids = new;
+        }
+    }
+
+    /// Merges the newest `depth` posts of all authors. The cost per author does not depend on how much they wrote. The
+    /// log had ended before with `log_end`.
+    fn merge_newest(
+        &mut self,
+        tx: &mut Tx<'_>,
+        source: TimelineSource<'_>,
+        depth: usize,
+        log_end: i64,
+    ) -> Result<(), Fault> {
+        let newest = users::most_recent_posts(tx, &self.authors)?;
         let mut next: BinaryHeap<(PostId, UserId)> = newest.into_iter().collect();
         let mut backlogs: HashMap<UserId, AuthorBacklog> = HashMap::new();
         let mut ids = Vec::with_capacity(depth);
@@ -211,6 +248,7 @@ impl CachedTimeline {
         self.complete = ids.len() < depth;
         self.ids = ids;
         self.depth = depth;
+        self.log_position = log_end;
         self.version = Some(source.version());
         Ok(())
     }
@@ -230,11 +268,6 @@ impl CachedTimeline {
         let more = within().nth(limit).is_some();
         (page, more)
     }
-}
-
-/// With several nodes, a post of one whose clock is fast is no reason to skip the later posts of the others.
-fn limit_to_now(tx: &Tx<'_>, newest: PostId) -> PostId {
-    if tx.is_shared() { newest.min(PostId::new(first_snowflake_at(tx.now()))) } else { newest }
 }
 
 /// An author's posts below the last one taken, read in batches of growing size.

@@ -144,6 +144,7 @@ fn is_included(post: &Post, source: &TimelineSource<'_>, range: &PageRange) -> b
         TimelineSource::List(_) => true,
     };
     post.state == PostState::Live
+        && !post.nullcast
         && is_for_reader
         && !(range.without_replies && post.in_reply_to_user_id.is_some())
         && !(range.without_reposts && post.repost_of_id.is_some())

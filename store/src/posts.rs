@@ -11,7 +11,7 @@ pub(crate) use insertion::add_to_author_counts;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
     PageRange, PostText, count_videos_since, find_texts, list_ids_by_author, list_live_between, list_own_posts,
-    list_recent, list_recent_by_authors, page_by_author, page_mentioning,
+    list_recent, page_by_author, page_mentioning,
 };
 pub use removal::{delete, removal_times};
 

@@ -100,6 +100,7 @@ impl ServerInterfaces {
         tasks.start_endless("linked_webhooks", &streams, |streams| async move {
             streams.follow_links().await;
         });
+        tasks.start_endless("home_timelines", server, |server| async move { server.follow_new_posts().await });
         tasks.start("stream_shutdown", server, shut_down_streams);
         let activity = (instance.clone(), server.stream_hub(), server.event_context());
         tasks.start("activity", &activity, |(instance, hub, home), shutdown| {

@@ -82,6 +82,38 @@ fn search_that_cannot_see_earlier_writes_is_unavailable() {
     assert_found(&server, &author, &word, 2);
 }
 
+fn newest_at_home(node: &TestServer, reader: &TestUser<'_>) -> String {
+    let path = format!("/2/users/{}/timelines/reverse_chronological?max_results=5", reader.id);
+    let page = node.send(TestRequest::get(path).bearer(&reader.token)).assert_status(200);
+    page["data"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn acknowledged_post_is_in_the_warm_home_timeline_of_another_node_before_it_is_numbered() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let first = TestServer::start_network(&[]);
+    let second = first.start_another_node(1);
+    let (author, reader) = (first.new_user("author"), first.new_user("reader"));
+    reader.import_follows(&[&author]);
+    author.publish_text("before");
+    assert_eq!(newest_at_home(&second, &reader), "before");
+    let waiting = "SELECT COUNT(*) FROM pending_event WHERE kind = 'post.create'";
+    let are_numbered = || first.database().query_number(waiting) == 0;
+    wait_until("the post is numbered", are_numbered);
+    let held = first.database().lock_rows("event_sequencer");
+    for number in 0..10 {
+        let text = format!("unnumbered {number}");
+        author.publish_text(&text);
+        assert_eq!(newest_at_home(&second, &reader), text);
+    }
+    assert_eq!(first.database().query_number(waiting), 10);
+    drop(held);
+    wait_until("the posts are numbered", are_numbered);
+    assert_eq!(newest_at_home(&second, &reader), "unnumbered 9");
+}
+
 /// Posts before and after the sequencer is lost come once and in order, with a pause of at most five seconds.
 fn check_takeover(signal: Signal) {
     if suite_engine() != DatabaseEngine::Postgres {

@@ -1,14 +1,16 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Clock, UserId};
 use network::home_timelines::HomeTimelines;
+use network::lists::{self, NewList};
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::posts::PageRange;
-use store::{Store, StoreOptions};
+use store::{QueryLimits, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
-use crate::world::{START, World, fresh_database, on_each_engine, options};
+use crate::world::{START, World, by, fresh_database, on_each_engine, options};
 
 async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: PageRange) -> (Vec<String>, bool) {
     let homes = homes.clone();
@@ -80,32 +82,25 @@ fn home_timeline_is_merged_further_as_it_is_read() {
         let (ada, bob) = (world.user("ada").await, world.user("bob").await);
         let homes = Arc::new(HomeTimelines::default());
         world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
-        world
-            .write(move |tx| {
-                for number in 0..900 {
-                    let text = format!("p{number}");
-                    let new = NewPost { text, ..NewPost::default() };
-                    posts::create(tx, &crate::world::by(bob), &new)?;
-                }
-                Ok(())
-            })
-            .await;
+        let id = Some(world.write(|tx| Ok(tx.next_id())).await);
+        say_many(&world, bob, "p", 900).await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(1)).await.0, ["p899"]);
+        // Below everything that was merged.
+        world.post(ada, NewPost { text: "late".to_owned(), id, ..NewPost::default() }).await;
         let mut span = PageRange::newest(100);
         let mut walked = 0;
         loop {
             let (page, more) = home(&world, &homes, ada, span).await;
             walked += page.len();
-            let Some(last) = page.last().cloned() else {
-                break;
-            };
-            assert_eq!(last, format!("p{}", 900 - walked));
             if !more {
+                assert_eq!(page, ["late"]);
                 break;
             }
+            assert_eq!(page.last(), Some(&format!("p{}", 900 - walked)));
             let found = world.store.read(move |tx| Ok(store::posts::list_ids_by_author(tx, bob, span.below, 100)?));
             span.below = found.await.unwrap().last().unwrap().get();
         }
-        assert_eq!(walked, 900);
+        assert_eq!(walked, 901);
     });
 }
 
@@ -138,4 +133,99 @@ async fn post_from_a_node_with_a_fast_clock_hides_no_later_post() {
     home(&world, &merged, ada, PageRange::newest(10)).await;
     world.say(bob, "last").await;
     assert_eq!(home(&world, &merged, ada, PageRange::newest(2)).await.0, ["fast", "last"]);
+}
+
+/// Of any statement that reads a warm timeline.
+const MAX_ROWS: usize = 40;
+
+#[test]
+fn home_and_list_timelines_read_no_more_rows_when_others_post_more() {
+    on_each_engine(async |world| {
+        let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
+        let homes = Arc::new(HomeTimelines::default());
+        let list = world
+            .write(move |tx| {
+                network::follows::follow(tx, ada, bob)?;
+                let list = lists::create(tx, ada, &NewList { name: "all".to_owned(), ..NewList::default() })?.id;
+                lists::add_member(tx, ada, list, bob)?;
+                Ok(list)
+            })
+            .await;
+        world.say(bob, "first").await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["first"]);
+        assert_eq!(list_timeline(&world, &homes, list).await, ["first"]);
+        for round in 0..2 {
+            say_many(&world, eve, &format!("e{round}-"), 200).await;
+            read_log(&world, &homes).await;
+            let limits = QueryLimits { max_rows: MAX_ROWS, ..QueryLimits::default() };
+            let read = home(&world, &homes, ada, PageRange::newest(10));
+            assert_eq!(store::limit_queries(limits, read).await.0, ["first"]);
+            assert_eq!(store::limit_queries(limits, list_timeline(&world, &homes, list)).await, ["first"]);
+        }
+    });
+}
+
+/// As servers do in the background.
+async fn read_log(world: &World, homes: &HomeTimelines) {
+    world.store.wait_for_log_end(Duration::from_secs(60)).await.unwrap();
+    homes.read_log(&world.store).await.unwrap();
+}
+
+async fn list_timeline(world: &World, homes: &Arc<HomeTimelines>, list: i64) -> Vec<String> {
+    let homes = homes.clone();
+    let page = world.store.read(move |tx| {
+        let list = store::lists::find_by_id(tx, list)?.unwrap();
+        Ok(timelines::load_list_page(tx, &homes, &list, &PageRange::newest(10))?)
+    });
+    page.await.unwrap().posts.into_iter().map(|post| post.text).collect()
+}
+
+/// In one transaction.
+async fn say_many(world: &World, author: UserId, prefix: &str, count: usize) {
+    let prefix = prefix.to_owned();
+    let say = move |tx: &mut Tx<'_>| {
+        for number in 0..count {
+            let text = format!("{prefix}{number}");
+            posts::create(tx, &by(author), &NewPost { text, ..NewPost::default() })?;
+        }
+        Ok(())
+    };
+    world.write(say).await;
+}
+
+/// As on PostgreSQL, where transactions are not committed in the order of their ids.
+#[test]
+fn post_that_is_committed_after_later_ones_is_in_the_home_timeline_once() {
+    on_each_engine(async |world| {
+        let (ada, bob, eve) = (world.user("ada").await, world.user("bob").await, world.user("eve").await);
+        for followed in [bob, eve] {
+            world.write(move |tx| network::follows::follow(tx, ada, followed)).await;
+        }
+        let homes = Arc::new(HomeTimelines::default());
+        let id = Some(world.write(|tx| Ok(tx.next_id())).await);
+        say_many(&world, bob, "b", 3).await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["b2", "b1", "b0"]);
+        world.post(eve, NewPost { text: "late".to_owned(), id, ..NewPost::default() }).await;
+        for _ in 0..2 {
+            assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["b2", "b1", "b0", "late"]);
+            read_log(&world, &homes).await;
+        }
+    });
+}
+
+#[test]
+fn promoted_only_post_is_not_in_the_home_timeline() {
+    on_each_engine(async |world| {
+        let (ada, bob) = (world.user("ada").await, world.user("bob").await);
+        let homes = Arc::new(HomeTimelines::default());
+        world.write(move |tx| network::follows::follow(tx, ada, bob)).await;
+        world.say(bob, "first").await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["first"]);
+        let promoted = NewPost { text: "promoted".to_owned(), nullcast: true, ..NewPost::default() };
+        let promoted = world.post(bob, promoted).await.id;
+        let repost = move |tx: &mut Tx<'_>| network::reposts::repost_for_promotion(tx, bob, None, promoted);
+        world.write(repost).await;
+        world.say(bob, "second").await;
+        assert_eq!(home(&world, &homes, ada, PageRange::newest(10)).await.0, ["second", "first"]);
+    });
 }

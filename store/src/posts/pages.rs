@@ -88,18 +88,6 @@ pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(Po
     tx.query_rows(sql, &[above.into(), limit.into()])
 }
 
-/// As [`list_recent`], for some authors, on PostgreSQL: reads only rows of these authors.
-pub fn list_recent_by_authors(
-    tx: &mut Tx<'_>,
-    authors: &[UserId],
-    above: PostId,
-    limit: i64,
-) -> Result<Vec<(PostId, UserId)>, Fault> {
-    let sql = "SELECT id, author_id FROM post WHERE author_id = $1 AND state = 0 \
-               AND nullcast = 0 AND id > $2 ORDER BY id DESC LIMIT $3";
-    tx.query_by_ids(sql, authors, &[above.into(), limit.into()])
-}
-
 /// Live posts below an id, newest first.
 pub fn list_ids_by_author(tx: &mut Tx<'_>, author: UserId, below: i64, limit: i64) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \

@@ -243,6 +243,12 @@ impl ApiServer {
         self.shared.app_state.post_streams.clone()
     }
 
+    /// Reads new posts for home timelines in an endless loop.
+    pub async fn follow_new_posts(&self) {
+        let state = &self.shared.app_state;
+        state.home_timelines.follow_log(&state.store).await;
+    }
+
     /// Ends every stream and records that it ended.
     pub async fn shut_down_streams(&self) -> Result<(), Error> {
         let hub = &self.shared.app_state.stream_hub;
