@@ -167,7 +167,7 @@ fn home_and_list_timelines_read_no_more_rows_when_others_post_more() {
 
 /// As servers do in the background.
 async fn read_log(world: &World, homes: &HomeTimelines) {
-    world.store.wait_for_log_end(Duration::from_secs(60)).await.unwrap();
+    world.store.wait_for_log_end(Duration::from_mins(1)).await.unwrap();
     homes.read_log(&world.store).await.unwrap();
 }
 
