@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{PostId, UserId};
-use network::{bookmarks, follows, likes};
+use network::{bookmarks, follows, likes, reposts};
 use store::posts::PageRange;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
@@ -102,6 +102,26 @@ fn counters_are_exact_while_two_nodes_change_and_fold_them() {
         world.recount().await;
         while fold(&world.store).await {}
         assert_eq!(counts(&nodes[1], star, post).await, [(48, 48); 2]);
+        world.recount().await;
+    });
+}
+
+#[test]
+fn repost_is_listed_before_it_is_in_the_row_of_its_counter() {
+    on_postgres(async |world, _| {
+        let (star, fan) = (world.user("star").await, world.user("fan").await);
+        let post = world.say(star, "Popular").await.id;
+        let listed = async || {
+            let read = move |tx: &mut Tx<'_>| Ok(reposts::list_reposted_posts(tx, star, &PageRange::newest(10))?);
+            world.store.read(read).await.unwrap().len()
+        };
+        assert_eq!(listed().await, 0);
+        world.write(move |tx| reposts::repost(tx, fan, None, post)).await;
+        assert_eq!(listed().await, 1);
+        while fold(&world.store).await {}
+        assert_eq!(listed().await, 1);
+        world.write(move |tx| reposts::undo(tx, fan, post)).await;
+        assert_eq!(listed().await, 0);
         world.recount().await;
     });
 }
