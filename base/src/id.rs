@@ -135,8 +135,7 @@ pub struct IdGenerator {
 impl IdGenerator {
     /// `node` is 0–1023. Ids stay above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
-        let last = pack_sequence(floor >> LOW_BITS, floor & ((1 << SEQUENCE_BITS) - 1));
-        Self { clock, node: AtomicI64::new(node_bits(node)), last: AtomicI64::new(last) }
+        Self { clock, node: AtomicI64::new(node_bits(node)), last: AtomicI64::new(last_of_millisecond(floor)) }
     }
 
     pub fn next<K>(&self) -> Id<K> {
@@ -156,8 +155,7 @@ impl IdGenerator {
 
     /// Makes the ids issued from here on greater than `id`, after an import of newer ids.
     pub fn raise_floor(&self, id: i64) {
-        let floor = pack_sequence(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1));
-        self.last.fetch_max(floor, atomic::Ordering::Relaxed);
+        self.last.fetch_max(last_of_millisecond(id), atomic::Ordering::Relaxed);
     }
 }
 
@@ -171,6 +169,11 @@ pub const fn mix_id(id: i64) -> u64 {
 
 fn node_bits(node: u16) -> i64 {
     i64::from(node & 0x3ff)
+}
+
+/// This node may have issued more ids in the millisecond of another node's highest id.
+const fn last_of_millisecond(id: i64) -> i64 {
+    if id <= 0 { 0 } else { pack_sequence((id >> LOW_BITS) + 1, 0) - 1 }
 }
 
 const fn pack_sequence(ms: i64, sequence: i64) -> i64 {
@@ -212,6 +215,20 @@ mod tests {
         let stored = first_snowflake_at(Time::from_ms(EPOCH_MS + 9_000)) | 0x4d;
         let ids = IdGenerator::new(clock, 0, stored);
         assert!(ids.next::<super::marker::PostMarker>().get() > stored);
+    }
+
+    #[test]
+    fn generator_above_another_nodes_id_repeats_no_id_of_its_own() {
+        let clock = Clock::frozen_at(Time::from_ms(EPOCH_MS + 9_000));
+        let before = IdGenerator::new(clock.clone(), 1, 0);
+        let other = IdGenerator::new(clock.clone(), 7, 0);
+        let issued: Vec<PostId> = (0..50).map(|_| before.next()).collect();
+        let highest: PostId = other.next();
+        clock.set(Time::from_ms(EPOCH_MS + 5_000));
+        let again = IdGenerator::new(clock, 1, 0);
+        again.raise_floor(highest.get());
+        let next: PostId = again.next();
+        assert!(next > highest && !issued.contains(&next));
     }
 
     #[test]
