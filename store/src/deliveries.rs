@@ -91,6 +91,7 @@ row! {
         pub seq: i64,
         pub webhook_id: i64,
         pub order_key: i64,
+        /// Without an attempt yet, not later than when the row was read, whatever the clock of the node that wrote it.
         pub due_at: Time,
     }
 }
@@ -187,16 +188,27 @@ pub fn highest_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 
 /// Deliveries of all webhooks after a sequence number, with whether they are waiting.
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<(PendingDelivery, bool)>, Fault> {
-    let sql = select!(PendingDelivery + "state", "WHERE seq > $1 ORDER BY seq LIMIT $2");
-    let found: Vec<(PendingDelivery, DeliveryState)> = tx.query_rows(sql, &[seq.into(), limit.into()])?;
-    Ok(found.into_iter().map(|(delivery, state)| (delivery, state == DeliveryState::Waiting)).collect())
+    let sql = select!(PendingDelivery + "state, tries", "WHERE seq > $1 ORDER BY seq LIMIT $2");
+    let found: Vec<(PendingDelivery, DeliveryState, i64)> = tx.query_rows(sql, &[seq.into(), limit.into()])?;
+    let now = tx.now();
+    let found = found.into_iter();
+    Ok(found.map(|(one, state, tries)| (one.due_by(now, tries), state == DeliveryState::Waiting)).collect())
+}
+
+impl PendingDelivery {
+    fn due_by(self, now: Time, tries: i64) -> Self {
+        if tries > 0 { self } else { Self { due_at: self.due_at.min(now), ..self } }
+    }
 }
 
 /// Waiting deliveries of a webhook after a sequence number, in order.
 pub fn list_pending(tx: &mut Tx<'_>, webhook_id: i64, seq: i64, limit: i64) -> Result<Vec<PendingDelivery>, Fault> {
-    let sql = select!(PendingDelivery, "WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3");
+    let sql =
+        select!(PendingDelivery + "tries", "WHERE webhook_id = $1 AND state = 0 AND seq > $2 ORDER BY seq LIMIT $3");
     let args = [webhook_id.into(), seq.into(), limit.into()];
-    tx.query_rows(sql, &args)
+    let found: Vec<(PendingDelivery, i64)> = tx.query_rows(sql, &args)?;
+    let now = tx.now();
+    Ok(found.into_iter().map(|(one, tries)| one.due_by(now, tries)).collect())
 }
 
 pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
@@ -238,4 +250,37 @@ pub fn prune(tx: &mut Tx<'_>, webhook_id: i64, before: Time, all: bool, limit: i
                AND at < $2 AND (state <> 0 OR $3 = CAST(1 AS BIGINT)) ORDER BY at, seq LIMIT $4)";
     let args = [webhook_id.into(), before.into(), all.into(), limit.into()];
     tx.execute(sql, &args)
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::{NewDelivery, enqueue, list_after, list_pending};
+    use crate::Store;
+    use crate::test_stores::{locations, options};
+
+    #[test]
+    fn first_attempt_is_due_at_once_also_if_a_fast_clock_set_its_time() {
+        let (folder, runtime) = (TempDir::new().unwrap(), tokio::runtime::Runtime::new().unwrap());
+        for location in locations(&folder) {
+            let store = runtime.block_on(Store::open(options(location, &folder))).unwrap();
+            let clock = store.context().clock.clone();
+            let now = clock.now();
+            clock.set(now.plus_ms(300_000));
+            let enqueued = store.write(move |tx| {
+                let new =
+                    NewDelivery { webhook_id: 1, event_id: "a", order_key: 1, post_id: None, at: tx.now(), body: "{}" };
+                Ok(enqueue(tx, &new)?)
+            });
+            assert!(runtime.block_on(enqueued).unwrap());
+            clock.set(now);
+            let listed = store.read(|tx| {
+                let (pending, all) = (list_pending(tx, 1, 0, 10)?, list_after(tx, 0, 10)?);
+                Ok([pending[0].due_at, all[0].0.due_at])
+            });
+            assert_eq!(runtime.block_on(listed).unwrap(), [now; 2]);
+            store.close();
+        }
+    }
 }
