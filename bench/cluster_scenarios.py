@@ -37,6 +37,8 @@ class Scenario:
     # Whether Patroni must not manage the database, or must.
     is_manual: bool = False
     needs_patroni: bool = False
+    # Whether nodes start with an earlier version.
+    needs_previous: bool = False
 
 
 def scenario(name, title, *seconds, **more):
@@ -314,6 +316,24 @@ def rolling(trial, seconds):
         # Until the balancer has seen it twice.
         time.sleep(seconds + 1)
     first, second, _ = trial.cluster.nodes
+    trial.note_revocation(first, second)
+
+
+@scenario("upgrade", "upgrade of each node, one after the other, and back", 3, needs_previous=True)
+def upgrade(trial, seconds):
+    (first, second, third), old, new = trial.cluster.nodes, trial.setup.previous, trial.setup.binary
+    count = "SELECT count(*) FROM migration"
+    trial.record("migrations_before", int(trial.setup.sql(count)))
+    # The first one migrates the schema, on which the old version must run, restart and take over again.
+    for node, binary in ((first, new), (second, old), (second, new), (third, new), (first, old), (first, new)):
+        trial.setup.restarted.add(node.name)
+        if code := node.stop():
+            trial.fail(f"{node.name} exited with {code}")
+        node.binary = binary
+        node.start()
+        node.await_ready()
+        time.sleep(seconds)
+    trial.record("migrations_after", int(trial.setup.sql(count)))
     trial.note_revocation(first, second)
 
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "examples" / "cluster"))
 
 from cluster import Cluster
 from cluster_load import BALANCER, MARK, Load, Person, Stream
+from cluster_trial import LIMIT
 
 PEOPLE, WEBHOOKS = 9, 6
 # Of a test on one machine: receivers with private addresses, no rate limits, and short retries.
@@ -39,8 +40,12 @@ class Endpoint(Server):
 
 
 class Setup:
-    def __init__(self, folder, binary, has_namespaces, has_patroni):
+    def __init__(self, folder, binary, has_namespaces, has_patroni, previous=None):
         self.cluster = Cluster(folder, binary, has_namespaces, SETTINGS, has_patroni)
+        # Both versions of an upgrade.
+        self.binary, self.previous = self.cluster.binary, previous and previous.resolve()
+        for node in self.cluster.nodes:
+            node.binary = self.previous or self.binary
         self.has_namespaces = has_namespaces
         # Names of the streams whose node was stopped in this scenario.
         self.restarted = set()
@@ -112,6 +117,11 @@ class Setup:
         sql = "SELECT id, text, extract(epoch FROM pg_xact_commit_timestamp(xmin)) FROM post"
         rows = (line.split("|") for line in self.sql(sql).splitlines())
         return {id: (text, float(at or 0)) for id, text, at in rows}
+
+    def stream_gap_limit(self, trial):
+        """A node that is cut off from a client notices after 30 s, when it gives up writing; until then, the app's
+        connection counts as open, and the client cannot open another one."""
+        return 30 if trial.name == "cut-front" else LIMIT
 
     def event_delay_limit(self, trial):
         """A node that is cut off from the receivers, but not from the database, keeps trying."""

@@ -55,6 +55,7 @@ class Node(Process):
         self.address = f"{self.host}:{NODE_PORT}"
         self.data_dir = cluster.folder / f"node{number}"
         self.config = cluster.folder / f"node{number}.toml"
+        self.binary = cluster.binary
 
     def configure(self):
         self.data_dir.mkdir(exist_ok=True)
@@ -65,7 +66,7 @@ class Node(Process):
         """A locum command with the configuration of this node, in its namespace."""
         settings = [word for pair in self.cluster.settings.items() for word in ("--set", "{}={}".format(*pair))]
         namespace = self.cluster.network.prefix(self.number)
-        return [*namespace, *prefix, self.cluster.binary, *arguments, "--config", self.config, *settings]
+        return [*namespace, *prefix, self.binary, *arguments, "--config", self.config, *settings]
 
     def start(self, prefix=(), environment=None):
         """`prefix` is a program that runs the node, such as faketime."""

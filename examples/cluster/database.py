@@ -10,7 +10,7 @@ from string import Template
 
 CONFIG = Path(__file__).resolve().parent / "config"
 BINARIES = Path("/usr/lib/postgresql")
-SECONDS_TO_START = 30
+SECONDS_TO_START = 120
 NAMES = ("database_a", "database_b")
 
 
