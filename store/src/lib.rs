@@ -47,6 +47,7 @@ pub mod media;
 pub mod messages;
 pub mod meta;
 pub mod news_stories;
+pub mod node_roles;
 pub mod nodes;
 pub mod nonces;
 pub mod notes;
@@ -80,5 +81,6 @@ pub use db::{
     AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, assign_queries_to_user,
     count_round_trips, limit_queries,
 };
+pub use node_roles::{NodeRole, NodeRoles};
 pub use nodes::NodePurpose;
 pub use store::{Store, StoreOptions};

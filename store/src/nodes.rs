@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::Tx;
 use crate::db::{row, select};
+use crate::node_roles::{NodeRole, NodeRoles};
 
 /// How long a number belongs to a node without a renewal, in milliseconds.
 pub(crate) const LEASE_MS: i64 = 5_000;
@@ -58,6 +59,10 @@ row! {
         /// On the database's clock.
         pub until: Time,
         pub draining: bool,
+        /// Names of roles, separated by commas.
+        pub roles: String,
+        /// Where other nodes reach it; empty if they do not.
+        pub address: String,
         pub has_lease: bool
             as "CAST(until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS INTEGER) * BIGINT '1'",
         pub webhook_count: i64
@@ -72,9 +77,34 @@ pub(crate) struct NodeIdentity {
     pub(crate) incarnation: i64,
 }
 
+/// What a server tells the others about itself.
+#[derive(Clone, Debug)]
+pub struct NodeProfile {
+    pub roles: NodeRoles,
+    /// `host:port`; empty if other nodes cannot reach it.
+    pub address: String,
+}
+
+impl Default for NodeProfile {
+    fn default() -> Self {
+        Self { roles: NodeRoles::ALL, address: String::new() }
+    }
+}
+
+/// A live server that other nodes reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeAddress {
+    pub incarnation: i64,
+    /// `host:port`.
+    pub address: String,
+}
+
 /// The lease of this process; without a database server there is nothing to lease.
 #[derive(Debug, Default)]
-pub struct NodeLease(Mutex<Option<LeaseState>>);
+pub struct NodeLease {
+    state: Mutex<Option<LeaseState>>,
+    profile: Mutex<NodeProfile>,
+}
 
 #[derive(Clone, Debug)]
 struct LeaseState {
@@ -85,7 +115,7 @@ struct LeaseState {
     draining: bool,
     /// Milliseconds by which this clock is certainly ahead of the database's; negative if it is behind.
     clock_offset_ms: i64,
-    workers: Vec<WorkerNode>,
+    servers: Vec<ServerNode>,
 }
 
 /// What a renewal found.
@@ -95,56 +125,93 @@ pub(crate) struct LeaseRenewal {
     pub(crate) sent_at: Instant,
     pub(crate) draining: bool,
     pub(crate) clock_offset_ms: i64,
-    pub(crate) workers: Vec<WorkerNode>,
+    pub(crate) servers: Vec<ServerNode>,
 }
 
-/// A server that takes on work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerNode {
+/// A server with a lease.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerNode {
     pub(crate) incarnation: i64,
     /// The end of its lease, unless it is renewed.
     pub(crate) until: Instant,
+    pub(crate) draining: bool,
+    pub(crate) profile: NodeProfile,
 }
 
 impl NodeLease {
+    /// Other nodes learn it within a second.
+    pub fn set_profile(&self, profile: NodeProfile) {
+        *self.profile.lock() = profile;
+    }
+
+    pub(crate) fn profile(&self) -> NodeProfile {
+        self.profile.lock().clone()
+    }
+
+    pub fn has_role(&self, role: NodeRole) -> bool {
+        self.profile.lock().roles.contains(role)
+    }
+
+    /// The other live servers of a role that can be reached, in no particular order.
+    pub fn others_with_role(&self, role: NodeRole) -> Vec<NodeAddress> {
+        let state = self.state.lock();
+        let Some(state) = state.as_ref() else {
+            return Vec::new();
+        };
+        let others = state.live_servers().filter(|server| server.incarnation != state.identity.incarnation);
+        let reachable =
+            others.filter(|server| server.profile.roles.contains(role) && !server.profile.address.is_empty());
+        let address = |server: &ServerNode| server.profile.address.clone();
+        reachable.map(|server| NodeAddress { incarnation: server.incarnation, address: address(server) }).collect()
+    }
+
+    /// The number of live servers of a role, this one included.
+    pub fn count_with_role(&self, role: NodeRole) -> usize {
+        let state = self.state.lock();
+        let alone = || usize::from(self.has_role(role));
+        state.as_ref().map_or_else(alone, |state| {
+            state.live_servers().filter(|server| server.profile.roles.contains(role)).count()
+        })
+    }
+
     /// From here on ids contain this number.
     pub(crate) fn record_claim(&self, identity: NodeIdentity, sent_at: Instant, ids: &IdGenerator) {
         ids.set_node(identity.number);
         let (draining, clock_offset_ms) =
-            self.0.lock().as_ref().map_or((false, 0), |state| (state.draining, state.clock_offset_ms));
+            self.state.lock().as_ref().map_or((false, 0), |state| (state.draining, state.clock_offset_ms));
         let state = LeaseState {
             identity,
             is_lost: false,
             renewed_at: sent_at,
             draining,
             clock_offset_ms,
-            workers: Vec::new(),
+            servers: Vec::new(),
         };
-        *self.0.lock() = Some(state);
+        *self.state.lock() = Some(state);
     }
 
     pub(crate) fn record_renewal(&self, renewal: LeaseRenewal) {
-        if let Some(state) = self.0.lock().as_mut().filter(|state| state.identity == renewal.identity) {
+        if let Some(state) = self.state.lock().as_mut().filter(|state| state.identity == renewal.identity) {
             state.renewed_at = renewal.sent_at;
             state.draining = renewal.draining;
             state.clock_offset_ms = renewal.clock_offset_ms;
-            state.workers = renewal.workers;
+            state.servers = renewal.servers;
         }
     }
 
     pub(crate) fn record_loss(&self) {
-        if let Some(state) = self.0.lock().as_mut() {
+        if let Some(state) = self.state.lock().as_mut() {
             state.is_lost = true;
         }
     }
 
     pub(crate) fn is_draining(&self) -> bool {
-        self.0.lock().as_ref().is_some_and(|state| state.draining)
+        self.state.lock().as_ref().is_some_and(|state| state.draining)
     }
 
     /// None without a database server. Fails while the lease is not valid.
     pub(crate) fn identity_for_write(&self) -> Result<Option<NodeIdentity>, Fault> {
-        match self.0.lock().as_ref() {
+        match self.state.lock().as_ref() {
             Some(state) if !state.is_trusted(WRITE_TRUST) => Err(lease_lost()),
             state => Ok(state.map(|state| state.identity)),
         }
@@ -152,23 +219,23 @@ impl NodeLease {
 
     /// 0 without a database server.
     pub fn incarnation(&self) -> i64 {
-        self.0.lock().as_ref().map_or(0, |state| state.identity.incarnation)
+        self.state.lock().as_ref().map_or(0, |state| state.identity.incarnation)
     }
 
     /// Whether this node takes on work that any node could do.
     pub fn accepts_work(&self) -> bool {
-        self.0.lock().as_ref().is_none_or(|state| state.is_trusted(SEND_TRUST) && !state.draining)
+        self.state.lock().as_ref().is_none_or(|state| state.is_trusted(SEND_TRUST) && !state.draining)
     }
 
     /// Whether this node may send what it has leased under an incarnation.
     pub fn may_send_as(&self, incarnation: i64) -> bool {
         let is_own = |state: &LeaseState| state.identity.incarnation == incarnation && state.is_trusted(SEND_TRUST);
-        self.0.lock().as_ref().is_none_or(is_own)
+        self.state.lock().as_ref().is_none_or(is_own)
     }
 
     /// Whether a piece of work falls to this node. Each falls to one node, and stays with it while that node lives.
     pub fn is_preferred_for(&self, key: i64) -> bool {
-        let state = self.0.lock();
+        let state = self.state.lock();
         let Some(state) = state.as_ref() else {
             return true;
         };
@@ -179,12 +246,12 @@ impl NodeLease {
 
     /// The number of nodes that take on work. When it changes, work may fall to another node.
     pub fn worker_count(&self) -> usize {
-        self.0.lock().as_ref().map_or(1, |state| state.live_workers().count())
+        self.state.lock().as_ref().map_or(1, |state| state.live_workers().count())
     }
 
     /// None if requests may come.
     pub fn problem(&self) -> Option<NodeProblem> {
-        let state = self.0.lock();
+        let state = self.state.lock();
         let state = state.as_ref()?;
         if !state.is_trusted(WRITE_TRUST) {
             Some(NodeProblem::LeaseLost)
@@ -199,15 +266,20 @@ impl NodeLease {
 
     /// Milliseconds by which this clock is ahead of the database's, without what the round trip may account for.
     pub fn clock_offset_ms(&self) -> i64 {
-        self.0.lock().as_ref().map_or(0, |state| state.clock_offset_ms)
+        self.state.lock().as_ref().map_or(0, |state| state.clock_offset_ms)
     }
 }
 
 impl LeaseState {
-    /// Their incarnations.
-    fn live_workers(&self) -> impl Iterator<Item = i64> {
+    fn live_servers(&self) -> impl Iterator<Item = &ServerNode> {
         let now = clock::monotonic_now();
-        self.workers.iter().filter(move |worker| worker.until > now).map(|worker| worker.incarnation)
+        self.servers.iter().filter(move |server| server.until > now)
+    }
+
+    /// The incarnations of the servers that take on background work.
+    fn live_workers(&self) -> impl Iterator<Item = i64> {
+        let takes_work = |server: &&ServerNode| !server.draining && server.profile.roles.contains(NodeRole::Deliver);
+        self.live_servers().filter(takes_work).map(|server| server.incarnation)
     }
 
     fn is_trusted(&self, within: Duration) -> bool {
@@ -265,7 +337,8 @@ mod tests {
 
     use base::{Time, clock};
 
-    use super::{LeaseRenewal, NodeIdentity, NodeLease, NodeProblem, WorkerNode, clock_offset};
+    use super::{LeaseRenewal, NodeIdentity, NodeLease, NodeProblem, NodeProfile, ServerNode, clock_offset};
+    use crate::node_roles::NodeRole;
 
     #[test]
     fn clock_offset_leaves_out_what_the_round_trip_explains() {
@@ -280,12 +353,15 @@ mod tests {
         let ids = base::id::IdGenerator::new(base::Clock::System, 0, 0);
         lease.record_claim(identity, clock::monotonic_now(), &ids);
         let until = clock::monotonic_now() + Duration::from_mins(1);
+        let profile =
+            |incarnation: i64| NodeProfile { address: format!("10.0.0.1:{incarnation}"), ..Default::default() };
+        let server = |incarnation| ServerNode { incarnation, until, draining: false, profile: profile(incarnation) };
         lease.record_renewal(LeaseRenewal {
             identity,
             sent_at: clock::monotonic_now(),
             draining: false,
             clock_offset_ms: 0,
-            workers: workers.iter().map(|worker| WorkerNode { incarnation: *worker, until }).collect(),
+            servers: workers.iter().copied().map(server).collect(),
         });
         lease
     }
@@ -311,6 +387,23 @@ mod tests {
         for (before, after) in before.iter().zip(&after) {
             assert!(before == after || *after == 42);
         }
+    }
+
+    #[test]
+    fn work_falls_to_servers_with_the_role_and_questions_go_to_others() {
+        let lease = lease_among(&[5, 6, 7], 5);
+        let mut state = lease.state.lock();
+        for server in &mut state.as_mut().unwrap().servers {
+            if server.incarnation != 6 {
+                server.profile.roles = [NodeRole::Api, NodeRole::Search].into_iter().collect();
+            }
+        }
+        drop(state);
+        assert_eq!((lease.worker_count(), lease.count_with_role(NodeRole::Search)), (1, 3));
+        assert!((0..100).all(|key| !lease.is_preferred_for(key)));
+        let mut others: Vec<_> = lease.others_with_role(NodeRole::Search).into_iter().map(|one| one.address).collect();
+        others.sort();
+        assert_eq!(others, ["10.0.0.1:6", "10.0.0.1:7"]);
     }
 
     #[test]

@@ -42,6 +42,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("rate_windows", include_str!("../../migrations/0033_rate_windows.sql")),
     ("count_deltas", include_str!("../../migrations/0034_count_deltas.sql")),
     ("pending_event_pages", include_str!("../../migrations/0035_pending_event_pages.sql")),
+    ("node_roles", include_str!("../../migrations/0036_node_roles.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

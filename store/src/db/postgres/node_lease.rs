@@ -20,7 +20,8 @@ use crate::context::StoreContext;
 use crate::db::tx::{EngineConnection, Tx};
 use crate::db::value::SqlValue;
 use crate::meta;
-use crate::nodes::{LEASE_MS, LeaseRenewal, NodeIdentity, NodePurpose, WorkerNode, clock_offset};
+use crate::node_roles::NodeRoles;
+use crate::nodes::{LEASE_MS, LeaseRenewal, NodeIdentity, NodeProfile, NodePurpose, ServerNode, clock_offset};
 
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 /// A statement about the lease ends before the lease does.
@@ -38,7 +39,8 @@ macro_rules! database_now {
 macro_rules! claim_sql {
     ($number:literal) => {
         concat!(
-            "UPDATE node SET incarnation = $1, host = $2, purpose = $3, draining = $4, started_at = ",
+            "UPDATE node SET incarnation = $1, host = $2, purpose = $3, draining = $4, roles = '', address = '', \
+             started_at = ",
             database_now!(),
             ", until = ",
             database_now!(),
@@ -62,15 +64,15 @@ const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $7");
 const RENEW_SQL: &str = concat!(
     "UPDATE node SET until = ",
     database_now!(),
-    " + $1 WHERE number = $2 AND incarnation = $3 AND until > ",
+    " + $1, roles = $4, address = $5 WHERE number = $2 AND incarnation = $3 AND until > ",
     database_now!(),
     " RETURNING draining, ",
     database_now!()
 );
-const WORKERS_SQL: &str = concat!(
+const SERVERS_SQL: &str = concat!(
     "SELECT incarnation, until - ",
     database_now!(),
-    " FROM node WHERE purpose = 'server' AND draining = 0 AND until > ",
+    ", draining, roles, address FROM node WHERE purpose = 'server' AND until > ",
     database_now!()
 );
 const RELEASE_SQL: &str = "UPDATE node SET until = 0 WHERE number = $1 AND incarnation = $2";
@@ -221,17 +223,30 @@ impl NodeClaimer {
     fn renew(&self, conn: &mut PostgresConnection, identity: NodeIdentity) -> Result<Option<LeaseRenewal>, Fault> {
         let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
         let (sent_at, sent): (Instant, Time) = (monotonic_now(), wall_time());
-        let args = [LEASE_MS.into(), i64::from(identity.number).into(), identity.incarnation.into()];
+        let NodeProfile { roles, address } = self.context.node.profile();
+        let is_server = self.purpose == NodePurpose::Server;
+        let roles = if is_server { roles.to_names() } else { String::new() };
+        let mut args: Vec<SqlValue<'_>> = vec![LEASE_MS.into(), i64::from(identity.number).into()];
+        args.extend([identity.incarnation.into(), SqlValue::from(roles.as_str()), address.as_str().into()]);
         let Some((draining, database)) = tx.query_row::<(bool, Time)>(RENEW_SQL, &args)? else {
             return Ok(None);
         };
         let clock_offset_ms = clock_offset(sent, database, wall_time());
-        let workers: Vec<(i64, i64)> = tx.query_rows(WORKERS_SQL, &[])?;
-        let (now, lasts) = (monotonic_now(), |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
-        let workers = workers.into_iter().map(|(incarnation, ms)| WorkerNode { incarnation, until: now + lasts(ms) });
-        let workers = workers.collect();
-        Ok(Some(LeaseRenewal { identity, sent_at, draining, clock_offset_ms, workers }))
+        let servers = list_servers(&mut tx)?;
+        Ok(Some(LeaseRenewal { identity, sent_at, draining, clock_offset_ms, servers }))
     }
+}
+
+fn list_servers(tx: &mut Tx<'_>) -> Result<Vec<ServerNode>, Fault> {
+    let found: Vec<(i64, i64, bool, String, String)> = tx.query_rows(SERVERS_SQL, &[])?;
+    let (now, lasts) = (monotonic_now(), |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let server = |(incarnation, ms, draining, roles, address): (i64, i64, bool, String, String)| ServerNode {
+        incarnation,
+        until: now + lasts(ms),
+        draining,
+        profile: NodeProfile { roles: NodeRoles::from_names(&roles), address },
+    };
+    Ok(found.into_iter().map(server).collect())
 }
 
 fn open_connection(url: &str) -> Result<PostgresConnection, Fault> {
