@@ -51,7 +51,7 @@ async fn main() {
     let begun = base::clock::monotonic_now();
     search.drain_log(&store).await.expect("indexed");
     println!("indexed in {:.1?}", begun.elapsed());
-    let evaluator = Evaluator::new(Some(Arc::clone(&search)));
+    let evaluator = Evaluator::new(Some(Arc::clone(&search).into()));
     reach(&store, &evaluator, users).await;
     for (keyword, place) in [("w5", None), ("w200", None), ("w5000", None), ("w200", Some("PT"))] {
         look(&store, &evaluator, keyword, place).await;
@@ -133,11 +133,11 @@ async fn look(store: &Store, evaluator: &Arc<Evaluator>, keyword: &str, place: O
                 // Never the same question.
                 blocked: vec![format!("b{round}")],
             };
-            let snapshot = evaluator.post_search()?.snapshot();
+            let snapshot = evaluator.search_index()?;
             let begun = base::clock::monotonic_now();
-            let volume = insights::count_volume(tx, &snapshot, &wanted, 3_600_000)?;
+            let volume = insights::count_volume(tx, &*snapshot, &wanted, 3_600_000)?;
             let counted = begun.elapsed();
-            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &wanted)?;
+            let related = evaluator.insights.find_related_keywords(tx, &*snapshot, &wanted)?;
             let total: u64 = volume.iter().sum();
             Ok((total, counted, related.len(), begun.elapsed()))
         };

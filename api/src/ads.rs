@@ -30,7 +30,7 @@ pub(crate) fn run_operation(call: RequestContext) -> HandlerFuture {
         let request = Arc::new(build_request(&call)?);
         let writes = request.operation.is_write;
         if request.operation.uses_search {
-            call.search_index()?.catch_up(call.store()).await?;
+            call.search_backend()?.catch_up(call.store()).await?;
         }
         let run = move |tx: &mut store::Tx<'_>| ads_engine::dispatch_request(tx, &request);
         let response = if writes { call.write(run).await? } else { call.read(run).await? };

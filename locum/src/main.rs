@@ -3,6 +3,7 @@
 mod arguments;
 mod backup;
 mod cli;
+mod cluster;
 mod command;
 mod command_error;
 mod config;

@@ -8,7 +8,7 @@ mod terms;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ::search::{IndexSnapshot, QueryPlan, SearchLookups, SearchWindow};
+use ::search::{PostIndexReader, QueryPlan, SearchLookups, SearchWindow, TimeBuckets};
 use base::{Error, Fault, Time};
 use moka::sync::Cache;
 use query::ParsedQuery;
@@ -126,17 +126,15 @@ impl InsightsQuery {
 /// The number of posts per step; the last step ends at `until`.
 pub fn count_volume(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     insights_query: &InsightsQuery,
     step_ms: i64,
 ) -> Result<Vec<u64>, Error> {
     let since = insights_query.since.ms();
     let steps = (insights_query.until.ms() - since + step_ms - 1).div_euclid(step_ms);
-    let mut counts = vec![0; usize::try_from(steps).unwrap_or(0)];
+    let buckets = TimeBuckets { start_ms: since, step_ms, count: usize::try_from(steps).unwrap_or(0) };
     let planned = insights_query.plan_query(tx)?;
-    let step_index = |at: i64| usize::try_from((at - since).div_euclid(step_ms)).ok();
-    snapshot.count_by_time(&planned.plan, &planned.window, step_index, &mut counts)?;
-    Ok(counts)
+    Ok(index.count_in_buckets(&planned.plan, &planned.window, buckets)?)
 }
 
 impl InsightsCache {
@@ -144,7 +142,7 @@ impl InsightsCache {
     pub fn find_related_keywords(
         &self,
         tx: &mut Tx<'_>,
-        snapshot: &IndexSnapshot,
+        index: &dyn PostIndexReader,
         insights_query: &InsightsQuery,
     ) -> Result<Arc<[String]>, Error> {
         let (key, now) = (insights_query.cache_key(), tx.now());
@@ -153,8 +151,7 @@ impl InsightsCache {
         {
             return Ok(found);
         }
-        let found: Arc<[String]> =
-            related::find_related_terms(tx, snapshot, insights_query, &self.common_terms)?.into();
+        let found: Arc<[String]> = related::find_related_terms(tx, index, insights_query, &self.common_terms)?.into();
         let until = now.plus_ms(CACHE_TTL_MS);
         self.related.insert(key, (until, Arc::clone(&found)));
         Ok(found)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ::search::{IndexSnapshot, SearchHit, SearchWindow};
+use ::search::{PostIndexReader, SearchHit, SearchWindow};
 use base::{Error, Time};
 use query::words::hash_words;
 use query::{AccessTier, MatchMode, ParsedQuery, QueryDialect, QueryProduct, WordField};
@@ -58,7 +58,7 @@ pub fn parse_query(text: &str) -> Option<Arc<ParsedQuery>> {
 /// Public posts since a time, in no particular order.
 pub fn find_public_posts(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     query: &Arc<ParsedQuery>,
     since: Time,
 ) -> Result<Vec<SearchHit>, Error> {
@@ -67,7 +67,7 @@ pub fn find_public_posts(
         window: SearchWindow { since_ms: since.ms(), ..SearchWindow::ALL },
         limit: 0,
     };
-    collect_hits(tx, snapshot, &request)
+    collect_hits(tx, index, &request)
 }
 
 #[cfg(test)]

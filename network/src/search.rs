@@ -4,25 +4,28 @@
 //! nor deleted, without reposts and nullcast posts. It stores its log cursor with its content, so that a missing or
 //! outdated index, or one with a different format, is rebuilt.
 
+mod backend;
 mod comparison;
 mod count;
 mod find;
 mod index_changes;
 mod indexer;
 mod progress;
+mod questions;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::search::{IndexSnapshot, PostIndex};
-use base::{Error, Fault, Refusal};
+use base::{Error, Fault, Refusal, clock};
 use parking_lot::Mutex;
 use store::Store;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{timeout, timeout_at};
 
-pub use ::search::SearchWindow;
+pub use ::search::{PostIndexReader, SearchWindow, TimeBuckets};
+pub use backend::{SearchBackend, SearchNodeAnswer, SearchNodes};
 pub use comparison::{DayCounts, IndexComparison, IndexDifference, MAX_INDEX_DIFFERENCES};
 pub use count::{collect_hits, count};
 pub(crate) use find::resolve_query_names;
@@ -30,6 +33,7 @@ pub use find::{PostSearchPage, PostSearchRequest, find, find_ranked};
 
 use indexer::IndexerState;
 use progress::IndexProgress;
+use questions::CountedLanguages;
 
 /// How long a search waits for earlier writes to be indexed.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(3);
@@ -41,6 +45,7 @@ pub struct PostSearch {
     searchable_through: watch::Sender<Option<i64>>,
     /// Wakes the indexer.
     wakeup: Notify,
+    counted_languages: Mutex<CountedLanguages>,
 }
 
 impl std::fmt::Debug for PostSearch {
@@ -67,6 +72,7 @@ impl PostSearch {
             state: Mutex::new(IndexerState::new(progress.unwrap_or_default())),
             searchable_through: watch::Sender::new(None),
             wakeup: Notify::new(),
+            counted_languages: Mutex::default(),
         }))
     }
 
@@ -82,8 +88,17 @@ impl PostSearch {
     /// Waits, for at most three seconds, until everything written before is searchable. Refused as unavailable if it is
     /// not searchable then.
     pub async fn catch_up(&self, store: &Store) -> Result<(), Error> {
-        let deadline = Instant::now() + CATCH_UP_TIMEOUT;
+        let deadline = clock::monotonic_now() + CATCH_UP_TIMEOUT;
         let end = store.wait_for_log_end(CATCH_UP_TIMEOUT).await?;
+        self.wait_until_searchable(end, deadline).await
+    }
+
+    /// Whether everything up to some position of the log is searchable.
+    pub fn is_built(&self) -> bool {
+        self.searchable_through.borrow().is_some()
+    }
+
+    async fn wait_until_searchable(&self, end: i64, deadline: Instant) -> Result<(), Error> {
         let is_there = |searchable_through: &Option<i64>| {
             searchable_through.is_some_and(|searchable_through| searchable_through >= end)
         };
@@ -93,7 +108,8 @@ impl PostSearch {
         }
         let waiter = self.register_waiter();
         // The returned guard holds a lock, so it must end with the statement.
-        let is_searchable = matches!(timeout_at(deadline, searchable_through.wait_for(is_there)).await, Ok(Ok(_)));
+        let is_searchable =
+            matches!(timeout_at(deadline.into(), searchable_through.wait_for(is_there)).await, Ok(Ok(_)));
         drop(waiter);
         if is_searchable { Ok(()) } else { Err(Refusal::Unavailable.into()) }
     }

@@ -1,20 +1,21 @@
 //! Searching and counting.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use base::Fault;
+use serde::{Deserialize, Serialize};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader};
 
 use crate::schema::LANGUAGE_SHIFT;
 use crate::snapshot::{DocBlock, IndexSnapshot, STEP_DOCS, SegmentColumns};
-use crate::{QueryPlan, index_error};
+use crate::{AuthorLanguage, QueryPlan, index_error};
 
 /// The factor by which each step examines more blocks.
 const GROWTH: usize = 16;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct SearchWindow {
     /// Exclusive.
     pub after_id: i64,
@@ -51,7 +52,7 @@ impl SearchWindow {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SearchHit {
     pub id: i64,
     pub created_at_ms: i64,
@@ -204,7 +205,7 @@ impl IndexSnapshot {
     }
 
     /// Calls `call` with the author and language of each post, the newest blocks first.
-    pub fn visit_authors(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
+    fn visit_authors(&self, mut call: impl FnMut(i64, u8)) -> Result<(), Fault> {
         let readers = self.searcher.segment_readers();
         let columns = |reader: &SegmentReader| -> tantivy::Result<_> {
             let fast = reader.fast_fields();
@@ -228,9 +229,27 @@ impl IndexSnapshot {
         Ok(())
     }
 
+    /// The languages of about `max_posts` of the newest posts of each author, ordered by author.
+    pub(crate) fn count_author_languages(&self, max_posts: u32) -> Result<Vec<AuthorLanguage>, Fault> {
+        let mut authors: HashMap<i64, Vec<AuthorLanguage>> = HashMap::new();
+        self.visit_authors(|author, language| {
+            let counted = authors.entry(author).or_default();
+            if counted.iter().map(|one| one.posts).sum::<u32>() >= max_posts {
+                return;
+            }
+            match counted.iter_mut().find(|one| one.language == language) {
+                Some(one) => one.posts += 1,
+                None => counted.push(AuthorLanguage { author, language, posts: 1 }),
+            }
+        })?;
+        let mut all: Vec<AuthorLanguage> = authors.into_values().flatten().collect();
+        all.sort_unstable();
+        Ok(all)
+    }
+
     fn plan_weight(&self, plan: &QueryPlan) -> Result<Box<dyn Weight>, Fault> {
         let scoring = EnableScoring::disabled_from_searcher(&self.searcher);
-        plan.query.weight(scoring).map_err(index_error("failed to prepare a search"))
+        plan.to_tantivy().weight(scoring).map_err(index_error("failed to prepare a search"))
     }
 
     pub(crate) fn blocks_in_window<'a>(&'a self, window: &'a SearchWindow) -> impl Iterator<Item = DocBlock> + 'a {

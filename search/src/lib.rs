@@ -11,6 +11,8 @@ mod find;
 mod index;
 mod inspection;
 mod plan;
+pub mod protocol;
+mod reader;
 mod schema;
 mod snapshot;
 
@@ -18,6 +20,7 @@ pub use document::IndexDocument;
 pub use find::{SearchHit, SearchWindow};
 pub use index::PostIndex;
 pub use plan::{QueryPlan, SearchLookups};
+pub use reader::{AuthorLanguage, PostIndexReader, TimeBuckets};
 pub use snapshot::IndexSnapshot;
 
 fn index_error(message: &'static str) -> impl Fn(tantivy::TantivyError) -> base::Fault {

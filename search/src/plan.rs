@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use query::{IndexLookup, ParsedQuery, QueryNode, QueryTerm, language_matches, person_feature};
+use serde::{Deserialize, Serialize};
 use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, PhraseQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -19,20 +20,42 @@ pub struct SearchLookups {
     pub lists: HashMap<i64, Arc<HashSet<i64>>>,
 }
 
+/// What the index is searched for: a resolved query, without names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct QueryPlan {
-    pub(crate) query: Box<dyn tantivy::query::Query>,
+    root: PlanNode,
     is_exact: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum PlanNode {
+    Everything,
+    /// Nothing if it is empty.
+    Any(Vec<Self>),
+    /// What matches all of the first and none of the second.
+    Except(Vec<Self>, Vec<Self>),
+    /// Consecutive words.
+    Words(Vec<u64>),
+    Feature(u64),
+    /// The post with this id if it is the first of its conversation.
+    ConversationRoot(i64),
+    /// Posts whose author is one of these, or is none of them.
+    Authors(#[serde(with = "shared_set")] Arc<HashSet<i64>>, bool),
+    /// Posts that have a flag, or do not.
+    Flag(u16, bool),
+    /// Posts in a language, or in others.
+    Language(u8, bool),
 }
 
 impl QueryPlan {
     pub fn new(query: &ParsedQuery, lookups: &SearchLookups) -> Self {
-        let mut builder = PlanBuilder { fields: build_schema().1, lookups, is_exact: true };
-        let built = builder.build_node(query.root());
-        Self { query: built, is_exact: builder.is_exact }
+        let mut builder = PlanBuilder { lookups, is_exact: true };
+        let root = builder.build_node(query.root());
+        Self { root, is_exact: builder.is_exact }
     }
 
-    pub fn match_all() -> Self {
-        Self { query: Box::new(AllQuery), is_exact: true }
+    pub const fn match_all() -> Self {
+        Self { root: PlanNode::Everything, is_exact: true }
     }
 
     /// Whether every hit matches. Otherwise hits have to be checked with [`query::matches()`]; no
@@ -40,18 +63,21 @@ impl QueryPlan {
     pub const fn is_exact(&self) -> bool {
         self.is_exact
     }
+
+    pub(crate) fn to_tantivy(&self) -> BoxedQuery {
+        self.root.to_tantivy(build_schema().1)
+    }
 }
 
 type BoxedQuery = Box<dyn tantivy::query::Query>;
 
 struct PlanBuilder<'a> {
-    fields: IndexFields,
     lookups: &'a SearchLookups,
     is_exact: bool,
 }
 
 impl PlanBuilder<'_> {
-    fn build_node(&mut self, node: &QueryNode) -> BoxedQuery {
+    fn build_node(&mut self, node: &QueryNode) -> PlanNode {
         match node {
             QueryNode::All(parts) => {
                 let (mut included, mut excluded) = (Vec::new(), Vec::new());
@@ -61,20 +87,20 @@ impl PlanBuilder<'_> {
                         other => included.push(self.build_node(other)),
                     }
                 }
-                intersection_except(included, excluded)
+                PlanNode::Except(included, excluded)
             }
-            QueryNode::Any(parts) => union_query(parts.iter().map(|part| self.build_node(part)).collect()),
+            QueryNode::Any(parts) => PlanNode::Any(parts.iter().map(|part| self.build_node(part)).collect()),
             QueryNode::Is(term) => self.build_term(term, true),
             QueryNode::Not(term) => {
                 let (mut included, mut excluded) = (Vec::new(), Vec::new());
                 self.build_negated(term, &mut included, &mut excluded);
-                intersection_except(included, excluded)
+                PlanNode::Except(included, excluded)
             }
         }
     }
 
     /// Adds a negated term to the required or to the excluded queries.
-    fn build_negated(&mut self, term: &QueryTerm, included: &mut Vec<BoxedQuery>, excluded: &mut Vec<BoxedQuery>) {
+    fn build_negated(&mut self, term: &QueryTerm, included: &mut Vec<PlanNode>, excluded: &mut Vec<PlanNode>) {
         match term.index_lookup() {
             // Column predicates can be negated directly.
             IndexLookup::Flag(_) | IndexLookup::Language(_) | IndexLookup::List(_) => {
@@ -88,63 +114,86 @@ impl PlanBuilder<'_> {
         }
     }
 
-    fn build_term(&mut self, term: &QueryTerm, expected: bool) -> BoxedQuery {
+    fn build_term(&mut self, term: &QueryTerm, expected: bool) -> PlanNode {
         match term.index_lookup() {
-            IndexLookup::Words(words) => self.words_query(&words),
+            IndexLookup::Words(words) => PlanNode::Words(words),
             IndexLookup::Features { features, exact } => {
                 self.is_exact &= exact;
-                self.features_query(features)
+                any_feature(features)
             }
             IndexLookup::ConversationRoot { id, feature } => {
-                let id = tantivy::Term::from_field_i64(self.fields.id, id);
-                let root = flags_query(|flags| flags >> ROOT_SHIFT & 1 == 1);
-                let first: BoxedQuery = Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]));
-                union_query(vec![first, self.features_query(vec![feature])])
+                PlanNode::Any(vec![PlanNode::ConversationRoot(id), PlanNode::Feature(feature)])
             }
             IndexLookup::Person { kind, name } => {
                 let ids = self.lookups.people.get(name).map_or(&[][..], Vec::as_slice);
-                self.features_query(ids.iter().map(|id| person_feature(kind, *id)).collect())
+                any_feature(ids.iter().map(|id| person_feature(kind, *id)))
             }
             IndexLookup::List(list) => {
                 let members = self.lookups.lists.get(&list).cloned().unwrap_or_default();
-                authors_query(members, expected)
+                PlanNode::Authors(members, expected)
             }
-            IndexLookup::Flag(bit) => flags_query(move |flags| (flags & u64::from(bit) != 0) == expected),
-            IndexLookup::Language(language) => {
-                let accepted: Vec<bool> =
-                    (0..=u8::MAX).map(|posted| language_matches(language, posted) == expected).collect();
-                flags_query(move |flags| {
-                    let posted = usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
-                    accepted.get(posted).copied().unwrap_or(!expected)
-                })
-            }
+            IndexLookup::Flag(bit) => PlanNode::Flag(bit, expected),
+            IndexLookup::Language(language) => PlanNode::Language(language, expected),
             IndexLookup::Counter(..) | IndexLookup::Unknown => {
                 self.is_exact = false;
-                Box::new(AllQuery)
+                PlanNode::Everything
             }
         }
     }
+}
 
-    fn words_query(&self, words: &[u64]) -> BoxedQuery {
-        let mut text = String::new();
-        let terms = words.iter().map(|word| {
-            text.clear();
-            encode_word(*word, &mut text);
-            tantivy::Term::from_field_text(self.fields.words, &text)
-        });
-        let mut terms: Vec<tantivy::Term> = terms.collect();
-        if terms.len() > 1 {
-            return Box::new(PhraseQuery::new(terms));
+fn any_feature(features: impl IntoIterator<Item = u64>) -> PlanNode {
+    PlanNode::Any(features.into_iter().map(PlanNode::Feature).collect())
+}
+
+impl PlanNode {
+    fn to_tantivy(&self, fields: IndexFields) -> BoxedQuery {
+        let each = |nodes: &[Self]| -> Vec<BoxedQuery> { nodes.iter().map(|node| node.to_tantivy(fields)).collect() };
+        match self {
+            Self::Everything => Box::new(AllQuery),
+            Self::Any(nodes) => union_query(each(nodes)),
+            Self::Except(included, excluded) => {
+                let included = intersection_query(each(included));
+                let excluded = each(excluded);
+                if excluded.is_empty() { included } else { Box::new(ExclusionQuery { included, excluded }) }
+            }
+            Self::Words(words) => words_query(fields, words),
+            Self::Feature(feature) => exact_term_query(tantivy::Term::from_field_u64(fields.features, *feature)),
+            Self::ConversationRoot(id) => {
+                let id = tantivy::Term::from_field_i64(fields.id, *id);
+                let root = flags_query(|flags| flags >> ROOT_SHIFT & 1 == 1);
+                Box::new(BooleanQuery::intersection(vec![exact_term_query(id), root]))
+            }
+            Self::Authors(members, expected) => authors_query(Arc::clone(members), *expected),
+            Self::Flag(bit, expected) => {
+                let (bit, expected) = (u64::from(*bit), *expected);
+                flags_query(move |flags| (flags & bit != 0) == expected)
+            }
+            Self::Language(language, expected) => language_query(*language, *expected),
         }
-        terms.pop().map_or_else(|| Box::new(EmptyQuery), exact_term_query)
     }
+}
 
-    fn features_query(&self, features: Vec<u64>) -> BoxedQuery {
-        let terms = features
-            .into_iter()
-            .map(|feature| exact_term_query(tantivy::Term::from_field_u64(self.fields.features, feature)));
-        union_query(terms.collect())
+fn language_query(language: u8, expected: bool) -> BoxedQuery {
+    let accepted: Vec<bool> = (0..=u8::MAX).map(|posted| language_matches(language, posted) == expected).collect();
+    flags_query(move |flags| {
+        let posted = usize::try_from(flags >> LANGUAGE_SHIFT & 0xff).unwrap_or(usize::MAX);
+        accepted.get(posted).copied().unwrap_or(!expected)
+    })
+}
+
+fn words_query(fields: IndexFields, words: &[u64]) -> BoxedQuery {
+    let mut text = String::new();
+    let terms = words.iter().map(|word| {
+        text.clear();
+        encode_word(*word, &mut text);
+        tantivy::Term::from_field_text(fields.words, &text)
+    });
+    let mut terms: Vec<tantivy::Term> = terms.collect();
+    if terms.len() > 1 {
+        return Box::new(PhraseQuery::new(terms));
     }
+    terms.pop().map_or_else(|| Box::new(EmptyQuery), exact_term_query)
 }
 
 fn exact_term_query(term: tantivy::Term) -> BoxedQuery {
@@ -155,10 +204,8 @@ fn union_query(queries: Vec<BoxedQuery>) -> BoxedQuery {
     join_queries(queries, BooleanQuery::union).unwrap_or_else(|| Box::new(EmptyQuery))
 }
 
-/// The documents that match all `included` and none of the `excluded` queries.
-fn intersection_except(included: Vec<BoxedQuery>, excluded: Vec<BoxedQuery>) -> BoxedQuery {
-    let included = join_queries(included, BooleanQuery::intersection).unwrap_or_else(|| Box::new(AllQuery));
-    if excluded.is_empty() { included } else { Box::new(ExclusionQuery { included, excluded }) }
+fn intersection_query(queries: Vec<BoxedQuery>) -> BoxedQuery {
+    join_queries(queries, BooleanQuery::intersection).unwrap_or_else(|| Box::new(AllQuery))
 }
 
 /// `None` without a query.
@@ -182,4 +229,20 @@ fn authors_query(members: Arc<HashSet<i64>>, expected: bool) -> BoxedQuery {
         Ok(move |doc: DocId| members.contains(&authors.get_val(doc)) == expected)
     };
     Box::new(DocPredicateQuery::from(FunctionPredicate::from(segment)))
+}
+
+/// Members are shared within a process, and copied between processes.
+mod shared_set {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(set: &Arc<HashSet<i64>>, serializer: S) -> Result<S::Ok, S::Error> {
+        (**set).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<HashSet<i64>>, D::Error> {
+        HashSet::deserialize(deserializer).map(Arc::new)
+    }
 }

@@ -57,7 +57,7 @@ impl ControlServer {
 
     async fn handle_request(&self, parts: &Parts, body: Body) -> HttpReply {
         let (method, path) = (&parts.method, parts.uri.path());
-        if let Some(reply) = self.shared.health.respond(method.as_str(), path).await {
+        if let Some(reply) = self.shared.health.respond(method.as_str(), &parts.uri).await {
             return reply;
         }
         // Against DNS rebinding: a web page can reach loopback under its own host name.

@@ -8,6 +8,7 @@ use schema::json_schema::{array_schema, text_schema, words_schema};
 use schema::{CustomKind, ViolationKind};
 pub use schema::{Kind, Parameter, ParameterLocation, TextPattern};
 use serde_json::Value;
+use store::NodeRole;
 
 use crate::request_context::{HttpReply, RequestContext};
 
@@ -37,6 +38,8 @@ pub struct Endpoint {
     pub body: BodySpec,
     pub success_status: u16,
     pub error_format: ErrorFormat,
+    /// What a node that serves it does.
+    pub role: NodeRole,
     /// None while the operation is planned.
     pub handler: Option<fn(RequestContext) -> HandlerFuture>,
     /// The Ads API declaration that it is generated from; such an operation parses its own parameters.
@@ -163,6 +166,7 @@ impl Endpoint {
         body: BodySpec::None,
         success_status: 200,
         error_format: ErrorFormat::V2,
+        role: NodeRole::Api,
         handler: None,
         ads: None,
     };
@@ -242,6 +246,12 @@ impl Endpoint {
     #[must_use]
     pub const fn handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
         Self { handler: Some(handler), ..self }
+    }
+
+    /// A handler whose response lasts as long as the client reads it.
+    #[must_use]
+    pub const fn stream_handler(self, handler: fn(RequestContext) -> HandlerFuture) -> Self {
+        Self { handler: Some(handler), role: NodeRole::Stream, ..self }
     }
 }
 

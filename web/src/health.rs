@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use base::Error;
 use edge::Shutdown;
+use http::Uri;
+use network::search::SearchBackend;
 use store::nodes::NodeProblem;
-use store::{Store, meta};
+use store::{NodeRole, NodeRoles, Store, meta};
 use tokio::time::timeout;
 
 use crate::reply::HttpReply;
@@ -20,11 +22,13 @@ const READY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct HealthChecks {
     store: Arc<Store>,
     drain: Shutdown,
+    roles: NodeRoles,
+    search: Option<SearchBackend>,
 }
 
 impl HealthChecks {
-    pub const fn new(store: Arc<Store>, drain: Shutdown) -> Self {
-        Self { store, drain }
+    pub const fn new(store: Arc<Store>, drain: Shutdown, roles: NodeRoles, search: Option<SearchBackend>) -> Self {
+        Self { store, drain, roles, search }
     }
 
     pub fn match_route(path: &str) -> Option<&'static str> {
@@ -32,19 +36,23 @@ impl HealthChecks {
     }
 
     /// None if the request is not a health check.
-    pub async fn respond(&self, method: &str, path: &str) -> Option<HttpReply> {
+    pub async fn respond(&self, method: &str, uri: &Uri) -> Option<HttpReply> {
         if !matches!(method, "GET" | "HEAD") {
             return None;
         }
-        match path {
+        match uri.path() {
             // Only tells that the process responds: a restart does not help a stuck store.
             "/livez" => Some(HttpReply::bytes(200, TEXT_UTF8, "ok\n")),
-            "/readyz" => Some(self.check_readiness().await),
+            "/readyz" => Some(self.check_readiness(uri.query().unwrap_or_default()).await),
             _ => None,
         }
     }
 
-    async fn check_readiness(&self) -> HttpReply {
+    /// Whether the node is ready for the roles that the query names; without any, whether it works at all.
+    async fn check_readiness(&self, query: &str) -> HttpReply {
+        let Some(roles) = roles_in_query(query) else {
+            return HttpReply::bytes(400, TEXT_UTF8, "role: expected api, stream, search or deliver\n");
+        };
         if self.drain.is_triggered() {
             return HttpReply::bytes(503, TEXT_UTF8, "draining\n");
         }
@@ -58,8 +66,24 @@ impl HealthChecks {
         if self.store.available_space().is_ok_and(|bytes| bytes < MIN_AVAILABLE_SPACE) {
             return HttpReply::bytes(503, TEXT_UTF8, "the disk is full\n");
         }
-        HttpReply::bytes(200, TEXT_UTF8, "ok\n")
+        match roles.into_iter().find_map(|role| self.role_problem(role)) {
+            Some(problem) => HttpReply::bytes(503, TEXT_UTF8, problem),
+            None => HttpReply::bytes(200, TEXT_UTF8, "ok\n"),
+        }
     }
+
+    fn role_problem(&self, role: NodeRole) -> Option<String> {
+        if !self.roles.contains(role) {
+            return Some(format!("this node does not have the role {}\n", role.name()));
+        }
+        let is_built = || self.search.as_ref().is_some_and(SearchBackend::has_built_index);
+        (role == NodeRole::Search && !is_built()).then(|| "the search index is being built\n".to_owned())
+    }
+}
+
+/// None if a role is unknown.
+fn roles_in_query(query: &str) -> Option<Vec<NodeRole>> {
+    query.split('&').filter_map(|pair| pair.strip_prefix("role=")).map(NodeRole::parse).collect()
 }
 
 fn problem_text(problem: NodeProblem) -> String {

@@ -17,8 +17,8 @@ use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use store::Store;
 use store::nodes::NodeProblem;
+use store::{NodeRole, Store};
 
 /// Upper bounds in seconds, from a lookup in memory to a slow disk.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -224,6 +224,16 @@ impl Collector for NodeCollector {
         ];
         for (name, help, value) in gauges {
             ConstGauge::new(value).encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
+        }
+        let mut own = encoder.encode_descriptor("node_role", "The roles of this node", None, MetricType::Gauge)?;
+        for role in NodeRole::ALL {
+            ConstGauge::new(i64::from(node.has_role(role))).encode(own.encode_family(&[("role", role.name())])?)?;
+        }
+        let (name, help) = ("nodes_with_role", "Live nodes with a role, this one included");
+        let mut all = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for role in NodeRole::ALL {
+            let count = i64::try_from(node.count_with_role(role)).unwrap_or(i64::MAX);
+            ConstGauge::new(count).encode(all.encode_family(&[("role", role.name())])?)?;
         }
         Ok(())
     }

@@ -119,7 +119,7 @@ impl Evaluator {
             return Ok(Vec::new());
         };
         let since = tx.now().plus_ms(-while_ms);
-        let hits = keywords::find_public_posts(tx, &search.snapshot(), query, since)?;
+        let hits = keywords::find_public_posts(tx, &*search.reader()?, query, since)?;
         Ok(hits.into_iter().map(|hit| hit.id).collect())
     }
 }

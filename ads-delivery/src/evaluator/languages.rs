@@ -40,12 +40,9 @@ impl Evaluator {
         let offset = self.set_cache.lock().log_offset();
         let mut counts: HashMap<i64, Vec<(LanguageNumber, u32)>> = HashMap::new();
         if let Some(search) = &self.search {
-            search.snapshot().visit_authors(|author, language| {
-                let counted = counts.entry(author).or_default();
-                if counted.iter().map(|(_, count)| count).sum::<u32>() < SAMPLED_POSTS {
-                    count_language(counted, language);
-                }
-            })?;
+            for one in search.reader()?.author_languages(SAMPLED_POSTS)? {
+                counts.entry(one.author).or_default().push((one.language, one.posts));
+            }
         }
         let mut last = 0;
         loop {

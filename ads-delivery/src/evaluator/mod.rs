@@ -25,7 +25,7 @@ use ads::resources::do_not_reach_lists::find_list_id;
 use ads_engine::AccountContext;
 use base::{Error, UserId};
 use network::insights::InsightsCache;
-use network::search::PostSearch;
+use network::search::{PostIndexReader, SearchBackend};
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 use store::Tx;
@@ -60,7 +60,7 @@ type CountryUsers = (UserSet, Arc<HashSet<i64>>);
 pub struct Evaluator {
     pub insights: InsightsCache,
     pub size_disclosure: SizeDisclosure,
-    search: Option<Arc<PostSearch>>,
+    search: Option<SearchBackend>,
     /// Users in a country, as ids.
     country_users: Mutex<HashMap<String, CountryUsers>>,
     set_cache: Mutex<UserSetCache>,
@@ -86,11 +86,11 @@ struct CriteriaSets {
 
 impl Evaluator {
     /// Creates an evaluator with empty caches. Without a search index nothing is known about post contents.
-    pub fn new(search: Option<Arc<PostSearch>>) -> Arc<Self> {
+    pub fn new(search: Option<SearchBackend>) -> Arc<Self> {
         Self::with_size_disclosure(search, SizeDisclosure::default())
     }
 
-    pub fn with_size_disclosure(search: Option<Arc<PostSearch>>, disclosure: SizeDisclosure) -> Arc<Self> {
+    pub fn with_size_disclosure(search: Option<SearchBackend>, disclosure: SizeDisclosure) -> Arc<Self> {
         Arc::new(Self {
             insights: InsightsCache::default(),
             size_disclosure: disclosure,
@@ -153,9 +153,13 @@ impl Evaluator {
         Ok(number.is_some_and(|number| reached.contains_user(number)))
     }
 
-    pub fn post_search(&self) -> Result<&Arc<PostSearch>, Error> {
+    pub const fn has_search(&self) -> bool {
+        self.search.is_some()
+    }
+
+    pub fn search_index(&self) -> Result<Arc<dyn PostIndexReader>, Error> {
         let missing = || base::Fault::new("the evaluator has no search index");
-        Ok(self.search.as_ref().ok_or_else(missing)?)
+        Ok(self.search.as_ref().ok_or_else(missing)?.reader()?)
     }
 
     /// Users in a country by their profile, active or not.

@@ -74,9 +74,9 @@ fn search_keyword_insights(ctx: &mut AccountContext<'_, '_>, params: &ParsedPara
         _ => DAY_MS,
     };
     let evaluator = Evaluator::from_context(ctx)?;
-    let snapshot = evaluator.post_search()?.snapshot();
-    let volume = insights::count_volume(ctx.tx, &snapshot, &query, step_ms)?;
-    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
+    let index = evaluator.search_index()?;
+    let volume = insights::count_volume(ctx.tx, &*index, &query, step_ms)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &*index, &query)?;
     Ok(OperationOutput::from_value(json!({
         "related_keywords": *related,
         "post_volume": volume,

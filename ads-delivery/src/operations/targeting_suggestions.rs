@@ -57,8 +57,8 @@ fn suggest_keywords(ctx: &mut AccountContext<'_, '_>, keywords: Vec<String>) -> 
         blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
     let evaluator = Evaluator::from_context(ctx)?;
-    let snapshot = evaluator.post_search()?.snapshot();
-    let related = evaluator.insights.find_related_keywords(ctx.tx, &snapshot, &query)?;
+    let index = evaluator.search_index()?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &*index, &query)?;
     Ok(related.to_vec())
 }
 

@@ -165,9 +165,9 @@ fn expand_by_keywords(
     audience: &TargetedAudience,
 ) -> Result<AudienceExpansion, Error> {
     let evaluator = Evaluator::from_context(ctx)?;
-    let Ok(search) = evaluator.post_search() else {
+    if !evaluator.has_search() {
         return Ok(None);
-    };
+    }
     let keyword = |one: &&TargetingCriterion| one.kind.ends_with("_KEYWORD");
     let all = || audience.criteria.iter().filter(keyword);
     let values = |operator: CriterionOperator| -> Vec<String> {
@@ -190,7 +190,7 @@ fn expand_by_keywords(
         country: None,
         blocked: option_catalog::list_blocked_keywords(ctx.tx)?,
     };
-    let related = evaluator.insights.find_related_keywords(ctx.tx, &search.snapshot(), &query)?;
+    let related = evaluator.insights.find_related_keywords(ctx.tx, &*evaluator.search_index()?, &query)?;
     let known = |word: &&String| all().any(|one| one.value.eq_ignore_ascii_case(word));
     let new: Vec<&String> =
         related.iter().filter(|word| !known(word) && is_valid_keyword(word)).take(MAX_KEYWORDS).collect();

@@ -75,7 +75,7 @@ impl World {
         };
         let store = Arc::new(Store::open(options).await.unwrap());
         let search = PostSearch::open(&folder.path().join("search")).unwrap();
-        Self { store, clock, evaluator: Evaluator::new(Some(Arc::clone(&search))), search, _folder: folder }
+        Self { store, clock, evaluator: Evaluator::new(Some(Arc::clone(&search).into())), search, _folder: folder }
     }
 
     pub(crate) fn pass(&self, ms: i64) {
@@ -159,8 +159,8 @@ impl World {
         let (evaluator, expected) = (Arc::clone(&self.evaluator), expected.clone());
         let snapshot = self.search.snapshot();
         let read = move |tx: &mut store::Tx<'_>| {
-            let volume = network::insights::count_volume(tx, &snapshot, &expected, step_ms)?;
-            let related = evaluator.insights.find_related_keywords(tx, &snapshot, &expected)?;
+            let volume = network::insights::count_volume(tx, &*snapshot, &expected, step_ms)?;
+            let related = evaluator.insights.find_related_keywords(tx, &*snapshot, &expected)?;
             Ok((volume, related.to_vec()))
         };
         self.store.read(read).await.unwrap()

@@ -47,7 +47,7 @@ pub static ACTIVITY: &[Endpoint] = &[
         .permit("A", Scopes::NONE)
         .limits(&[per_quarter_hour(450)], &[])
         .params(&[BACKFILL, SPAN])
-        .handler(v2::activity::open_stream),
+        .stream_handler(v2::activity::open_stream),
 ];
 
 const SUBSCRIPTION: &[Parameter] = &[Parameter::path_id("subscription_id", "The id of the subscription.")];

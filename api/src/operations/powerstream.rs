@@ -17,7 +17,7 @@ pub static POWERSTREAM: &[Endpoint] = &[
             Parameter::query("endTime", Kind::TIME, "The latest time, exclusive."),
             Parameter::query("localDcOnly", Kind::BOOL, "Whether to send only posts of the local data center."),
         ]])
-        .handler(v2::streams::powerstream),
+        .stream_handler(v2::streams::powerstream),
     Endpoint::new("getPowerstreamRules", "GET", "/2/powerstream/rules")
         .summary("The powerstream's rules.")
         .permit("A", Scopes::NONE)

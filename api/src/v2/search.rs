@@ -61,15 +61,13 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
         window.before_id = window.before_id.min(id);
     }
     let request = PostSearchRequest { query, window, limit: page.limit };
-    let search = Arc::clone(call.search_index()?);
-    search.catch_up(call.store()).await?;
-    let snapshot = search.snapshot();
+    let index = call.search_backend()?.catch_up(call.store()).await?;
     let (viewer, selection, options) = call.render_context(ObjectKind::POST);
     let read = call.read(move |tx| {
         let PostSearchPage { posts, next } = if by_relevancy {
-            find_ranked(tx, &snapshot, viewer, &request, after)?
+            find_ranked(tx, &*index, viewer, &request, after)?
         } else {
-            find(tx, &snapshot, viewer, &request)?
+            find(tx, &*index, viewer, &request)?
         };
         Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next))
     });

@@ -95,7 +95,18 @@ impl DevArgs {
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
+    /// What this node does: api, stream, search and deliver, all by default
+    #[arg(long, value_name = "ROLES")]
+    roles: Option<String>,
     /// Start an empty network although the data directory belonged to one whose database is missing or empty
     #[arg(long)]
     pub(crate) init: bool,
+}
+
+impl ServeArgs {
+    pub(crate) fn config_flags(&self) -> Vec<ConfigFlag> {
+        let mut flags = self.listen.config_flags();
+        flags.extend(self.roles.clone().map(|roles| ("cluster.roles", roles, "--roles".to_owned())));
+        flags
+    }
 }

@@ -20,8 +20,12 @@ const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Result<(), CommandError> {
     let output = common.output_options();
+    let lists_nodes = matches!(command, AdminCommand::Node(super::nodes::NodeCommand::List));
     let value = run_command(common, command, output)?;
     output.print_value(&value);
+    if lists_nodes {
+        super::nodes::missing_roles(&value).for_each(|role| eprintln!("warning: no live node has the role {role}"));
+    }
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use base::Error;
 use clap::Subcommand;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use store::NodeRole;
 use store::nodes::{self, NodeRecord};
 
 use super::find;
@@ -38,6 +39,16 @@ pub(super) async fn execute(instance: &Instance, command: NodeCommand) -> Result
     }
 }
 
+/// The roles that no live server has, of a list of nodes. None on SQLite, which has one process.
+pub(super) fn missing_roles(list: &Value) -> impl Iterator<Item = &'static str> {
+    let nodes = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_live = |node: &&Value| node["state"] != "lost" && node["purpose"] == "server";
+    let live: Vec<&str> = nodes.iter().filter(is_live).filter_map(|node| node["roles"].as_str()).collect();
+    let is_missing = move |role: &&str| !live.iter().any(|roles| roles.split(',').any(|other| other == *role));
+    let has_servers = !nodes.is_empty();
+    NodeRole::ALL.into_iter().map(NodeRole::name).filter(is_missing).filter(move |_| has_servers)
+}
+
 fn render_node(node: &NodeRecord) -> Value {
     let state = match (node.has_lease, node.draining) {
         (false, _) => "lost",
@@ -49,6 +60,8 @@ fn render_node(node: &NodeRecord) -> Value {
         "incarnation": node.incarnation.to_string(),
         "host": node.host,
         "purpose": node.purpose,
+        "roles": node.roles,
+        "address": node.address,
         "state": state,
         "started_at": node.started_at.to_string(),
         "lease_until": node.until.to_string(),

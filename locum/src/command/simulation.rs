@@ -17,7 +17,7 @@ pub(super) async fn simulate(instance: &Instance, account: String, hours: i64, s
         let message = format!("The number of hours must be between 1 and {MAX_HOURS}");
         return Err(invalid_parameter("hours", &hours.to_string(), &message));
     }
-    let evaluator = Evaluator::new(instance.search.clone());
+    let evaluator = Evaluator::new(instance.search_backend.clone());
     let find = move |tx: &mut store::Tx<'_>| {
         let account = find_account(tx, &account)?;
         let plays = simulation::load_simulated_items(tx, &evaluator, &account)?;

@@ -8,7 +8,7 @@ use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
     AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, ExchangeRates, LogFormat, Origin, PlainPkce,
-    RateLimits, RegistrationName, SecretText, TimeSpan, VocabularyName, WorldName,
+    RateLimits, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -84,6 +84,14 @@ config_keys! {
         migrate_on_start: bool = Literal("true");
         /// How long event log entries are kept after all consumers have read them.
         log_retention: TimeSpan = Literal("7d");
+    }
+    cluster: ClusterSection {
+        /// What this node does. Only nodes on PostgreSQL can share the work; together they need every role.
+        roles: Vec<RoleName> = Literal("api,stream,search,deliver");
+        /// The address on which other nodes use the search index of this one.
+        listen: Option<SocketAddr> = Unset;
+        /// Where other nodes reach `cluster.listen`, as `host:port`; that address by default.
+        advertise: Option<String> = Unset;
     }
     secrets: SecretsSection {
         /// The master key line, if a key file is not an option.

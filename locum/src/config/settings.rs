@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use base::Secret;
 use deliver::webhooks::WebhookSettings;
-use store::DatabaseLocation;
+use store::{DatabaseLocation, NodeRole, NodeRoles};
 use web::limits::RateLimitMode;
 
 use super::key::RunMode;
 use super::keys::{
-    AdsSection, AuthSection, BackupSection, Config, CoreSection, DbSection, KEYS, LimitsSection, ListenSection,
-    MailSection, MediaSection, ObserveSection, SecretsSection,
+    AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, KEYS, LimitsSection,
+    ListenSection, MailSection, MediaSection, ObserveSection, SecretsSection,
 };
 use super::text::from_text;
 use super::types::CountedVideos;
@@ -27,6 +27,7 @@ pub(crate) struct ServerSettings {
     pub(crate) core: CoreSection,
     pub(crate) listen: ListenSection,
     pub(crate) db: DbSection,
+    pub(crate) cluster: ClusterSection,
     pub(crate) secrets: SecretsSection,
     pub(crate) auth: AuthSection,
     pub(crate) limits: LimitsSection,
@@ -62,6 +63,7 @@ impl ServerSettings {
     pub(crate) fn from_values(values: &ConfigValues) -> Result<Self, CommandError> {
         let config = values.to_config()?;
         check_addresses(&config, values.mode)?;
+        check_cluster(&config, values.mode)?;
         let media_bucket = media_bucket(&config.media)?;
         if values.mode == RunMode::Serve {
             check_dangers(&config, media_bucket.as_ref())?;
@@ -83,6 +85,7 @@ impl ServerSettings {
             core: config.core,
             listen: config.listen,
             db: config.db,
+            cluster: config.cluster,
             secrets: config.secrets,
             auth: config.auth,
             limits: config.limits,
@@ -105,6 +108,10 @@ impl ServerSettings {
             "sqlite" => DatabaseLocation::File(self.core.data_dir.join("locum.db")),
             path => DatabaseLocation::File(PathBuf::from(path)),
         }
+    }
+
+    pub(crate) fn roles(&self) -> NodeRoles {
+        node_roles(&self.cluster)
     }
 
     pub(crate) fn connection_limits(&self) -> edge::ListenerLimits {
@@ -174,6 +181,30 @@ fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {
         )));
     }
     Ok(())
+}
+
+fn node_roles(section: &ClusterSection) -> NodeRoles {
+    section.roles.iter().map(|name| NodeRole::from(*name)).collect()
+}
+
+fn check_cluster(config: &Config, mode: RunMode) -> Result<(), CommandError> {
+    let (section, roles) = (&config.cluster, node_roles(&config.cluster));
+    let is_alone = mode == RunMode::Dev || !config.db.url.0.expose_secret().contains("://");
+    let is_unspecified = section.listen.is_some_and(|addr| addr.ip().is_unspecified());
+    let problem = if roles == NodeRoles::default() {
+        "cluster.roles names no role: expected api, stream, search or deliver"
+    } else if is_alone && roles != NodeRoles::ALL {
+        "cluster.roles: only nodes of `locum serve` on PostgreSQL can share the work; any other server has all roles"
+    } else if is_alone && section.listen.is_some() {
+        "cluster.listen: only nodes of `locum serve` on PostgreSQL have other nodes"
+    } else if roles != NodeRoles::ALL && roles.contains(NodeRole::Search) && section.listen.is_none() {
+        "cluster.listen is not set: other nodes have to reach a search node"
+    } else if is_unspecified && section.advertise.is_none() {
+        "cluster.advertise is not set: cluster.listen is not an address that other nodes can reach"
+    } else {
+        return Ok(());
+    };
+    Err(CommandError::Usage(problem.to_owned()))
 }
 
 /// What production refuses without the `danger_` key that allows it.

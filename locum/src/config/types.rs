@@ -10,6 +10,7 @@ use deliver::webhooks::AddressBlock;
 use network::registration::RegistrationPolicy;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use store::NodeRole;
 use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
@@ -134,6 +135,18 @@ word_types! {
     PlainPkce { Allow, Warn }
     CountedVideos { Monetized, Posts }
     LogFormat { Pretty, Json }
+    RoleName { Api, Stream, Search, Deliver }
+}
+
+impl From<RoleName> for NodeRole {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Api => Self::Api,
+            RoleName::Stream => Self::Stream,
+            RoleName::Search => Self::Search,
+            RoleName::Deliver => Self::Deliver,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -46,6 +46,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         store: Arc::new(store),
         progress: Arc::new(NoProgress),
         search: None,
+        search_backend: None,
         evaluator: ads_delivery::evaluator::Evaluator::new(None),
     };
     let output = common.output_options();

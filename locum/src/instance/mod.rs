@@ -26,7 +26,7 @@ pub(crate) use search_index::{open_search_index, search_index_folder};
 use std::sync::Arc;
 
 use ads_delivery::evaluator::Evaluator;
-use network::search::PostSearch;
+use network::search::{PostSearch, SearchBackend};
 use store::Store;
 
 use crate::config::ServerSettings;
@@ -50,6 +50,8 @@ pub(crate) struct Instance {
     pub(crate) progress: Arc<dyn ProgressReporter>,
     /// Present only while a server keeps the index up to date.
     pub(crate) search: Option<Arc<PostSearch>>,
+    /// Answers searches, here or on other nodes; present only in a server.
+    pub(crate) search_backend: Option<SearchBackend>,
     /// One per process, because it caches its sets.
     pub(crate) evaluator: Arc<Evaluator>,
 }
@@ -57,7 +59,10 @@ pub(crate) struct Instance {
 impl Instance {
     /// Closes the store if this is the last reference.
     pub(crate) fn close(self) {
-        if let Some(store) = Arc::into_inner(self.store) {
+        let Self { store, search_backend, evaluator, .. } = self;
+        // They hold the store, to find other nodes.
+        drop((search_backend, evaluator));
+        if let Some(store) = Arc::into_inner(store) {
             store.close();
         }
     }

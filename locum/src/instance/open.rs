@@ -81,6 +81,7 @@ pub(crate) fn open(
         store: Arc::new(store),
         progress,
         search: None,
+        search_backend: None,
         evaluator: ads_delivery::evaluator::Evaluator::new(None),
     })
 }

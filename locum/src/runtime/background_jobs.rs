@@ -1,5 +1,5 @@
-//! Background jobs: retention, polls, trends, activity dispatch, search indexing, compliance jobs
-//! and outgoing email.
+//! Background jobs: retention, polls, trends, activity dispatch, compliance jobs
+//! and outgoing email. [`start`] and [`start_webhooks`] start those of the role `deliver`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
 use network::retention::{RetentionPeriods, prune_expired};
+use store::NodeRole;
 use web::uploads::UploadProcessor;
 
 use super::counter_folding::fold_counters;
@@ -28,7 +29,6 @@ pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<
     if instance.store.is_shared() {
         tasks.start("counters", instance, fold_counters);
     }
-    tasks.start_endless("search_index", instance, index_posts);
     let mail = (Arc::clone(&instance.store), mailer);
     tasks.start_endless("emails", &mail, |(store, mailer)| async move {
         if let Some(mailer) = mailer {
@@ -144,9 +144,13 @@ const ENTRIES_PER_TRANSACTION: i64 = 500;
 pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: ActivityConfig, shutdown: Shutdown) {
     let mut wake = instance.store.subscribe_events();
     let mut live = LiveActivityReader::new(Arc::clone(&instance.store), hub, config);
+    let roles = instance.settings.roles();
     loop {
-        let streams = live.poll_once();
-        let (queued, sent) = tokio::join!(queue_deliveries(&instance, config), streams);
+        let streams = async { if roles.contains(NodeRole::Stream) { live.poll_once().await } else { Ok(false) } };
+        let queueing = async {
+            if roles.contains(NodeRole::Deliver) { queue_deliveries(&instance, config).await } else { Ok(false) }
+        };
+        let (queued, sent) = tokio::join!(queueing, streams);
         if shutdown.is_triggered() {
             return;
         }
@@ -178,13 +182,6 @@ async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result
         move |tx: &mut store::Tx<'_>| Ok(activity::enqueue_webhook_events(tx, ENTRIES_PER_TRANSACTION, config)?);
     let read = instance.store.write(process).await?;
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
-}
-
-/// Every node has its own index.
-async fn index_posts(instance: Instance) {
-    if let Some(search) = &instance.search {
-        search.run_indexer(&instance.store).await;
-    }
 }
 
 const COMPLIANCE_JOBS_INTERVAL: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
 use network::oauth2_flow::OAuth2Config;
-use store::QueryLimits;
+use store::{NodeRole, QueryLimits};
 use web::control::{ControlCommand, ControlServer};
 use web::metrics::ServerMetrics;
 use web::{ApiServer, HttpReply, ServerConfig};
@@ -63,7 +63,8 @@ impl ServerInterfaces {
             shutdown.clone(),
             ServerConfig {
                 files: Some(files),
-                search: instance.search.clone(),
+                search: instance.search_backend.clone(),
+                roles: settings.roles(),
                 evaluator: Some(Arc::clone(&instance.evaluator)),
                 webhooks,
                 ..web_config(settings, listening, page_key)
@@ -85,33 +86,50 @@ impl ServerInterfaces {
     }
 
     pub(super) fn start_background_tasks(&self, tasks: &mut Supervisor, instance: &Instance) {
-        let (streams, server) = (self.server.post_streams(), &self.server);
+        let server = &self.server;
         tasks.start_endless("credential_changes", &self.authenticator, |authenticator| async move {
             authenticator.poll_credential_changes().await;
         });
         tasks.start("usage", server, flush_usage);
         tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });
-        tasks.start_endless("stream_upkeep", &server.stream_hub(), |hub| async move {
+        let roles = instance.settings.roles();
+        if roles.contains(NodeRole::Api) {
+            tasks.start_endless("home_timelines", server, |server| async move { server.follow_new_posts().await });
+            tasks.start("uploads", &server.uploads(), |uploads, shutdown| async move {
+                if let Some(uploads) = uploads {
+                    uploads.run(&shutdown).await;
+                }
+            });
+        }
+        if roles.contains(NodeRole::Stream) {
+            self.start_stream_tasks(tasks);
+        }
+        if roles.contains(NodeRole::Deliver) {
+            self.start_delivery_tasks(tasks, instance);
+        }
+        if roles.contains(NodeRole::Stream) || roles.contains(NodeRole::Deliver) {
+            let activity = (instance.clone(), server.stream_hub(), server.event_context());
+            tasks.start("activity", &activity, |(instance, hub, home), shutdown| {
+                background_jobs::dispatch_activity(instance, hub, home, shutdown)
+            });
+        }
+    }
+
+    fn start_stream_tasks(&self, tasks: &mut Supervisor) {
+        tasks.start_endless("stream_upkeep", &self.server.stream_hub(), |hub| async move {
             hub.run_upkeep().await;
         });
-        tasks.start_endless("post_streams", &streams, |streams| async move {
+        tasks.start_endless("post_streams", &self.server.post_streams(), |streams| async move {
             streams.follow_log().await;
         });
-        tasks.start_endless("linked_webhooks", &streams, |streams| async move {
+        tasks.start("stream_shutdown", &self.server, shut_down_streams);
+    }
+
+    fn start_delivery_tasks(&self, tasks: &mut Supervisor, instance: &Instance) {
+        tasks.start_endless("linked_webhooks", &self.server.post_streams(), |streams| async move {
             streams.follow_links().await;
         });
-        tasks.start_endless("home_timelines", server, |server| async move { server.follow_new_posts().await });
-        tasks.start("stream_shutdown", server, shut_down_streams);
-        let activity = (instance.clone(), server.stream_hub(), server.event_context());
-        tasks.start("activity", &activity, |(instance, hub, home), shutdown| {
-            background_jobs::dispatch_activity(instance, hub, home, shutdown)
-        });
-        tasks.start("uploads", &server.uploads(), |uploads, shutdown| async move {
-            if let Some(uploads) = uploads {
-                uploads.run(&shutdown).await;
-            }
-        });
-        let sweeping = (instance.clone(), server.uploads());
+        let sweeping = (instance.clone(), self.server.uploads());
         tasks.start("retention", &sweeping, |(instance, uploads), shutdown| {
             background_jobs::enforce_retention(instance, uploads, shutdown)
         });

@@ -27,7 +27,7 @@ use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, NoProgress};
 
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
-    let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.listen.config_flags())?;
+    let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
     let creating = if args.init { CreatePolicy::Initialize } else { CreatePolicy::CreateMissing };
     let instance = instance::open(settings, creating, NodePurpose::Server, Arc::new(NoProgress))?;

@@ -7,16 +7,21 @@ use std::time::Duration;
 use ads_delivery::evaluator::Evaluator;
 use ads_delivery::size_disclosure::SizeDisclosure;
 use base::{Fault, clock};
-use deliver::webhooks::WebhookAdmin;
+use deliver::webhooks::{WebhookAdmin, WebhookSender};
 use edge::Shutdown;
 use futures_util::future::OptionFuture;
+use media::FileStore;
+use network::search::{SearchBackend, SearchNodes};
+use store::NodeRole;
+use store::nodes::NodeProfile;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
 use super::interfaces::{self, ServerInterfaces};
 use super::signals::StopSignals;
-use super::sockets::{self, BoundSockets, ListeningAddresses};
+use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, notify};
+use crate::cluster::{self, ClusterKey, ClusterServer, SearchNodeClient};
 use crate::command_error::CommandError;
 use crate::instance::{self, Instance, open_search_index};
 
@@ -50,12 +55,22 @@ pub(crate) fn run_server(
         .build()
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.core.data_dir.clone();
-    let search = runtime.block_on(open_search_index(&instance.settings, &instance.store))?;
-    let instance = Instance { search: Some(Arc::clone(&search)), ..instance };
-    let page_key = interfaces::page_token_key(&instance)?;
-    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: page_key };
-    let instance = Instance { evaluator: Evaluator::with_size_disclosure(Some(search), discretion), ..instance };
-    let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, page_key, ready_fd, announce)));
+    let roles = instance.settings.roles();
+    instance.store.context().node.set_profile(NodeProfile { roles, address: String::new() });
+    let keys =
+        SharedKeys { pages: interfaces::page_token_key(&instance)?, cluster: ClusterKey::load(&instance.store)? };
+    let search = if roles.contains(NodeRole::Search) {
+        Some(runtime.block_on(open_search_index(&instance.settings, &instance.store))?)
+    } else {
+        None
+    };
+    let open_client = || -> Arc<dyn SearchNodes> { SearchNodeClient::new(&instance.store, keys.cluster.clone()) };
+    let others = instance.store.is_shared().then(|| (open_client(), runtime.handle().clone()));
+    let backend = SearchBackend::new(search.clone(), others);
+    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: keys.pages };
+    let evaluator = Evaluator::with_size_disclosure(Some(backend.clone()), discretion);
+    let instance = Instance { search, search_backend: Some(backend), evaluator, ..instance };
+    let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, keys, ready_fd, announce)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {
         ListeningAddresses::remove(&folder);
@@ -64,9 +79,15 @@ pub(crate) fn run_server(
     outcome
 }
 
+/// The same on every node of a network.
+struct SharedKeys {
+    pages: [u8; 32],
+    cluster: ClusterKey,
+}
+
 async fn run_until_shutdown(
     instance: &Instance,
-    page_key: [u8; 32],
+    keys: SharedKeys,
     ready_fd: Option<i32>,
     announce: impl FnOnce(&ServerAddresses) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
@@ -79,27 +100,18 @@ async fn run_until_shutdown(
     let schedule = BackupSchedule::from_settings(settings)?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.core.data_dir)?;
-    let BoundSockets { public, sandbox, control, local, listening, token } = sockets;
+    let BoundSockets { public, sandbox, control, local, cluster, listening, token } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
     let shutdown = Shutdown::new();
     let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
     let bucket_files = files.clone();
-    let services = ServerInterfaces::open(instance, &listening, token, page_key, files, webhook_admin, &shutdown)?;
-    let mut tasks = Supervisor::new(services.metrics(), shutdown.clone());
-    services.start_background_tasks(&mut tasks, instance);
-    background_jobs::start(&mut tasks, instance, background_jobs::configured_mailer(settings)?);
-    ads_jobs::start(&mut tasks, instance);
-    background_jobs::start_webhooks(&mut tasks, sender);
-    tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
-    if let Some(schedule) = schedule {
-        let metrics = BackupMetrics::register(&services.metrics());
-        let work = (Arc::new(schedule), instance.clone(), metrics);
-        tasks.start_endless("backups", &work, make_scheduled_backups);
-    }
+    let services = ServerInterfaces::open(instance, &listening, token, keys.pages, files, webhook_admin, &shutdown)?;
+    let mut tasks = start_tasks(instance, &services, sender, bucket_files, schedule, &shutdown)?;
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
         services.register_listener_stats("ads_sandbox", sandbox.stats());
     }
+    let cluster = cluster.and_then(|socket| serve_cluster(instance, socket, &keys.cluster, &shutdown));
     let serving = async {
         let control = control.map(|listener| services.serve_control(listener, &shutdown));
         let sandbox = sandbox.map(|listener| services.serve_sandbox(listener, &shutdown));
@@ -107,6 +119,7 @@ async fn run_until_shutdown(
             services.serve_public(public, &shutdown),
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
+            OptionFuture::from(cluster),
             services.serve_control(local, &shutdown),
             tasks.join_all(),
         )
@@ -120,6 +133,50 @@ async fn run_until_shutdown(
     }
     tracing::info!(seconds = started.elapsed().as_secs(), "stopped");
     Ok(())
+}
+
+/// Starts the background tasks that belong to the roles of this node.
+fn start_tasks(
+    instance: &Instance,
+    services: &ServerInterfaces,
+    sender: WebhookSender,
+    bucket_files: FileStore,
+    schedule: Option<BackupSchedule>,
+    shutdown: &Shutdown,
+) -> Result<Supervisor, CommandError> {
+    let settings = &instance.settings;
+    let mut tasks = Supervisor::new(services.metrics(), shutdown.clone());
+    services.start_background_tasks(&mut tasks, instance);
+    if let Some(search) = &instance.search {
+        let index = (Arc::clone(search), Arc::clone(&instance.store));
+        tasks.start_endless("search_index", &index, |(search, store)| async move { search.run_indexer(&store).await });
+    }
+    tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
+    // Without the role, the sender is dropped: what waits for this process to stop sending need not.
+    if settings.roles().contains(NodeRole::Deliver) {
+        background_jobs::start(&mut tasks, instance, background_jobs::configured_mailer(settings)?);
+        ads_jobs::start(&mut tasks, instance);
+        background_jobs::start_webhooks(&mut tasks, sender);
+        if let Some(schedule) = schedule {
+            let metrics = BackupMetrics::register(&services.metrics());
+            let work = (Arc::new(schedule), instance.clone(), metrics);
+            tasks.start_endless("backups", &work, make_scheduled_backups);
+        }
+    }
+    Ok(tasks)
+}
+
+/// Serves the index of this node to others, which learn its address. None without an index.
+fn serve_cluster(
+    instance: &Instance,
+    socket: ClusterSocket,
+    key: &ClusterKey,
+    shutdown: &Shutdown,
+) -> Option<impl Future<Output = ()> + use<>> {
+    let server = ClusterServer::new(Arc::clone(&instance.store), Arc::clone(instance.search.as_ref()?), key.clone());
+    let profile = NodeProfile { roles: instance.settings.roles(), address: socket.address };
+    instance.store.context().node.set_profile(profile);
+    Some(edge::serve(socket.listener, cluster::listener_limits(), server, shutdown.clone()))
 }
 
 fn announce_ready(ready: &ServerAddresses, ready_fd: Option<i32>) -> Result<(), CommandError> {

@@ -52,8 +52,16 @@ pub(super) struct BoundSockets {
     pub(super) sandbox: Option<Listener>,
     pub(super) control: Option<Listener>,
     pub(super) local: Listener,
+    pub(super) cluster: Option<ClusterSocket>,
     pub(super) listening: ListeningAddresses,
     pub(super) token: String,
+}
+
+/// Where other nodes reach this one.
+pub(super) struct ClusterSocket {
+    pub(super) listener: Listener,
+    /// `host:port`.
+    pub(super) address: String,
 }
 
 /// Must be called inside a Tokio runtime.
@@ -64,6 +72,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
     let sandbox = sandbox.transpose()?;
     let control = settings.listen.control_addr.map(|addr| bind_control(settings, addr));
     let control = control.transpose()?;
+    let cluster = settings.cluster.listen.map(|addr| bind_cluster(settings, addr)).transpose()?;
     let path = settings.core.data_dir.join("control.sock");
     let local = edge::bind_unix(&shorten_socket_path(&path))
         .map_err(|error| CommandError::Failed(format!("{}: {error}", path.display())))?;
@@ -76,7 +85,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
         base_url: settings.public_url(addr),
         ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
     };
-    Ok(BoundSockets { public, sandbox, control, local, listening, token })
+    Ok(BoundSockets { public, sandbox, control, local, cluster, listening, token })
 }
 
 /// A development server ignores sockets of the service manager, because `core.expose` says nothing about them.
@@ -108,6 +117,13 @@ fn inherited_listener() -> Result<Option<Listener>, CommandError> {
 fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {
     let addr = SocketAddr::new(public_addr.ip(), port);
     edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
+}
+
+fn bind_cluster(settings: &ServerSettings, addr: SocketAddr) -> Result<ClusterSocket, CommandError> {
+    let bound = edge::bind(addr);
+    let listener = bound.map_err(|error| CommandError::Failed(format!("cluster.listen {addr}: {error}")))?;
+    let own = listener.local_addr().unwrap_or(addr).to_string();
+    Ok(ClusterSocket { listener, address: settings.cluster.advertise.clone().unwrap_or(own) })
 }
 
 /// Falls back to a free port if the default port is taken and none was requested.

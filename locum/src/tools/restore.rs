@@ -161,6 +161,7 @@ impl Restore<'_> {
             store: Arc::new(store),
             progress: Arc::new(NoProgress),
             search: None,
+            search_backend: None,
             evaluator: ads_delivery::evaluator::Evaluator::new(None),
         };
         let mut checked = instance::block_on(command::check_consistency(&instance))?;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-use ::search::{IndexSnapshot, QueryPlan, SearchLookups, SearchWindow};
-use base::{Error, Fault, Time, UserId};
+use ::search::{PostIndexReader, QueryPlan, SearchLookups, SearchWindow};
+use base::{Error, Fault, PostId, Time, UserId};
 use moka::sync::Cache;
 use store::posts::{self, PostText};
 use store::{Tx, topics};
@@ -53,7 +53,7 @@ struct TermCandidate {
 /// Related keywords; further sources are used in order while there are too few.
 pub(super) fn find_related_terms(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     insights_query: &InsightsQuery,
     common: &CommonTermCache,
 ) -> Result<Vec<String>, Error> {
@@ -65,26 +65,26 @@ pub(super) fn find_related_terms(
             until_ms: until,
             ..SearchWindow::ALL
         };
-        let baseline = TermBaseline::new(snapshot, window, common);
+        let baseline = TermBaseline::new(index, window, common)?;
         rank_terms(tx, &baseline, &inputs, sample)
     };
     let mut found = Vec::new();
-    let sample = sample_matching_posts(tx, snapshot, insights_query)?;
+    let sample = sample_matching_posts(tx, index, insights_query)?;
     append_new_terms(&mut found, ranked(tx, insights_query, &sample)?);
     if found.len() < MAX_RELATED {
         let longer = InsightsQuery {
             since: insights_query.until.plus_ms(-EXTENDED_MS).min(insights_query.since),
             ..insights_query.clone()
         };
-        let more = sample_matching_posts(tx, snapshot, &longer)?;
+        let more = sample_matching_posts(tx, index, &longer)?;
         append_new_terms(&mut found, ranked(tx, &longer, &more)?);
     }
     if found.len() < MAX_RELATED {
-        let author_posts = sample_author_posts(tx, snapshot, &sample)?;
+        let author_posts = sample_author_posts(tx, index, &sample)?;
         append_new_terms(&mut found, ranked(tx, insights_query, &author_posts)?);
     }
     if found.len() < MAX_RELATED {
-        append_new_terms(&mut found, find_same_stem_words(tx, snapshot, insights_query, &inputs)?);
+        append_new_terms(&mut found, find_same_stem_words(tx, index, insights_query, &inputs)?);
     }
     if found.len() < MAX_RELATED {
         append_new_terms(&mut found, find_rising_terms(tx, &inputs)?);
@@ -149,17 +149,21 @@ fn contains_term(text: &str, other: &str) -> bool {
 /// The newest matching posts.
 fn sample_matching_posts(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     insights_query: &InsightsQuery,
 ) -> Result<Vec<PostText>, Fault> {
     let planned = insights_query.plan_query(tx)?;
-    let hits = snapshot.newest_hits(&planned.plan, &planned.window, SAMPLE_SIZE)?;
+    let hits = index.newest_hits(&planned.plan, &planned.window, SAMPLE_SIZE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
     posts::find_texts(tx, &ids)
 }
 
 /// Further public posts by the authors of the sample.
-fn sample_author_posts(tx: &mut Tx<'_>, snapshot: &IndexSnapshot, sample: &[PostText]) -> Result<Vec<PostText>, Fault> {
+fn sample_author_posts(
+    tx: &mut Tx<'_>,
+    index: &dyn PostIndexReader,
+    sample: &[PostText],
+) -> Result<Vec<PostText>, Fault> {
     let mut authors: Vec<i64> = sample.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
@@ -167,14 +171,10 @@ fn sample_author_posts(tx: &mut Tx<'_>, snapshot: &IndexSnapshot, sample: &[Post
     let mut ids = Vec::new();
     for author in authors {
         let author_posts = posts::list_ids_by_author(tx, UserId::new(author), i64::MAX, POSTS_PER_AUTHOR)?;
-        for id in author_posts {
-            // The index contains public posts only.
-            if snapshot.contains_post(id.get())? {
-                ids.push(id.get());
-            }
-        }
+        ids.extend(author_posts.into_iter().map(PostId::get));
     }
-    posts::find_texts(tx, &ids)
+    // The index contains public posts only.
+    posts::find_texts(tx, &index.find_indexed(&ids)?)
 }
 
 /// The number of authors per term, and the last of them.
@@ -279,16 +279,16 @@ pub(super) type CommonTermCache = Cache<(String, i64, i64), (u64, u64, Time)>;
 
 /// How often terms occur in general.
 struct TermBaseline<'s> {
-    snapshot: &'s IndexSnapshot,
+    index: &'s dyn PostIndexReader,
     window: SearchWindow,
     size: u64,
     common: &'s CommonTermCache,
 }
 
 impl<'s> TermBaseline<'s> {
-    fn new(snapshot: &'s IndexSnapshot, window: SearchWindow, common: &'s CommonTermCache) -> Self {
-        let size = snapshot.window_size(&window);
-        Self { snapshot, window, size, common }
+    fn new(index: &'s dyn PostIndexReader, window: SearchWindow, common: &'s CommonTermCache) -> Result<Self, Fault> {
+        let size = index.window_size(&window)?;
+        Ok(Self { index, window, size, common })
     }
 
     /// Posts with a word. Counts of common words are cached, since they are expensive and many queries need them.
@@ -301,7 +301,7 @@ impl<'s> TermBaseline<'s> {
         {
             return Ok(post_count.saturating_mul(self.size) / total.max(1));
         }
-        let post_count = self.snapshot.count_hits(plan, &self.window)?;
+        let post_count = self.index.count_hits(plan, &self.window)?;
         if post_count >= COMMON_TERM_POSTS {
             let end = now.plus_ms(CACHE_TTL_MS);
             self.common.insert(key, (post_count, self.size, end));
@@ -324,7 +324,7 @@ impl<'s> TermBaseline<'s> {
         let plan = QueryPlan::new(&query, &lookups);
         let post_count = if one.kind == TermKind::Pair {
             // Two common words would require a look at every post with both.
-            let (found, examined) = self.snapshot.count_sample(&plan, &self.window, PAIR_SAMPLE_SIZE)?;
+            let (found, examined) = self.index.count_sample(&plan, &self.window, PAIR_SAMPLE_SIZE)?;
             found.saturating_mul(self.size) / examined.max(1)
         } else {
             self.count_posts_with_term(tx.now(), &one.text, &plan)?
@@ -342,7 +342,7 @@ fn to_usize(count: u64) -> usize {
 /// Words of recent posts that share a stem with a keyword.
 fn find_same_stem_words(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     insights_query: &InsightsQuery,
     inputs: &KeywordInputs,
 ) -> Result<Vec<String>, Fault> {
@@ -357,7 +357,7 @@ fn find_same_stem_words(
     if stems.is_empty() {
         return Ok(Vec::new());
     }
-    let hits = snapshot.newest_hits(&QueryPlan::match_all(), &SearchWindow::ALL, SAMPLE_SIZE)?;
+    let hits = index.newest_hits(&QueryPlan::match_all(), &SearchWindow::ALL, SAMPLE_SIZE)?;
     let ids: Vec<i64> = hits.iter().map(|hit| hit.id).collect();
     let TermTally { words, tags, .. } = TermTally::new(&posts::find_texts(tx, &ids)?);
     let with_kind = |kind: TermKind, counts: TermCounts| {

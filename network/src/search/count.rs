@@ -1,6 +1,6 @@
 //! Counts of matching posts by time.
 
-use ::search::{IndexSnapshot, QueryPlan, SearchHit};
+use ::search::{PostIndexReader, QueryPlan, SearchHit, TimeBuckets};
 use base::{Error, Refusal};
 use store::Tx;
 
@@ -11,57 +11,50 @@ const MAX_VERIFIED_POSTS: usize = 200_000;
 /// Posts per batch.
 const BATCH_SIZE: usize = 1_000;
 
-/// Counts matching public posts by time. `bucket_of` maps a time to an index of `counts`; it must be monotonic. Fails
-/// if too many posts would have to be examined.
+/// Counts matching public posts by time. Fails if too many posts would have to be examined.
 pub fn count(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     request: &PostSearchRequest,
-    bucket_of: impl Fn(i64) -> Option<usize>,
-    counts: &mut [u64],
-) -> Result<(), Error> {
+    buckets: TimeBuckets,
+) -> Result<Vec<u64>, Error> {
     let lookups = resolve_query_names(tx, &request.query)?;
     let plan = QueryPlan::new(&request.query, &lookups);
     if plan.is_exact() {
-        snapshot.count_by_time(&plan, &request.window, bucket_of, counts)?;
-        return Ok(());
+        return Ok(index.count_in_buckets(&plan, &request.window, buckets)?);
     }
-    for hit in verify_hits(tx, snapshot, &plan, request)? {
-        if let Some(count) = bucket_of(hit.created_at_ms).and_then(|bucket| counts.get_mut(bucket)) {
+    let mut counts = vec![0; buckets.count];
+    for hit in verify_hits(tx, index, &plan, request)? {
+        if let Some(count) = buckets.index_of(hit.created_at_ms).and_then(|bucket| counts.get_mut(bucket)) {
             *count += 1;
         }
     }
-    Ok(())
+    Ok(counts)
 }
 
 /// In no particular order.
 pub fn collect_hits(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     request: &PostSearchRequest,
 ) -> Result<Vec<SearchHit>, Error> {
     let lookups = resolve_query_names(tx, &request.query)?;
     let plan = QueryPlan::new(&request.query, &lookups);
     if !plan.is_exact() {
-        return verify_hits(tx, snapshot, &plan, request);
+        return verify_hits(tx, index, &plan, request);
     }
-    let mut hits = Vec::new();
-    snapshot.visit_hits(&plan, &request.window, |hit| hits.push(hit))?;
-    Ok(hits)
+    Ok(index.all_hits(&plan, &request.window, usize::MAX)?.unwrap_or_default())
 }
 
 /// Matching posts if the index alone cannot decide.
 fn verify_hits(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     plan: &QueryPlan,
     request: &PostSearchRequest,
 ) -> Result<Vec<SearchHit>, Error> {
-    let mut hits: Vec<SearchHit> = Vec::new();
-    snapshot.visit_hits(plan, &request.window, |hit| hits.push(hit))?;
-    if hits.len() > MAX_VERIFIED_POSTS {
-        return Err(query_too_broad(request).into());
-    }
+    let hits = index.all_hits(plan, &request.window, MAX_VERIFIED_POSTS)?;
+    let hits = hits.ok_or_else(|| query_too_broad(request))?;
     let mut found = Vec::new();
     for batch in hits.chunks(BATCH_SIZE) {
         let posts = filter_matching_hits(tx, &request.query, batch)?;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ::search::{IndexSnapshot, QueryPlan, SearchHit, SearchLookups, SearchWindow};
+use ::search::{PostIndexReader, QueryPlan, SearchHit, SearchLookups, SearchWindow};
 use base::{Fault, PostId, UserId};
 use query::{MatchMode, ParsedQuery, PostCounter};
 use store::posts::{self, Post, PostState};
@@ -37,7 +37,7 @@ pub struct PostSearchPage {
 /// Matching posts that the viewer may see, newest first. A page may be short although another follows.
 pub fn find(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     viewer: Viewer,
     request: &PostSearchRequest,
 ) -> Result<PostSearchPage, Fault> {
@@ -48,7 +48,7 @@ pub fn find(
         count = count.max(BATCH_SIZE);
     }
     loop {
-        let hits = snapshot.newest_hits(&plan, &window, count)?;
+        let hits = index.newest_hits(&plan, &window, count)?;
         examined += hits.len();
         for post in filter_visible_hits(tx, viewer, request, plan.is_exact(), &hits)? {
             if found.posts.len() == request.limit {
@@ -74,7 +74,7 @@ pub fn find(
 /// `after` are ranked, then the next thousand.
 pub fn find_ranked(
     tx: &mut Tx<'_>,
-    snapshot: &IndexSnapshot,
+    index: &dyn PostIndexReader,
     viewer: Viewer,
     request: &PostSearchRequest,
     after: Option<[i64; 3]>,
@@ -85,7 +85,7 @@ pub fn find_ranked(
         window.before_id = window.before_id.min(bound);
         Reverse((score, id))
     });
-    let hits = snapshot.newest_hits(&plan, &window, MAX_RANKED_POSTS)?;
+    let hits = index.newest_hits(&plan, &window, MAX_RANKED_POSTS)?;
     let posts = filter_visible_hits(tx, viewer, request, plan.is_exact(), &hits)?;
     // Later posts do not change the ranking of the following pages.
     let bound = hits.first().map_or(window.before_id, |first| window.before_id.min(first.id.saturating_add(1)));

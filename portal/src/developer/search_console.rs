@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Error, PostId, Refusal, Time, UserId};
 use network::post_facts::{self, StoredPostFacts};
-use network::search::{self, PostSearchRequest, SearchWindow};
+use network::search::{self, PostSearchRequest, SearchWindow, TimeBuckets};
 use network::visibility::Viewer;
 use pages::{
     ConsoleProduct, FormField, Notice, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryTreeStep,
@@ -203,30 +203,27 @@ async fn search_posts(
     } else {
         "Searched all posts. The chart shows the last thirty days.".to_owned()
     };
-    let search = Arc::clone(call.search_index()?);
-    match search.catch_up(call.store()).await {
+    let index = match call.search_backend()?.catch_up(call.store()).await {
         Err(Error::Refused(Refusal::Unavailable)) => {
             let text = "The search index is being built. Try again later.";
             page.frame.notices.push(Notice::info(text));
             return Ok(());
         }
         other => other?,
-    }
-    let (snapshot, query) = (search.snapshot(), Arc::new(query));
+    };
+    let query = Arc::new(query);
     let work = move |tx: &mut store::Tx<'_>| {
         let asked = |since, limit| PostSearchRequest {
             query: Arc::clone(&query),
             window: SearchWindow { after_id: i64::MIN, before_id: i64::MAX, since_ms: since, until_ms: i64::MAX },
             limit,
         };
-        let found = search::find(tx, &snapshot, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
+        let found = search::find(tx, &*index, Viewer::user(person), &asked(from, MAX_SHOWN_POSTS))?;
         let found = post_facts::load_facts_of_rows(tx, found.posts, true)?;
         let found: Vec<PostMatch> = found.iter().map(|one| match_post(one, &query)).collect();
-        let mut counts = vec![0_u64; span.bucket_count];
         let asked = asked(span.since, 0);
-        let counted = search::count(tx, &snapshot, &asked, |at| span.bucket_index(at), &mut counts);
-        match counted {
-            Ok(()) => Ok((found, Some(counts))),
+        match search::count(tx, &*index, &asked, span.to_time_buckets()) {
+            Ok(counts) => Ok((found, Some(counts))),
             Err(Error::Refused(_)) => Ok((found, None)),
             Err(stop) => Err(stop),
         }
@@ -262,9 +259,8 @@ impl ChartSpan {
         Self { since: until.saturating_sub(length), step_ms, bucket_count, bucket_unit }
     }
 
-    fn bucket_index(&self, at: i64) -> Option<usize> {
-        let place = at.saturating_sub(self.since).div_euclid(self.step_ms);
-        usize::try_from(place).ok()
+    const fn to_time_buckets(self) -> TimeBuckets {
+        TimeBuckets { start_ms: self.since, step_ms: self.step_ms, count: self.bucket_count }
     }
 
     fn build_chart(&self, counts: &[u64]) -> PostCountChart {

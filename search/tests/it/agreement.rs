@@ -12,6 +12,7 @@ use query::{
     AccessTier, MatchMode, Matcher, ParsedQuery, PostFeatures, QueryDialect, QueryProduct, QueryablePost, matches,
     parse,
 };
+use search::protocol::{IndexAnswer, IndexQuestion};
 use search::{IndexSnapshot, PostIndex, QueryPlan, SearchLookups, SearchWindow};
 
 use crate::posts::{ATOMS, Dice, NARROW, PEOPLE, entry, known, post};
@@ -45,14 +46,24 @@ fn indexed(posts: &[QueryablePost<'_>]) -> (tempfile::TempDir, Arc<IndexSnapshot
     (folder, index.snapshot())
 }
 
+/// What a process without an index is told.
+fn asked_as_text(snapshot: &IndexSnapshot, plan: &QueryPlan, limit: usize) -> IndexAnswer {
+    let question = IndexQuestion::NewestHits { plan, window: SearchWindow::ALL, limit };
+    let question = serde_json::to_vec(&question).unwrap();
+    let question: IndexQuestion<QueryPlan> = serde_json::from_slice(&question).unwrap();
+    let answer = serde_json::to_vec(&question.answer(snapshot).unwrap()).unwrap();
+    serde_json::from_slice(&answer).unwrap()
+}
+
 /// What search answers: what the index finds, and where that is a guess, looked at one by one.
 fn searched(snapshot: &IndexSnapshot, query: &ParsedQuery, known: &SearchLookups, read: &[Read<'_>]) -> BTreeSet<i64> {
     let plan = QueryPlan::new(query, known);
     let mut found = BTreeSet::new();
     let note = |hit: search::SearchHit| found.extend([hit.id]);
     snapshot.visit_hits(&plan, &SearchWindow::ALL, note).unwrap();
+    let newest = snapshot.newest_hits(&plan, &SearchWindow::ALL, read.len()).unwrap();
+    assert_eq!(asked_as_text(snapshot, &plan, read.len()), IndexAnswer::Hits(newest.clone()));
     if plan.is_exact() {
-        let newest = snapshot.newest_hits(&plan, &SearchWindow::ALL, read.len()).unwrap();
         assert!(newest.iter().map(|hit| hit.id).eq(found.iter().rev().copied()));
     } else {
         let of = |id: i64| read.iter().find(|one| one.post.id == id).unwrap();

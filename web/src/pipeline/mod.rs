@@ -16,7 +16,7 @@ use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
 use network::apps::Authenticator;
-use store::{QueryLimits, Store};
+use store::{NodeRoles, QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
 use crate::cors::CorsPolicy;
@@ -74,7 +74,9 @@ pub struct ServerConfig {
     /// None if media are disabled.
     pub files: Option<media::FileStore>,
     pub streams: deliver::streams::StreamSettings,
-    pub search: Option<Arc<network::search::PostSearch>>,
+    pub search: Option<network::search::SearchBackend>,
+    /// Requests for other roles are refused as unavailable.
+    pub roles: NodeRoles,
     /// Shared with other components; created if absent.
     pub evaluator: Option<Arc<ads_delivery::evaluator::Evaluator>>,
     pub ads: ads_engine::AdsConfig,
@@ -108,6 +110,7 @@ impl Default for ServerConfig {
             files: None,
             streams: deliver::streams::StreamSettings::default(),
             search: None,
+            roles: NodeRoles::ALL,
             evaluator: None,
             ads: ads_engine::AdsConfig::default(),
             webhooks: deliver::webhooks::WebhookAdmin::default(),
@@ -206,7 +209,7 @@ impl ApiServer {
             limiter,
             app_state: Arc::new(state),
             ids: RequestIdGenerator::new(&store.context().rng)?,
-            health: HealthChecks::new(store, drain),
+            health: HealthChecks::new(store, drain, config.roles, config.search.clone()),
             metrics,
             cors: CorsPolicy::new(config.cors_origins.clone()),
             config,

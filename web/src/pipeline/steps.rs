@@ -60,6 +60,9 @@ impl ServerState {
         trace.route = facts.template;
         trace.error_format = endpoint.error_format;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
+        if !self.config.roles.contains(endpoint.role) {
+            return Err(Refusal::Unavailable.into());
+        }
         let content_type = BodyContentType::from_headers(&head.headers);
         let mut pending = PendingBody::new(content_type, raw);
         // A form can be part of an OAuth 1.0a signature.
@@ -168,7 +171,7 @@ impl ServerState {
         } else {
             error.error_format
         };
-        if let Some(reply) = self.health.respond(head.method.as_str(), head.uri.path()).await {
+        if let Some(reply) = self.health.respond(head.method.as_str(), &head.uri).await {
             trace.route = HealthChecks::match_route(head.uri.path()).unwrap_or_default();
             trace.is_health = true;
             return Ok(reply);

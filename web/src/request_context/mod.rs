@@ -91,7 +91,7 @@ pub struct AppState {
     pub uploads: Option<UploadProcessor>,
     pub stream_hub: deliver::streams::Hub,
     pub post_streams: deliver::streams::PostStreams,
-    pub search: Option<Arc<network::search::PostSearch>>,
+    pub search: Option<network::search::SearchBackend>,
     pub evaluator: Arc<ads_delivery::evaluator::Evaluator>,
     pub ads_config: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
@@ -342,9 +342,9 @@ impl RequestContext {
     }
 
     /// A fault if search is disabled.
-    pub fn search_index(&self) -> Result<&Arc<network::search::PostSearch>, Error> {
+    pub fn search_backend(&self) -> Result<&network::search::SearchBackend, Error> {
         let search = self.state.search.as_ref();
-        search.ok_or_else(|| Fault::new("the search index is not configured").into())
+        search.ok_or_else(|| Fault::new("search is not configured").into())
     }
 
     pub fn store(&self) -> &Arc<Store> {

@@ -1,9 +1,7 @@
 //! Counts of matching posts per time bucket.
 
-use std::sync::Arc;
-
 use base::{Error, Time};
-use network::search::{self, PostSearchRequest};
+use network::search::{self, PostSearchRequest, TimeBuckets};
 use query::QueryProduct;
 use serde_json::{Map, json};
 use view::CountBucket;
@@ -35,6 +33,11 @@ impl CountBuckets {
             return 0;
         }
         self.bucket_index(self.to - 1).map_or(0, |last| last + 1)
+    }
+
+    fn to_time_buckets(self) -> TimeBuckets {
+        let start_ms = self.from - self.from.rem_euclid(self.step);
+        TimeBuckets { start_ms, step_ms: self.step, count: self.bucket_count() }
     }
 
     fn to_counts(self, figures: &[u64]) -> Vec<CountBucket> {
@@ -76,14 +79,8 @@ pub(super) async fn respond_counts(call: &RequestContext, product: QueryProduct)
     window.since_ms = window.since_ms.max(from);
     window.until_ms = window.until_ms.min(to);
     let request = PostSearchRequest { query, window, limit: 0 };
-    let search = Arc::clone(call.search_index()?);
-    search.catch_up(call.store()).await?;
-    let snapshot = search.snapshot();
-    let counted = call.read(move |tx| {
-        let mut figures = vec![0_u64; buckets.bucket_count()];
-        search::count(tx, &snapshot, &request, |at| buckets.bucket_index(at), &mut figures)?;
-        Ok(figures)
-    });
+    let index = call.search_backend()?.catch_up(call.store()).await?;
+    let counted = call.read(move |tx| search::count(tx, &*index, &request, buckets.to_time_buckets()));
     let figures = counted.await?;
     render_counts(call, &buckets.to_counts(&figures), next)
 }

@@ -1,0 +1,63 @@
+//! Answers the questions of nodes that have no index.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ::search::protocol::{IndexAnswer, IndexQuestion, languages_above};
+use ::search::{AuthorLanguage, PostIndexReader, QueryPlan};
+use base::{Error, Fault, Refusal, clock};
+use serde::Deserialize;
+
+use super::PostSearch;
+
+/// How long a question waits for what the other node must see; less than that node waits.
+const QUESTION_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// How long languages are kept, because a large answer takes several questions.
+const LANGUAGES_TTL: Duration = Duration::from_mins(1);
+
+#[derive(Deserialize)]
+struct PositionedQuestion {
+    /// The log position that must be searchable.
+    position: i64,
+    question: IndexQuestion<QueryPlan>,
+}
+
+/// The languages of authors, when they were counted, and of how many posts each.
+pub(super) type CountedLanguages = Option<(Instant, u32, Arc<[AuthorLanguage]>)>;
+
+impl PostSearch {
+    /// Answers the question of another node in JSON. Refused as unavailable if the index is not far enough.
+    pub async fn answer_question(self: Arc<Self>, text: &[u8]) -> Result<Vec<u8>, Error> {
+        let asked: PositionedQuestion = serde_json::from_slice(text)
+            .map_err(|error| Refusal::invalid_parameter("question", "", format!("It cannot be read: {error}")))?;
+        self.wait_until_searchable(asked.position, clock::monotonic_now() + QUESTION_TIMEOUT).await?;
+        let search = Arc::clone(&self);
+        let answering = tokio::task::spawn_blocking(move || {
+            let answer = search.answer_from_index(&asked.question)?;
+            serde_json::to_vec(&answer).map_err(Fault::context("writing an answer"))
+        });
+        Ok(answering.await.map_err(Fault::context("answering a question"))??)
+    }
+
+    fn answer_from_index(&self, question: &IndexQuestion<QueryPlan>) -> Result<IndexAnswer, Fault> {
+        match question {
+            IndexQuestion::AuthorLanguages { above, max_posts } => {
+                Ok(IndexAnswer::Languages(languages_above(&self.counted_languages(*max_posts)?, *above)))
+            }
+            other => other.answer(&*self.snapshot()),
+        }
+    }
+
+    fn counted_languages(&self, max_posts: u32) -> Result<Arc<[AuthorLanguage]>, Fault> {
+        let mut kept = self.counted_languages.lock();
+        if let Some((counted_at, of, languages)) = &*kept
+            && *of == max_posts
+            && counted_at.elapsed() < LANGUAGES_TTL
+        {
+            return Ok(Arc::clone(languages));
+        }
+        let languages: Arc<[AuthorLanguage]> = self.snapshot().author_languages(max_posts)?.into();
+        *kept = Some((clock::monotonic_now(), max_posts, Arc::clone(&languages)));
+        Ok(languages)
+    }
+}
