@@ -65,6 +65,7 @@ mod random;
 mod replies;
 mod reposts;
 mod revocation;
+mod roles;
 mod round_trips;
 mod search;
 mod shared_limits;

@@ -134,6 +134,11 @@ impl TestServer {
 
     /// Starts one more node of a real network that has a database server.
     pub(crate) fn start_another_node(&self, node: u16) -> Self {
+        self.start_another_node_with(node, &[])
+    }
+
+    /// The same, with further settings.
+    pub(crate) fn start_another_node_with(&self, node: u16, settings: &[&str]) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap();
         drop(free);
@@ -143,7 +148,8 @@ impl TestServer {
         std::fs::copy(self.data_dir().join("master.key"), server.data_dir().join("master.key")).unwrap();
         server.args = Vec::new();
         let own = [format!("listen.addr={address}"), format!("core.node={node}")];
-        let own = own.into_iter().flat_map(|key| ["--set".to_owned(), key]);
+        let own =
+            own.into_iter().chain(settings.iter().map(ToString::to_string)).flat_map(|key| ["--set".to_owned(), key]);
         server.network = self.network.clone().map(|sets| sets.into_iter().chain(own).collect());
         server.restart();
         // All nodes have the public address of the first one.
