@@ -70,7 +70,7 @@ impl Store {
 
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options)?;
-        let migrations = Database::migration_status(&options.location)?;
+        let migrations = Database::migration_status(&options.location, Some(&options.data_dir))?;
         let missing = migrations.iter().filter(|migration| migration.applied_at.is_none()).count();
         if missing > 0 && !options.migrate {
             return Err(Fault::new(format!("{missing} migrations are missing: run `locum migrate up`")));
@@ -95,18 +95,18 @@ impl Store {
                 db.close();
                 checked.map_err(error_to_fault)?;
             }
-            applied = Database::migrate(&options.location, context.clock.now().ms())?;
+            applied = Database::migrate(&options.location, &options.data_dir, context.clock.now().ms())?;
         }
         let mut db = open(Some((options.node, options.purpose)))?;
         // The schema is up to date only now. A seeded generator would give several processes one name.
-        db.start_event_listener(&options.location, Rng::Os.random_token(16)?)?;
+        db.start_event_listener(Rng::Os.random_token(16)?)?;
         let StoreOptions { location, data_dir, .. } = options;
         Ok(Self { db, activity: ActivityClock::new(), context, location, data_dir, applied_migrations: applied, lock })
     }
 
     /// Changes nothing.
     pub async fn migration_status(location: DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
-        run_blocking(move || Database::migration_status(&location)).await
+        run_blocking(move || Database::migration_status(&location, None)).await
     }
 
     async fn initialize(&self) -> Result<(), Error> {

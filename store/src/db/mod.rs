@@ -33,7 +33,7 @@ use tokio::time::timeout_at;
 use crate::context::StoreContext;
 use crate::nodes::NodePurpose;
 use job::{DatabaseJob, JobQueue, PendingJob};
-use postgres::ConnectionPools;
+use postgres::{ConnectionPools, ConnectionTarget};
 use query_limits::{CallerGuard, JobControl};
 
 #[derive(Clone, Debug)]
@@ -78,6 +78,8 @@ pub(crate) struct Database {
     sqlite_path: Option<PathBuf>,
     /// None without a database server, and while the database is only checked.
     node_lease: Option<postgres::NodeLeaseThread>,
+    /// None for a file.
+    server: Option<Arc<ConnectionTarget>>,
     event_listener: Option<oneshot::Sender<()>>,
     /// Counts the commits of this process that appended to the event log.
     committed: watch::Receiver<u64>,
@@ -90,23 +92,35 @@ pub(crate) struct Database {
 
 impl Database {
     /// Refuses a schema newer than this program.
-    pub(crate) fn migrate(location: &DatabaseLocation, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
+    pub(crate) fn migrate(
+        location: &DatabaseLocation,
+        data_dir: &Path,
+        now_ms: i64,
+    ) -> Result<Vec<AppliedMigration>, Fault> {
         match location {
             DatabaseLocation::File(path) => migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms),
             DatabaseLocation::Server(url) => {
-                migrate::apply_missing(&mut postgres::PostgresMigrator::open(url)?, now_ms)
+                let target = ConnectionTarget::for_data_dir(url, data_dir)?;
+                migrate::apply_missing(&mut postgres::PostgresMigrator::open(&target)?, now_ms)
             }
         }
     }
 
-    /// Changes nothing.
-    pub(crate) fn migration_status(location: &DatabaseLocation) -> Result<Vec<MigrationStatus>, Fault> {
+    /// Changes nothing. With a data directory, a server that is not the known one is refused.
+    pub(crate) fn migration_status(
+        location: &DatabaseLocation,
+        data_dir: Option<&Path>,
+    ) -> Result<Vec<MigrationStatus>, Fault> {
         match location {
             DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
             DatabaseLocation::File(path) => migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?),
             DatabaseLocation::Server(url) => {
-                postgres::check_sessions(url)?;
-                migrate::list_status(&mut postgres::PostgresMigrator::open(url)?)
+                let target = match data_dir {
+                    Some(data_dir) => ConnectionTarget::for_data_dir(url, data_dir)?,
+                    None => Arc::new(ConnectionTarget::parse(url)?),
+                };
+                postgres::check_sessions(&target)?;
+                migrate::list_status(&mut postgres::PostgresMigrator::open(&target)?)
             }
         }
     }
@@ -135,14 +149,16 @@ impl Database {
                     appended,
                     sqlite_path: Some(path.clone()),
                     node_lease: None,
+                    server: None,
                     requests: AtomicU64::new(0),
                     is_server: false,
                 })
             }
             DatabaseLocation::Server(url) => {
-                let claim = |(number, purpose)| postgres::NodeLeaseThread::spawn(url, number, purpose, context);
+                let target = ConnectionTarget::for_data_dir(url, data_dir)?;
+                let claim = |(number, purpose)| postgres::NodeLeaseThread::spawn(&target, number, purpose, context);
                 let node_lease = node.map(claim).transpose()?;
-                let (pools, mut threads) = postgres::spawn_pools(url, data_dir, connections, context, waker)?;
+                let (pools, mut threads) = postgres::spawn_pools(&target, connections, context, waker)?;
                 let (cancellations, cancelling_thread) = postgres::spawn_canceller()?;
                 threads.push(cancelling_thread);
                 Ok(Self {
@@ -154,6 +170,7 @@ impl Database {
                     appended,
                     sqlite_path: None,
                     node_lease,
+                    server: Some(target),
                     requests: AtomicU64::new(0),
                     is_server: true,
                 })
@@ -162,13 +179,13 @@ impl Database {
     }
 
     /// On a database server, learns of the entries of other processes from now on, and takes part in numbering them.
-    pub(crate) fn start_event_listener(&mut self, location: &DatabaseLocation, holder: String) -> Result<(), Fault> {
-        let DatabaseLocation::Server(url) = location else {
+    pub(crate) fn start_event_listener(&mut self, holder: String) -> Result<(), Fault> {
+        let Some(target) = &self.server else {
             return Ok(());
         };
         let (sender, appended) = watch::channel(0);
-        let (url, committed, sender) = (url.clone(), self.committed.clone(), Arc::new(sender));
-        let options = postgres::EventListenerOptions { url, holder, committed, appended: sender };
+        let (target, committed, sender) = (Arc::clone(target), self.committed.clone(), Arc::new(sender));
+        let options = postgres::EventListenerOptions { target, holder, committed, appended: sender };
         let (stop, thread) = postgres::spawn_event_listener(options)?;
         self.appended = appended;
         self.event_listener = Some(stop);

@@ -39,14 +39,12 @@ use client::{PostgresClient, WaitError};
 pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
 use node_lease::{commit_sql, is_lease_lost};
 use session::SessionLimits;
-use tls::ConnectionTarget;
+pub(crate) use tls::ConnectionTarget;
 
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
 const STATEMENT_CACHE_SIZE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(511);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// For each host of an address of several.
-const HOST_ATTEMPTS: usize = 3;
 /// How long the answer to a commit is waited for after its job's deadline.
 pub(super) const COMMIT_GRACE: Duration = Duration::from_millis(500);
 
@@ -85,28 +83,17 @@ enum TransactionState {
 }
 
 impl PostgresConnection {
-    fn open(url: &str) -> Result<Self, Fault> {
-        Self::connect(&Arc::new(ConnectionTarget::parse(url)?), SessionLimits::BACKGROUND)
-    }
-
     /// If a server is refused, the hosts of the address are tried in random order.
     fn connect(target: &Arc<ConnectionTarget>, limits: SessionLimits) -> Result<Self, Fault> {
-        let mut attempts = match target.config.get_hosts().len() {
-            0 | 1 => 0,
-            hosts => hosts.saturating_mul(HOST_ATTEMPTS),
-        };
-        let mut order = LoadBalanceHosts::Disable;
-        loop {
+        let mut refusal = None;
+        for order in target.host_orders() {
             let mut connection = Self::connect_once(target, limits, order)?;
-            let Some(known) = &target.known_server else {
-                return Ok(connection);
-            };
-            match connection.find_identity()?.map_or(Ok(()), |identity| known.check(identity)) {
+            match connection.check_server() {
                 Ok(()) => return Ok(connection),
-                Err(fault) if attempts == 0 => return Err(fault),
-                Err(_) => (attempts, order) = (attempts - 1, LoadBalanceHosts::Random),
+                Err(fault) => refusal = Some(fault),
             }
         }
+        Err(refusal.unwrap_or_else(|| Fault::new("no database server was tried")))
     }
 
     fn connect_once(
@@ -331,9 +318,8 @@ fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 pub(crate) struct PostgresMigrator(PostgresConnection);
 
 impl PostgresMigrator {
-    pub(crate) fn open(url: &str) -> Result<Self, Fault> {
-        let target = Arc::new(ConnectionTarget::parse(url)?);
-        PostgresConnection::connect(&target, SessionLimits::MIGRATION).map(Self)
+    pub(crate) fn open(target: &Arc<ConnectionTarget>) -> Result<Self, Fault> {
+        PostgresConnection::connect(target, SessionLimits::MIGRATION).map(Self)
     }
 }
 

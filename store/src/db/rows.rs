@@ -281,7 +281,7 @@ mod tests {
     fn declared_columns_are_columns_of_their_tables() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("locum.db");
-        Database::migrate(&DatabaseLocation::File(path.clone()), 0).unwrap();
+        Database::migrate(&DatabaseLocation::File(path.clone()), folder.path(), 0).unwrap();
         let conn = rusqlite::Connection::open(&path).unwrap();
         let mut found = Vec::new();
         declarations(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);

@@ -10,6 +10,7 @@ use base::Fault;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, sleep_until};
 
+use super::tls::ConnectionTarget;
 use session::ListenerSession;
 
 /// Collects commits that follow each other into one batch.
@@ -18,7 +19,7 @@ const MIN_RECONNECT_DELAY: Duration = Duration::from_millis(100);
 const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(2);
 
 pub(crate) struct EventListenerOptions {
-    pub(crate) url: String,
+    pub(crate) target: Arc<ConnectionTarget>,
     /// Distinguishes this process from all others, and from earlier ones on this machine.
     pub(crate) holder: String,
     /// Counts the commits of this process that appended entries.

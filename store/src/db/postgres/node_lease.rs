@@ -85,18 +85,19 @@ pub(crate) struct NodeLeaseThread {
 impl NodeLeaseThread {
     /// Takes a number, `preferred` unless another node holds it.
     pub(crate) fn spawn(
-        url: &str,
+        target: &Arc<ConnectionTarget>,
         preferred: u16,
         purpose: NodePurpose,
         context: &Arc<StoreContext>,
     ) -> Result<Self, Fault> {
-        let mut conn = open_connection(url)?;
+        let mut conn = PostgresConnection::connect(target, LEASE_LIMITS)?;
         let claimer = NodeClaimer { purpose, draining: false, context: Arc::clone(context) };
         let sent_at = monotonic_now();
         let identity = claimer.claim(&mut conn, CLAIM_ANY_SQL, preferred, None)?;
         let identity = identity.ok_or_else(|| Fault::new("all 1,024 node numbers are in use"))?;
         context.node.record_claim(identity, sent_at, &context.ids);
-        let mut holder = LeaseHolder { url: url.to_owned(), claimer, conn: Some(conn), identity, is_lost: false };
+        let mut holder =
+            LeaseHolder { target: Arc::clone(target), claimer, conn: Some(conn), identity, is_lost: false };
         let (stop, stopped) = bounded::<()>(0);
         let run = move || holder.renew_until(&stopped);
         let thread = thread::Builder::new().name("store-node".to_owned()).spawn(run);
@@ -112,7 +113,7 @@ impl NodeLeaseThread {
 }
 
 struct LeaseHolder {
-    url: String,
+    target: Arc<ConnectionTarget>,
     claimer: NodeClaimer,
     conn: Option<PostgresConnection>,
     identity: NodeIdentity,
@@ -138,7 +139,7 @@ impl LeaseHolder {
     fn renew_or_reclaim(&mut self) -> Result<(), Fault> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
-            None => open_connection(&self.url)?,
+            None => PostgresConnection::connect(&self.target, LEASE_LIMITS)?,
         };
         let node = &self.claimer.context.node;
         if !self.is_lost {

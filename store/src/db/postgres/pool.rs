@@ -3,7 +3,6 @@
 
 use std::any::TypeId;
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
@@ -13,7 +12,6 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use super::job_queue::{FairJobQueue, RunningSlot};
-use super::server_checks::KnownServer;
 use super::session::SessionLimits;
 use super::tls::ConnectionTarget;
 use super::{PostgresConnection, QueryCanceller, TransactionState};
@@ -60,15 +58,12 @@ struct PoolContext {
 /// Starts `count` threads for reads, and in proportion for the rest. The first connection is opened at once, so that
 /// a wrong address fails at startup; the others are opened on first use.
 pub(crate) fn spawn_pools(
-    url: &str,
-    data_dir: &Path,
+    target: &Arc<ConnectionTarget>,
     count: usize,
     store: &Arc<StoreContext>,
     waker: Arc<watch::Sender<u64>>,
 ) -> Result<(ConnectionPools, Vec<JoinHandle<()>>), Fault> {
-    let mut target = ConnectionTarget::parse(url)?;
-    target.known_server = Some(KnownServer::load(data_dir));
-    let target = Arc::new(target);
+    let target = Arc::clone(target);
     let first = PostgresConnection::connect(&target, SessionLimits::BACKGROUND)?;
     let snapshot_reads = RwLock::default();
     let context = Arc::new(PoolContext { target, store: Arc::clone(store), waker, snapshot_reads });

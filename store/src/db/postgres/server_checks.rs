@@ -1,12 +1,15 @@
 //! Which servers are refused: poolers that break sessions, and a former primary that came back.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::Fault;
 use parking_lot::Mutex;
-use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-use super::{CONNECT_TIMEOUT, PostgresConnection};
+use super::session::SessionLimits;
+use super::tls::ConnectionTarget;
+use super::{CONNECT_TIMEOUT, PostgresConnection, is_transient};
 
 /// A pooler may give a connection the same server process several times by chance.
 const SESSION_CHECKS: usize = 3;
@@ -19,9 +22,9 @@ const IDENTITY_SQL: &str = "SELECT system_identifier, CASE WHEN pg_is_in_recover
 
 /// Fails if statements of one connection run in different sessions: locks, settings and prepared statements would be
 /// lost or shared.
-pub(crate) fn check_sessions(url: &str) -> Result<(), Fault> {
-    let mut first = PostgresConnection::open(url)?;
-    let mut second = PostgresConnection::open(url)?;
+pub(crate) fn check_sessions(target: &Arc<ConnectionTarget>) -> Result<(), Fault> {
+    let mut first = PostgresConnection::connect(target, SessionLimits::BACKGROUND)?;
+    let mut second = PostgresConnection::connect(target, SessionLimits::BACKGROUND)?;
     for _ in 0..SESSION_CHECKS {
         let before = first.session_process()?;
         second.query_text("BEGIN")?;
@@ -47,7 +50,7 @@ pub(super) struct ServerIdentity {
 }
 
 impl ServerIdentity {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (system, timeline) = text.trim().split_once(' ')?;
         Some(Self { system: system.to_owned(), timeline: timeline.parse().ok()? })
     }
@@ -102,27 +105,42 @@ impl PostgresConnection {
         self.query_text("SELECT pg_backend_pid()")
     }
 
-    /// None where the server does not tell.
-    pub(super) fn find_identity(&mut self) -> Result<Option<ServerIdentity>, Fault> {
-        match self.query_text(IDENTITY_SQL) {
-            Ok(cells) => Ok(ServerIdentity::parse(&cells.join(" "))),
-            Err(fault) if fault.is_transient() => Err(fault),
-            Err(fault) => {
-                tracing::debug!(%fault, "the database server does not tell its identity");
-                Ok(None)
-            }
-        }
+    /// Refuses the server if it is not the one that is known.
+    pub(super) fn check_server(&mut self) -> Result<(), Fault> {
+        let (client, target) = (Arc::clone(&self.client.client), Arc::clone(&self.target));
+        let Some(known) = &target.known_server else {
+            return Ok(());
+        };
+        let answer = self.client.wait(CONNECT_TIMEOUT, find_identity(&client));
+        let identity = answer.map_err(|error| self.statement_fault(IDENTITY_SQL, error))?;
+        identity.map_or(Ok(()), |identity| known.check(identity))
     }
 
-    /// The cells of all rows, without a prepared statement.
     fn query_text(&mut self, sql: &str) -> Result<Vec<String>, Fault> {
-        let client = std::sync::Arc::clone(&self.client.client);
-        let answer = self.client.wait(CONNECT_TIMEOUT, client.simple_query(sql));
-        let answer = answer.map_err(|error| self.statement_fault(sql, error))?;
-        let rows = answer.iter().filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => Some(row),
-            _ => None,
-        });
-        Ok(rows.flat_map(|row| (0..row.len()).filter_map(|cell| row.get(cell).map(str::to_owned))).collect())
+        let client = Arc::clone(&self.client.client);
+        let answer = self.client.wait(CONNECT_TIMEOUT, query_cells(&client, sql));
+        answer.map_err(|error| self.statement_fault(sql, error))
     }
+}
+
+/// None where the server does not tell.
+pub(super) async fn find_identity(client: &Client) -> Result<Option<ServerIdentity>, Error> {
+    match query_cells(client, IDENTITY_SQL).await {
+        Ok(cells) => Ok(ServerIdentity::parse(&cells.join(" "))),
+        Err(error) if is_transient(&error) => Err(error),
+        Err(error) => {
+            tracing::debug!(%error, "the database server does not tell its identity");
+            Ok(None)
+        }
+    }
+}
+
+/// The cells of all rows, without a prepared statement.
+async fn query_cells(client: &Client, sql: &str) -> Result<Vec<String>, Error> {
+    let answer = client.simple_query(sql).await?;
+    let rows = answer.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    Ok(rows.flat_map(|row| (0..row.len()).filter_map(|cell| row.get(cell).map(str::to_owned))).collect())
 }

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::job_queue::MAX_WAITING;
+use super::server_checks::ServerIdentity;
 use crate::db::{QueryLimits, assign_queries_to_user, limit_queries};
 use crate::test_stores::{locations, options};
 use crate::{DatabaseLocation, Store, StoreOptions, Tx, meta};
@@ -222,6 +223,59 @@ fn former_primary_and_another_server_are_refused() {
     std::fs::write(&file, format!("{system} 0\n")).unwrap();
     runtime.block_on(Store::open(options(location, &folder))).unwrap().close();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), identity, "a later timeline is remembered");
+}
+
+#[test]
+fn former_primary_is_not_migrated() {
+    let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (Some(known), Some(empty @ DatabaseLocation::Server(_))) = (locations(&folder).pop(), locations(&other).pop())
+    else {
+        return;
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(Store::open(options(known, &folder))).unwrap().close();
+    let identity = std::fs::read_to_string(folder.path().join("database-server")).unwrap();
+    let (system, _) = identity.split_once(' ').unwrap();
+    std::fs::write(other.path().join("database-server"), format!("{system} 999999\n")).unwrap();
+    let DatabaseLocation::Server(url) = &empty else { return };
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    let refused = open_error(&runtime, options(empty, &other));
+    assert!(refused.contains("former primary"), "{refused}");
+    let tables: i64 =
+        client.query_one("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'", &[]).unwrap().get(0);
+    assert_eq!(tables, 0);
+}
+
+#[test]
+fn no_connection_goes_back_to_a_former_primary() {
+    let folder = TempDir::new().unwrap();
+    let Some(location @ DatabaseLocation::Server(_)) = locations(&folder).pop() else {
+        return;
+    };
+    let DatabaseLocation::Server(url) = &location else { return };
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
+    let system = "SELECT system_identifier || ' 999999' FROM pg_control_system()";
+    let promoted: String = client.query_one(system, &[]).unwrap().get(0);
+    // Another server was promoted, and this one is reached again.
+    let known = store.db.server.as_ref().unwrap().known_server.as_ref().unwrap();
+    known.check(ServerIdentity::parse(&promoted).unwrap()).unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    client.execute(end, &[]).unwrap();
+    let expired = "SELECT (SELECT COUNT(*) FROM node WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000) + \
+                   (SELECT COUNT(*) FROM event_sequencer WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000)";
+    let started = monotonic_now();
+    while client.query_one(expired, &[]).unwrap().get::<_, i64>(0) > 0 || store.context().node.problem().is_none() {
+        assert!(started.elapsed() < Duration::from_secs(20), "a lease is renewed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let read = || assert_transient(runtime.block_on(store.read(|tx| Ok(meta::get(tx, "x")?))));
+    // The first one notices that the connection is gone.
+    let (_lost, refused) = (read(), read());
+    assert!(refused.to_string().contains("former primary"), "{refused}");
+    store.close();
 }
 
 /// `PgBouncer` in front of the server of a URL, gone with the test.

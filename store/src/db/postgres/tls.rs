@@ -35,6 +35,9 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
 
+/// For each host of an address of several.
+const HOST_ATTEMPTS: usize = 3;
+
 /// How much TLS a connection must have; the names are libpq's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TlsMode {
@@ -76,7 +79,7 @@ impl TlsMode {
 }
 
 /// A server, and how it is connected to.
-pub(super) struct ConnectionTarget {
+pub(crate) struct ConnectionTarget {
     pub(super) config: Config,
     mode: TlsMode,
     /// None where any certificate will do.
@@ -86,7 +89,21 @@ pub(super) struct ConnectionTarget {
 }
 
 impl ConnectionTarget {
-    pub(super) fn parse(url: &str) -> Result<Self, Fault> {
+    /// Of the server that holds the data of this data directory: a former primary is refused.
+    pub(crate) fn for_data_dir(url: &str, data_dir: &Path) -> Result<Arc<Self>, Fault> {
+        Ok(Arc::new(Self { known_server: Some(KnownServer::load(data_dir)), ..Self::parse(url)? }))
+    }
+
+    /// In which orders the hosts are tried while servers are refused.
+    pub(super) fn host_orders(&self) -> impl Iterator<Item = LoadBalanceHosts> + use<> {
+        let more = match self.config.get_hosts().len() {
+            0 | 1 => 0,
+            hosts => hosts.saturating_mul(HOST_ATTEMPTS),
+        };
+        std::iter::once(LoadBalanceHosts::Disable).chain(std::iter::repeat_n(LoadBalanceHosts::Random, more))
+    }
+
+    pub(crate) fn parse(url: &str) -> Result<Self, Fault> {
         let options = TlsOptions::extract(url)?;
         let mut config: Config = options.url.parse().map_err(Fault::context("the database address"))?;
         limit_waits(&mut config);

@@ -9,11 +9,11 @@ use base::Fault;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
-use tokio_postgres::config::LoadBalanceHosts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Connection, Row, Socket, Statement};
 
+use super::super::server_checks::find_identity;
 use super::super::tls::{ConnectionDriver, ConnectionTarget};
 use super::EventListenerOptions;
 use crate::event_log::sequencer_sql::{self, BATCH_SIZE, LEASE};
@@ -71,10 +71,7 @@ impl ListenerSession {
             closed: Notify::new(),
             appended: Arc::clone(&options.appended),
         });
-        let target = ConnectionTarget::parse(&options.url)?;
-        let driver = NotificationDriver(Arc::clone(&signals));
-        let connecting = timeout(ANSWER_TIMEOUT, target.connect(LoadBalanceHosts::Disable, &driver));
-        let client = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))??;
+        let client = connect_to_known_server(&options.target, &signals).await?;
         await_answer(client.batch_execute(SET_UP_SQL)).await?;
         let acquire = await_answer(client.prepare(sequencer_sql::ACQUIRE)).await?;
         let number_batch = await_answer(client.prepare(sequencer_sql::NUMBER_BATCH)).await?;
@@ -221,6 +218,24 @@ impl ListenerSession {
     }
 }
 
+/// If a server is refused, the hosts of the address are tried in random order.
+async fn connect_to_known_server(target: &ConnectionTarget, signals: &Arc<SessionSignals>) -> Result<Client, Fault> {
+    let mut refusal = Fault::new("no database server was tried");
+    for order in target.host_orders() {
+        let driver = NotificationDriver(Arc::clone(signals));
+        let connecting = timeout(ANSWER_TIMEOUT, target.connect(order, &driver));
+        let client = connecting.await.map_err(|_| Fault::new("PostgreSQL does not answer"))??;
+        let Some(known) = &target.known_server else {
+            return Ok(client);
+        };
+        match await_answer(find_identity(&client)).await?.map_or(Ok(()), |identity| known.check(identity)) {
+            Ok(()) => return Ok(client),
+            Err(fault) => refusal = fault,
+        }
+    }
+    Err(refusal)
+}
+
 fn lease_ms() -> i64 {
     i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX)
 }
@@ -278,7 +293,7 @@ mod tests {
     use tempfile::TempDir;
     use tokio::sync::watch;
 
-    use super::{EventListenerOptions, ListenerSession};
+    use super::{ConnectionTarget, EventListenerOptions, ListenerSession};
     use crate::test_stores::{locations, options};
     use crate::{DatabaseLocation, Store};
 
@@ -297,7 +312,8 @@ mod tests {
         let listening = runtime.block_on(async {
             let (committed, appended) = (watch::channel(0).1, Arc::new(watch::Sender::new(0)));
             let holder = "test".to_owned();
-            let options = EventListenerOptions { url, holder, committed, appended };
+            let target = Arc::new(ConnectionTarget::parse(&url).unwrap());
+            let options = EventListenerOptions { target, holder, committed, appended };
             ListenerSession::connect(&options)
                 .await
                 .unwrap()

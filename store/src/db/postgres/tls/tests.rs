@@ -4,10 +4,12 @@ use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use super::super::PostgresConnection;
+use super::super::session::SessionLimits;
 use super::{ConnectionTarget, TlsMode, TlsOptions};
 
 /// A server that is gone with the test.
@@ -91,7 +93,8 @@ impl TlsServer {
 
     fn open(&self, host: &str, query: &str) -> Result<PostgresConnection, String> {
         let url = format!("postgres://locum:p%3Fss@{host}:{}/postgres?{query}", self.port);
-        PostgresConnection::open(&url).map_err(|fault| fault.to_string())
+        let target = Arc::new(ConnectionTarget::parse(&url).map_err(|fault| fault.to_string())?);
+        PostgresConnection::connect(&target, SessionLimits::BACKGROUND).map_err(|fault| fault.to_string())
     }
 
     fn is_encrypted(&self, host: &str, query: &str) -> Result<bool, String> {
