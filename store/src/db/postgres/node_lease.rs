@@ -250,10 +250,6 @@ fn list_servers(tx: &mut Tx<'_>) -> Result<Vec<ServerNode>, Fault> {
     Ok(found.into_iter().map(server).collect())
 }
 
-fn open_connection(url: &str) -> Result<PostgresConnection, Fault> {
-    PostgresConnection::connect(&Arc::new(ConnectionTarget::parse(url)?), LEASE_LIMITS)
-}
-
 /// With the process id, because several nodes may run on one machine.
 fn host_name() -> String {
     let system = rustix::system::uname();
