@@ -47,7 +47,7 @@ pub fn grant_access(tx: &mut Tx<'_>, access: &AdsAccountAccess) -> Result<(), Fa
         access.can_compose.into(),
         tx.now().into(),
     ];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Returns false if there was no access.

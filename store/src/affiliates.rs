@@ -3,7 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::db::insert_new;
+use crate::db::insert_new_later;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::follows::UserEdge;
 use crate::posts::PageRange;
@@ -11,10 +11,10 @@ use crate::posts::PageRange;
 /// Replaces the organizations that a user is affiliated with.
 pub fn set_organizations(tx: &mut Tx<'_>, user: UserId, organizations: &[UserId]) -> Result<(), Fault> {
     let sql = "DELETE FROM affiliate WHERE user_id = $1";
-    tx.execute(sql, &[user.into()])?;
+    tx.execute_later(sql, &[user.into()])?;
     for organization in organizations {
         let id = tx.next_id::<()>();
-        insert_new!(tx, "affiliate", organization_id = *organization, user_id = user, id = id)?;
+        insert_new_later!(tx, "affiliate", organization_id = *organization, user_id = user, id = id)?;
     }
     Ok(())
 }

@@ -162,5 +162,5 @@ pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> 
     };
     let digest = bearer.map(|bearer| bearer.digest().to_vec());
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
-    tx.execute(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()])
 }

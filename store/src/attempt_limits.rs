@@ -72,7 +72,7 @@ pub fn record_attempt(
 /// Takes back an attempt that succeeded.
 pub fn refund_attempt(tx: &mut Tx<'_>, digest: &[u8; 32], limit: AttemptRateLimit) -> Result<(), Fault> {
     let sql = "UPDATE attempts SET clear_at = clear_at - $1 WHERE digest = $2";
-    tx.execute(sql, &[limit.refill_interval_ms.into(), digest.into()]).map(|_| ())
+    tx.execute_later(sql, &[limit.refill_interval_ms.into(), digest.into()])
 }
 
 /// Deletes empty buckets; returns how many.

@@ -43,7 +43,7 @@ pub fn mark_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
 /// Deletes codes that a user approved for an app and that were not exchanged yet.
 pub fn revoke(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "DELETE FROM oauth2_code WHERE user_id = $1 AND app_id = $2";
-    tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.into(), app.into()])
 }
 
 /// Deletes at most `limit` codes that expired before a time; returns how many.

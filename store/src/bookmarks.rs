@@ -29,7 +29,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
         return Ok(false);
     }
     let sql = "DELETE FROM bookmark_filing WHERE post_id = $1 AND user_id = $2";
-    tx.execute(sql, &[post.into(), user.into()])?;
+    tx.execute_later(sql, &[post.into(), user.into()])?;
     Ok(true)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::{DeclaredRow, insert, insert_new, select, sql, table};
+use crate::db::{DeclaredRow, insert, insert_new, insert_new_later, select, sql, table};
 
 table! {
     #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub fn insert(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
 
 pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> {
     for word in word_prefixes(&format!("{} {}", community.name, community.description)) {
-        insert_new!(tx, "community_word", word = &word, community_id = community.id)?;
+        insert_new_later!(tx, "community_word", word = &word, community_id = community.id)?;
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ pub fn remove_member(tx: &mut Tx<'_>, community: i64, user: UserId) -> Result<bo
 
 fn add_to_member_count(tx: &mut Tx<'_>, community: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE community SET member_count = member_count + $1 WHERE id = $2";
-    tx.execute(sql, &[by.into(), community.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), community.into()])
 }
 
 pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Result<Vec<i64>, Fault> {

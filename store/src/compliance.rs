@@ -67,7 +67,7 @@ pub fn lock_job(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
 
 pub fn set_state(tx: &mut Tx<'_>, id: i64, state: ComplianceJobState) -> Result<(), Fault> {
     let sql = "UPDATE compliance_job SET state = $1 WHERE id = $2";
-    tx.execute(sql, &[state.to_number().into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[state.to_number().into(), id.into()])
 }
 
 pub fn insert_part(tx: &mut Tx<'_>, job: i64, position: i64, ids: &[i64]) -> Result<(), Fault> {
@@ -92,7 +92,7 @@ pub fn next_part(tx: &mut Tx<'_>, job: i64) -> Result<Option<(i64, Vec<i64>)>, F
 
 pub fn set_part_result(tx: &mut Tx<'_>, job: i64, position: i64, result: &str) -> Result<(), Fault> {
     let sql = "UPDATE compliance_part SET result = $1, ids = '' WHERE job_id = $2 AND place = $3";
-    tx.execute(sql, &[result.into(), job.into(), position.into()]).map(|_| ())
+    tx.execute_later(sql, &[result.into(), job.into(), position.into()])
 }
 
 /// Results of the parts after a position, in order.

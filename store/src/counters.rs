@@ -98,10 +98,10 @@ shared_counters! {
 pub(crate) fn add(tx: &mut Tx<'_>, counter: SharedCounter, target: i64, by: i64) -> Result<(), Fault> {
     if !tx.is_shared() {
         let [sql, _] = counter.update_sql();
-        return tx.execute(sql, &[by.into(), target.into()]).map(|_| ());
+        return tx.execute_later(sql, &[by.into(), target.into()]);
     }
     let sql = "INSERT INTO count_delta (counter, target_id, n) VALUES ($1, $2, $3)";
-    tx.execute(sql, &[counter.number().into(), target.into(), by.into()]).map(|_| ())
+    tx.execute_later(sql, &[counter.number().into(), target.into(), by.into()])
 }
 
 /// Returns false, and changes nothing, if the post has been deleted.
@@ -125,7 +125,7 @@ pub(crate) fn clear(tx: &mut Tx<'_>, counters: [SharedCounter; 3], target: i64) 
     if tx.is_shared() {
         let sql = "DELETE FROM count_delta WHERE target_id = $1 AND counter IN ($2, $3, $4)";
         let [first, second, third] = counters.map(|counter| counter.number().into());
-        tx.execute(sql, &[target.into(), first, second, third])?;
+        tx.execute_later(sql, &[target.into(), first, second, third])?;
     }
     Ok(())
 }

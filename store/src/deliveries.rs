@@ -239,7 +239,7 @@ pub fn record_attempt(
 pub fn make_pending_due(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let now = tx.now();
     let sql = "UPDATE delivery SET due_at = $1 WHERE webhook_id = $2 AND state = 0 AND due_at > $3";
-    tx.execute(sql, &[now.into(), webhook_id.into(), now.into()])?;
+    tx.execute_later(sql, &[now.into(), webhook_id.into(), now.into()])?;
     tx.mark_deliveries_queued();
     Ok(())
 }

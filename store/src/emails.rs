@@ -100,18 +100,18 @@ pub fn claim(tx: &mut Tx<'_>, email: &Email, until: Time) -> Result<bool, Fault>
 /// Also deletes the text.
 pub fn mark_sent(tx: &mut Tx<'_>, id: i64, at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = '', sent_at = $1 WHERE id = $2";
-    tx.execute(sql, &[at.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[at.into(), id.into()])
 }
 
 pub fn mark_failed(tx: &mut Tx<'_>, id: i64, problem: &str, again_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = $1, problem = $2 WHERE id = $3";
-    tx.execute(sql, &[again_at.into(), problem.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[again_at.into(), problem.into(), id.into()])
 }
 
 /// Stores the last error and deletes the text.
 pub fn give_up(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
     let sql = "UPDATE letter SET due_at = NULL, body = NULL, problem = $1 WHERE id = $2";
-    tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[problem.into(), id.into()])
 }
 
 /// Deletes emails and expired links from before a time; returns how many.
@@ -141,7 +141,7 @@ pub fn mark_link_used(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault>
 /// Invalidates all links of a user and a purpose, before a new one is sent.
 pub fn expire_links(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<(), Fault> {
     let sql = "UPDATE link SET used_at = $1 WHERE user_id = $2 AND purpose = $3 AND used_at IS NULL";
-    tx.execute(sql, &[tx.now().into(), user.into(), purpose.into()]).map(|_| ())
+    tx.execute_later(sql, &[tx.now().into(), user.into(), purpose.into()])
 }
 
 /// The address of a user's newest valid link of a purpose.

@@ -36,7 +36,7 @@ pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body:
     } else {
         "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)"
     };
-    tx.execute(sql, &[tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()])?;
+    tx.execute_later(sql, &[tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()])?;
     tx.effects.appended_events = tx.effects.appended_events.saturating_add(1);
     Ok(())
 }
@@ -92,7 +92,7 @@ pub fn may_be_pruned(tx: &mut Tx<'_>, seq: i64) -> Result<bool, Fault> {
 pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
     let end = end_cursor(tx)?;
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.execute(sql, &[name.into(), end.into()])?;
+    tx.execute_later(sql, &[name.into(), end.into()])?;
     Ok(find_cursor(tx, name)?.unwrap_or(end))
 }
 
@@ -102,7 +102,7 @@ pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
 
 pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq";
-    tx.execute(sql, &[name.into(), seq.into()]).map(|_| ())
+    tx.execute_later(sql, &[name.into(), seq.into()])
 }
 
 /// Deletes at most `limit` entries older than `before` that every reader has passed. The newest entry stays, so that

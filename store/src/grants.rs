@@ -43,7 +43,7 @@ pub fn lock_or_insert(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), F
     let sql = "INSERT INTO app_grant (user_id, app_id, created_at, approved_at, used_at) VALUES ($1, $2, $3, $3, $3) \
                ON CONFLICT (user_id, app_id) DO UPDATE SET approved_at = excluded.approved_at";
     let args = [user.into(), app.into(), tx.now().into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Locks a user's grant to an app until the end of the transaction; returns false if there is none.
@@ -55,7 +55,7 @@ pub fn lock_existing(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<bool, 
 pub fn set_scopes(tx: &mut Tx<'_>, user: UserId, app: AppId, permission: &str, scopes: &str) -> Result<(), Fault> {
     let sql = "UPDATE app_grant SET permission = $1, scopes = $2 WHERE user_id = $3 AND app_id = $4";
     let args = [permission.into(), scopes.into(), user.into(), app.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Returns false if there was none.

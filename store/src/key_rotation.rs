@@ -132,7 +132,10 @@ pub fn rotate_batch(
             let plain = tx.decrypt(&secret.encryption_context, ciphertext)?;
             let reencrypted = tx.encrypt(&secret.encryption_context, plain.expose_secret())?;
             // A concurrent change has already used the current key.
-            tx.execute(column.update_sql, &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()])?;
+            tx.execute_later(
+                column.update_sql,
+                &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()],
+            )?;
             step.reencrypted += 1;
             step.already_current += 1;
         }
@@ -180,7 +183,7 @@ fn rotate_meta_entries(tx: &mut Tx<'_>, count_only: bool) -> Result<KeyRotationS
         } else if !count_only {
             let reencrypted = hex::encode(&tx.encrypt_bytes(&key, &plain)?);
             let sql = "UPDATE meta SET value = $1 WHERE key = $2 AND value = $3";
-            tx.execute(sql, &[(&reencrypted).into(), (&key).into(), (&value).into()])?;
+            tx.execute_later(sql, &[(&reencrypted).into(), (&key).into(), (&value).into()])?;
             step.reencrypted += 1;
             step.already_current += 1;
         }

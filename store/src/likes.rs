@@ -30,7 +30,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
 
 fn add_to_user_count(tx: &mut Tx<'_>, user: UserId, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE users SET like_count = like_count + $1 WHERE id = $2";
-    tx.execute(sql, &[by.into(), user.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), user.into()])
 }
 
 /// Returns false if the post has been deleted. The caller has [locked](crate::posts::lock_shared) it.

@@ -4,7 +4,7 @@ use base::id::marker;
 use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::{insert_new, select, table};
+use crate::db::{insert_new, insert_new_later, select, table};
 
 table! {
     #[derive(Clone, Debug)]
@@ -99,12 +99,12 @@ pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fa
 
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
-    tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[text.into(), id.into()])
 }
 
 /// Allows another user to post a media object.
 pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<(), Fault> {
-    insert_new!(tx, "media_share", media_id = id, user_id = user).map(|_| ())
+    insert_new_later!(tx, "media_share", media_id = id, user_id = user)
 }
 
 /// Whether a user other than the owner may post a media object.
@@ -116,26 +116,26 @@ pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> 
 /// Counts a post that uses these media.
 pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
-    ids.iter().try_for_each(|id| tx.execute(sql, &[(*id).into()]).map(|_| ()))
+    ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
 /// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
 pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
-    ids.iter().try_for_each(|id| tx.execute(sql, &[expires_at.into(), (*id).into()]).map(|_| ()))
+    ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
 pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
-    tx.execute(sql, &[id.into()]).map(|_| ())
+    tx.execute_later(sql, &[id.into()])
 }
 
 /// Uncounts a message that used this media; if it is no longer in use, it expires at `expires_at`.
 pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
                CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
-    tx.execute(sql, &[expires_at.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[expires_at.into(), id.into()])
 }
 
 /// Whether only messages use it, so that only their readers may see it.
@@ -146,12 +146,12 @@ pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<b
 
 /// Records the users tagged in a post's media.
 pub fn tag_users(tx: &mut Tx<'_>, post: PostId, users: &[UserId]) -> Result<(), Fault> {
-    users.iter().try_for_each(|user| insert_new!(tx, "media_tag", post_id = post, user_id = *user).map(|_| ()))
+    users.iter().try_for_each(|user| insert_new_later!(tx, "media_tag", post_id = post, user_id = *user))
 }
 
 pub fn remove_tags(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault> {
     let sql = "DELETE FROM media_tag WHERE post_id = $1";
-    tx.execute(sql, &[post.into()]).map(|_| ())
+    tx.execute_later(sql, &[post.into()])
 }
 
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
@@ -169,9 +169,9 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
     }
     // The subtitles' own media expire with it.
     let sql = "UPDATE media SET expires_at = $1 WHERE id IN (SELECT media_id FROM subtitle WHERE video_id = $2)";
-    tx.execute(sql, &[now.into(), id.into()])?;
+    tx.execute_later(sql, &[now.into(), id.into()])?;
     for sql in ["DELETE FROM media_share WHERE media_id = $1", "DELETE FROM subtitle WHERE video_id = $1"] {
-        tx.execute(sql, &[id.into()])?;
+        tx.execute_later(sql, &[id.into()])?;
     }
     Ok(true)
 }
@@ -188,7 +188,7 @@ pub fn set_subtitles(
                VALUES ($1, $2, $3, $4) ON CONFLICT (video_id, language) DO UPDATE \
                SET media_id = excluded.media_id, display_name = excluded.display_name";
     let args = [video.into(), language.into(), subtitles.into(), display_name.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 pub fn find_subtitles(
@@ -202,5 +202,5 @@ pub fn find_subtitles(
 
 pub fn remove_subtitles(tx: &mut Tx<'_>, video: Id<marker::MediaMarker>, language: &str) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
-    tx.execute(sql, &[video.into(), language.into()]).map(|_| ())
+    tx.execute_later(sql, &[video.into(), language.into()])
 }

@@ -13,7 +13,7 @@ pub fn get(tx: &mut Tx<'_>, key: &str) -> Result<Option<String>, Fault> {
 
 pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    tx.execute(sql, &[key.into(), value.into()]).map(|_| ())
+    tx.execute_later(sql, &[key.into(), value.into()])
 }
 
 macro_rules! highest_of {

@@ -109,7 +109,7 @@ pub fn upsert(tx: &mut Tx<'_>, story: &NewsStory, words: &BTreeSet<String>) -> R
         updated_at = story.updated_at
     )?;
     let sql = "DELETE FROM story_word WHERE story_id = $1";
-    tx.execute(sql, &[story.id.into()])?;
+    tx.execute_later(sql, &[story.id.into()])?;
     for word in words {
         insert!(tx, "story_word", word = word, updated_at = story.updated_at, story_id = story.id)?;
     }

@@ -61,8 +61,8 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<CommunityNote>, Fau
 
 /// Also deletes its ratings.
 pub fn delete(tx: &mut Tx<'_>, id: i64) -> Result<(), Fault> {
-    tx.execute("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
-    tx.execute("DELETE FROM note WHERE id = $1", &[id.into()]).map(|_| ())
+    tx.execute_later("DELETE FROM note_rating WHERE note_id = $1", &[id.into()])?;
+    tx.execute_later("DELETE FROM note WHERE id = $1", &[id.into()])
 }
 
 /// A user's notes in a pool, newest first.
@@ -89,14 +89,14 @@ pub fn insert_rating(tx: &mut Tx<'_>, id: i64, user: UserId, helpful: bool) -> R
     let sql = "INSERT INTO note_rating (note_id, user_id, helpful, at) VALUES ($1, $2, $3, $4) ON CONFLICT (note_id, \
                user_id) DO UPDATE SET helpful = excluded.helpful, at = excluded.at";
     let now = tx.now();
-    tx.execute(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
+    tx.execute_later(sql, &[id.into(), user.into(), helpful.into(), now.into()])?;
     let (mut more, mut fewer) = (i64::from(helpful), i64::from(!helpful));
     if before.is_some() {
         // The rating changes sides.
         (more, fewer) = (more - fewer, fewer - more);
     }
     let sql = "UPDATE note SET helpful = helpful + $1, not_helpful = not_helpful + $2 WHERE id = $3";
-    tx.execute(sql, &[more.into(), fewer.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[more.into(), fewer.into(), id.into()])
 }
 
 /// Returns false if the user has already requested one.

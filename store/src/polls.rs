@@ -99,7 +99,7 @@ pub fn insert_vote(tx: &mut Tx<'_>, poll: i64, user: UserId, choice: i64) -> Res
         return Ok(false);
     }
     let sql = "UPDATE poll_option SET votes = votes + 1 WHERE poll_id = $1 AND choice = $2";
-    tx.execute(sql, &[poll.into(), choice.into()])?;
+    tx.execute_later(sql, &[poll.into(), choice.into()])?;
     Ok(true)
 }
 
@@ -133,5 +133,5 @@ pub(crate) fn delete_by_post(tx: &mut Tx<'_>, post: PostId) -> Result<(), Fault>
         "DELETE FROM poll_option WHERE poll_id IN (SELECT id FROM poll WHERE post_id = $1)",
         "DELETE FROM poll WHERE post_id = $1",
     ];
-    steps.into_iter().try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
+    steps.into_iter().try_for_each(|sql| tx.execute_later(sql, &[post.into()]))
 }

@@ -267,7 +267,7 @@ pub fn insert_row(tx: &mut Tx<'_>, table: &PortableTable, row: &[CellValue]) -> 
         let args =
             columns.iter().map(|name| table.find_cell(row, name).map_or(SqlValue::Null, CellValue::as_sql_value));
         let args: Vec<SqlValue<'_>> = args.collect();
-        tx.execute(sql, &args)?;
+        tx.execute_later(sql, &args)?;
     }
     Ok(InsertOutcome::Added)
 }

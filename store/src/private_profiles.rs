@@ -34,10 +34,10 @@ pub fn set(tx: &mut Tx<'_>, user: UserId, profile: &PrivateProfile) -> Result<()
     let sql = "INSERT INTO particulars (user_id, born_on, gender, phone) VALUES ($1, $2, $3, $4) ON CONFLICT (user_id) \
                DO UPDATE SET born_on = excluded.born_on, gender = excluded.gender, phone = excluded.phone";
     let args = [user.into(), profile.born_on.as_str().into(), profile.gender.into(), profile.phone.as_str().into()];
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     // Audience matching depends on the phone number.
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
-    tx.execute(sql, &[user.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.into()])
 }
 
 /// Users born after `after` up to and including `until`.

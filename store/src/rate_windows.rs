@@ -39,7 +39,7 @@ pub fn lease(tx: &mut Tx<'_>, request: &WindowRequest) -> Result<WindowLease, Fa
     let left = (i64::from(request.limit) - used).max(0);
     let granted = (left / LEASE_DIVISOR).max(1).min(left);
     if granted > 0 {
-        tx.execute(
+        tx.execute_later(
             "UPDATE rate_window SET used = used + $1 WHERE digest = $2",
             &[granted.into(), (&request.digest).into()],
         )?;
@@ -52,7 +52,7 @@ pub fn lease(tx: &mut Tx<'_>, request: &WindowRequest) -> Result<WindowLease, Fa
 pub fn give_back(tx: &mut Tx<'_>, digest: &[u8; 32], calls: u32) -> Result<(), Fault> {
     let sql = "UPDATE rate_window SET used = used - $1 WHERE digest = $2 AND used >= $1 \
                AND ends_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-    tx.execute(sql, &[i64::from(calls).into(), digest.into()]).map(|_| ())
+    tx.execute_later(sql, &[i64::from(calls).into(), digest.into()])
 }
 
 /// Deletes windows that ended before a time; returns how many.

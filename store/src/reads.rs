@@ -22,7 +22,7 @@ pub fn record_reads(tx: &mut Tx<'_>, app: AppId, day: i64, posts: &[PostId]) -> 
     }
     let sql = "INSERT INTO app_read (app_id, day, posts) VALUES ($1, $2, $3) \
                ON CONFLICT (app_id, day) DO UPDATE SET posts = app_read.posts + excluded.posts";
-    tx.execute(sql, &[app.into(), day.into(), new.into()]).map(|_| ())
+    tx.execute_later(sql, &[app.into(), day.into(), new.into()])
 }
 
 /// Pairs of day and number of posts, from a day on, oldest first.

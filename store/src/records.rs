@@ -87,7 +87,7 @@ pub fn update(tx: &mut Tx<'_>, kind: &str, row: &RecordRow) -> Result<(), Fault>
 /// Deletes the row.
 pub fn delete(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM ads_record WHERE kind = $1 AND id = $2";
-    tx.execute(sql, &[kind.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[kind.into(), id.into()])
 }
 
 /// Records whose indexed field has a value, oldest first; with `shown`, only listed ones.

@@ -70,7 +70,7 @@ pub fn list_running(tx: &mut Tx<'_>) -> Result<Vec<Replay>, Fault> {
 
 pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM replay WHERE webhook_id = $1";
-    tx.execute(sql, &[webhook_id.into()]).map(|_| ())
+    tx.execute_later(sql, &[webhook_id.into()])
 }
 
 /// Newest first.

@@ -94,7 +94,7 @@ pub fn mark_exchanged(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault>
 /// Denies what a user approved for an app and that was not exchanged yet.
 pub fn revoke_approved(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Fault> {
     let sql = "UPDATE oauth1_request SET state = 2 WHERE user_id = $1 AND app_id = $2 AND state = 1";
-    tx.execute(sql, &[user.into(), app.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.into(), app.into()])
 }
 
 /// Deletes at most `limit` request tokens that expired before a time; returns how many.

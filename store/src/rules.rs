@@ -89,5 +89,5 @@ pub fn delete(tx: &mut Tx<'_>, app: AppId, product: StreamProduct, id: i64) -> R
 }
 
 pub fn delete_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<(), Fault> {
-    tx.execute("DELETE FROM rule WHERE app_id = $1", &[app.into()]).map(|_| ())
+    tx.execute_later("DELETE FROM rule WHERE app_id = $1", &[app.into()])
 }

@@ -110,7 +110,7 @@ pub fn rotate(tx: &mut Tx<'_>, old: &[u8; 32], digest: &[u8; 32], form_key: &Sec
 pub fn touch(tx: &mut Tx<'_>, id: i64, address: &str, user_agent: &str, now: Time) -> Result<(), Fault> {
     let sql = "UPDATE session SET last_seen_at = $1, address = $2, user_agent = $3 \
                WHERE id = $4 AND revoked_at IS NULL AND last_seen_at < $1";
-    tx.execute(sql, &[now.into(), address.into(), user_agent.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[now.into(), address.into(), user_agent.into(), id.into()])
 }
 
 /// Returns false if the session was already revoked.
@@ -138,9 +138,9 @@ pub fn revoke_user_tokens(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
     let args = [tx.now().into(), user.into()];
     // Locks the grants, so that flows in progress finish first and later ones see the revocation.
     let lock = "UPDATE app_grant SET used_at = $1 WHERE user_id = $2";
-    tx.execute(lock, &args)?;
+    tx.execute_later(lock, &args)?;
     for sql in ["DELETE FROM oauth2_code WHERE user_id = $1", "DELETE FROM oauth1_request WHERE user_id = $1"] {
-        tx.execute(sql, &[user.into()])?;
+        tx.execute_later(sql, &[user.into()])?;
     }
     let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL";
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL";

@@ -31,7 +31,7 @@ table! {
 /// A log reader's cursor, locked until the end of the transaction; a new reader starts at the beginning.
 pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
     let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.execute(sql, &[reader.into()])?;
+    tx.execute_later(sql, &[reader.into()])?;
     Ok(crate::event_log::find_cursor(tx, reader)?.unwrap_or(0))
 }
 
@@ -43,7 +43,7 @@ pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: Use
     let is_sole_author = i64::from(count_author_posts(tx, topic, hour, author)? == 1);
     let sql = "INSERT INTO topic_hour (hour, topic, posts, authors) VALUES ($1, $2, 1, $3) ON CONFLICT (hour, topic) \
                DO UPDATE SET posts = topic_hour.posts + 1, authors = topic_hour.authors + excluded.authors";
-    tx.execute(sql, &[hour.into(), topic.into(), is_sole_author.into()]).map(|_| ())
+    tx.execute_later(sql, &[hour.into(), topic.into(), is_sole_author.into()])
 }
 
 /// Removes a post from its topics; returns how many it had.
@@ -52,10 +52,10 @@ pub fn remove_post(tx: &mut Tx<'_>, post: PostId) -> Result<usize, Fault> {
     let rows: Vec<(String, UserId, i64)> = tx.query_rows(sql, &[post.into()])?;
     for (topic, author, hour) in &rows {
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND post_id = $2";
-        tx.execute(sql, &[topic.into(), post.into()])?;
+        tx.execute_later(sql, &[topic.into(), post.into()])?;
         let is_sole_author = i64::from(count_author_posts(tx, topic, *hour, *author)? == 0);
         let sql = "UPDATE topic_hour SET posts = posts - 1, authors = authors - $1 WHERE hour = $2 AND topic = $3";
-        tx.execute(sql, &[is_sole_author.into(), (*hour).into(), topic.into()])?;
+        tx.execute_later(sql, &[is_sole_author.into(), (*hour).into(), topic.into()])?;
     }
     Ok(rows.len())
 }
@@ -115,7 +115,7 @@ pub fn list_trends(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<TrendingTopic>, Fa
 
 /// Strongest first.
 pub fn replace_trends(tx: &mut Tx<'_>, trends: &[TrendingTopic]) -> Result<(), Fault> {
-    tx.execute("DELETE FROM trend", &[])?;
+    tx.execute_later("DELETE FROM trend", &[])?;
     for (position, trend) in (0_i64..).zip(trends) {
         insert!(tx, TrendingTopic, trend, place = position)?;
     }
@@ -130,7 +130,7 @@ pub fn prune(tx: &mut Tx<'_>, before: i64, limit: i64) -> Result<u64, Fault> {
     for (hour, topic) in &rows {
         let args = [topic.into(), (*hour).into()];
         let sql = "DELETE FROM topic_post WHERE topic = $1 AND hour = $2";
-        tx.execute(sql, &args)?;
+        tx.execute_later(sql, &args)?;
         let sql = "DELETE FROM topic_hour WHERE topic = $1 AND hour = $2";
         deleted += tx.execute(sql, &args)?;
     }

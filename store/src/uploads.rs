@@ -77,7 +77,7 @@ pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64
 pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, index: i64, size: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO upload_segment (upload_id, place, size) VALUES ($1, $2, $3) \
                ON CONFLICT (upload_id, place) DO UPDATE SET size = excluded.size";
-    tx.execute(sql, &[id.into(), index.into(), size.into()]).map(|_| ())
+    tx.execute_later(sql, &[id.into(), index.into(), size.into()])
 }
 
 /// In order.
@@ -106,7 +106,7 @@ pub fn start_processing(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_unt
 
 pub fn mark_failed(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, failure: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
-    tx.execute(sql, &[failure.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[failure.into(), id.into()])
 }
 
 /// Also extends the lease.
@@ -117,7 +117,7 @@ pub fn set_progress(
     leased_until: Time,
 ) -> Result<(), Fault> {
     let sql = "UPDATE upload SET progress = $1, leased_until = $2 WHERE id = $3 AND state = 2";
-    tx.execute(sql, &[progress.into(), leased_until.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[progress.into(), leased_until.into(), id.into()])
 }
 
 /// Claims an upload that is waiting or whose lease has expired.
@@ -141,12 +141,12 @@ pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpl
 /// Releases all leases, when no other process can hold one.
 pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
     let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) AND leased_until > 0";
-    tx.execute(sql, &[]).map(|_| ())
+    tx.execute_later(sql, &[])
 }
 
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET alt_text = $1 WHERE id = $2";
-    tx.execute(sql, &[text.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[text.into(), id.into()])
 }
 
 pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fault> {
@@ -158,7 +158,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
 /// Also deletes its segments.
 pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
     for sql in ["DELETE FROM upload_segment WHERE upload_id = $1", "DELETE FROM upload WHERE id = $1"] {
-        tx.execute(sql, &[id.into()])?;
+        tx.execute_later(sql, &[id.into()])?;
     }
     Ok(())
 }

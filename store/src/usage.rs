@@ -29,7 +29,7 @@ row! {
 pub fn add_calls(tx: &mut Tx<'_>, app: AppId, operation: &str, started: Time, calls: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO app_use (app_id, operation, started_at, calls) VALUES ($1, $2, $3, $4) ON CONFLICT (app_id, \
                operation, started_at) DO UPDATE SET calls = app_use.calls + excluded.calls";
-    tx.execute(sql, &[app.into(), operation.into(), started.into(), calls.into()]).map(|_| ())
+    tx.execute_later(sql, &[app.into(), operation.into(), started.into(), calls.into()])
 }
 
 pub fn record_credential_use(
@@ -43,7 +43,7 @@ pub fn record_credential_use(
                ON CONFLICT (app_id, kind, user_id) DO UPDATE SET last_used_at = excluded.last_used_at \
                WHERE credential_use.last_used_at < excluded.last_used_at";
     let user = user.map_or(0, UserId::get);
-    tx.execute(sql, &[app.into(), kind.into(), user.into(), at.into()]).map(|_| ())
+    tx.execute_later(sql, &[app.into(), kind.into(), user.into(), at.into()])
 }
 
 /// Windows from a time on, oldest first.

@@ -94,26 +94,26 @@ pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
                failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
-    tx.execute(sql, &[now.into(), next_at.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[now.into(), next_at.into(), id.into()])
 }
 
 /// Records a failed challenge.
 pub fn mark_check_failed(tx: &mut Tx<'_>, id: i64, problem: &str, next_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET problem = $1, check_due_at = $2 WHERE id = $3";
-    tx.execute(sql, &[problem.into(), next_at.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[problem.into(), next_at.into(), id.into()])
 }
 
 /// Makes the webhook invalid until it is challenged on demand.
 pub fn disable(tx: &mut Tx<'_>, id: i64, problem: &str) -> Result<(), Fault> {
     tx.mark_webhooks_changed();
     let sql = "UPDATE webhook SET valid = 0, problem = $1 WHERE id = $2";
-    tx.execute(sql, &[problem.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[problem.into(), id.into()])
 }
 
 /// Sets since when deliveries fail; none once they succeed again.
 pub fn set_failing(tx: &mut Tx<'_>, id: i64, since: Option<Time>) -> Result<(), Fault> {
     let sql = "UPDATE webhook SET failing_since = $1 WHERE id = $2";
-    tx.execute(sql, &[since.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[since.into(), id.into()])
 }
 
 /// Marks as deleted and removes the stream link; deliveries are pruned later.

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use base::{Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::{SqlValue, insert_new};
+use crate::db::{SqlValue, insert_new_later};
 
 pub use matching::{has_pending_matches, match_pending_members, refresh_user_keys};
 
@@ -99,7 +99,7 @@ pub fn find_key_members(
 pub fn apply_changes(tx: &mut Tx<'_>, audience: i64, changes: &AudienceMemberChanges) -> Result<(), Fault> {
     for (from, to) in &changes.merged {
         let sql = "UPDATE audience_key SET member = $1 WHERE audience_id = $2 AND member = $3";
-        tx.execute(sql, &[(*to).into(), audience.into(), (*from).into()])?;
+        tx.execute_later(sql, &[(*to).into(), audience.into(), (*from).into()])?;
     }
     let merged = changes.merged.iter().map(|(from, _)| *from);
     let gone: Vec<i64> = merged.chain(changes.removed.iter().copied()).collect();
@@ -123,7 +123,7 @@ fn remove_members(tx: &mut Tx<'_>, audience: i64, members: &[i64]) -> Result<(),
         let mut args: Vec<SqlValue<'_>> = vec![audience.into()];
         args.extend(pad_to_batch(batch).map(|member| SqlValue::Int(*member)));
         for sql in *DELETES {
-            tx.execute(sql, &args)?;
+            tx.execute_later(sql, &args)?;
         }
     }
     Ok(())
@@ -145,7 +145,7 @@ fn update_member_times(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Ti
         for batch in numbers.chunks(BATCH_SIZE) {
             let mut args: Vec<SqlValue<'_>> = vec![from.into(), until.into(), audience.into()];
             args.extend(pad_to_batch(batch).map(|member| SqlValue::Int(*member)));
-            tx.execute(*UPDATE, &args)?;
+            tx.execute_later(*UPDATE, &args)?;
         }
     }
     Ok(())
@@ -175,7 +175,7 @@ fn insert_members(tx: &mut Tx<'_>, audience: i64, members: &[(i64, Time, Time)])
         for (number, from, until) in pad_to_batch(batch) {
             args.extend([(*number).into(), (*from).into(), SqlValue::from(*until)]);
         }
-        tx.execute(*INSERT, &args)?;
+        tx.execute_later(*INSERT, &args)?;
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ fn insert_keys(tx: &mut Tx<'_>, audience: i64, keys: &[(AudienceKey, i64)]) -> R
         for (key, member) in pad_to_batch(batch) {
             args.extend([SqlValue::from(key.as_slice()), (*member).into()]);
         }
-        tx.execute(*INSERT, &args)?;
+        tx.execute_later(*INSERT, &args)?;
     }
     Ok(())
 }
@@ -258,7 +258,7 @@ pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), si
 
 pub fn set_component_audiences(tx: &mut Tx<'_>, audience: i64, parts: &[i64]) -> Result<(), Fault> {
     for part in parts {
-        insert_new!(tx, "audience_part", part_id = *part, audience_id = audience)?;
+        insert_new_later!(tx, "audience_part", part_id = *part, audience_id = audience)?;
     }
     Ok(())
 }
@@ -280,8 +280,8 @@ pub fn next_membership_change(tx: &mut Tx<'_>, audience: i64, after: Time) -> Re
 /// Marks an audience as deleted: it matches nobody, and [`prune_members`] removes its rows.
 pub fn delete(tx: &mut Tx<'_>, audience: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM audience_part WHERE audience_id = $1";
-    tx.execute(sql, &[audience.into()])?;
-    insert_new!(tx, "audience_gone", audience_id = audience).map(|_| ())
+    tx.execute_later(sql, &[audience.into()])?;
+    insert_new_later!(tx, "audience_gone", audience_id = audience)
 }
 
 /// Deletes expired members and members of deleted audiences; returns how many.
@@ -304,7 +304,7 @@ pub fn prune_members(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<u64, Faul
                 "DELETE FROM audience_key WHERE audience_id = $1",
                 "DELETE FROM audience_gone WHERE audience_id = $1",
             ] {
-                tx.execute(sql, &[gone.into()])?;
+                tx.execute_later(sql, &[gone.into()])?;
             }
             count += 1;
         }

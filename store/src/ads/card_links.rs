@@ -39,14 +39,14 @@ pub fn list_by_cards(tx: &mut Tx<'_>, cards: &[i64]) -> Result<Vec<CardLink>, Fa
 /// Replaces the destinations of a card. Former links stay resolvable.
 pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestination<'_>]) -> Result<(), Fault> {
     let sql = "UPDATE card_link SET place = 0 WHERE card_id = $1 AND place > 0";
-    tx.execute(sql, &[card.into()])?;
+    tx.execute_later(sql, &[card.into()])?;
     for (position, destination) in (1_i64..).zip(destinations) {
         let known = "SELECT id FROM card_link WHERE card_id = $1 AND url = $2";
         let known: Option<i64> = tx.query_row(known, &[card.into(), destination.url.into()])?;
         if let Some(id) = known {
             let sql = "UPDATE card_link SET title = $1, media_key = $2, place = $3 WHERE id = $4";
             let args = [destination.title.into(), destination.media_key.into(), position.into(), id.into()];
-            tx.execute(sql, &args)?;
+            tx.execute_later(sql, &args)?;
             continue;
         }
         let id: Id<()> = tx.next_id();
@@ -68,5 +68,5 @@ pub fn set_destinations(tx: &mut Tx<'_>, card: i64, destinations: &[CardDestinat
 /// Deletes every link of a deleted card.
 pub fn remove_links(tx: &mut Tx<'_>, card: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM card_link WHERE card_id = $1";
-    tx.execute(sql, &[card.into()]).map(|_| ())
+    tx.execute_later(sql, &[card.into()])
 }

@@ -21,7 +21,7 @@ pub fn upsert(tx: &mut Tx<'_>, option: &TargetingOption) -> Result<(), Fault> {
     let sql = "INSERT INTO ads_option (kind, value, name, details) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, value) \
                DO UPDATE SET name = excluded.name, details = excluded.details";
     let args = [(&option.kind).into(), (&option.value).into(), (&option.name).into(), (&option.details).into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Returns false if there is none.

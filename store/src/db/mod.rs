@@ -18,7 +18,9 @@ pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub use query_limits::{QueryLimits, assign_queries_to_user, count_round_trips, limit_queries};
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
-pub(crate) use sql::{SqlText, as_text, insert, insert_new, insert_with, select, sql, statement, trim_list, update};
+pub(crate) use sql::{
+    SqlText, as_text, insert, insert_new, insert_new_later, insert_with, select, sql, statement, trim_list, update,
+};
 pub use tx::Tx;
 pub(crate) use value::{SqlValue, stored_enum};
 

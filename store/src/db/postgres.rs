@@ -5,9 +5,11 @@ mod client;
 mod job_queue;
 mod listener;
 mod node_lease;
+mod pipeline;
 mod pool;
 mod server_checks;
 mod session;
+mod set_inserts;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -23,12 +25,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Fault;
-use futures_util::future::join;
 use lru::LruCache;
 use tokio_postgres::config::LoadBalanceHosts;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::{Error, Row, Statement};
 
 use super::query_limits::{JobControl, RowBudget};
 use super::rows::RowCells;
@@ -38,7 +39,9 @@ use crate::nodes::{NodeIdentity, lease_lost};
 use client::{PostgresClient, WaitError};
 pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
 use node_lease::{commit_sql, is_lease_lost};
+use pipeline::{PipelineError, PrefetchedRows, SentStatement};
 use session::SessionLimits;
+use set_inserts::PendingInserts;
 pub(crate) use tls::ConnectionTarget;
 
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
@@ -59,6 +62,11 @@ pub(crate) struct PostgresConnection {
     unsent: String,
     /// Where the beginning of the transaction stands in it; none once it was sent.
     unsent_begin: Option<usize>,
+    /// In the order in which they were sent. Their answers were not waited for yet.
+    in_flight: Vec<SentStatement>,
+    prefetched: Vec<PrefetchedRows>,
+    /// Sent before any other statement.
+    inserts: PendingInserts,
     /// Whether the last job may have been committed.
     has_sent_commit: bool,
     /// The request's job that it runs.
@@ -108,6 +116,9 @@ impl PostgresConnection {
             statements: LruCache::new(STATEMENT_CACHE_SIZE),
             unsent: String::new(),
             unsent_begin: None,
+            in_flight: Vec::new(),
+            prefetched: Vec::new(),
+            inserts: PendingInserts::default(),
             has_sent_commit: false,
             control: None,
             transaction: TransactionState::Autocommit,
@@ -120,18 +131,10 @@ impl PostgresConnection {
     /// Waits for the answer to a statement, which is sent after those that are unsent.
     fn run<T>(&mut self, sql: &str, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Fault> {
         let limit = self.time_limit()?;
-        let unsent = std::mem::take(&mut self.unsent);
-        self.unsent_begin = None;
-        let client = Arc::clone(&self.client.client);
-        let answer = self.client.wait(limit, async {
-            if unsent.is_empty() {
-                return answer.await;
-            }
-            // Sent in this order, and answered in one round trip.
-            let (begun, answer) = join(client.batch_execute(&unsent), answer).await;
-            begun.and(answer)
-        });
-        answer.map_err(|error| self.statement_fault(sql, error))
+        self.wait_for_all(limit, answer).map_err(|error| match error {
+            PipelineError::Earlier(fault) => fault,
+            PipelineError::Own(error) => self.statement_fault(sql, error),
+        })
     }
 
     /// Fails if nobody waits for the statement any more.
@@ -162,6 +165,13 @@ impl PostgresConnection {
         }
     }
 
+    /// Of a statement whose answer was not waited for. If it broke a unique index, another transaction has inserted the
+    /// row since this one looked for it.
+    fn deferred_fault(&mut self, sql: &str, error: Error) -> Fault {
+        self.had_conflict |= error.code() == Some(&SqlState::UNIQUE_VIOLATION);
+        self.statement_fault(sql, WaitError::Server(error))
+    }
+
     fn prepare_cached(&mut self, sql: &str) -> Result<Statement, Fault> {
         match self.transaction {
             TransactionState::SingleStatement { has_run: true } | TransactionState::NeedsSnapshot => {
@@ -187,8 +197,13 @@ impl PostgresConnection {
         &mut self,
         sql: &str,
         args: &[SqlValue<'_>],
-        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
+        self.send_inserts()?;
+        self.forget_before(sql);
+        if self.read_prefetched(sql, None, args, &mut read)? {
+            return Ok(());
+        }
         let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
         self.run_query(sql, &statement, &args, read)
@@ -201,6 +216,13 @@ impl PostgresConnection {
         more: &[SqlValue<'_>],
         read: &mut dyn FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        self.send_inserts()?;
+        if self.read_prefetched(sql, Some(keys), more, read)? {
+            return Ok(());
+        }
         let sql = &sql.replacen("= $1", "= ANY($1)", 1);
         let statement = self.prepare_cached(sql)?;
         let mut args: Vec<&(dyn ToSql + Sync)> = vec![&keys];
@@ -213,20 +235,16 @@ impl PostgresConnection {
         sql: &str,
         statement: &Statement,
         args: &[&(dyn ToSql + Sync)],
-        mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+        read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
     ) -> Result<(), Fault> {
         let client = Arc::clone(&self.client.client);
         let rows = self.run(sql, client.query(statement, args))?;
-        RowBudget::start_statement().count_rows(rows.len(), sql)?;
-        for row in &rows {
-            if !read(&mut RowCells::new(&SqlRow::Postgres(row)))? {
-                break;
-            }
-        }
-        Ok(())
+        read_rows(sql, rows.iter(), read)
     }
 
     pub(crate) fn exec(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<u64, Fault> {
+        self.forget_prefetched();
+        self.send_inserts()?;
         let statement = self.prepare_cached(sql)?;
         let args = to_sql_params(args);
         let client = Arc::clone(&self.client.client);
@@ -259,6 +277,7 @@ impl PostgresConnection {
 
     /// Fails if nothing was committed, or if that is unknown because the answer was lost.
     fn commit(&mut self, node: Option<NodeIdentity>) -> Result<(), Fault> {
+        self.send_inserts()?;
         if !self.has_begun() {
             return Ok(());
         }
@@ -267,19 +286,28 @@ impl PostgresConnection {
         }
         let limit = self.time_limit()? + COMMIT_GRACE;
         self.has_sent_commit = true;
-        let client: Arc<Client> = Arc::clone(&self.client.client);
+        let client = Arc::clone(&self.client.client);
         let sql = commit_sql(node);
-        let committed = self.client.wait(limit, client.batch_execute(&sql));
-        committed
-            .map_err(|error| if is_lease_lost(&error) { lease_lost() } else { self.statement_fault("COMMIT", error) })
+        // If a statement failed that was sent before, the server rolls back.
+        let committed = self.wait_for_all(limit, client.batch_execute(&sql));
+        self.forget_pipeline();
+        committed.map_err(|error| match error {
+            PipelineError::Earlier(fault) => fault,
+            PipelineError::Own(error) if is_lease_lost(&error) => lease_lost(),
+            PipelineError::Own(error) => self.statement_fault("COMMIT", error),
+        })
     }
 
     fn roll_back(&mut self) -> Result<(), Fault> {
-        if self.has_begun() { self.batch_execute("ROLLBACK") } else { Ok(()) }
+        self.inserts.clear();
+        let ended = if self.has_begun() { self.batch_execute("ROLLBACK") } else { Ok(()) };
+        self.forget_pipeline();
+        ended
     }
 
     /// Ends a read's transaction.
     fn commit_with_next(&mut self) {
+        self.forget_pipeline();
         if self.has_begun() {
             self.unsent.push_str("COMMIT; ");
         }
@@ -294,6 +322,20 @@ impl PostgresConnection {
         let client = Arc::clone(&self.client.client);
         self.run(sql, client.batch_execute(sql))
     }
+}
+
+fn read_rows<'r>(
+    sql: &str,
+    rows: impl Iterator<Item = &'r Row> + Clone,
+    mut read: impl FnMut(&mut RowCells<'_, '_, '_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    RowBudget::start_statement().count_rows(rows.clone().count(), sql)?;
+    for row in rows {
+        if !read(&mut RowCells::new(&SqlRow::Postgres(row)))? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn nobody_waits() -> Fault {

@@ -126,7 +126,7 @@ macro_rules! select {
 /// columns: `insert!(tx, Row, &row, column = value, …)`.
 macro_rules! insert {
     ($($insert:tt)+) => {
-        $crate::db::insert_with!("", $($insert)+).map(|_| ())
+        $crate::db::insert_with!(@execute_later, "", $($insert)+)
     };
 }
 
@@ -137,14 +137,21 @@ macro_rules! insert_new {
     };
 }
 
+/// As [`insert_new`], if it does not matter whether there was a row.
+macro_rules! insert_new_later {
+    ($($insert:tt)+) => {
+        $crate::db::insert_with!(@execute_later, " ON CONFLICT DO NOTHING", $($insert)+)
+    };
+}
+
 /// As [`insert`], with the end of the statement first; returns the number of affected rows.
 macro_rules! insert_with {
-    ($tail:expr, $tx:expr, $table:literal, $($column:ident = $value:expr),+ $(,)?) => {{
+    (@$execute:ident, $tail:expr, $tx:expr, $table:literal, $($column:ident = $value:expr),+ $(,)?) => {{
         let sql = $crate::db::statement!(insert($table, [&[$(stringify!($column)),+], &[]], $tail));
         let values = [$($crate::db::SqlValue::from($value)),+];
-        $tx.execute(sql, &values)
+        $tx.$execute(sql, &values)
     }};
-    ($tail:expr, $tx:expr, $row:ident, $value:expr $(, $column:ident = $more:expr)* $(,)?) => {{
+    (@$execute:ident, $tail:expr, $tx:expr, $row:ident, $value:expr $(, $column:ident = $more:expr)* $(,)?) => {{
         let sql = $crate::db::statement!(insert(
             <$row as $crate::db::DeclaredRow>::TABLE,
             [<$row as $crate::db::InsertableRow>::INSERTED, &[$(stringify!($column)),*]],
@@ -152,8 +159,11 @@ macro_rules! insert_with {
         ));
         let more: &[$crate::db::SqlValue<'_>] = &[$($more.into()),*];
         let values = [$crate::db::InsertableRow::to_values($value).as_slice(), more].concat();
-        $tx.execute(sql, &values)
+        $tx.$execute(sql, &values)
     }};
+    ($tail:expr, $($insert:tt)+) => {
+        $crate::db::insert_with!(@execute, $tail, $($insert)+)
+    };
 }
 
 /// Updates the columns of some fields of a struct, and further ones, in the rows with these keys.
@@ -172,8 +182,8 @@ macro_rules! update {
             $($($crate::db::SqlValue::from($value),)*)?
             $($crate::db::SqlValue::from($id)),+
         ];
-        $tx.execute(sql, &values).map(|_| ())
+        $tx.execute_later(sql, &values)
     }};
 }
 
-pub(crate) use {insert, insert_new, insert_with, select, sql, statement, update};
+pub(crate) use {insert, insert_new, insert_new_later, insert_with, select, sql, statement, update};

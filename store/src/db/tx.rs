@@ -165,10 +165,7 @@ impl<'c> Tx<'c> {
 
     /// Runs a `SELECT … FOR UPDATE`. A no-op on SQLite, which has a single writer.
     pub(crate) fn lock_row(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
-        if self.is_shared() {
-            self.row_exists(sql, args)?;
-        }
-        Ok(())
+        if self.is_shared() { self.execute_later(sql, args) } else { Ok(()) }
     }
 
     /// Waits for the lock with the next statement. A no-op on SQLite, which has a single writer.
@@ -227,6 +224,44 @@ impl<'c> Tx<'c> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args),
             EngineConnection::Postgres(conn) => conn.exec(sql, args),
+        }
+    }
+
+    /// As [`Tx::execute`], if the number does not matter. PostgreSQL gets the statement together with the next one, whose
+    /// caller learns of a failure, or with the commit.
+    pub(crate) fn execute_later(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
+        match &mut self.conn {
+            EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args).map(|_| ()),
+            EngineConnection::Postgres(conn) => conn.exec_later(sql, args),
+        }
+    }
+
+    /// Announces a query that will be run, so that PostgreSQL gets several together. A write before it undoes this. Does
+    /// nothing on SQLite.
+    pub(crate) fn prefetch(&mut self, sql: &str, args: &[SqlValue<'_>]) -> Result<(), Fault> {
+        match &mut self.conn {
+            EngineConnection::Sqlite(_) => Ok(()),
+            EngineConnection::Postgres(conn) => conn.prefetch(sql, args),
+        }
+    }
+
+    /// As [`Tx::prefetch`], for a query of [`Tx::query_by_keys`] whose first column is the key: the keys are those that
+    /// another query (of `= ANY($1)`) selects for other keys. They must be told to [`Tx::set_prefetched_keys`].
+    pub(crate) fn prefetch_by_keys(
+        &mut self,
+        sql: &str,
+        keys: (&str, &[i64]),
+        more: &[SqlValue<'_>],
+    ) -> Result<(), Fault> {
+        match &mut self.conn {
+            EngineConnection::Sqlite(_) => Ok(()),
+            EngineConnection::Postgres(conn) => conn.prefetch_by_keys(sql, keys, more),
+        }
+    }
+
+    pub(crate) fn set_prefetched_keys(&mut self, keys: &[i64]) {
+        if let EngineConnection::Postgres(conn) = &mut self.conn {
+            conn.set_prefetched_keys(keys);
         }
     }
 

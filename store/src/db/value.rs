@@ -15,6 +15,8 @@ pub(crate) enum SqlValue<'a> {
     Bytes(&'a [u8]),
     /// Stored as a text.
     List(&'a dyn ValueList),
+    /// An array, which only PostgreSQL has.
+    Keys(&'a [i64]),
 }
 
 /// Values that one column stores as a comma-separated text.
@@ -64,6 +66,7 @@ impl rusqlite::ToSql for SqlValue<'_> {
         use rusqlite::types::ValueRef;
         Ok(rusqlite::types::ToSqlOutput::Borrowed(match *self {
             Self::List(list) => return Ok(list.join().into()),
+            Self::Keys(_) => return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no arrays".into())),
             Self::Null => ValueRef::Null,
             Self::Int(value) => ValueRef::Integer(value),
             Self::Text(value) => ValueRef::Text(value.as_bytes()),
@@ -81,6 +84,65 @@ impl ToSql for SqlValue<'_> {
             Self::Text(value) => value.to_sql(ty, out),
             Self::Bytes(value) => value.to_sql(ty, out),
             Self::List(list) => list.join().to_sql(ty, out),
+            Self::Keys(keys) => keys.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// An argument of a statement that is sent later.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OwnedValue {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+    /// Of a query for several keys.
+    Keys(Vec<i64>),
+    /// The values of several rows.
+    Column(Vec<OwnedValue>),
+}
+
+impl OwnedValue {
+    /// Bytes.
+    pub(super) const fn size(&self) -> usize {
+        match self {
+            Self::Null | Self::Int(_) => 8,
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Keys(keys) => keys.len() * 8,
+            Self::Column(values) => values.len() * 8,
+        }
+    }
+}
+
+impl From<&SqlValue<'_>> for OwnedValue {
+    fn from(value: &SqlValue<'_>) -> Self {
+        match *value {
+            SqlValue::Null => Self::Null,
+            SqlValue::Int(value) => Self::Int(value),
+            SqlValue::Text(value) => Self::Text(value.to_owned()),
+            SqlValue::Bytes(value) => Self::Bytes(value.to_owned()),
+            SqlValue::List(list) => Self::Text(list.join()),
+            SqlValue::Keys(keys) => Self::Keys(keys.to_vec()),
+        }
+    }
+}
+
+impl ToSql for OwnedValue {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) => SqlValue::Int(*value).to_sql(ty, out),
+            Self::Text(value) => value.to_sql(ty, out),
+            Self::Bytes(value) => value.to_sql(ty, out),
+            Self::Keys(keys) => keys.to_sql(ty, out),
+            Self::Column(values) => values.to_sql(ty, out),
         }
     }
 

@@ -62,7 +62,7 @@ pub fn record_auction(tx: &mut Tx<'_>, bids: &[AuctionBid]) -> Result<(), Fault>
     // A fixed order, so that concurrent transactions do not deadlock.
     for ((item, step), (entered, won, highest)) in rows {
         let args = [item, hour, step, entered, won, highest].map(Into::into);
-        tx.execute(sql, &args)?;
+        tx.execute_later(sql, &args)?;
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     }
     for (post, impressions) in &post_impressions {
         let sql = "UPDATE post SET impression_count = impression_count + $1 WHERE id = $2";
-        tx.execute(sql, &[(*impressions).into(), (*post).into()])?;
+        tx.execute_later(sql, &[(*impressions).into(), (*post).into()])?;
     }
     Ok(())
 }
@@ -128,14 +128,14 @@ fn add_hourly_sums(tx: &mut Tx<'_>, key: [i64; 4], sums: &MetricSums) -> Result<
     static SQL: LazyLock<String> =
         LazyLock::new(|| upsert_sums_sql("ad_hour", "entity, entity_id, hour, placement", 4));
     let args: Vec<SqlValue<'_>> = key.iter().chain(&sums.0).map(|n| (*n).into()).collect();
-    tx.execute(&SQL, &args).map(|_| ())
+    tx.execute_later(&SQL, &args)
 }
 
 fn add_total_sums(tx: &mut Tx<'_>, key: [i64; 2], sums: &MetricSums) -> Result<(), Fault> {
     static SQL: LazyLock<String> = LazyLock::new(|| upsert_sums_sql("ad_total", "entity, entity_id, owed", 3));
     let numbers = key.iter().chain(&[0]).chain(&sums.0);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();
-    tx.execute(&SQL, &args).map(|_| ())
+    tx.execute_later(&SQL, &args)
 }
 
 fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityTimes) -> Result<(), Fault> {
@@ -147,12 +147,12 @@ fn add_activity(tx: &mut Tx<'_>, key: [i64; 4], (first, last, places): ActivityT
     let times = [first, last, places];
     let numbers = key.iter().chain(&times);
     let args: Vec<SqlValue<'_>> = numbers.map(|n| (*n).into()).collect();
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Sets the uncharged fraction of a line item's impressions, in thousandths of a micro.
 pub fn set_owed(tx: &mut Tx<'_>, line_item: i64, thousandths: i64) -> Result<(), Fault> {
     let sql = "UPDATE ad_total SET owed = $1 WHERE entity = $2 AND entity_id = $3";
     let args = [thousandths.into(), AdEntity::LineItem.to_number().into(), line_item.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }

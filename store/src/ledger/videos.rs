@@ -8,7 +8,7 @@ pub fn record_video_ad(tx: &mut Tx<'_>, post: PostId, at: Time) -> Result<(), Fa
     let sql = "INSERT INTO ad_video (author_id, post_id, shown_at) SELECT author_id, id, $1 FROM post WHERE id = $2 \
                ON CONFLICT (author_id, post_id) DO UPDATE SET shown_at = \
                CASE WHEN excluded.shown_at > ad_video.shown_at THEN excluded.shown_at ELSE ad_video.shown_at END";
-    tx.execute(sql, &[at.into(), post.into()]).map(|_| ())
+    tx.execute_later(sql, &[at.into(), post.into()])
 }
 
 /// The number of an author's videos that were preceded by an ad since a time.

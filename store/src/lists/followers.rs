@@ -62,10 +62,10 @@ pub fn list_pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<i64>, Fault> {
 
 /// Removes all followers, and all pins except the owner's.
 pub(super) fn remove_all_followers(tx: &mut Tx<'_>, list: i64, owner: UserId) -> Result<(), Fault> {
-    tx.execute("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
+    tx.execute_later("DELETE FROM list_follow WHERE list_id = $1", &[list.into()])?;
     let sql = "UPDATE list SET follower_count = 0 WHERE id = $1";
-    tx.execute(sql, &[list.into()])?;
+    tx.execute_later(sql, &[list.into()])?;
     counters::clear(tx, [SharedCounter::ListFollowers; 3], list)?;
     let sql = "DELETE FROM list_pin WHERE list_id = $1 AND user_id <> $2";
-    tx.execute(sql, &[list.into(), owner.into()]).map(|_| ())
+    tx.execute_later(sql, &[list.into(), owner.into()])
 }

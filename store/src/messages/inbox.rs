@@ -83,7 +83,7 @@ pub fn remove_copy(tx: &mut Tx<'_>, user: UserId, event: &MessageEvent) -> Resul
         return Ok(false);
     }
     let sql = "UPDATE dm_event SET copies = copies - 1 WHERE id = $1";
-    tx.execute(sql, &[event.id.into()])?;
+    tx.execute_later(sql, &[event.id.into()])?;
     delete_if_unreferenced(tx, event.id)?;
     Ok(true)
 }
@@ -94,7 +94,7 @@ fn delete_if_unreferenced(tx: &mut Tx<'_>, event: i64) -> Result<(), Fault> {
     let Some(media) = tx.query_row::<Option<_>>(sql, &[event.into()])? else {
         return Ok(());
     };
-    tx.execute("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
+    tx.execute_later("DELETE FROM dm_event WHERE id = $1", &[event.into()])?;
     let now = tx.now();
     media.map_or(Ok(()), |media| crate::media::remove_message_use(tx, media, now))
 }
@@ -109,11 +109,11 @@ pub fn remove_participant(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> R
     }
     let sql = "UPDATE dm_event SET copies = copies - 1 WHERE id IN \
                (SELECT event_id FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2)";
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     let sql = "SELECT e.id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
                WHERE i.user_id = $1 AND i.conversation_id = $2 AND e.copies <= 0";
     let unreferenced = tx.query_rows(sql, &args)?;
     let sql = "DELETE FROM dm_inbox WHERE user_id = $1 AND conversation_id = $2";
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     unreferenced.into_iter().try_for_each(|event| delete_if_unreferenced(tx, event)).map(|()| true)
 }

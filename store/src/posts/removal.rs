@@ -51,7 +51,7 @@ pub fn delete(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<(PostId, UserId)>, Fau
     add_to_author_counts(tx, post, -1)?;
     let sql = "UPDATE users SET most_recent_post_id = (SELECT MAX(id) FROM post WHERE author_id = $1 AND state = 0 \
                AND nullcast = 0) WHERE id = $1";
-    tx.execute(sql, &[post.author_id.into()])?;
+    tx.execute_later(sql, &[post.author_id.into()])?;
     Ok(deleted)
 }
 
@@ -84,7 +84,7 @@ const DELETE_REPOST_EDGES: &[&str] =
 
 fn execute_all(tx: &mut Tx<'_>, statements: &[&'static str], post: PostId) -> Result<(), Fault> {
     let mut statements = statements.iter();
-    statements.try_for_each(|sql| tx.execute(sql, &[post.into()]).map(|_| ()))
+    statements.try_for_each(|sql| tx.execute_later(sql, &[post.into()]))
 }
 
 /// Updates counters of the authors of a post's reposts. Each has at most one public and one nullcast repost.
@@ -108,7 +108,7 @@ fn delete_reposts(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<(PostId, UserId)>
         execute_all(tx, UPDATE_REPOST_AUTHORS, post)?;
         let sql = concat!(blank!(), " repost_of_id = $2 AND state = 0");
         let now = tx.now();
-        tx.execute(sql, &[now.into(), post.into()])?;
+        tx.execute_later(sql, &[now.into(), post.into()])?;
     }
     Ok(reposts)
 }

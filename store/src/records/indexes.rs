@@ -112,12 +112,12 @@ pub fn sync_indexes(tx: &mut Tx<'_>, indexes: &[RecordIndex]) -> Result<(), Faul
     let kept = names.len();
     for index in indexes {
         if !names.contains(&index.name()) {
-            tx.execute(&index.create_sql(), &[])?;
+            tx.execute_later(&index.create_sql(), &[])?;
             names.push(index.name());
         }
     }
     for name in over {
-        tx.execute(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
+        tx.execute_later(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
     }
     if before != kept || names.len() != kept {
         meta::set(tx, INDEXES_KEY, &names.join(" "))?;

@@ -42,7 +42,7 @@ pub fn add_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -> R
     let id = tx.next_id::<()>();
     let added = insert_new!(tx, "space_part", space_id = space, role = role.to_number(), user_id = user, id = id)?;
     if let Some(counter) = role.counter_sql().filter(|_| added) {
-        tx.execute(counter, &[1_i64.into(), space.into()])?;
+        tx.execute_later(counter, &[1_i64.into(), space.into()])?;
     }
     Ok(added)
 }
@@ -52,7 +52,7 @@ pub fn remove_role(tx: &mut Tx<'_>, space: i64, role: SpaceRole, user: UserId) -
     let sql = "DELETE FROM space_part WHERE space_id = $1 AND role = $2 AND user_id = $3";
     let removed = tx.execute(sql, &[space.into(), role.to_number().into(), user.into()])? > 0;
     if let Some(counter) = role.counter_sql().filter(|_| removed) {
-        tx.execute(counter, &[(-1_i64).into(), space.into()])?;
+        tx.execute_later(counter, &[(-1_i64).into(), space.into()])?;
     }
     Ok(removed)
 }

@@ -4,7 +4,7 @@ use base::Fault;
 
 use super::SpaceState;
 use crate::Tx;
-use crate::db::insert_new;
+use crate::db::insert_new_later;
 
 /// Candidates per query.
 const BATCH_SIZE: i64 = 500;
@@ -15,14 +15,14 @@ const MAX_BATCHES: usize = 20;
 pub fn index_words(tx: &mut Tx<'_>, space: i64, state: SpaceState, words: &[String]) -> Result<(), Fault> {
     remove_words(tx, space)?;
     for word in words {
-        insert_new!(tx, "space_word", word = word, state = state.to_number(), space_id = space)?;
+        insert_new_later!(tx, "space_word", word = word, state = state.to_number(), space_id = space)?;
     }
     Ok(())
 }
 
 pub fn remove_words(tx: &mut Tx<'_>, space: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM space_word WHERE space_id = $1";
-    tx.execute(sql, &[space.into()]).map(|_| ())
+    tx.execute_later(sql, &[space.into()])
 }
 
 /// Ids of the spaces in a state whose titles contain all words, newest first.

@@ -3,7 +3,7 @@
 use base::Fault;
 
 use crate::Tx;
-use crate::db::{insert_new, row, select};
+use crate::db::{insert_new_later, row, select};
 use crate::exports::IdPair;
 
 row! {
@@ -18,13 +18,13 @@ row! {
 
 pub fn find_or_insert_topic(tx: &mut Tx<'_>, name: &str) -> Result<SpaceTopic, Fault> {
     let id = tx.next_id::<()>();
-    insert_new!(tx, "space_topic", id = id, name = name)?;
+    insert_new_later!(tx, "space_topic", id = id, name = name)?;
     let sql = select!(SpaceTopic, "WHERE name = $1");
     tx.query_row(sql, &[name.into()])?.ok_or_else(|| Fault::new("a topic that was just inserted is missing"))
 }
 
 pub fn add_topic(tx: &mut Tx<'_>, space: i64, topic: i64) -> Result<(), Fault> {
-    insert_new!(tx, "space_subject", space_id = space, topic_id = topic).map(|_| ())
+    insert_new_later!(tx, "space_subject", space_id = space, topic_id = topic)
 }
 
 /// Pairs of space and topic, sorted.

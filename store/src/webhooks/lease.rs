@@ -24,7 +24,7 @@ pub fn list_leases(tx: &mut Tx<'_>, incarnation: i64) -> Result<Vec<i64>, Fault>
 
 pub fn release_lease(tx: &mut Tx<'_>, webhook_id: i64, incarnation: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM webhook_lease WHERE webhook_id = $1 AND incarnation = $2";
-    tx.execute(sql, &[webhook_id.into(), incarnation.into()]).map(|_| ())
+    tx.execute_later(sql, &[webhook_id.into(), incarnation.into()])
 }
 
 /// Releases all leases of a node, at its shutdown.
@@ -33,5 +33,5 @@ pub fn release_node_leases(tx: &mut Tx<'_>, incarnation: i64) -> Result<(), Faul
         return Ok(());
     }
     let sql = "DELETE FROM webhook_lease WHERE incarnation = $1";
-    tx.execute(sql, &[incarnation.into()]).map(|_| ())
+    tx.execute_later(sql, &[incarnation.into()])
 }

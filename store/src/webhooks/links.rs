@@ -22,7 +22,7 @@ pub fn link_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId, fields: &str) -
     let sql = "INSERT INTO stream_link (webhook_id, app_id, fields, created_at) \
                VALUES ($1, $2, $3, $4) ON CONFLICT (webhook_id) DO UPDATE SET fields = excluded.fields";
     let args = [webhook_id.into(), app.into(), fields.into(), now.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Returns false if there is none.
@@ -33,7 +33,7 @@ pub fn unlink_stream(tx: &mut Tx<'_>, webhook_id: i64, app: AppId) -> Result<boo
 
 pub(super) fn delete_webhook_links(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> {
     let sql = "DELETE FROM stream_link WHERE webhook_id = $1";
-    tx.execute(sql, &[webhook_id.into()]).map(|_| ())
+    tx.execute_later(sql, &[webhook_id.into()])
 }
 
 pub fn stream_links(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamLink>, Fault> {

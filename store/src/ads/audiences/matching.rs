@@ -7,7 +7,7 @@ use base::{Fault, UserId};
 
 use super::{AudienceKey, AudienceKeyKind};
 use crate::Tx;
-use crate::db::{insert_new, row, select, sql};
+use crate::db::{insert_new_later, row, select, sql};
 use crate::users::UserState;
 
 /// Serializes matching until the end of the transaction.
@@ -41,16 +41,16 @@ pub fn match_pending_members(tx: &mut Tx<'_>, audience: i64, limit: i64) -> Resu
     let args = [audience.into(), last.into()];
     let sql = "DELETE FROM audience_user WHERE audience_id = $1 AND member IN (SELECT number FROM \
                audience_member WHERE audience_id = $1 AND waiting = 1 AND number <= $2)";
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     // `CROSS JOIN` fixes the join order: few of an audience's members are waiting.
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
                SELECT DISTINCT found.audience_id, user_key.user_id, found.number, found.effective_at, found.expires_at \
                FROM audience_member found CROSS JOIN audience_key CROSS JOIN user_key WHERE found.audience_id = $1 \
                AND found.waiting = 1 AND found.number <= $2 AND audience_key.audience_id = found.audience_id \
                AND audience_key.member = found.number AND user_key.key = audience_key.key ON CONFLICT DO NOTHING";
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     let sql = "UPDATE audience_member SET waiting = 0 WHERE audience_id = $1 AND waiting = 1 AND number <= $2";
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     Ok(i64::try_from(waiting.len()).unwrap_or(limit) >= limit)
 }
 
@@ -108,7 +108,7 @@ pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet
             replace_user_keys(tx, *user, &before, keys, &mut affected)?;
         }
         let sql = "UPDATE users SET keyed = 1 WHERE id = $1";
-        tx.execute(sql, &[(*user).into()])?;
+        tx.execute_later(sql, &[(*user).into()])?;
     }
     Ok((users.len(), affected))
 }
@@ -122,20 +122,20 @@ fn replace_user_keys(
 ) -> Result<(), Fault> {
     for key in before.difference(keys) {
         let sql = "DELETE FROM user_key WHERE key = $1 AND user_id = $2";
-        tx.execute(sql, &[key.as_slice().into(), user.into()])?;
+        tx.execute_later(sql, &[key.as_slice().into(), user.into()])?;
     }
     for key in keys.difference(before) {
-        insert_new!(tx, "user_key", key = key.as_slice(), user_id = user)?;
+        insert_new_later!(tx, "user_key", key = key.as_slice(), user_id = user)?;
     }
     let old_members = user_memberships(tx, user)?;
     let sql = "DELETE FROM audience_user WHERE user_id = $1";
-    tx.execute(sql, &[user.into()])?;
+    tx.execute_later(sql, &[user.into()])?;
     let sql = "INSERT INTO audience_user (audience_id, user_id, member, effective_at, expires_at) \
                SELECT DISTINCT found.audience_id, user_key.user_id, found.number, found.effective_at, found.expires_at \
                FROM user_key CROSS JOIN audience_key CROSS JOIN audience_member found WHERE user_key.user_id = $1 \
                AND audience_key.key = user_key.key AND found.audience_id = audience_key.audience_id \
                AND found.number = audience_key.member ON CONFLICT DO NOTHING";
-    tx.execute(sql, &[user.into()])?;
+    tx.execute_later(sql, &[user.into()])?;
     let new_members = user_memberships(tx, user)?;
     for audience in old_members.keys().chain(new_members.keys()) {
         if old_members.get(audience) != new_members.get(audience) {

@@ -1,5 +1,7 @@
 //! On a real server, where `LOCUM_TEST_POSTGRES` names one.
 
+mod pipeline;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -60,6 +62,8 @@ fn blocking_work(
     let wait_for_release = Mutex::new(wait_for_release);
     let work = move |tx: &mut Tx<'_>| {
         first(tx)?;
+        // Statements before a query are sent with it.
+        meta::get(tx, "sent")?;
         started.send(()).unwrap();
         let _released = wait_for_release.lock().recv();
         Ok(())
