@@ -30,6 +30,10 @@ impl FollowState {
 /// users, and if either blocks the other.
 pub fn follow(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<FollowState, Error> {
     lock_user_and_target(tx, source, target)?;
+    store::users::prefetch_by_id(tx, source)?;
+    store::users::prefetch_by_id(tx, target)?;
+    graph::prefetch_exists(tx, RelationKind::Block, target, source)?;
+    follows::prefetch_exists(tx, source, target)?;
     let other = find_followable_user(tx, source, target)?;
     if follows::exists(tx, source, target)? {
         return Ok(FollowState::FOLLOWING);

@@ -12,8 +12,10 @@ use crate::{post_actions, users};
 
 /// Returns false if the user already likes the post.
 pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
+    store::users::prefetch_by_id(tx, user)?;
+    let target = post_actions::resolve_action_target(tx, user, id);
     users::find_active(tx, user)?;
-    let post = post_actions::resolve_action_target(tx, user, id)?;
+    let post = target?;
     let (author, post) = (post.author_id, post.id);
     let edge = tx.next_id::<()>().get();
     store::posts::lock_shared(tx, post);

@@ -111,7 +111,11 @@ fn load_merged_page(
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
             return Ok(TimelinePage { posts, scanned_range, more: false });
         };
-        let found = order_by_ids(&ids, posts::find_by_ids(tx, &ids)?);
+        let viewer = match source {
+            TimelineSource::Reader(reader) => Some(reader.id),
+            TimelineSource::List(_) => None,
+        };
+        let found = order_by_ids(&ids, posts::find_by_ids_with_authors(tx, &ids, viewer)?);
         let found = found.into_iter().filter(|post| is_included(post, &source, range));
         let mut found: Vec<Post> = found.collect();
         // List members are included even if the reader mutes them.

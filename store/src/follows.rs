@@ -8,9 +8,15 @@ use crate::db::insert_new;
 use crate::edges::{edge_page_query, typed_edge_page};
 use crate::posts::PageRange;
 
+const EXISTS: &str = "SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2";
+
 pub fn exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM follow WHERE source_id = $1 AND target_id = $2";
-    tx.row_exists(sql, &[source.into(), target.into()])
+    tx.row_exists(EXISTS, &[source.into(), target.into()])
+}
+
+/// Announces [`exists`], so that it is asked together with what follows.
+pub fn prefetch_exists(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<(), Fault> {
+    tx.prefetch(EXISTS, &[source.into(), target.into()])
 }
 
 pub fn filter_followed(tx: &mut Tx<'_>, source: UserId, targets: &[UserId]) -> Result<Vec<UserId>, Fault> {
@@ -59,12 +65,12 @@ fn add_to_counts(tx: &mut Tx<'_>, source: UserId, target: UserId, by: i64) -> Re
     }
     let sql = "UPDATE users SET following_count = following_count + $1, \
                following_version = following_version + 1 WHERE id = $2";
-    tx.execute(sql, &[by.into(), source.into()])?;
+    tx.execute_later(sql, &[by.into(), source.into()])?;
     // This transaction has locked the source's row, so `verified` cannot change.
     let sql = "UPDATE users SET followers_count = followers_count + $1, \
                verified_followers_count = verified_followers_count \
                + $1 * (SELECT verified FROM users WHERE id = $2) WHERE id = $3";
-    tx.execute(sql, &[by.into(), source.into(), target.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), source.into(), target.into()])
 }
 
 /// Adds to the verified follower count of everyone that `source` follows.
@@ -77,7 +83,7 @@ pub(crate) fn add_to_verified_counts(tx: &mut Tx<'_>, source: UserId, by: i64) -
     }
     let sql = "UPDATE users SET verified_followers_count = verified_followers_count + $1 \
                WHERE id IN (SELECT target_id FROM follow WHERE source_id = $2)";
-    tx.execute(sql, &[by.into(), source.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), source.into()])
 }
 
 pub fn filter_verified(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<UserId>, Fault> {

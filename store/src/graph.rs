@@ -33,6 +33,17 @@ pub fn exists(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserI
     tx.row_exists(sql, &[source.into(), target.into()])
 }
 
+/// Announces [`exists`], so that it is asked together with what follows.
+pub fn prefetch_exists(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserId) -> Result<(), Fault> {
+    let sql = relation_sql!(kind, "SELECT 1 FROM ", " WHERE source_id = $1 AND target_id = $2");
+    tx.prefetch(sql, &[source.into(), target.into()])
+}
+
+/// Announces [`filter_blockers`] with the keys that a query selects for others.
+pub(crate) fn prefetch_blockers(tx: &mut Tx<'_>, keys: (&str, &[i64]), target: UserId) -> Result<(), Fault> {
+    tx.prefetch_by_keys("SELECT source_id FROM block WHERE source_id = $1 AND target_id = $2", keys, &[target.into()])
+}
+
 /// Returns false if the relation exists.
 pub fn insert(tx: &mut Tx<'_>, kind: RelationKind, source: UserId, target: UserId, id: i64) -> Result<bool, Fault> {
     let sql =

@@ -8,6 +8,7 @@ use crate::db::{select, stored_enum, table};
 use crate::locks::{LockMode, LockedResource};
 
 pub(crate) use insertion::add_to_author_counts;
+pub(crate) use insertion::insert_row_later;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
     PageRange, PostText, count_videos_since, find_texts, list_ids_by_author, list_live_between, list_own_posts,
@@ -116,6 +117,39 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<Post>, Fault> 
     tx.query_by_ids(select!(Post, "WHERE id = $1"), ids, &[])
 }
 
+/// As [`find_by_id`]. The author, and whether they block the viewer, are asked for at the same time.
+pub fn find_by_id_with_author(tx: &mut Tx<'_>, id: PostId, viewer: Option<UserId>) -> Result<Option<Post>, Fault> {
+    // The post first: whoever sees it sees its author.
+    tx.prefetch(select!(Post, "WHERE id = $1"), &[id.into()])?;
+    prefetch_authors(tx, &[id], viewer)?;
+    let post = find_by_id(tx, id)?;
+    let author: Vec<i64> = post.iter().map(|post| post.author_id.get()).collect();
+    tx.set_prefetched_keys(&author);
+    Ok(post)
+}
+
+/// As [`find_by_ids`], in a snapshot. The authors, and who of them blocks the viewer, are asked for at the same time.
+pub fn find_by_ids_with_authors(tx: &mut Tx<'_>, ids: &[PostId], viewer: Option<UserId>) -> Result<Vec<Post>, Fault> {
+    if !tx.is_postgres() || ids.is_empty() {
+        return find_by_ids(tx, ids);
+    }
+    prefetch_authors(tx, ids, viewer)?;
+    let posts = find_by_ids(tx, ids)?;
+    let authors: Vec<i64> = posts.iter().map(|post| post.author_id.get()).collect();
+    tx.set_prefetched_keys(&authors);
+    Ok(posts)
+}
+
+fn prefetch_authors(tx: &mut Tx<'_>, posts: &[PostId], viewer: Option<UserId>) -> Result<(), Fault> {
+    if !tx.is_postgres() {
+        return Ok(());
+    }
+    let posts: Vec<i64> = posts.iter().map(|id| id.get()).collect();
+    let authors = ("SELECT author_id FROM post WHERE id = ANY($1)", posts.as_slice());
+    crate::users::prefetch_by_keys(tx, authors)?;
+    viewer.map_or(Ok(()), |viewer| crate::graph::prefetch_blockers(tx, authors, viewer))
+}
+
 /// Oldest first; empty if the post was never edited.
 pub fn list_versions(tx: &mut Tx<'_>, root: PostId) -> Result<Vec<PostId>, Fault> {
     tx.query_rows("SELECT id FROM post WHERE edit_root_id = $1 ORDER BY id", &[root.into()])
@@ -136,7 +170,7 @@ pub fn has_duplicate(tx: &mut Tx<'_>, author: UserId, fingerprint: &[u8], above:
 /// Sets or, with an empty text, removes the withheld notice.
 pub fn set_withheld(tx: &mut Tx<'_>, id: PostId, notice: &str) -> Result<(), Fault> {
     let sql = "UPDATE post SET withheld = $1 WHERE id = $2";
-    tx.execute(sql, &[notice.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[notice.into(), id.into()])
 }
 
 /// The live version of an edited post.

@@ -135,6 +135,16 @@ pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[UserId]) -> Result<Vec<User>, Fault> 
     tx.query_by_ids(select!(User, "WHERE id = $1"), ids, &[])
 }
 
+/// Announces [`find_by_id`], so that it is asked together with what follows.
+pub fn prefetch_by_id(tx: &mut Tx<'_>, id: UserId) -> Result<(), Fault> {
+    tx.prefetch(select!(User, "WHERE id = $1"), &[id.into()])
+}
+
+/// Announces [`find_by_ids`] with the keys that a query selects for others.
+pub(crate) fn prefetch_by_keys(tx: &mut Tx<'_>, keys: (&str, &[i64])) -> Result<(), Fault> {
+    tx.prefetch_by_keys(select!(User, "WHERE id = $1"), keys, &[])
+}
+
 /// Case-insensitive.
 pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>, Fault> {
     let handle = username.to_ascii_lowercase();
@@ -203,7 +213,7 @@ pub fn update(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
         if before.state != user.state {
             let sql = "UPDATE users SET state_at = $1 WHERE id = $2";
             let now = tx.now();
-            tx.execute(sql, &[now.into(), user.id.into()])?;
+            tx.execute_later(sql, &[now.into(), user.id.into()])?;
         }
     }
     if !user.protected {
@@ -228,12 +238,12 @@ fn mark_keys_outdated(tx: &mut Tx<'_>, before: &User, user: &User) -> Result<(),
         return Ok(());
     }
     let sql = "UPDATE users SET keyed = 0 WHERE id = $1";
-    tx.execute(sql, &[user.id.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.id.into()])
 }
 
 pub fn set_email(tx: &mut Tx<'_>, id: UserId, email: &str, confirmed: bool) -> Result<(), Fault> {
     let sql = "UPDATE users SET email = $1, email_confirmed = $2, keyed = 0 WHERE id = $3";
-    tx.execute(sql, &[email.into(), confirmed.into(), id.into()]).map(|_| ())
+    tx.execute_later(sql, &[email.into(), confirmed.into(), id.into()])
 }
 
 /// Empty if the user has no password.
@@ -252,15 +262,15 @@ pub fn set_password_hash(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<bool
 pub fn invalidate_followers_timelines(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 \
                WHERE id = $1 OR id IN (SELECT source_id FROM follow WHERE target_id = $1)";
-    tx.execute(sql, &[author.into()])?;
+    tx.execute_later(sql, &[author.into()])?;
     let sql = "UPDATE list SET member_version = member_version + 1 \
                WHERE id IN (SELECT list_id FROM list_member WHERE user_id = $1)";
-    tx.execute(sql, &[author.into()]).map(|_| ())
+    tx.execute_later(sql, &[author.into()])
 }
 
 pub fn invalidate_timeline(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let sql = "UPDATE users SET following_version = following_version + 1 WHERE id = $1";
-    tx.execute(sql, &[user.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.into()])
 }
 
 /// Pairs of post and user, for users with live posts.

@@ -18,7 +18,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
         let ids: Vec<PostId> = call.query_ids("ids");
         let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let found = call.read(move |tx| {
-            let found = stored::find_by_ids(tx, &ids)?;
+            let found = stored::find_by_ids_with_authors(tx, &ids, viewer.user)?;
             let lookup = LookupKeys { parameter: "ids", values: &ids };
             Ok(view::render_post_lookup(tx, viewer, found, &selection, options, lookup)?)
         });
@@ -32,7 +32,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let id: PostId = call.path_id("id")?;
         let (viewer, selection, options) = call.render_context(ObjectKind::POST);
         let found = call.read(move |tx| {
-            let found = stored::find_by_id(tx, id)?;
+            let found = stored::find_by_id_with_author(tx, id, viewer.user)?;
             let lookup = LookupKeys { parameter: "id", values: &[id] };
             Ok(view::render_post(tx, viewer, found, &selection, options, lookup)?)
         });

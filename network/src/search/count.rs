@@ -5,6 +5,7 @@ use base::{Error, Refusal};
 use store::Tx;
 
 use super::find::{PostSearchRequest, filter_matching_hits, resolve_query_names};
+use crate::visibility::Viewer;
 
 /// Posts examined if the index alone cannot decide.
 const MAX_VERIFIED_POSTS: usize = 200_000;
@@ -57,7 +58,7 @@ fn verify_hits(
     let hits = hits.ok_or_else(|| query_too_broad(request))?;
     let mut found = Vec::new();
     for batch in hits.chunks(BATCH_SIZE) {
-        let posts = filter_matching_hits(tx, &request.query, batch)?;
+        let posts = filter_matching_hits(tx, Viewer::anonymous(), &request.query, batch)?;
         found.extend(posts.iter().map(|post| SearchHit { id: post.id.get(), created_at_ms: post.created_at.ms() }));
     }
     Ok(found)

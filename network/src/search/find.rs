@@ -131,7 +131,11 @@ fn filter_visible_hits(
     is_exact: bool,
     hits: &[SearchHit],
 ) -> Result<Vec<Post>, Fault> {
-    let rows = if is_exact { load_hit_rows(tx, hits)? } else { filter_matching_hits(tx, &request.query, hits)? };
+    let rows = if is_exact {
+        load_hit_rows(tx, viewer, hits)?
+    } else {
+        filter_matching_hits(tx, viewer, &request.query, hits)?
+    };
     let mut authors: Vec<UserId> = rows.iter().map(|post| post.author_id).collect();
     authors.sort_unstable();
     authors.dedup();
@@ -146,9 +150,9 @@ fn filter_visible_hits(
 }
 
 /// In order.
-fn load_hit_rows(tx: &mut Tx<'_>, hits: &[SearchHit]) -> Result<Vec<Post>, Fault> {
+fn load_hit_rows(tx: &mut Tx<'_>, viewer: Viewer, hits: &[SearchHit]) -> Result<Vec<Post>, Fault> {
     let ids: Vec<PostId> = hits.iter().map(|hit| PostId::new(hit.id)).collect();
-    let mut rows = posts::find_by_ids(tx, &ids)?;
+    let mut rows = posts::find_by_ids_with_authors(tx, &ids, viewer.user)?;
     rows.sort_unstable_by_key(|post| Reverse(post.id));
     Ok(rows)
 }
@@ -156,11 +160,12 @@ fn load_hit_rows(tx: &mut Tx<'_>, hits: &[SearchHit]) -> Result<Vec<Post>, Fault
 /// The posts that really match, in order.
 pub(super) fn filter_matching_hits(
     tx: &mut Tx<'_>,
+    viewer: Viewer,
     query: &ParsedQuery,
     hits: &[SearchHit],
 ) -> Result<Vec<Post>, Fault> {
     let minimums = query.minimum_counters();
-    let mut rows = load_hit_rows(tx, hits)?;
+    let mut rows = load_hit_rows(tx, viewer, hits)?;
     rows.retain(|post| minimums.iter().all(|(counter, min)| counter_value(post, *counter) >= *min));
     let with_lists = !query.list_ids().is_empty();
     let facts = post_facts::load_facts_of_rows(tx, rows, with_lists)?;

@@ -44,7 +44,7 @@ impl AccessDenial {
 /// Why an actor may not act on a post; none if they may see it. Blocking the author does not prevent the actor from
 /// acting on the post.
 pub fn find_post_denial(tx: &mut Tx<'_>, actor: UserId, post: &Post) -> Result<Option<AccessDenial>, Fault> {
-    let Some(author) = users::find_by_id(tx, post.author_id)? else {
+    let Some(author) = users::find_by_ids(tx, &[post.author_id])?.pop() else {
         return Ok(Some(AccessDenial::Missing));
     };
     let mut visibilities = AuthorVisibilities::load(tx, Viewer::user(actor), Some(&author))?;
@@ -94,7 +94,7 @@ pub fn find_interactable_post(
     parameter: &'static str,
 ) -> Result<Post, Error> {
     let missing = || Error::from(Refusal::NotFound(ResourceRef::new("tweet", parameter, id)));
-    let post = posts::find_by_id(tx, id)?.ok_or_else(missing)?;
+    let post = posts::find_by_id_with_author(tx, id, Some(actor))?.ok_or_else(missing)?;
     require_post_access(tx, actor, &post, parameter)?;
     let Some(original) = post.repost_of_id else {
         return Ok(post);

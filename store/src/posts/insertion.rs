@@ -7,7 +7,7 @@ use base::{Fault, PostId, UserId};
 use super::{Post, PostState, find_by_id};
 use crate::Tx;
 use crate::counters::{self, SharedCounter};
-use crate::db::{InsertableRow, insert_new, statement, table};
+use crate::db::{InsertableRow, insert_new_later, statement, table};
 
 table! {
     #[derive(Clone, Debug, Default)]
@@ -31,18 +31,20 @@ table! {
 
 /// Also stores mentions and updates all counters; returns false if the id is taken.
 pub fn insert(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
-    if !insert_row(tx, post, details)? {
+    if tx.is_postgres() {
+        insert_row_later(tx, post, details)?;
+    } else if !insert_row(tx, post, details)? {
         return Ok(false);
     }
     if post.state != PostState::Live {
         return Ok(true);
     }
     for user in &details.mentioned {
-        insert_new!(tx, "mention", user_id = *user, post_id = post.id)?;
+        insert_new_later!(tx, "mention", user_id = *user, post_id = post.id)?;
     }
     if let Some(replaced) = details.replaces {
         let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
-        tx.execute(sql, &[post.edit_root_id.into(), replaced.into()])?;
+        tx.execute_later(sql, &[post.edit_root_id.into(), replaced.into()])?;
         // The replaced version was counted, possibly for other targets.
         if let Some(before) = find_by_id(tx, replaced)? {
             add_to_author_counts(tx, &before, -1)?;
@@ -57,6 +59,12 @@ pub fn insert(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<
 fn insert_row(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
     let sql = statement!(insert("post", [Post::INSERTED, NewPostDetails::INSERTED], " ON CONFLICT DO NOTHING"));
     Ok(tx.execute(sql, &[post.to_values(), details.to_values()].concat())? > 0)
+}
+
+/// For a post that does not exist. On PostgreSQL, the transaction is repeated if another one has inserted it since.
+pub(crate) fn insert_row_later(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<(), Fault> {
+    let sql = statement!(insert("post", [Post::INSERTED, NewPostDetails::INSERTED], ""));
+    tx.execute_later(sql, &[post.to_values(), details.to_values()].concat())
 }
 
 /// Replaces a placeholder by the real post, without mentions and counters. Likes and reposts already stored are
@@ -84,7 +92,7 @@ pub(crate) fn add_to_author_counts(tx: &mut Tx<'_>, post: &Post, by: i64) -> Res
     let newest = if by > 0 && !post.nullcast { post.id.get() } else { 0 };
     let sql = "UPDATE users SET post_count = post_count + $1, media_count = media_count + $2, most_recent_post_id = \
                CASE WHEN $3 > COALESCE(most_recent_post_id, 0) THEN $3 ELSE most_recent_post_id END WHERE id = $4";
-    tx.execute(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), media.into(), newest.into(), post.author_id.into()])
 }
 
 /// Updates the counters of the posts it replies to, quotes or reposts.
