@@ -6,16 +6,19 @@ mod posts;
 mod progress;
 mod users;
 
-pub use edges::{EdgeKind, delete_follow_between, has_follow_requests, insert_edge, insert_like, insert_mention};
+pub use edges::{
+    EdgeKind, ImportedEdges, delete_follow_between, has_follow_requests, insert_edge, insert_edges, insert_like,
+    insert_mention,
+};
 pub use merge::{absorb_placeholder, merge_accounts};
 pub use posts::{
     ImportedPostSummary, PostCounterDeltas, apply_post_deltas, complete_placeholder, find_posts, has_reposted,
-    insert_placeholder, list_replies, mark_superseded, set_conversation,
+    insert_missing_post, insert_placeholder, list_replies, list_reposts, mark_superseded, set_conversation,
 };
 pub use progress::{
     ImportProgress, claim_progress, insert_authors, invalidate_home_timelines, load_progress, set_progress,
 };
 pub use users::{
-    ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users, is_name_only, mark_name_only,
-    rename_placeholder, set_alias,
+    ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users, insert_missing_user,
+    is_name_only, list_taken_handles, mark_name_only, rename_placeholder, set_alias,
 };

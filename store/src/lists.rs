@@ -14,8 +14,8 @@ use crate::posts::PageRange;
 
 pub use followers::{follow, followed_page, follower_page, list_pinned, pin, unfollow, unpin};
 pub use members::{
-    add_member, add_member_with_id, is_member, list_all_members, list_member_ids, member_page, membership_page,
-    public_lists_of_users, remove_member,
+    add_member, add_member_with_id, add_to_member_count, is_member, list_all_members, list_member_ids, member_page,
+    membership_page, public_lists_of_users, remove_member,
 };
 
 table! {
@@ -117,7 +117,7 @@ pub fn update(tx: &mut Tx<'_>, before: &List, after: &List) -> Result<(), Fault>
     }
     members::add_to_listed_counts(tx, after.id, if after.private { -1 } else { 1 })?;
     let sql = "UPDATE list_member SET private = $1 WHERE list_id = $2";
-    tx.execute(sql, &[after.private.into(), after.id.into()])?;
+    tx.execute_later(sql, &[after.private.into(), after.id.into()])?;
     if after.private {
         followers::remove_all_followers(tx, after.id, after.owner_id)?;
     }
@@ -135,11 +135,11 @@ pub fn delete(tx: &mut Tx<'_>, list: &List) -> Result<(), Fault> {
         "DELETE FROM list_pin WHERE list_id = $1",
     ];
     for sql in steps {
-        tx.execute(sql, &[list.id.into()])?;
+        tx.execute_later(sql, &[list.id.into()])?;
     }
     let sql = "UPDATE list SET deleted_at = $1, member_count = 0, follower_count = 0, \
                member_version = member_version + 1 WHERE id = $2";
     let now = tx.now();
-    tx.execute(sql, &[now.into(), list.id.into()])?;
+    tx.execute_later(sql, &[now.into(), list.id.into()])?;
     counters::clear(tx, [SharedCounter::ListFollowers; 3], list.id)
 }

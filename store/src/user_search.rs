@@ -4,6 +4,7 @@ use base::text::people::{index_terms, term_code};
 use base::{Fault, UserId};
 
 use crate::Tx;
+use crate::db::insert_new_later;
 use crate::users::{self, User, UserState};
 
 /// Searched fields, in order of rank.
@@ -32,6 +33,12 @@ pub(crate) fn index_user(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     for (field, words) in (0..).zip(searched_words(user)) {
         rows.extend(words.iter().map(|word| (field, term_code(word))));
     }
+    if tx.is_postgres() {
+        // Of all users of an import, the words are inserted together.
+        return rows.iter().try_for_each(|(field, word)| {
+            insert_new_later!(tx, "user_word", user_id = user.id, place = *field, word = *word)
+        });
+    }
     let sql = "INSERT INTO user_word (user_id, place, word) VALUES ($1, $2, $3), ($1, $4, $5), ($1, $6, $7), ($1, $8, \
                $9), ($1, $10, $11), ($1, $12, $13), ($1, $14, $15), ($1, $16, $17) ON CONFLICT DO NOTHING";
     for batch in rows.chunks(BATCH_SIZE) {
@@ -42,14 +49,14 @@ pub(crate) fn index_user(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
             args.push((*field).into());
             args.push((*word).into());
         }
-        tx.execute(sql, &args)?;
+        tx.execute_later(sql, &args)?;
     }
     Ok(())
 }
 
 pub(crate) fn remove_user(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     let sql = "DELETE FROM user_word WHERE user_id = $1";
-    tx.execute(sql, &[user.into()]).map(|_| ())
+    tx.execute_later(sql, &[user.into()])
 }
 
 /// Indexes a user again if the indexed texts have changed.

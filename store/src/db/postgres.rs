@@ -271,6 +271,7 @@ impl PostgresConnection {
 
     /// Runs the statement before the next one, in the same round trip; not at all if none follows.
     pub(crate) fn run_with_next(&mut self, sql: &str) {
+        self.forget_prefetched();
         self.unsent.push_str(sql);
         self.unsent.push_str("; ");
     }

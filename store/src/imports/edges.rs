@@ -1,9 +1,11 @@
 //! Imported edges. Only rows are written; the importer updates counters in bulk.
 
+use std::collections::HashSet;
+
 use base::{Fault, PostId, UserId};
 
 use crate::Tx;
-use crate::db::insert_new;
+use crate::db::{SqlValue, insert_new, insert_new_later};
 use crate::graph::{self, RelationKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +15,15 @@ pub enum EdgeKind {
     Mute,
     Request,
     DmBlock,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportedEdges {
+    Follows,
+    /// From a user to a post.
+    Likes,
+    /// From a user to a list.
+    ListMembers,
 }
 
 /// Returns false if the edge exists, if it is a follow between users one of whom blocks the other, or if it is a
@@ -40,6 +51,41 @@ pub fn insert_edge(tx: &mut Tx<'_>, kind: EdgeKind, source: UserId, target: User
     Ok(tx.execute(sql, &[source.into(), target.into(), id.into()])? > 0)
 }
 
+/// Inserts many follows or likes on PostgreSQL, as [`insert_edge`] and [`insert_like`]: source, target and id of each.
+/// Returns those that did not exist.
+pub fn insert_edges(
+    tx: &mut Tx<'_>,
+    kind: ImportedEdges,
+    edges: &[(i64, i64, i64)],
+) -> Result<HashSet<(i64, i64)>, Fault> {
+    if edges.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let sql = match kind {
+        ImportedEdges::Follows => {
+            "INSERT INTO follow (source_id, target_id, id) SELECT e.source_id, e.target_id, e.id \
+             FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS e \
+             (source_id, target_id, id) WHERE NOT EXISTS (SELECT 1 FROM block b WHERE b.source_id = e.source_id AND \
+             b.target_id = e.target_id) AND NOT EXISTS (SELECT 1 FROM block b WHERE b.source_id = e.target_id AND \
+             b.target_id = e.source_id) ON CONFLICT DO NOTHING RETURNING source_id, target_id"
+        }
+        ImportedEdges::Likes => {
+            "INSERT INTO post_like (user_id, post_id, id) SELECT * FROM unnest(CAST($1 AS BIGINT[]), \
+             CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) ON CONFLICT DO NOTHING RETURNING user_id, post_id"
+        }
+        ImportedEdges::ListMembers => {
+            "INSERT INTO list_member (user_id, list_id, id, private) SELECT e.user_id, e.list_id, e.id, list.private \
+             FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS e \
+             (user_id, list_id, id) JOIN list ON list.id = e.list_id ON CONFLICT DO NOTHING RETURNING user_id, list_id"
+        }
+    };
+    let column = |part: fn(&(i64, i64, i64)) -> i64| edges.iter().map(part).collect::<Vec<i64>>();
+    let (sources, targets, ids) = (column(|edge| edge.0), column(|edge| edge.1), column(|edge| edge.2));
+    let inserted: Vec<(i64, i64)> =
+        tx.query_rows(sql, &[SqlValue::Keys(&sources), SqlValue::Keys(&targets), SqlValue::Keys(&ids)])?;
+    Ok(inserted.into_iter().collect())
+}
+
 pub fn has_follow_requests(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM follow_request LIMIT 1";
     tx.row_exists(sql, &[])
@@ -58,5 +104,5 @@ pub fn insert_like(tx: &mut Tx<'_>, user: UserId, post: PostId, id: i64) -> Resu
 }
 
 pub fn insert_mention(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<(), Fault> {
-    insert_new!(tx, "mention", user_id = user, post_id = post).map(|_| ())
+    insert_new_later!(tx, "mention", user_id = user, post_id = post)
 }

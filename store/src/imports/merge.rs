@@ -16,15 +16,15 @@ pub fn absorb_placeholder(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(
         "UPDATE list SET owner_id = $1 WHERE owner_id = $2 AND deleted_at IS NULL",
     ];
     for sql in moves {
-        tx.execute(sql, &[to.into(), from.into()])?;
+        tx.execute_later(sql, &[to.into(), from.into()])?;
     }
     delete_placeholder(tx, from)
 }
 
 fn delete_placeholder(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    tx.execute("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
+    tx.execute_later("DELETE FROM import_name WHERE user_id = $1", &[user.into()])?;
     user_search::remove_user(tx, user)?;
-    tx.execute("DELETE FROM users WHERE id = $1", &[user.into()]).map(|_| ())
+    tx.execute_later("DELETE FROM users WHERE id = $1", &[user.into()])
 }
 
 /// Resolves rows that both accounts have and that other rows depend on, before those of `from` are deleted.
@@ -123,17 +123,17 @@ pub fn merge_accounts(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), F
     }
     conversations::merge_conversations(tx, from, to)?;
     for sql in RESOLVE_DUPLICATES.iter().chain(MOVE_BADGE) {
-        tx.execute(sql, &[from.into(), to.into()])?;
+        tx.execute_later(sql, &[from.into(), to.into()])?;
     }
     for reference in ACCOUNT_REFERENCES.iter() {
         for sql in &reference.duplicate_sql {
-            tx.execute(sql, &[from.into(), to.into()])?;
+            tx.execute_later(sql, &[from.into(), to.into()])?;
         }
-        tx.execute(reference.move_sql, &[to.into(), from.into()])?;
+        tx.execute_later(reference.move_sql, &[to.into(), from.into()])?;
     }
     rename_badges(tx, from, to)?;
     for sql in DELETE_SELF_RELATIONS.iter().chain(DELETE_BLOCKED_FOLLOWS).chain(RECOUNT_SQL) {
-        tx.execute(sql, &[to.into()])?;
+        tx.execute_later(sql, &[to.into()])?;
     }
     if verified.contains(&to) {
         follows::add_to_verified_counts(tx, to, 1)?;
@@ -147,5 +147,5 @@ fn rename_badges(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), Fault>
     let sql = "UPDATE users SET affiliation = REPLACE(affiliation, CAST($1 AS TEXT), CAST($2 AS TEXT)) WHERE id IN \
                (SELECT user_id FROM affiliate WHERE organization_id = $3)";
     let args = [(&before).into(), (&after).into(), to.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }

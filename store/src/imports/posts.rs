@@ -3,8 +3,8 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::{row, select};
-use crate::posts::{Post, PostState};
+use crate::db::{SqlValue, row, select};
+use crate::posts::{self, NewPostDetails, Post, PostState};
 
 row! {
     #[derive(Clone, Copy, Debug)]
@@ -38,14 +38,35 @@ pub fn insert_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<bool, Fault> {
         (&post.entities).into(),
         post.display_end.into(),
     ];
+    if tx.is_postgres() {
+        return tx.execute_later(sql, &args).map(|()| true);
+    }
     Ok(tx.execute(sql, &args)? > 0)
+}
+
+/// Inserts the row of a post that is known to be missing. The author must not have reposted the same post.
+pub fn insert_missing_post(tx: &mut Tx<'_>, post: &Post, details: &NewPostDetails) -> Result<bool, Fault> {
+    if tx.is_postgres() {
+        return posts::insert_row_later(tx, post, details).map(|()| true);
+    }
+    posts::insert_without_counts(tx, post, details)
+}
+
+/// Of pairs of a post and a user, on PostgreSQL: the post, the user, and whether their repost is nullcast.
+pub fn list_reposts(tx: &mut Tx<'_>, pairs: &[(PostId, UserId)]) -> Result<Vec<(PostId, UserId, bool)>, Fault> {
+    let sql = "SELECT post.repost_of_id, post.author_id, post.nullcast \
+               FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS pair (post_id, user_id) \
+               JOIN post ON post.repost_of_id = pair.post_id AND post.author_id = pair.user_id AND post.state = 0";
+    let posts: Vec<i64> = pairs.iter().map(|pair| pair.0.get()).collect();
+    let users: Vec<i64> = pairs.iter().map(|pair| pair.1.get()).collect();
+    tx.query_rows(sql, &[SqlValue::Keys(&posts), SqlValue::Keys(&users)])
 }
 
 /// Adds the author (unless it is 0) and text of a placeholder once they are known.
 pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
     if post.author_id.get() != 0 {
         let sql = "UPDATE post SET author_id = $1 WHERE id = $2 AND state = 3 AND author_id = 0";
-        tx.execute(sql, &[post.author_id.into(), post.id.into()])?;
+        tx.execute_later(sql, &[post.author_id.into(), post.id.into()])?;
     }
     if !post.text.is_empty() {
         let sql = "UPDATE post SET text = $1, lang = $2, entities = $3, display_end = $4 \
@@ -57,7 +78,7 @@ pub fn complete_placeholder(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
             post.display_end.into(),
             post.id.into(),
         ];
-        tx.execute(sql, &args)?;
+        tx.execute_later(sql, &args)?;
     }
     Ok(())
 }
@@ -70,7 +91,7 @@ pub fn has_reposted(tx: &mut Tx<'_>, post: PostId, by: UserId, nullcast: bool) -
 /// Does not change counters.
 pub fn mark_superseded(tx: &mut Tx<'_>, post: PostId, root: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET state = 1, edit_root_id = $1 WHERE id = $2";
-    tx.execute(sql, &[root.into(), post.into()]).map(|_| ())
+    tx.execute_later(sql, &[root.into(), post.into()])
 }
 
 pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault> {
@@ -80,7 +101,7 @@ pub fn list_replies(tx: &mut Tx<'_>, parents: &[i64]) -> Result<Vec<i64>, Fault>
 
 pub fn set_conversation(tx: &mut Tx<'_>, post: i64, conversation: PostId) -> Result<(), Fault> {
     let sql = "UPDATE post SET conversation_id = $1 WHERE id = $2";
-    tx.execute(sql, &[conversation.into(), post.into()]).map(|_| ())
+    tx.execute_later(sql, &[conversation.into(), post.into()])
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +120,7 @@ pub fn apply_post_deltas(tx: &mut Tx<'_>, post: i64, by: &PostCounterDeltas) -> 
                CASE WHEN imported_repost_count > $3 THEN imported_repost_count - $3 ELSE 0 END, imported_like_count = \
                CASE WHEN imported_like_count > $4 THEN imported_like_count - $4 ELSE 0 END WHERE id = $5";
     let args = [by.replies.into(), by.quotes.into(), by.reposts.into(), by.likes.into(), post.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 impl Post {

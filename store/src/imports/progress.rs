@@ -3,7 +3,7 @@
 use base::{Fault, UserId};
 
 use crate::Tx;
-use crate::db::{insert_new, row, select};
+use crate::db::{insert_new_later, row, select};
 
 row! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) ->
                ON CONFLICT (source) DO UPDATE SET position = excluded.position, report = excluded.report, \
                finished = excluded.finished";
     let args = [source.into(), (&progress.position).into(), (&progress.report).into(), progress.finished.into()];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }
 
 /// Whether an import is at `position` and may continue. Blocks other imports of the same source until the end of the
@@ -41,7 +41,7 @@ pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<b
 /// Records authors whose posts were imported from a source.
 pub fn insert_authors(tx: &mut Tx<'_>, source: &str, authors: &[UserId]) -> Result<(), Fault> {
     for author in authors {
-        insert_new!(tx, "import_author", source = source, user_id = *author)?;
+        insert_new_later!(tx, "import_author", source = source, user_id = *author)?;
     }
     Ok(())
 }
@@ -64,7 +64,7 @@ pub fn invalidate_home_timelines(tx: &mut Tx<'_>, source: &str, limit: i64) -> R
         "DELETE FROM import_author WHERE source = $1 AND user_id <= $2",
     ];
     for sql in steps {
-        tx.execute(sql, &[source.into(), last.into()])?;
+        tx.execute_later(sql, &[source.into(), last.into()])?;
     }
     Ok(true)
 }

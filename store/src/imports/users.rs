@@ -2,8 +2,9 @@
 
 use base::{Fault, PostId, UserId};
 
-use crate::db::{insert_new, row, select};
-use crate::{Tx, user_search, users};
+use crate::db::{insert, insert_new_later, row, select};
+use crate::users::{self, User};
+use crate::{Tx, user_search};
 
 row! {
     #[derive(Clone, Debug)]
@@ -20,6 +21,23 @@ pub fn find_users(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<ImportedUserSummar
     tx.query_by_keys(select!(ImportedUserSummary, "WHERE id = $1"), ids, &[])
 }
 
+/// Inserts a user that is known to be missing, and whose handle is known to be free. Returns false if one of them is
+/// not; on PostgreSQL, the transaction is repeated then.
+pub fn insert_missing_user(tx: &mut Tx<'_>, user: &User) -> Result<bool, Fault> {
+    if !tx.is_postgres() {
+        return users::insert(tx, user, "");
+    }
+    let handle = user.username.to_ascii_lowercase();
+    insert!(tx, User, user, handle = &handle, password_hash = "")?;
+    user_search::index_user(tx, user).map(|()| true)
+}
+
+/// Which of these handles (lower case) are taken, on PostgreSQL.
+pub fn list_taken_handles(tx: &mut Tx<'_>, handles: &[&str]) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT handle FROM users WHERE handle = ANY(string_to_array($1, ','))";
+    tx.query_rows(sql, &[handles.join(",").as_str().into()])
+}
+
 /// Pairs of a source's id and the user it stands for here.
 pub fn find_aliases(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM import_alias WHERE id = $1";
@@ -29,13 +47,13 @@ pub fn find_aliases(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<(i64, UserId)>, 
 pub fn set_alias(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
     let sql = "INSERT INTO import_alias (id, user_id) VALUES ($1, $2) \
                ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id";
-    tx.execute(sql, &[id.into(), user.into()]).map(|_| ())
+    tx.execute_later(sql, &[id.into(), user.into()])
 }
 
 /// Records that a placeholder's id was generated, because the source contained only the handle.
 pub fn mark_name_only(tx: &mut Tx<'_>, user: UserId, handle: &str) -> Result<(), Fault> {
     let handle = handle.to_ascii_lowercase();
-    insert_new!(tx, "import_name", user_id = user, handle = &handle).map(|_| ())
+    insert_new_later!(tx, "import_name", user_id = user, handle = &handle)
 }
 
 /// Whether a user's id was generated, because the source contained only the handle.
@@ -49,7 +67,7 @@ pub fn rename_placeholder(tx: &mut Tx<'_>, user: UserId, username: &str, name: &
     let sql = "UPDATE users SET username = $1, handle = $2, name = $3 WHERE id = $4";
     let handle = username.to_ascii_lowercase();
     let args = [username.into(), (&handle).into(), name.into(), user.into()];
-    tx.execute(sql, &args)?;
+    tx.execute_later(sql, &args)?;
     match users::find_by_id(tx, user)? {
         Some(user) => user_search::reindex_user(tx, None, &user),
         None => Ok(()),
@@ -88,5 +106,5 @@ pub fn apply_user_deltas(tx: &mut Tx<'_>, user: UserId, by: &UserCounterDeltas) 
         by.verified_followers.into(),
         user.into(),
     ];
-    tx.execute(sql, &args).map(|_| ())
+    tx.execute_later(sql, &args)
 }

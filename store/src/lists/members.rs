@@ -36,9 +36,14 @@ pub fn remove_member(tx: &mut Tx<'_>, list: &List, user: UserId) -> Result<bool,
     Ok(true)
 }
 
-fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
+/// For members that were inserted in bulk.
+pub fn add_to_member_count(tx: &mut Tx<'_>, list: i64, by: i64) -> Result<(), Fault> {
     let sql = "UPDATE list SET member_count = member_count + $1, member_version = member_version + 1 WHERE id = $2";
-    tx.execute(sql, &[by.into(), list.id.into()])?;
+    tx.execute_later(sql, &[by.into(), list.into()])
+}
+
+fn add_to_counts(tx: &mut Tx<'_>, list: &List, user: UserId, by: i64) -> Result<(), Fault> {
+    add_to_member_count(tx, list.id, by)?;
     if !list.private && list.deleted_at.is_none() {
         counters::add(tx, SharedCounter::Listed, user.get(), by)?;
     }
@@ -54,7 +59,7 @@ pub(super) fn add_to_listed_counts(tx: &mut Tx<'_>, list: i64, by: i64) -> Resul
     }
     let sql = "UPDATE users SET listed_count = listed_count + $1 \
                WHERE id IN (SELECT user_id FROM list_member WHERE list_id = $2)";
-    tx.execute(sql, &[by.into(), list.into()]).map(|_| ())
+    tx.execute_later(sql, &[by.into(), list.into()])
 }
 
 pub fn is_member(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {

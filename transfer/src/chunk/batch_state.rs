@@ -1,6 +1,6 @@
 //! The state of a chunk while it is stored; lives as long as the transaction.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use base::{Fault, PostId, UserId};
 use store::Tx;
@@ -19,6 +19,10 @@ pub(crate) struct ImportBatchState {
     /// A cache, also of handles that nobody has.
     pub(crate) users_by_handle: HashMap<String, Option<UserId>>,
     pub(crate) known_posts: HashMap<i64, ImportedPostSummary>,
+    /// The post, by whom, and whether the repost is nullcast. Only where the database is shared.
+    pub(crate) known_reposts: HashSet<(PostId, UserId, bool)>,
+    /// In lower case. Nobody had them when the chunk was begun.
+    pub(crate) free_handles: HashSet<String>,
     user_deltas: BTreeMap<UserId, UserCounterDeltas>,
     post_deltas: BTreeMap<i64, PostCounterDeltas>,
     authors: BTreeSet<UserId>,
@@ -35,6 +39,8 @@ impl ImportBatchState {
             users_by_source_id: HashMap::new(),
             users_by_handle: HashMap::new(),
             known_posts: HashMap::new(),
+            known_reposts: HashSet::new(),
+            free_handles: HashSet::new(),
             user_deltas: BTreeMap::new(),
             post_deltas: BTreeMap::new(),
             authors: BTreeSet::new(),

@@ -1,13 +1,13 @@
 //! Follows, blocks, mutes and likes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use base::id::first_snowflake_at;
 use base::{Fault, PostId, Time, UserId};
 use store::Tx;
 use store::follows;
 use store::graph::{self, RelationKind};
-use store::imports::{self, EdgeKind};
+use store::imports::{self, EdgeKind, ImportedEdges};
 use store::posts::PostState;
 
 use super::batch_state::{ImportBatchState, UNKNOWN_USER};
@@ -34,6 +34,11 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
     let users: BTreeSet<UserId> = users.collect();
     let users: Vec<UserId> = users.into_iter().collect();
     batch.verified_users = follows::filter_verified(tx, &users)?.into_iter().collect();
+    let mut inserted = InsertedEdges::default();
+    if tx.is_shared() {
+        inserted.insert_follows(tx, batch, items)?;
+        inserted.insert_likes(tx, batch, items)?;
+    }
     for item in items {
         match item {
             PreparedRecord::Edge(kind, relation) => {
@@ -44,12 +49,12 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
                     continue;
                 };
                 let id = relation.id.unwrap_or_else(|| tx.next_id::<()>().get());
-                store_edge(tx, batch, *kind, (from, to), id)?;
+                store_edge(tx, batch, &mut inserted, *kind, (from, to), id)?;
                 if has_requests && *kind == EdgeKind::Follow {
                     graph::delete(tx, RelationKind::Request, from, to)?;
                 }
             }
-            PreparedRecord::Like(prepared) => store_like(tx, batch, prepared)?,
+            PreparedRecord::Like(prepared) => store_like(tx, batch, &mut inserted, prepared)?,
             _ => {}
         }
     }
@@ -59,6 +64,7 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
 fn store_edge(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,
+    inserted: &mut InsertedEdges,
     kind: EdgeKind,
     (from, to): (UserId, UserId),
     id: i64,
@@ -68,7 +74,11 @@ fn store_edge(
         batch.report.skip(name, "from an account to itself", || format!("user {from}"));
         return Ok(());
     }
-    if !imports::insert_edge(tx, kind, from, to, id)? {
+    let is_new = match &mut inserted.follows {
+        Some(follows) if kind == EdgeKind::Follow => follows.remove(&(from.get(), to.get())),
+        _ => imports::insert_edge(tx, kind, from, to, id)?,
+    };
+    if !is_new {
         if kind == EdgeKind::Follow && is_blocked(tx, from, to)? {
             batch.report.skip(name, "one of the two users blocks the other", || format!("from {from} to {to}"));
         } else {
@@ -106,7 +116,12 @@ fn shift_follow_counts(batch: &mut ImportBatchState, from: UserId, to: UserId, c
     }
 }
 
-fn store_like(tx: &mut Tx<'_>, batch: &mut ImportBatchState, prepared: &PreparedLike) -> Result<(), Fault> {
+fn store_like(
+    tx: &mut Tx<'_>,
+    batch: &mut ImportBatchState,
+    inserted: &mut InsertedEdges,
+    prepared: &PreparedLike,
+) -> Result<(), Fault> {
     let like = &prepared.like;
     let Some(user) = batch.find_user(like.user) else {
         let reason = "the owner of the archive is unknown";
@@ -119,7 +134,11 @@ fn store_like(tx: &mut Tx<'_>, batch: &mut ImportBatchState, prepared: &Prepared
         batch.report.skip("like", "the post was deleted here", || format!("post {post}"));
         return Ok(());
     }
-    if imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))? {
+    let is_new = match &mut inserted.likes {
+        Some(likes) => likes.remove(&(user.get(), post.get())),
+        None => imports::insert_like(tx, user, post, like_id(like.at_ms, user, post))?,
+    };
+    if is_new {
         batch.user_delta(user).likes += 1;
         batch.post_delta(post).likes += 1;
         batch.report.count_stored("like");
@@ -127,6 +146,60 @@ fn store_like(tx: &mut Tx<'_>, batch: &mut ImportBatchState, prepared: &Prepared
         batch.report.count_known("like");
     }
     Ok(())
+}
+
+/// What was inserted in one statement for the whole chunk; each is taken out once. None if edges are inserted one by one.
+#[derive(Default)]
+struct InsertedEdges {
+    follows: Option<HashSet<(i64, i64)>>,
+    likes: Option<HashSet<(i64, i64)>>,
+}
+
+impl InsertedEdges {
+    /// Blocks delete follows of the same chunk, so that the order matters.
+    fn insert_follows(
+        &mut self,
+        tx: &mut Tx<'_>,
+        batch: &ImportBatchState,
+        items: &[PreparedRecord],
+    ) -> Result<(), Fault> {
+        if items.iter().any(|item| matches!(item, PreparedRecord::Edge(EdgeKind::Block, _))) {
+            return Ok(());
+        }
+        let follows = items.iter().filter_map(|item| match item {
+            PreparedRecord::Edge(EdgeKind::Follow, relation) => {
+                let (from, to) = (batch.find_user(relation.from)?, batch.find_user(relation.to)?);
+                let id = relation.id.unwrap_or_else(|| tx.next_id::<()>().get());
+                (from != to).then(|| (from.get(), to.get(), id))
+            }
+            _ => None,
+        });
+        let follows: Vec<_> = follows.collect();
+        self.follows = Some(imports::insert_edges(tx, ImportedEdges::Follows, &follows)?);
+        Ok(())
+    }
+
+    fn insert_likes(
+        &mut self,
+        tx: &mut Tx<'_>,
+        batch: &mut ImportBatchState,
+        items: &[PreparedRecord],
+    ) -> Result<(), Fault> {
+        let mut likes = Vec::new();
+        for item in items {
+            if let PreparedRecord::Like(prepared) = item
+                && let Some(user) = batch.find_user(prepared.like.user)
+            {
+                let post = PostId::new(prepared.like.post);
+                let summary = placeholders::ensure(tx, batch, post, UNKNOWN_USER, prepared.draft.as_ref())?;
+                if summary.state != PostState::Deleted {
+                    likes.push((user.get(), post.get(), like_id(prepared.like.at_ms, user, post)));
+                }
+            }
+        }
+        self.likes = Some(imports::insert_edges(tx, ImportedEdges::Likes, &likes)?);
+        Ok(())
+    }
 }
 
 /// The id of a like: its time, or else the post's; the low bits distinguish it from others in the

@@ -1,8 +1,11 @@
 //! Lists and their members.
 
-use archive::{ArchivedList, ArchivedListRole};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use archive::{ArchivedList, ArchivedListMember, ArchivedListRole};
 use base::{Fault, UserId};
 use store::Tx;
+use store::imports::{self, ImportedEdges};
 use store::lists::{self, List};
 
 use super::batch_state::{ImportBatchState, UNKNOWN_USER};
@@ -11,8 +14,10 @@ use crate::reader::PreparedRecord;
 use crate::sanitize;
 
 pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[PreparedRecord]) -> Result<(), Fault> {
+    let mut members = Vec::new();
     for item in items {
         match item {
+            PreparedRecord::Member(imported) if tx.is_shared() => members.push(imported),
             PreparedRecord::List(imported) => store_list(tx, batch, imported)?,
             PreparedRecord::Member(imported) => {
                 let Some(list) = lists::find_by_id(tx, imported.list)? else {
@@ -26,7 +31,44 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
             _ => {}
         }
     }
-    Ok(())
+    store_members(tx, batch, &members)
+}
+
+/// Inserts all members of a chunk in one statement. Lists come before their members.
+fn store_members(tx: &mut Tx<'_>, batch: &mut ImportBatchState, members: &[&ArchivedListMember]) -> Result<(), Fault> {
+    let ids: BTreeSet<i64> = members.iter().map(|member| member.list).collect();
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let known: HashMap<i64, List> = lists::find_by_ids(tx, &ids)?.into_iter().map(|list| (list.id, list)).collect();
+    let mut rows = Vec::with_capacity(members.len());
+    for member in members {
+        let Some(list) = known.get(&member.list) else {
+            batch.report.skip("list_member", "the list is unknown", || format!("list {}", member.list));
+            continue;
+        };
+        if let Some(user) = batch.find_user(Some(member.user)) {
+            if list.deleted_at.is_some() {
+                skip_deleted_list(batch, "list_member", list);
+            } else {
+                let id = member.id.unwrap_or_else(|| tx.next_id::<()>().get());
+                rows.push((user.get(), list.id, id));
+            }
+        }
+    }
+    let mut inserted = imports::insert_edges(tx, ImportedEdges::ListMembers, &rows)?;
+    let mut added: BTreeMap<i64, i64> = BTreeMap::new();
+    for (user, list, id) in rows {
+        if !inserted.remove(&(user, list)) {
+            batch.report.count_known("list_member");
+            continue;
+        }
+        batch.track_id(id);
+        batch.report.count_stored("list_member");
+        *added.entry(list).or_default() += 1;
+        if known.get(&list).is_some_and(|list| !list.private) {
+            batch.user_delta(UserId::new(user)).listed += 1;
+        }
+    }
+    added.into_iter().try_for_each(|(list, by)| lists::add_to_member_count(tx, list, by))
 }
 
 fn store_list(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &ArchivedList) -> Result<(), Fault> {

@@ -26,6 +26,13 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, all: &[&Prepa
         ids.extend(&post.edit_history);
     }
     load_known_posts(tx, batch, ids.into_iter().collect())?;
+    if tx.is_shared() {
+        // What is read between inserts keeps them from being sent together.
+        load_known_reposts(tx, batch, all)?;
+        for post in all {
+            post_row::resolve_mentions(tx, batch, post)?;
+        }
+    }
     all.iter().try_for_each(|post| store_post(tx, batch, post))
 }
 
@@ -33,6 +40,25 @@ pub(super) fn load_known_posts(tx: &mut Tx<'_>, batch: &mut ImportBatchState, id
     let summary = imports::find_posts(tx, &ids)?;
     batch.known_posts.extend(summary.into_iter().map(|summary| (summary.id.get(), summary)));
     Ok(())
+}
+
+fn load_known_reposts(tx: &mut Tx<'_>, batch: &mut ImportBatchState, all: &[&PreparedPost]) -> Result<(), Fault> {
+    let pairs = all.iter().filter_map(|imported| {
+        let source = imported.post.repost_of.as_ref()?.id?;
+        Some((PostId::new(source), batch.find_user(imported.post.author)?))
+    });
+    let pairs: Vec<(PostId, UserId)> = pairs.collect();
+    if !pairs.is_empty() {
+        batch.known_reposts.extend(imports::list_reposts(tx, &pairs)?);
+    }
+    Ok(())
+}
+
+/// Whether the author may repost the post; the importer has to know all reposts in advance where inserts are not
+/// answered one by one.
+fn may_repost(tx: &Tx<'_>, batch: &mut ImportBatchState, post: &posts::Post) -> bool {
+    let repost = post.repost_of_id.filter(|_| tx.is_shared() && post.state == PostState::Live);
+    repost.is_none_or(|source| batch.known_reposts.insert((source, post.author_id, post.nullcast)))
 }
 
 fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &PreparedPost) -> Result<(), Fault> {
@@ -55,8 +81,12 @@ fn store_post(tx: &mut Tx<'_>, batch: &mut ImportBatchState, imported: &Prepared
         ..NewPostDetails::default()
     };
     let stored = match existing {
-        None => posts::insert_without_counts(tx, &post, &details)?,
-        Some(_) => may_fill_placeholder(tx, &post)? && posts::replace_placeholder(tx, &post, &details)?,
+        None => may_repost(tx, batch, &post) && imports::insert_missing_post(tx, &post, &details)?,
+        Some(_) => {
+            may_fill_placeholder(tx, &post)?
+                && may_repost(tx, batch, &post)
+                && posts::replace_placeholder(tx, &post, &details)?
+        }
     };
     if !stored {
         let reason = "its author reposted the same post already";

@@ -1,6 +1,6 @@
 //! Resolves the users that a chunk refers to, with placeholders for unknown ones.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base::text::is_valid_username;
 use base::{Fault, UserId};
@@ -40,6 +40,9 @@ pub(crate) fn resolve(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Pr
     let ids: Vec<i64> = ids.into_iter().filter(|id| !batch.users_by_source_id.contains_key(id)).collect();
     let known = imports::find_users(tx, &ids)?;
     let mut known: HashMap<i64, ImportedUserSummary> = known.into_iter().map(|user| (user.id.get(), user)).collect();
+    let missing = hints.iter().filter(|(id, _)| !batch.users_by_source_id.contains_key(id) && !known.contains_key(id));
+    let wanted: Vec<&str> = missing.map(|(_, hint)| hint.handle).collect();
+    load_free_handles(tx, batch, wanted.into_iter())?;
     for id in ids {
         let hint = hints.get(&id).copied().unwrap_or_default();
         match known.remove(&id) {
@@ -111,7 +114,7 @@ fn insert_placeholder_user(
     let mut user = User::new(id, &username, sanitize::time_from_id(id.get()));
     user.name = sanitize::sanitize_display_name(hint.name, &username);
     user.state = UserState::Placeholder;
-    if !users::insert(tx, &user, "")? {
+    if !imports::insert_missing_user(tx, &user)? {
         return Err(Fault::new(format!("the user {id} was inserted concurrently")));
     }
     batch.track_id(id.get());
@@ -141,6 +144,25 @@ fn complete_placeholder(
     Ok(())
 }
 
+/// Where the database is shared: what is read between inserts keeps them from being sent together.
+pub(crate) fn load_free_handles<'a>(
+    tx: &mut Tx<'_>,
+    batch: &mut ImportBatchState,
+    handles: impl Iterator<Item = &'a str>,
+) -> Result<(), Fault> {
+    if !tx.is_shared() {
+        return Ok(());
+    }
+    let wanted = handles.filter(|handle| is_valid_username(handle)).map(str::to_ascii_lowercase);
+    let mut free: HashSet<String> = wanted.collect();
+    let names: Vec<&str> = free.iter().map(String::as_str).collect();
+    for taken in imports::list_taken_handles(tx, &names)? {
+        free.remove(&taken);
+    }
+    batch.free_handles = free;
+    Ok(())
+}
+
 /// The wanted handle if it is valid and available, otherwise a generated one.
 pub(crate) fn claim_handle(
     tx: &mut Tx<'_>,
@@ -153,6 +175,7 @@ pub(crate) fn claim_handle(
         return Ok(handle.to_owned());
     }
     for fallback in sanitize::fallback_handles(id.get()) {
+        batch.free_handles.remove(&fallback.to_ascii_lowercase());
         match users::find_by_username(tx, &fallback)? {
             Some(holder) if holder.id != id => {}
             _ => return Ok(fallback),
@@ -169,6 +192,9 @@ fn try_free_handle(
     handle: &str,
     claim: HandleClaim,
 ) -> Result<bool, Fault> {
+    if batch.free_handles.remove(&handle.to_ascii_lowercase()) {
+        return Ok(true);
+    }
     let Some(holder) = users::find_by_username(tx, handle)? else {
         return Ok(true);
     };

@@ -1,6 +1,6 @@
 //! Users with their complete profiles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use archive::{ArchivedProfile, ArchivedUser};
 use base::{Fault, PostId, Time, UserId};
@@ -31,21 +31,42 @@ pub(crate) fn store(tx: &mut Tx<'_>, batch: &mut ImportBatchState, items: &[Prep
     }
     let ids: Vec<i64> = accounts.keys().copied().collect();
     batch.users_by_source_id.extend(imports::find_aliases(tx, &ids)?);
+    let local_id = |batch: &ImportBatchState, id: i64| {
+        let known = batch.users_by_source_id.get(&id).copied();
+        known.unwrap_or(UserId::new(id))
+    };
+    // Several source ids may stand for one user, whom the first of them changes.
+    let has_aliases = !batch.users_by_source_id.is_empty();
+    let local_ids: Vec<UserId> = ids.iter().map(|id| local_id(batch, *id)).collect();
+    let known = users::find_by_ids(tx, &local_ids)?;
+    let mut known: HashMap<UserId, User> = known.into_iter().map(|user| (user.id, user)).collect();
+    user_resolver::load_free_handles(tx, batch, accounts.values().map(|user| user.handle.as_str()))?;
     for (id, user) in accounts {
-        let local_id = batch.users_by_source_id.get(&id).copied();
-        let local_id = local_id.unwrap_or(UserId::new(id));
-        store_user(tx, batch, local_id, user)?;
+        let local_id = local_id(batch, id);
+        let existing = match known.remove(&local_id) {
+            // A placeholder may have lost its handle to another account of the chunk.
+            Some(existing) if existing.state == UserState::Placeholder => users::find_by_id(tx, local_id)?,
+            _ if has_aliases => users::find_by_id(tx, local_id)?,
+            existing => existing,
+        };
+        store_user(tx, batch, local_id, existing, user)?;
         batch.users_by_source_id.insert(id, local_id);
     }
     Ok(())
 }
 
-fn store_user(tx: &mut Tx<'_>, batch: &mut ImportBatchState, id: UserId, imported: &ArchivedUser) -> Result<(), Fault> {
-    let Some(mut user) = users::find_by_id(tx, id)? else {
+fn store_user(
+    tx: &mut Tx<'_>,
+    batch: &mut ImportBatchState,
+    id: UserId,
+    existing: Option<User>,
+    imported: &ArchivedUser,
+) -> Result<(), Fault> {
+    let Some(mut user) = existing else {
         let username = claim_user_handle(tx, batch, id, imported)?;
         let mut user = User::new(id, &username, created_at(id, imported));
         fill_user(&mut user, imported);
-        users::insert(tx, &user, "")?;
+        imports::insert_missing_user(tx, &user)?;
         if user.pinned_post_id.is_some() {
             users::update(tx, &user)?;
         }

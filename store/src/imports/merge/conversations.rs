@@ -25,15 +25,15 @@ pub(super) fn merge_conversations(tx: &mut Tx<'_>, from: UserId, to: UserId) -> 
         let existing = messages::find_direct(tx, lower, higher)?;
         if let Some(existing) = existing.filter(|existing| existing.id != id) {
             for sql in MOVE_CONVERSATION {
-                tx.execute(sql, &[existing.id.into(), id.into()])?;
+                tx.execute_later(sql, &[existing.id.into(), id.into()])?;
             }
             for sql in DELETE_EMPTY_CONVERSATION {
-                tx.execute(sql, &[id.into()])?;
+                tx.execute_later(sql, &[id.into()])?;
             }
         } else {
             let sql = "UPDATE dm_conversation SET lower_id = $1, higher_id = $2 WHERE id = $3";
             let (lower, higher) = (lower.min(higher), lower.max(higher));
-            tx.execute(sql, &[lower.into(), higher.into(), id.into()])?;
+            tx.execute_later(sql, &[lower.into(), higher.into(), id.into()])?;
         }
     }
     replace_participant(tx, from, to)
@@ -57,7 +57,7 @@ fn replace_participant(tx: &mut Tx<'_>, from: UserId, to: UserId) -> Result<(), 
         }
         let sql = "UPDATE dm_event SET participant_ids = $1 WHERE id = $2";
         let text = ids.join(",");
-        tx.execute(sql, &[(&text).into(), id.into()])?;
+        tx.execute_later(sql, &[(&text).into(), id.into()])?;
     }
     Ok(())
 }

@@ -93,7 +93,7 @@ pub(super) fn build_post_row(
 }
 
 /// The users mentioned in the text: by the source's ids, or else by local handles.
-fn resolve_mentions(
+pub(super) fn resolve_mentions(
     tx: &mut Tx<'_>,
     batch: &mut ImportBatchState,
     imported: &PreparedPost,
