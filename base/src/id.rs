@@ -135,7 +135,11 @@ pub struct IdGenerator {
 impl IdGenerator {
     /// `node` is 0–1023. Ids stay above `floor`, the highest id ever stored.
     pub fn new(clock: Clock, node: u16, floor: i64) -> Self {
-        Self { clock, node: AtomicI64::new(node_bits(node)), last: AtomicI64::new(last_of_millisecond(floor)) }
+        Self {
+            clock,
+            node: AtomicI64::new(node_bits(node)),
+            last: AtomicI64::new(last_of_millisecond(floor, node_bits(node))),
+        }
     }
 
     pub fn next<K>(&self) -> Id<K> {
@@ -150,12 +154,18 @@ impl IdGenerator {
 
     /// Changes the node of the ids issued from here on; `node` is 0–1023.
     pub fn set_node(&self, node: u16) {
-        self.node.store(node_bits(node), atomic::Ordering::Relaxed);
+        let order = atomic::Ordering::Relaxed;
+        if self.node.swap(node_bits(node), order) != node_bits(node) {
+            // The floor may be an id of the former node.
+            let step = |last: i64| (last > 0).then_some(last | ((1 << SEQUENCE_BITS) - 1));
+            let _unused = self.last.fetch_update(order, order, step);
+        }
     }
 
     /// Makes the ids issued from here on greater than `id`, after an import of newer ids.
     pub fn raise_floor(&self, id: i64) {
-        self.last.fetch_max(last_of_millisecond(id), atomic::Ordering::Relaxed);
+        let order = atomic::Ordering::Relaxed;
+        self.last.fetch_max(last_of_millisecond(id, self.node.load(order)), order);
     }
 }
 
@@ -171,9 +181,14 @@ fn node_bits(node: u16) -> i64 {
     i64::from(node & 0x3ff)
 }
 
-/// This node may have issued more ids in the millisecond of another node's highest id.
-const fn last_of_millisecond(id: i64) -> i64 {
-    if id <= 0 { 0 } else { pack_sequence((id >> LOW_BITS) + 1, 0) - 1 }
+/// What this node may have issued up to the highest id: in the millisecond of another node's id, it may be any.
+const fn last_of_millisecond(id: i64, own_node: i64) -> i64 {
+    let is_own = (id >> SEQUENCE_BITS) & 0x3ff == own_node;
+    if id <= 0 || is_own {
+        pack_sequence(id >> LOW_BITS, id & ((1 << SEQUENCE_BITS) - 1))
+    } else {
+        pack_sequence((id >> LOW_BITS) + 1, 0) - 1
+    }
 }
 
 const fn pack_sequence(ms: i64, sequence: i64) -> i64 {
