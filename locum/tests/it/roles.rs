@@ -16,7 +16,7 @@ const SEARCH_NODE: &[&str] = &["cluster.roles=search", "cluster.listen=127.0.0.1
 
 /// A node that only serves the API; none on SQLite, where a file has one node.
 fn start_api_node() -> Option<TestServer> {
-    let roles = ["--roles", "api", "--set", "listen.control_addr=127.0.0.1:0"];
+    let roles = ["--set", "cluster.roles=api", "--set", "listen.control_addr=127.0.0.1:0"];
     (suite_engine() == DatabaseEngine::Postgres).then(|| TestServer::start_network(&roles))
 }
 
