@@ -353,8 +353,7 @@ mod tests {
         let ids = base::id::IdGenerator::new(base::Clock::System, 0, 0);
         lease.record_claim(identity, clock::monotonic_now(), &ids);
         let until = clock::monotonic_now() + Duration::from_mins(1);
-        let profile =
-            |incarnation: i64| NodeProfile { address: format!("10.0.0.1:{incarnation}"), ..Default::default() };
+        let profile = |incarnation: i64| NodeProfile { address: format!("{incarnation}.node"), ..Default::default() };
         let server = |incarnation| ServerNode { incarnation, until, draining: false, profile: profile(incarnation) };
         lease.record_renewal(LeaseRenewal {
             identity,
@@ -403,7 +402,7 @@ mod tests {
         assert!((0..100).all(|key| !lease.is_preferred_for(key)));
         let mut others: Vec<_> = lease.others_with_role(NodeRole::Search).into_iter().map(|one| one.address).collect();
         others.sort();
-        assert_eq!(others, ["10.0.0.1:6", "10.0.0.1:7"]);
+        assert_eq!(others, ["6.node", "7.node"]);
     }
 
     #[test]

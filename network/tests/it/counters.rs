@@ -144,6 +144,8 @@ fn open_transaction_of_one_follower_delays_no_other_follower() {
                 follows::follow(tx, ada, star)?;
                 likes::like(tx, ada, post)?;
                 store::users::lock(tx, bob)?;
+                // The lock is sent with it.
+                store::users::find_by_id(tx, bob)?;
                 if let Some(open) = open.lock().unwrap().take() {
                     open.send(()).unwrap();
                 }
