@@ -35,8 +35,8 @@ const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
 const KEEPALIVE_RETRIES: u32 = 3;
 
-/// For each host of an address of several.
-const HOST_ATTEMPTS: usize = 3;
+/// For each host of an address of several. Each of a node's connections must find the right host by chance.
+const HOST_ATTEMPTS: usize = 10;
 
 /// How much TLS a connection must have; the names are libpq's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
