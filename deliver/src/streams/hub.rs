@@ -1,6 +1,6 @@
 //! The connections of a node: limits, lookup and shutdown.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -275,36 +275,30 @@ impl Hub {
         recorded.is_ok()
     }
 
+    /// What is not recorded yet stays listed, also when the future is dropped before its end.
     pub async fn record_ended(&self) -> Result<(), Error> {
-        let ended_now = std::mem::take(&mut *self.0.ended_sessions.lock());
-        if ended_now.is_empty() {
+        let ended = self.0.ended_sessions.lock().clone();
+        if ended.is_empty() {
             return Ok(());
         }
-        let ended = ended_now.clone();
+        let ids: HashSet<i64> = ended.iter().map(|one| one.id).collect();
         let write = move |tx: &mut Tx<'_>| {
-            let mut missed = Vec::new();
+            let mut missed = HashSet::new();
             for one in &ended {
                 if !connections::mark_disconnected(tx, one.id, one.at, one.reason.name())? {
-                    missed.push(one.id);
+                    missed.insert(one.id);
                 }
             }
             Ok(missed)
         };
-        let retries = match self.0.store.write(write).await {
-            Ok(missed) => {
-                let retries = ended_now.into_iter().filter(|one| missed.contains(&one.id));
-                // Sessions ended by other nodes are already recorded.
-                let retries =
-                    retries.filter(|one| one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client);
-                retries.map(|one| EndedSession { tries: one.tries + 1, ..one }).collect()
-            }
-            Err(error) => {
-                self.0.ended_sessions.lock().extend(ended_now);
-                return Err(error);
-            }
-        };
-        let retries: Vec<EndedSession> = retries;
-        self.0.ended_sessions.lock().extend(retries);
+        let missed = self.0.store.write(write).await?;
+        self.0.ended_sessions.lock().retain_mut(|one| {
+            // Sessions ended by other nodes are already recorded.
+            let is_retried =
+                missed.contains(&one.id) && one.tries < MAX_RECORD_TRIES && one.reason == DisconnectReason::Client;
+            one.tries += u32::from(is_retried);
+            is_retried || !ids.contains(&one.id)
+        });
         Ok(())
     }
 
