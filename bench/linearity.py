@@ -74,7 +74,7 @@ def started_nodes(binary, folder, stack):
     for number in range(NODES):
         own = folder if number == 0 else folder.with_name(f"{folder.name}-{number}")
         if number > 0:
-            shutil.copytree(folder, own)
+            shutil.copytree(folder, own, ignore=shutil.ignore_patterns("*.sock"))
             stack.callback(shutil.rmtree, own, ignore_errors=True)
         nodes.append(stack.enter_context(Server(binary, own)))
     return nodes
