@@ -3,7 +3,7 @@
 use base::{Error, Fault, Time};
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 use store::Store;
 
 use crate::instance::shared_key;
@@ -23,30 +23,39 @@ impl ClusterKey {
 
     /// The `Authorization` header of a request to a node with this incarnation.
     pub(super) fn authorize(&self, recipient: i64, now: Time, body: &[u8]) -> Result<String, Fault> {
-        let signature = self.signature(recipient, now.ms(), body)?.finalize().into_bytes();
-        Ok(format!("{SCHEME}{}:{}", now.ms(), HEXLOWER.encode(&signature)))
+        let digest: [u8; 32] = Sha256::digest(body).into();
+        let signature = self.signature(recipient, now.ms(), &digest)?.finalize().into_bytes();
+        Ok(format!("{SCHEME}{}:{}:{}", now.ms(), HEXLOWER.encode(&digest), HEXLOWER.encode(&signature)))
     }
 
-    /// Whether a request to this node comes from another one, and is not older than a few seconds.
-    pub(super) fn is_authorized(&self, header: &str, recipient: i64, now: Time, body: &[u8]) -> bool {
-        let parts = header.strip_prefix(SCHEME).and_then(|rest| rest.split_once(':'));
-        let Some((Ok(at), Ok(signature))) =
-            parts.map(|(at, signature)| (at.parse::<i64>(), HEXLOWER.decode(signature.as_bytes())))
-        else {
-            return false;
-        };
+    /// The digest that the body must have, of a request to this node that comes from another one and is not older
+    /// than a few seconds.
+    pub(super) fn authorized_digest(&self, header: &str, recipient: i64, now: Time) -> Option<BodyDigest> {
+        let mut parts = header.strip_prefix(SCHEME)?.splitn(3, ':');
+        let at: i64 = parts.next()?.parse().ok()?;
+        let digest: [u8; 32] = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?.try_into().ok()?;
+        let signature = HEXLOWER.decode(parts.next()?.as_bytes()).ok()?;
         let is_recent = at.abs_diff(now.ms()) <= MAX_AGE_MS.unsigned_abs();
-        let expected = self.signature(recipient, at, body);
         // Compares in constant time.
-        is_recent && expected.is_ok_and(|expected| expected.verify_slice(&signature).is_ok())
+        let is_signed = self.signature(recipient, at, &digest).is_ok_and(|mac| mac.verify_slice(&signature).is_ok());
+        (is_recent && is_signed).then_some(BodyDigest(digest))
     }
 
-    fn signature(&self, recipient: i64, at_ms: i64, body: &[u8]) -> Result<Hmac<Sha256>, Fault> {
+    fn signature(&self, recipient: i64, at_ms: i64, digest: &[u8; 32]) -> Result<Hmac<Sha256>, Fault> {
         let key = Hmac::<Sha256>::new_from_slice(&self.0);
         let mut mac = key.map_err(Fault::context("reading the key of the nodes"))?;
         mac.update(format!("{}\n{recipient}\n{at_ms}\n", super::SEARCH_PATH).as_bytes());
-        mac.update(body);
+        mac.update(digest);
         Ok(mac)
+    }
+}
+
+/// SHA-256; signed apart from the body, so that only bodies of other nodes are read.
+pub(super) struct BodyDigest([u8; 32]);
+
+impl BodyDigest {
+    pub(super) fn is_of(&self, body: &[u8]) -> bool {
+        Sha256::digest(body).as_slice() == self.0
     }
 }
 
@@ -60,17 +69,23 @@ mod tests {
     fn only_a_recent_request_to_this_node_with_this_body_and_key_is_authorized() {
         let (key, at) = (ClusterKey([7; 32]), Time::from_ms(1_700_000_000_000));
         let header = key.authorize(5, at, b"body").unwrap();
-        assert!(key.is_authorized(&header, 5, at, b"body"));
-        assert!(key.is_authorized(&header, 5, at.plus_ms(MAX_AGE_MS), b"body"));
-        assert!(key.is_authorized(&header, 5, at.plus_ms(-MAX_AGE_MS), b"body"));
-        assert!(!key.is_authorized(&header, 5, at.plus_ms(MAX_AGE_MS + 1), b"body"));
-        assert!(!key.is_authorized(&header, 6, at, b"body"));
-        assert!(!key.is_authorized(&header, 5, at, b"other"));
-        assert!(!ClusterKey([8; 32]).is_authorized(&header, 5, at, b"body"));
-        for wrong in ["", "Bearer x", "Locum-Node ", "Locum-Node 1:", "Locum-Node 1700000000000:zz"] {
-            assert!(!key.is_authorized(wrong, 5, at, b"body"), "{wrong}");
+        let is_authorized = |header: &str, recipient, at, body: &[u8]| {
+            key.authorized_digest(header, recipient, at).is_some_and(|digest| digest.is_of(body))
+        };
+        assert!(is_authorized(&header, 5, at, b"body"));
+        assert!(is_authorized(&header, 5, at.plus_ms(MAX_AGE_MS), b"body"));
+        assert!(is_authorized(&header, 5, at.plus_ms(-MAX_AGE_MS), b"body"));
+        assert!(!is_authorized(&header, 5, at.plus_ms(MAX_AGE_MS + 1), b"body"));
+        assert!(!is_authorized(&header, 6, at, b"body"));
+        assert!(!is_authorized(&header, 5, at, b"other"));
+        assert!(ClusterKey([8; 32]).authorized_digest(&header, 5, at).is_none());
+        for wrong in ["", "Bearer x", "Locum-Node ", "Locum-Node 1:", "Locum-Node 1700000000000:zz:zz"] {
+            assert!(!is_authorized(wrong, 5, at, b"body"), "{wrong}");
         }
-        let moved = header.replace("1700000000000", "1700000000001");
-        assert!(!key.is_authorized(&moved, 5, at, b"body"));
+        let later = header.replace("1700000000000", "1700000000001");
+        assert!(!is_authorized(&later, 5, at, b"body"));
+        let of_other = key.authorize(5, at, b"other").unwrap();
+        let (signed, other) = (header.rsplit_once(':').unwrap().1, of_other.rsplit_once(':').unwrap().0);
+        assert!(!is_authorized(&format!("{other}:{signed}"), 5, at, b"other"));
     }
 }

@@ -41,22 +41,23 @@ impl ClusterServer {
 
     async fn answer(&self, request: Request<Body>) -> HttpReply {
         let (parts, body) = request.into_parts();
+        let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let context = self.store.context();
+        let digest = self.key.authorized_digest(header, context.node.incarnation(), context.clock.now());
+        let Some(digest) = digest else {
+            return text_reply(401, "only other nodes may ask\n");
+        };
+        if parts.method != Method::POST || parts.uri.path() != SEARCH_PATH {
+            return text_reply(404, "not found\n");
+        }
         let Ok(_slot) = self.slots.try_acquire() else {
             return text_reply(503, "too many questions\n");
         };
-        let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        if header.is_empty() {
-            return text_reply(401, "only other nodes may ask\n");
-        }
         let Ok(body) = body.collect_bytes(MAX_MESSAGE_BYTES, BODY_TIMEOUT).await else {
             return text_reply(400, "the question cannot be read\n");
         };
-        let context = self.store.context();
-        if !self.key.is_authorized(header, context.node.incarnation(), context.clock.now(), &body) {
+        if !digest.is_of(&body) {
             return text_reply(401, "only other nodes may ask\n");
-        }
-        if parts.method != Method::POST || parts.uri.path() != SEARCH_PATH {
-            return text_reply(404, "not found\n");
         }
         match Arc::clone(&self.search).answer_question(&body).await {
             Ok(answer) => HttpReply::bytes(200, JSON, answer),
