@@ -1,6 +1,7 @@
 //! Questions to the index of another process, and its answers, as JSON.
 
 use base::Fault;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::{AuthorLanguage, PostIndexReader, QueryPlan, SearchHit, SearchWindow, TimeBuckets};
@@ -56,6 +57,15 @@ pub enum IndexAnswer {
     Counts(Vec<u64>),
     Ids(Vec<i64>),
     Languages(Vec<AuthorLanguage>),
+}
+
+/// Reads a question or an answer of another process of the network.
+pub fn read_message<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    // A plan takes three levels for each of its query, which the parser limits.
+    reader.disable_recursion_limit();
+    let message = T::deserialize(&mut reader)?;
+    reader.end().map(|()| message)
 }
 
 impl IndexQuestion<QueryPlan> {

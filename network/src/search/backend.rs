@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use ::search::protocol::{IndexAnswer, IndexQuestion, MAX_HITS_PER_ANSWER};
+use ::search::protocol::{IndexAnswer, IndexQuestion, MAX_HITS_PER_ANSWER, read_message};
 use ::search::{AuthorLanguage, PostIndexReader, QueryPlan, SearchHit, SearchWindow, TimeBuckets};
 use base::{Error, Fault, Refusal};
 use serde_json::json;
@@ -122,7 +122,7 @@ impl RemoteIndexReader {
     async fn ask_async(&self, question: &IndexQuestion<&QueryPlan>) -> Result<IndexAnswer, Fault> {
         let text = json!({ "position": self.position, "question": question }).to_string();
         let answer = self.nodes.ask(text.into_bytes()).await?;
-        serde_json::from_slice(&answer).map_err(Fault::context("reading the answer of a search node"))
+        read_message(&answer).map_err(Fault::context("reading the answer of a search node"))
     }
 
     fn ask(&self, question: &IndexQuestion<&QueryPlan>) -> Result<IndexAnswer, Fault> {

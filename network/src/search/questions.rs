@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ::search::protocol::{IndexAnswer, IndexQuestion, languages_above};
+use ::search::protocol::{IndexAnswer, IndexQuestion, languages_above, read_message};
 use ::search::{AuthorLanguage, PostIndexReader, QueryPlan};
 use base::{Error, Fault, Refusal, clock};
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub(super) type CountedLanguages = Option<(Instant, u32, Arc<[AuthorLanguage]>)>
 impl PostSearch {
     /// Answers the question of another node in JSON. Refused as unavailable if the index is not far enough.
     pub async fn answer_question(self: Arc<Self>, text: &[u8]) -> Result<Vec<u8>, Error> {
-        let asked: PositionedQuestion = serde_json::from_slice(text)
+        let asked: PositionedQuestion = read_message(text)
             .map_err(|error| Refusal::invalid_parameter("question", "", format!("It cannot be read: {error}")))?;
         self.wait_until_searchable(asked.position, clock::monotonic_now() + QUESTION_TIMEOUT).await?;
         let search = Arc::clone(&self);

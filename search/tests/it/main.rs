@@ -7,6 +7,8 @@ mod crash;
 #[cfg(test)]
 mod posts;
 #[cfg(test)]
+mod protocol;
+#[cfg(test)]
 mod random;
 #[cfg(test)]
 #[path = "../../../query/tests/it/world.rs"]
