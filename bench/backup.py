@@ -7,13 +7,12 @@
 import argparse
 import json
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import server as bench
-from server import Failed
+from server import run_program
 
 
 
@@ -66,8 +65,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failed:
-        print(f"backup: {failed}", file=sys.stderr)
-        sys.exit(1)
+    run_program(main)

@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import resource
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ from types import SimpleNamespace
 import hooks
 import server as bench
 from rows import World
-from server import Failed, Server, say
+from server import Failed, Server, run_program, say
 from soak import Connection
 from streams import percentile
 
@@ -194,8 +193,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failed:
-        print(f"fanout: {failed}", file=sys.stderr)
-        sys.exit(1)
+    run_program(main)

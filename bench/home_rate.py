@@ -17,7 +17,7 @@ from pathlib import Path
 
 import dataset
 import server as bench
-from server import Failed, Server, say
+from server import Failed, Server, run_program, say
 
 USERS, BASE_POSTS = 6_000, 20_000
 READERS = {"reader500": 500, "reader5000": 5_000}
@@ -191,4 +191,4 @@ def run(server, url, ids, tokens, requests):
 
 if __name__ == "__main__":
     say("preparing")
-    main()
+    run_program(main)

@@ -24,7 +24,7 @@ import load
 import postgres
 import rows
 import server
-from server import Failed, Server, run
+from server import Failed, Server, run, run_program
 
 NODES = 3
 # Connections in all, whatever the number of nodes.
@@ -104,8 +104,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failed:
-        print(f"linearity: {failed}", file=sys.stderr)
-        sys.exit(1)
+    run_program(main)

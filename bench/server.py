@@ -30,6 +30,14 @@ class Failed(Exception):
     """An error that invalidates the measurement."""
 
 
+def run_program(main):
+    """Ends the process with the status that `main` returns, or with 1 and the reason."""
+    try:
+        sys.exit(main())
+    except Failed as failed:
+        sys.exit(f"{Path(sys.argv[0]).stem}: {failed}")
+
+
 def say(text):
     print(text, file=sys.stderr, flush=True)
 

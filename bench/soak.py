@@ -15,7 +15,6 @@ import multiprocessing
 import os
 import random
 import shutil
-import sys
 import tempfile
 import time
 from collections import Counter, deque
@@ -27,7 +26,7 @@ import hooks
 import server as bench
 from rows import World, lookup_path
 from searches import await_index
-from server import Failed, Server, say
+from server import Failed, Server, run_program, say
 from streams import PARTS, percentile
 
 POSTS = 1_000
@@ -296,8 +295,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failed:
-        print(f"soak: {failed}", file=sys.stderr)
-        sys.exit(1)
+    run_program(main)
