@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, wait_until};
+use crate::harness::{TestRequest, TestServer, TestUser, start_two_nodes, wait_until};
 
 const FANS: usize = 12;
 
@@ -14,11 +14,7 @@ fn followers(node: &TestServer, reader: &TestUser<'_>, star: &TestUser<'_>) -> i
 
 #[test]
 fn follows_on_two_nodes_are_counted_at_once_and_then_in_the_row() {
-    if suite_engine() != DatabaseEngine::Postgres {
-        return;
-    }
-    let first = TestServer::start_network(&[]);
-    let second = first.start_another_node(1);
+    let Some((first, second)) = start_two_nodes() else { return };
     let star = first.new_user("star");
     let fans: Vec<TestUser<'_>> = (0..FANS).map(|number| first.new_user(&format!("fan{number}"))).collect();
     std::thread::scope(|scope| {

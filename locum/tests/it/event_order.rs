@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::harness::{
     DatabaseEngine, StreamClient, TestRequest, TestResponse, TestServer, TestUser, WebhookReceiver, percent_encode,
-    suite_engine, wait_until,
+    start_two_nodes, suite_engine, wait_until,
 };
 use crate::streams::{add_rules, word};
 use crate::webhooks;
@@ -90,11 +90,7 @@ fn newest_at_home(node: &TestServer, reader: &TestUser<'_>) -> String {
 
 #[test]
 fn acknowledged_post_is_in_the_warm_home_timeline_of_another_node_before_it_is_numbered() {
-    if suite_engine() != DatabaseEngine::Postgres {
-        return;
-    }
-    let first = TestServer::start_network(&[]);
-    let second = first.start_another_node(1);
+    let Some((first, second)) = start_two_nodes() else { return };
     let (author, reader) = (first.new_user("author"), first.new_user("reader"));
     reader.import_follows(&[&author]);
     author.publish_text("before");

@@ -4,16 +4,7 @@ use std::time::Duration;
 
 use base::clock::monotonic_now;
 
-use crate::harness::{DatabaseEngine, TestRequest, TestServer, assert_one_is_faster, suite_engine};
-
-/// Two nodes on one database; none on SQLite, where a file has one node.
-fn start_two_nodes() -> Option<(TestServer, TestServer)> {
-    (suite_engine() == DatabaseEngine::Postgres).then(|| {
-        let first = TestServer::start_network(&[]);
-        let second = first.start_another_node(1);
-        (first, second)
-    })
-}
+use crate::harness::{TestRequest, TestServer, assert_one_is_faster, start_two_nodes};
 
 fn status_of(node: &TestServer, token: &str) -> u16 {
     node.send(TestRequest::get("/2/users/me").bearer(token)).status

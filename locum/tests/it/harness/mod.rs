@@ -54,6 +54,15 @@ pub(crate) fn unique_number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Two nodes on one database; none on SQLite, where a file has one node.
+pub(crate) fn start_two_nodes() -> Option<(TestServer, TestServer)> {
+    (suite_engine() == DatabaseEngine::Postgres).then(|| {
+        let first = TestServer::start_network(&[]);
+        let second = first.start_another_node(1);
+        (first, second)
+    })
+}
+
 /// How long what must come is waited for: longer than any machine takes that is busy with other tests.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{RULES, STREAM, add_rules, word};
-use crate::harness::{DatabaseEngine, StreamClient, TestApp, TestRequest, TestServer, suite_engine, wait_until};
+use crate::harness::{StreamClient, TestApp, TestRequest, TestServer, start_two_nodes, wait_until};
 
 fn listed(node: &TestServer, app: &TestApp) -> Vec<Value> {
     let request = TestRequest::get("/2/connections").bearer(&app.bearer);
@@ -13,12 +13,7 @@ fn listed(node: &TestServer, app: &TestApp) -> Vec<Value> {
 
 #[test]
 fn streams_share_posts_rules_and_limits_across_nodes() {
-    // A file has one node.
-    if suite_engine() != DatabaseEngine::Postgres {
-        return;
-    }
-    let one = TestServer::start_network(&[]);
-    let two = one.start_another_node(1);
+    let Some((one, two)) = start_two_nodes() else { return };
     let app = one.new_app("enterprise");
     let author = one.new_user("author");
     let [first, second] = [word(), word()];
