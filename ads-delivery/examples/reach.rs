@@ -36,7 +36,7 @@ async fn main() {
         data_dir: folder.path().to_owned(),
         connections: 4,
         node: 0,
-        purpose: store::NodePurpose::Server,
+        purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
         migrate: true,
         clock: clock.clone(),
         rng: Rng::Os,

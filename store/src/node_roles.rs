@@ -39,11 +39,12 @@ impl NodeRole {
 }
 
 /// A set of roles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRoles(u8);
 
 impl NodeRoles {
     pub const ALL: Self = Self(15);
+    pub const NONE: Self = Self(0);
 
     pub const fn contains(self, role: NodeRole) -> bool {
         self.0 & role.bit() != 0
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn roles_are_stored_by_name() {
-        for roles in [NodeRoles::default(), NodeRoles::ALL, [NodeRole::Search].into_iter().collect()] {
+        for roles in [NodeRoles::NONE, NodeRoles::ALL, [NodeRole::Search].into_iter().collect()] {
             assert_eq!(NodeRoles::from_names(&roles.to_names()), roles);
         }
         assert_eq!(NodeRoles::ALL.to_names(), "api,stream,search,deliver");

@@ -25,15 +25,22 @@ const MAX_CLOCK_OFFSET_MS: i64 = 1_000;
 /// What a process opens a database for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodePurpose {
-    Server,
+    Server(NodeRoles),
     Command,
 }
 
 impl NodePurpose {
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Server => "server",
+            Self::Server(_) => "server",
             Self::Command => "command",
+        }
+    }
+
+    pub(crate) const fn roles(self) -> NodeRoles {
+        match self {
+            Self::Server(roles) => roles,
+            Self::Command => NodeRoles::NONE,
         }
     }
 }
@@ -79,16 +86,10 @@ pub(crate) struct NodeIdentity {
 
 /// What a server tells the others about itself.
 #[derive(Clone, Debug)]
-pub struct NodeProfile {
-    pub roles: NodeRoles,
+pub(crate) struct NodeProfile {
+    pub(crate) roles: NodeRoles,
     /// `host:port`; empty if other nodes cannot reach it.
-    pub address: String,
-}
-
-impl Default for NodeProfile {
-    fn default() -> Self {
-        Self { roles: NodeRoles::ALL, address: String::new() }
-    }
+    pub(crate) address: String,
 }
 
 /// A live server that other nodes reach.
@@ -100,10 +101,11 @@ pub struct NodeAddress {
 }
 
 /// The lease of this process; without a database server there is nothing to lease.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct NodeLease {
     state: Mutex<Option<LeaseState>>,
-    profile: Mutex<NodeProfile>,
+    roles: NodeRoles,
+    address: Mutex<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -139,17 +141,21 @@ pub(crate) struct ServerNode {
 }
 
 impl NodeLease {
-    /// Other nodes learn it within a second.
-    pub fn set_profile(&self, profile: NodeProfile) {
-        *self.profile.lock() = profile;
+    pub(crate) fn new(roles: NodeRoles) -> Self {
+        Self { state: Mutex::default(), roles, address: Mutex::default() }
     }
 
-    pub(crate) fn profile(&self) -> NodeProfile {
-        self.profile.lock().clone()
+    /// `host:port`, which other nodes learn within a second.
+    pub fn set_address(&self, address: String) {
+        *self.address.lock() = address;
     }
 
-    pub fn has_role(&self, role: NodeRole) -> bool {
-        self.profile.lock().roles.contains(role)
+    pub(crate) fn address(&self) -> String {
+        self.address.lock().clone()
+    }
+
+    pub const fn has_role(&self, role: NodeRole) -> bool {
+        self.roles.contains(role)
     }
 
     /// The other live servers of a role that can be reached, in no particular order.
@@ -338,7 +344,7 @@ mod tests {
     use base::{Time, clock};
 
     use super::{LeaseRenewal, NodeIdentity, NodeLease, NodeProblem, NodeProfile, ServerNode, clock_offset};
-    use crate::node_roles::NodeRole;
+    use crate::node_roles::{NodeRole, NodeRoles};
 
     #[test]
     fn clock_offset_leaves_out_what_the_round_trip_explains() {
@@ -349,11 +355,11 @@ mod tests {
     }
 
     fn lease_among(workers: &[i64], own: i64) -> NodeLease {
-        let (lease, identity) = (NodeLease::default(), NodeIdentity { number: 3, incarnation: own });
+        let (lease, identity) = (NodeLease::new(NodeRoles::ALL), NodeIdentity { number: 3, incarnation: own });
         let ids = base::id::IdGenerator::new(base::Clock::System, 0, 0);
         lease.record_claim(identity, clock::monotonic_now(), &ids);
         let until = clock::monotonic_now() + Duration::from_mins(1);
-        let profile = |incarnation: i64| NodeProfile { address: format!("{incarnation}.node"), ..Default::default() };
+        let profile = |incarnation: i64| NodeProfile { roles: NodeRoles::ALL, address: format!("{incarnation}.node") };
         let server = |incarnation| ServerNode { incarnation, until, draining: false, profile: profile(incarnation) };
         lease.record_renewal(LeaseRenewal {
             identity,

@@ -82,7 +82,7 @@ impl Store {
             ids,
             keyring: options.keyring,
             credential_versions: CredentialVersions::default(),
-            node: NodeLease::default(),
+            node: NodeLease::new(options.purpose.roles()),
             delivery_commits: watch::Sender::new(0),
         });
         let open = |node| Database::open(&options.location, &options.data_dir, options.connections, node, &context);

@@ -34,7 +34,7 @@ pub(crate) fn options(location: DatabaseLocation, folder: &TempDir) -> StoreOpti
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
-        purpose: crate::NodePurpose::Server,
+        purpose: crate::NodePurpose::Server(crate::NodeRoles::ALL),
         migrate: true,
         clock,
         rng: Rng::Os,

@@ -30,7 +30,7 @@ pub(super) async fn site(settings: StreamSettings) -> Site {
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
-        purpose: store::NodePurpose::Server,
+        purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
         migrate: true,
         clock: Clock::System,
         rng: Rng::Os,

@@ -14,7 +14,7 @@ use base::{AppId, Clock, Rng, Secret, Time};
 use parking_lot::Mutex;
 use store::deliveries::{self, DeliveryState, NewDelivery};
 use store::webhooks::Webhook;
-use store::{DatabaseLocation, NodePurpose, Store, StoreOptions, Tx};
+use store::{DatabaseLocation, NodePurpose, NodeRoles, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
 use crate::fixtures;
@@ -123,7 +123,7 @@ struct World {
 
 impl World {
     async fn open(location: Option<DatabaseLocation>, node: u16) -> Self {
-        Self::open_for(location, node, NodePurpose::Server).await
+        Self::open_for(location, node, NodePurpose::Server(NodeRoles::ALL)).await
     }
 
     async fn open_for(location: Option<DatabaseLocation>, node: u16, purpose: NodePurpose) -> Self {

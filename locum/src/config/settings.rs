@@ -191,7 +191,7 @@ fn check_cluster(config: &Config, mode: RunMode) -> Result<(), CommandError> {
     let (section, roles) = (&config.cluster, node_roles(&config.cluster));
     let is_alone = mode == RunMode::Dev || !config.db.url.0.expose_secret().contains("://");
     let is_unspecified = section.listen.is_some_and(|addr| addr.ip().is_unspecified());
-    let problem = if roles == NodeRoles::default() {
+    let problem = if roles == NodeRoles::NONE {
         "cluster.roles names no role: expected api, stream, search or deliver"
     } else if is_alone && roles != NodeRoles::ALL {
         "cluster.roles: only nodes of `locum serve` on PostgreSQL can share the work; any other server has all roles"

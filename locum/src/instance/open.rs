@@ -92,7 +92,7 @@ pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyrin
         data_dir: settings.core.data_dir.clone(),
         connections: settings.db.connections,
         node: settings.core.node,
-        purpose: NodePurpose::Server,
+        purpose: NodePurpose::Server(settings.roles()),
         migrate: settings.db.migrate_on_start,
         clock: Clock::System,
         rng,

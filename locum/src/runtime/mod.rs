@@ -30,7 +30,8 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
     let creating = if args.init { CreatePolicy::Initialize } else { CreatePolicy::CreateMissing };
-    let instance = instance::open(settings, creating, NodePurpose::Server, Arc::new(NoProgress))?;
+    let purpose = NodePurpose::Server(settings.roles());
+    let instance = instance::open(settings, creating, purpose, Arc::new(NoProgress))?;
     let output = common.output_options();
     run_server(instance, args.listen.ready_fd, |ready| {
         let line = format!("locum {} is serving {}", env!("CARGO_PKG_VERSION"), ready.base_url);

@@ -13,7 +13,6 @@ use futures_util::future::OptionFuture;
 use media::FileStore;
 use network::search::{SearchBackend, SearchNodes};
 use store::NodeRole;
-use store::nodes::NodeProfile;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
 use super::interfaces::{self, ServerInterfaces};
@@ -56,7 +55,6 @@ pub(crate) fn run_server(
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.core.data_dir.clone();
     let roles = instance.settings.roles();
-    instance.store.context().node.set_profile(NodeProfile { roles, address: String::new() });
     let keys =
         SharedKeys { pages: interfaces::page_token_key(&instance)?, cluster: ClusterKey::load(&instance.store)? };
     let search = if roles.contains(NodeRole::Search) {
@@ -174,8 +172,7 @@ fn serve_cluster(
     shutdown: &Shutdown,
 ) -> Option<impl Future<Output = ()> + use<>> {
     let server = ClusterServer::new(Arc::clone(&instance.store), Arc::clone(instance.search.as_ref()?), key.clone());
-    let profile = NodeProfile { roles: instance.settings.roles(), address: socket.address };
-    instance.store.context().node.set_profile(profile);
+    instance.store.context().node.set_address(socket.address);
     Some(edge::serve(socket.listener, cluster::listener_limits(), server, shutdown.clone()))
 }
 

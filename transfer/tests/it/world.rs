@@ -62,7 +62,7 @@ fn options(location: DatabaseLocation, folder: &Path, clock: &Clock) -> StoreOpt
         data_dir: folder.to_owned(),
         connections: 2,
         node: 0,
-        purpose: store::NodePurpose::Server,
+        purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
         migrate: true,
         clock: clock.clone(),
         rng: Rng::Os,

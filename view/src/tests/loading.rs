@@ -19,7 +19,7 @@ pub(super) async fn store() -> (Store, TempDir) {
         data_dir: folder.path().to_owned(),
         connections: 1,
         node: 0,
-        purpose: store::NodePurpose::Server,
+        purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
         migrate: true,
         clock: Clock::frozen_at(NOW),
         rng: Rng::from_seed(2),

@@ -56,7 +56,7 @@ impl World {
             data_dir: folder.path().to_owned(),
             connections: 2,
             node: 0,
-            purpose: store::NodePurpose::Server,
+            purpose: store::NodePurpose::Server(store::NodeRoles::ALL),
             migrate: true,
             clock: Clock::System,
             rng: Rng::Os,

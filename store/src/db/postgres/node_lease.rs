@@ -39,7 +39,7 @@ macro_rules! database_now {
 macro_rules! claim_sql {
     ($number:literal) => {
         concat!(
-            "UPDATE node SET incarnation = $1, host = $2, purpose = $3, draining = $4, roles = '', address = '', \
+            "UPDATE node SET incarnation = $1, host = $2, purpose = $3, draining = $4, roles = $7, address = '', \
              started_at = ",
             database_now!(),
             ", until = ",
@@ -59,12 +59,12 @@ const CLAIM_ANY_SQL: &str = claim_sql!(
      ORDER BY CASE WHEN number = $6 THEN 0 ELSE 1 END, number LIMIT 1 FOR UPDATE SKIP LOCKED)"
 );
 /// The number that this node had, unless another one has had it since.
-const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $7");
+const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $8");
 /// A lease that has ended is not renewed, even if nobody has taken the number: others may have acted on its end.
 const RENEW_SQL: &str = concat!(
     "UPDATE node SET until = ",
     database_now!(),
-    " + $1, roles = $4, address = $5 WHERE number = $2 AND incarnation = $3 AND until > ",
+    " + $1, address = $4 WHERE number = $2 AND incarnation = $3 AND until > ",
     database_now!(),
     " RETURNING draining, ",
     database_now!()
@@ -191,7 +191,8 @@ impl NodeClaimer {
         let host = host_name();
         let mut args: Vec<SqlValue<'_>> =
             vec![incarnation.into(), host.as_str().into(), self.purpose.name().into(), self.draining.into()];
-        args.extend([SqlValue::from(LEASE_MS), i64::from(number).into()]);
+        let roles = self.purpose.roles().to_names();
+        args.extend([SqlValue::from(LEASE_MS), i64::from(number).into(), roles.as_str().into()]);
         args.extend(held.map(SqlValue::from));
         conn.batch_execute("BEGIN")?;
         let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
@@ -224,11 +225,9 @@ impl NodeClaimer {
     fn renew(&self, conn: &mut PostgresConnection, identity: NodeIdentity) -> Result<Option<LeaseRenewal>, Fault> {
         let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
         let (sent_at, sent): (Instant, Time) = (monotonic_now(), wall_time());
-        let NodeProfile { roles, address } = self.context.node.profile();
-        let is_server = self.purpose == NodePurpose::Server;
-        let roles = if is_server { roles.to_names() } else { String::new() };
+        let address = self.context.node.address();
         let mut args: Vec<SqlValue<'_>> = vec![LEASE_MS.into(), i64::from(identity.number).into()];
-        args.extend([identity.incarnation.into(), SqlValue::from(roles.as_str()), address.as_str().into()]);
+        args.extend([identity.incarnation.into(), SqlValue::from(address.as_str())]);
         let Some((draining, database)) = tx.query_row::<(bool, Time)>(RENEW_SQL, &args)? else {
             return Ok(None);
         };
