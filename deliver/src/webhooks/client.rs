@@ -77,14 +77,14 @@ struct WebhookClientInner {
 
 impl fmt::Debug for WebhookClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Courier({:?})", self.0.connector)
+        write!(f, "WebhookClient({:?})", self.0.connector)
     }
 }
 
 impl WebhookClient {
     pub fn new(settings: &WebhookSettings) -> Self {
         Self(Arc::new(WebhookClientInner {
-            connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone()),
+            connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone(), settings.timeout),
             authorities: settings.authorities.clone(),
             timeout: settings.timeout,
             client: OnceLock::new(),

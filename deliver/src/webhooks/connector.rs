@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use http::Uri;
 use hyper_util::rt::TokioIo;
+use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::{TcpStream, lookup_host};
 use tower_service::Service;
 
@@ -33,7 +34,7 @@ impl fmt::Debug for NameResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "System",
-            Self::Custom(_) => "Told",
+            Self::Custom(_) => "Custom",
         })
     }
 }
@@ -53,11 +54,13 @@ impl std::error::Error for AddressNotAllowed {}
 pub(crate) struct TargetConnector {
     targets: Arc<AllowedTargets>,
     resolver: NameResolver,
+    /// How long sent data may be unacknowledged.
+    timeout: Duration,
 }
 
 impl TargetConnector {
-    pub(crate) fn new(targets: AllowedTargets, resolver: NameResolver) -> Self {
-        Self { targets: Arc::new(targets), resolver }
+    pub(crate) fn new(targets: AllowedTargets, resolver: NameResolver, timeout: Duration) -> Self {
+        Self { targets: Arc::new(targets), resolver, timeout }
     }
 
     async fn resolve_addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
@@ -87,6 +90,8 @@ impl TargetConnector {
             match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
                     stream.set_nodelay(true)?;
+                    // Otherwise an abandoned request whose network was cut is sent once more when that is over.
+                    set_tcp_user_timeout(&stream, u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX))?;
                     return Ok(TokioIo::new(stream));
                 }
                 Ok(Err(error)) => last = error,
@@ -108,5 +113,25 @@ impl Service<Uri> for TargetConnector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         Box::pin(self.clone().connect(uri))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use rustix::net::sockopt::tcp_user_timeout;
+
+    use super::{AllowedTargets, NameResolver, TargetConnector};
+
+    #[tokio::test]
+    async fn kernel_gives_up_a_request_when_the_client_does() {
+        let receiver = TcpListener::bind("127.0.0.1:0").unwrap();
+        let targets = AllowedTargets { allow_http: true, private_blocks: vec!["127.0.0.1".parse().unwrap()] };
+        let connector = TargetConnector::new(targets, NameResolver::System, Duration::from_secs(7));
+        let uri = format!("http://{}", receiver.local_addr().unwrap()).parse().unwrap();
+        let stream = connector.connect(uri).await.unwrap().into_inner();
+        assert_eq!(tcp_user_timeout(&stream).unwrap(), 7_000);
     }
 }
