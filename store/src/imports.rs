@@ -17,6 +17,7 @@ pub use posts::{
 };
 pub use progress::{
     ImportProgress, claim_progress, insert_authors, invalidate_home_timelines, load_progress, set_progress,
+    update_statistics,
 };
 pub use users::{
     ImportedUserSummary, UserCounterDeltas, apply_user_deltas, find_aliases, find_users, insert_missing_user,

@@ -152,12 +152,14 @@ impl<'s> ImportRun<'s> {
         Ok(())
     }
 
-    /// Invalidates the home timelines that show imported authors, and completes the import.
+    /// Invalidates the home timelines that show imported authors, has the database count the rows, and completes the
+    /// import.
     async fn finish(self) -> Result<ImportReport, TransferError> {
         let key = self.context.key.clone();
         let invalidate =
             move |tx: &mut Tx<'_>| Ok(imports::invalidate_home_timelines(tx, &key, AUTHORS_PER_TRANSACTION)?);
         while self.store.write(invalidate.clone()).await? {}
+        self.store.write(|tx: &mut Tx<'_>| Ok(imports::update_statistics(tx)?)).await?;
         let context = Arc::clone(&self.context);
         let progress = ImportProgress { position: self.position, report: self.report.to_json_text(), finished: true };
         let close = move |tx: &mut Tx<'_>| {

@@ -31,6 +31,12 @@ pub fn set_progress(tx: &mut Tx<'_>, source: &str, progress: &ImportProgress) ->
     tx.execute_later(sql, &args)
 }
 
+/// Updates the statistics by which PostgreSQL plans queries, which know nothing about a table of imported rows for a
+/// minute; until then a page of mentions may read every post.
+pub fn update_statistics(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    if tx.is_shared() { tx.execute("ANALYZE", &[]).map(|_| ()) } else { Ok(()) }
+}
+
 /// Whether an import is at `position` and may continue. Blocks other imports of the same source until the end of the
 /// transaction.
 pub fn claim_progress(tx: &mut Tx<'_>, source: &str, position: &str) -> Result<bool, Fault> {

@@ -48,6 +48,7 @@ fn what_was_exported_comes_back_the_same() {
         let back = copy.lines().await;
         let plain = |lines: &[String]| lines.iter().map(|line| line.replace("\"7_99.mp4\"", "")).collect::<Vec<_>>();
         assert_eq!(plain(&back), plain(&exported));
+        assert_eq!(copy.count_tables_without_statistics().await, 0);
         copy.import(source).await;
         assert_eq!(copy.lines().await, back);
     });

@@ -128,6 +128,16 @@ impl World {
         report
     }
 
+    /// Tables of the import that the database cannot plan for; none on SQLite.
+    pub(crate) async fn count_tables_without_statistics(&self) -> i64 {
+        let DatabaseLocation::Server(url) = self.location.clone() else { return 0 };
+        let sql = "SELECT COUNT(*) FROM pg_class WHERE relname IN ('post', 'mention', 'users') AND reltuples < 0";
+        let count = move || -> i64 {
+            postgres::Client::connect(&url, postgres::NoTls).unwrap().query_one(sql, &[]).unwrap().get(0)
+        };
+        tokio::task::spawn_blocking(count).await.unwrap()
+    }
+
     /// The export's lines in order.
     pub(crate) async fn lines(&self) -> Vec<String> {
         let mut out = Vec::new();
