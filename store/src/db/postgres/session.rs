@@ -15,9 +15,10 @@ const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
 const ANSWER_GRACE: Duration = Duration::from_secs(5);
 
 /// Whatever the session is for. A node that freezes or is cut off inside a transaction holds its locks for as long as
-/// the first says. Compiling a statement takes longer than running it. A server of an older version does not have all
-/// of them.
-const COMMON_SETTINGS: [(&str, &str); 7] = [
+/// the first says. Compiling a statement takes longer than running it, and so does planning it for the values of its
+/// parameters, which the server otherwise does each time if it expects more values than it gets. A server of an older
+/// version does not have all of them.
+const COMMON_SETTINGS: [(&str, &str); 8] = [
     ("idle_in_transaction_session_timeout", "4s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
@@ -25,6 +26,7 @@ const COMMON_SETTINGS: [(&str, &str); 7] = [
     ("tcp_user_timeout", "10s"),
     ("client_connection_check_interval", "1s"),
     ("jit", "off"),
+    ("plan_cache_mode", "force_generic_plan"),
 ];
 
 /// Zero stands for no limit.
