@@ -32,7 +32,7 @@ table! {
         /// None unless deleted.
         pub deleted_at: Option<Time>,
         pub member_count: i64,
-        pub follower_count: i64 as "follower_count /*! + pending_list_followers */",
+        pub follower_count: i64 as "follower_count /*! + COALESCE(pending_list_followers, 0) */",
         /// Incremented by every change of its members.
         pub member_version: i64,
     }

@@ -85,14 +85,14 @@ table! {
         pub members_only: bool,
     }
     read_only {
-        pub like_count: i64 as "like_count + imported_like_count /*! + pending_likes */",
+        pub like_count: i64 as "like_count + imported_like_count /*! + COALESCE(pending_likes, 0) */",
         /// Live replies.
-        pub reply_count: i64 as "reply_count /*! + pending_replies */",
+        pub reply_count: i64 as "reply_count /*! + COALESCE(pending_replies, 0) */",
         /// Live reposts.
-        pub repost_count: i64 as "repost_count + imported_repost_count /*! + pending_reposts */",
+        pub repost_count: i64 as "repost_count + imported_repost_count /*! + COALESCE(pending_reposts, 0) */",
         /// Live quotes.
-        pub quote_count: i64 as "quote_count /*! + pending_quotes */",
-        pub bookmark_count: i64 as "bookmark_count /*! + pending_bookmarks */",
+        pub quote_count: i64 as "quote_count /*! + COALESCE(pending_quotes, 0) */",
+        pub bookmark_count: i64 as "bookmark_count /*! + COALESCE(pending_bookmarks, 0) */",
         pub impression_count: i64,
     }
 }

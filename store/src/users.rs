@@ -59,14 +59,14 @@ table! {
         pub pinned_post_id: Option<PostId>,
         /// The most recent live post that is not nullcast.
         pub most_recent_post_id: Option<PostId>,
-        pub followers_count: i64 as "followers_count /*! + pending_followers */",
+        pub followers_count: i64 as "followers_count /*! + COALESCE(pending_followers, 0) */",
         /// The number of verified followers.
-        pub verified_followers_count: i64 as "verified_followers_count /*! + pending_verified_followers */",
+        pub verified_followers_count: i64 as "verified_followers_count /*! + COALESCE(pending_verified_followers, 0) */",
         pub following_count: i64,
         /// Live posts, including reposts.
         pub post_count: i64,
         /// Public lists it is a member of.
-        pub listed_count: i64 as "listed_count /*! + pending_listed */",
+        pub listed_count: i64 as "listed_count /*! + COALESCE(pending_listed, 0) */",
         pub like_count: i64,
         /// Live posts with media.
         pub media_count: i64,

@@ -55,8 +55,11 @@ pub fn list_followed_users(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<i64>, F
 }
 
 pub fn follower_counts(tx: &mut Tx<'_>, users: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
-    let sql =
-        sql!("SELECT id, followers_count /*! + pending_followers */ FROM users", PENDING_OF_USERS, "WHERE id = $1");
+    let sql = sql!(
+        "SELECT id, followers_count /*! + COALESCE(pending_followers, 0) */ FROM users",
+        PENDING_OF_USERS,
+        "WHERE id = $1"
+    );
     tx.query_by_keys(sql, users, &[])
 }
 
