@@ -20,6 +20,12 @@ def query_server(url, sql):
     return ran.stdout.strip()
 
 
+def process_times(path):
+    """The parent of a process, and the ticks of itself (user, system) and of its ended children."""
+    fields = path.read_text().rpartition(")")[2].split()
+    return int(fields[1]), list(map(int, fields[11:15]))
+
+
 class DatabaseProcess:
     """The processes of a PostgreSQL server on this machine."""
 
@@ -29,16 +35,25 @@ class DatabaseProcess:
 
     def cpu(self):
         """CPU seconds, user and system, with those of sessions that have ended."""
+        while True:
+            ended, running = self.ended_ticks(), self.running_ticks()
+            # Otherwise a session has ended meanwhile, and is in both or in neither.
+            if self.ended_ticks() == ended:
+                return (ended + running) / TICKS
+
+    def ended_ticks(self):
+        return sum(process_times(Path(f"/proc/{self.main}/stat"))[1][2:])
+
+    def running_ticks(self):
         total = 0
         for path in Path("/proc").glob("[0-9]*/stat"):
             try:
-                fields = path.read_text().rpartition(")")[2].split()
+                parent, times = process_times(path)
             except OSError: # it has just ended
                 continue
-            is_main = int(path.parent.name) == self.main
-            if is_main or int(fields[1]) == self.main:
-                total += sum(map(int, fields[11:15] if is_main else fields[11:13]))
-        return total / TICKS
+            if parent == self.main or int(path.parent.name) == self.main:
+                total += sum(times[:2])
+        return total
 
 
 def load_row(key, both):
