@@ -127,9 +127,7 @@ class Cluster:
         self.create_master_key()
         for node in self.nodes:
             node.configure()
-        # The first one creates the schema and the network's identity, which the others find.
-        self.start_nodes(self.nodes[:1])
-        self.start_nodes(self.nodes[1:])
+        self.start_nodes(self.nodes)
         self.start_balancer()
 
     @staticmethod

@@ -16,6 +16,18 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     tx.execute_later(sql, &[key.into(), value.into()])
 }
 
+/// The stored value, which is `value` if there was none. Of processes that do this at the same time, the first to commit
+/// decides for all.
+pub fn get_or_insert(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<String, Fault> {
+    if let Some(stored) = get(tx, key)? {
+        return Ok(stored);
+    }
+    // Waits for a transaction that has inserted the key.
+    let sql = "INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+    tx.execute(sql, &[key.into(), value.into()])?;
+    get(tx, key)?.ok_or_else(|| Fault::new(format!("{key} was not stored")))
+}
+
 macro_rules! highest_of {
     ($($table:literal)*) => {
         [$(($table, concat!("SELECT MAX(id) FROM ", $table))),*]
@@ -67,11 +79,9 @@ pub(crate) fn verify_master_key(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 /// As [`verify_master_key`]; stores the check value in a new database.
 pub(crate) fn ensure_master_key(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    if verify_master_key(tx)? {
-        return Ok(());
-    }
     let encrypted = tx.encrypt(KEY_CHECK_NAME, "locum")?;
-    set(tx, KEY_CHECK_NAME, &hex::encode(&encrypted))
+    get_or_insert(tx, KEY_CHECK_NAME, &hex::encode(&encrypted))?;
+    verify_master_key(tx).map(|_| ())
 }
 
 #[cfg(test)]

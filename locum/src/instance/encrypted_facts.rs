@@ -23,11 +23,8 @@ pub(crate) fn read_encrypted_fact(store: &Store, key: &'static str) -> Result<Op
 pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], Error> {
     let keyring = store.context().keyring.clone();
     block_on(store.write(move |tx| {
-        if meta::get(tx, key)?.is_none() {
-            let made = tx.rng().random_bytes::<32>()?;
-            set_encrypted_fact(tx, &keyring, key, &made)?;
-        }
-        Ok(())
+        let sealed = keyring.encrypt(key, &tx.rng().random_bytes::<32>()?, tx.rng())?;
+        Ok(meta::get_or_insert(tx, key, &encode_hex(&sealed))?)
     }))?;
     let plain = read_encrypted_fact(store, key)?.unwrap_or_default();
     let plain = <[u8; 32]>::try_from(plain);

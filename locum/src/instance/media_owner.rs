@@ -25,6 +25,10 @@ pub(crate) fn refuse_media_without_database(settings: &ServerSettings, init: boo
         let mut listed = files.list(None).map_err(fault)?;
         Ok::<_, Fault>((marks, listed.try_next().await.map_err(fault)?))
     })?;
+    // Another node may have begun the network meanwhile.
+    if has_database(settings)? {
+        return Ok(());
+    }
     let advice = "restore a backup with `locum restore`, or set another media.dir or media.s3_url";
     if let Some(network) = marks.first() {
         return Err(CommandError::Failed(format!(

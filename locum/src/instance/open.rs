@@ -164,29 +164,19 @@ pub(crate) fn instance_rng(record: &InstanceManifest) -> Rng {
 /// Detects a database that belongs to another data directory, and learns the network's id from it.
 pub(crate) fn check_store_matches(store: &Store, record: &mut InstanceManifest) -> Result<(), CommandError> {
     let (mode, known) = (record.mode.clone(), record.network.clone());
-    let facts = block_on(store.write(move |tx| {
-        let stored_mode = meta::get(tx, "mode")?;
-        let network = meta::get(tx, NETWORK_ID_KEY)?;
-        let foreign = network.as_ref().is_some_and(|id| !known.is_empty() && *id != known);
-        if stored_mode.is_none() {
-            meta::set(tx, "mode", &mode)?;
-        }
-        let id = match network {
-            Some(id) => id,
-            None if known.is_empty() => format!("{:032x}", u128::from_be_bytes(Rng::Os.random_bytes()?)),
-            None => known.clone(),
-        };
-        meta::set(tx, NETWORK_ID_KEY, &id)?;
-        Ok::<_, Error>((stored_mode, id, foreign))
+    let made = format!("{:032x}", u128::from_be_bytes(Rng::Os.random_bytes()?));
+    let (stored_mode, network) = block_on(store.write(move |tx| {
+        let stored_mode = meta::get_or_insert(tx, "mode", &mode)?;
+        let proposed = if known.is_empty() { &made } else { &known };
+        Ok::<_, Error>((stored_mode, meta::get_or_insert(tx, NETWORK_ID_KEY, proposed)?))
     }))?;
-    let (stored_mode, network, foreign) = facts;
-    if let Some(stored_mode) = stored_mode.filter(|mode| *mode != record.mode) {
+    if stored_mode != record.mode {
         return Err(CommandError::WrongMode(format!(
             "the database was created by `locum {stored_mode}` and cannot be opened by `locum {}`",
             record.mode
         )));
     }
-    if foreign {
+    if !record.network.is_empty() && record.network != network {
         return Err(CommandError::Failed(format!(
             "the database is that of network {network}, and world.json that of network {}: set core.data_dir and \
              db.url so that they belong together",

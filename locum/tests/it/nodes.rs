@@ -84,6 +84,25 @@ fn nodes_whose_connections_were_terminated_keep_different_numbers() {
 }
 
 #[test]
+fn nodes_started_at_once_on_an_empty_database_form_one_network() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let first = TestServer::prepare_network(&[]);
+    first.create_master_key();
+    let [second, third] = [1, 2].map(|number| first.prepare_another_node(number, &[]));
+    let mut nodes = [first, second, third];
+    nodes.iter_mut().for_each(TestServer::spawn);
+    nodes.iter_mut().for_each(TestServer::await_ready_as_node);
+    for node in &mut nodes {
+        assert_eq!(node.stop().0, Some(0));
+    }
+    // Each has recorded the id of the network, and finds the same one in the database.
+    nodes.iter_mut().for_each(TestServer::spawn);
+    nodes.iter_mut().for_each(TestServer::await_ready_as_node);
+}
+
+#[test]
 fn drained_node_is_not_ready_and_still_answers() {
     if suite_engine() != DatabaseEngine::Postgres {
         return;

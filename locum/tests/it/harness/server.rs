@@ -1,5 +1,7 @@
 //! A running server in a folder of its own.
 
+mod nodes;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -129,34 +131,6 @@ impl TestServer {
         let mut server = Self::prepare(&["--rate-limits", "off"]);
         server.args = Vec::new();
         server.network = Some(sets.chain(own).collect());
-        server
-    }
-
-    /// Starts one more node of a real network that has a database server.
-    pub(crate) fn start_another_node(&self, node: u16) -> Self {
-        self.start_another_node_with(node, &[])
-    }
-
-    /// The same, with further settings.
-    pub(crate) fn start_another_node_with(&self, node: u16, settings: &[&str]) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
-        let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
-        server.database.clone_from(&self.database);
-        std::fs::create_dir(server.data_dir()).unwrap();
-        std::fs::copy(self.data_dir().join("master.key"), server.data_dir().join("master.key")).unwrap();
-        server.args = Vec::new();
-        let own = [format!("listen.addr={address}"), format!("core.node={node}")];
-        let own =
-            own.into_iter().chain(settings.iter().map(ToString::to_string)).flat_map(|key| ["--set".to_owned(), key]);
-        server.network = self.network.clone().map(|sets| sets.into_iter().chain(own).collect());
-        server.restart();
-        // All nodes have the public address of the first one.
-        server.url = format!("http://{address}");
-        wait_until("the node is ready", || {
-            server.try_send(TestRequest::get("/readyz")).is_some_and(|response| response.status == 200)
-        });
         server
     }
 

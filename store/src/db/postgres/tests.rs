@@ -120,6 +120,31 @@ fn user_whose_row_is_locked_delays_nobody_else() {
 }
 
 #[test]
+fn of_concurrent_transactions_the_first_to_commit_decides_a_fact() {
+    on_server(async |store| {
+        let (work, started, release) = blocking_work(|tx| Ok(meta::get_or_insert(tx, "fact", "first").map(drop)?));
+        let holder = spawn_task({
+            let store = Arc::clone(store);
+            async move { store.write(work).await }
+        });
+        started.recv().unwrap();
+        let second = spawn_task({
+            let store = Arc::clone(store);
+            async move { store.write(|tx| Ok(meta::get_or_insert(tx, "fact", "second")?)).await }
+        });
+        let waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND \
+                       wait_event_type = 'Lock'";
+        let count = || store.read(move |tx| Ok(tx.query_row::<i64>(waiting, &[])?));
+        while count().await.unwrap() != Some(1) {
+            assert!(!second.is_finished());
+        }
+        drop(release);
+        holder.await.unwrap().unwrap();
+        assert_eq!(second.await.unwrap().unwrap(), "first");
+    });
+}
+
+#[test]
 fn transaction_is_not_committed_after_its_deadline() {
     on_server(async |store| {
         let (work, _started, release) = blocking_work(set_fact("late", "committed"));
