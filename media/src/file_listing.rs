@@ -1,18 +1,21 @@
 //! Lists files, and marks a folder or bucket with the network that its files belong to.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
-use object_store::ObjectStore;
 use object_store::path::Path;
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt};
 
-use crate::file_store::{CHECK_FILE, UPLOADS_PREFIX, collect_bytes, optional_object, parse_path};
+use crate::file_store::{collect_bytes, is_complete_file, optional_object, parse_path};
 use crate::{Bucket, FileRange, FileStore, FileStoreError};
 
 /// The name of the file with the network's id. It stays where it is when files move to a bucket.
 pub const NETWORK_FILE: &str = "locum-network";
+/// The name of the file with the id of the folder or bucket.
+pub(crate) const LOCATION_FILE: &str = "locum-location";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFile {
@@ -40,35 +43,50 @@ impl FileStore {
 
     /// The ids of the networks that the folder and the bucket are marked with.
     pub async fn network_marks(&self) -> Result<Vec<String>, FileStoreError> {
-        let (path, mut marks) = (parse_path(NETWORK_FILE)?, Vec::new());
+        let mut marks = Vec::new();
         for store in std::iter::once(&self.local).chain(&self.bucket) {
-            if let Some(found) = optional_object(store.get_opts(&path, object_store::GetOptions::default()).await)? {
-                let size = found.meta.size;
-                let range = found.range.clone();
-                let bytes = found.into_stream().map_err(FileStoreError::from).boxed();
-                let text = collect_bytes(FileRange { size, range, bytes }).await?;
-                marks.push(String::from_utf8_lossy(&text).trim().to_owned());
-            }
+            marks.extend(read_mark(store, NETWORK_FILE).await?);
         }
         Ok(marks)
     }
 
     /// Marks the folder and the bucket.
     pub async fn mark_network(&self, id: &str) -> Result<(), FileStoreError> {
-        let path = parse_path(NETWORK_FILE)?;
         for store in std::iter::once(&self.local).chain(&self.bucket) {
-            store.put_opts(&path, Bytes::from(format!("{id}\n")).into(), object_store::PutOptions::default()).await?;
+            write_mark(store, NETWORK_FILE, id).await?;
         }
         Ok(())
     }
+
+    /// The id of the bucket, or without one of the folder: equal on nodes that find each other's files.
+    pub async fn location_id(&self) -> Result<Option<String>, FileStoreError> {
+        read_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE).await
+    }
+
+    pub async fn set_location_id(&self, id: &str) -> Result<(), FileStoreError> {
+        write_mark(self.bucket.as_ref().unwrap_or(&self.local), LOCATION_FILE, id).await
+    }
 }
 
-fn list_objects(store: std::sync::Arc<dyn ObjectStore>, prefix: Option<Path>) -> ListedFiles {
+async fn read_mark(store: &Arc<dyn ObjectStore>, name: &str) -> Result<Option<String>, FileStoreError> {
+    let found = optional_object(store.get_opts(&parse_path(name)?, GetOptions::default()).await)?;
+    let Some(found) = found else { return Ok(None) };
+    let (size, range) = (found.meta.size, found.range.clone());
+    let bytes = found.into_stream().map_err(FileStoreError::from).boxed();
+    let text = collect_bytes(FileRange { size, range, bytes }).await?;
+    Ok(Some(String::from_utf8_lossy(&text).trim().to_owned()))
+}
+
+async fn write_mark(store: &Arc<dyn ObjectStore>, name: &str, id: &str) -> Result<(), FileStoreError> {
+    store.put(&parse_path(name)?, Bytes::from(format!("{id}\n")).into()).await?;
+    Ok(())
+}
+
+fn list_objects(store: Arc<dyn ObjectStore>, prefix: Option<Path>) -> ListedFiles {
     let listed = store.list(prefix.as_ref()).map_err(FileStoreError::from);
     let listed = listed.try_filter_map(|file| {
         let name = file.location.as_ref();
-        let is_file = !name.starts_with(UPLOADS_PREFIX) && name != NETWORK_FILE && name != CHECK_FILE;
-        std::future::ready(Ok(is_file.then(|| ListedFile { name: name.to_owned(), size: file.size })))
+        std::future::ready(Ok(is_complete_file(name).then(|| ListedFile { name: name.to_owned(), size: file.size })))
     });
     listed.boxed()
 }

@@ -1,10 +1,11 @@
-//! Media files in a folder, or in a bucket plus a folder for uploads in progress.
+//! Media files in a folder, or in a bucket plus a folder for the files that this process works on.
 
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path as Folder, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::stream::BoxStream;
@@ -13,15 +14,17 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, GetResultPayload, MultipartUpload, ObjectStore, ObjectStoreExt};
 
-use crate::file_listing::NETWORK_FILE;
+use crate::file_listing::{LOCATION_FILE, NETWORK_FILE};
 use crate::{Bucket, MediaFormat};
 
 /// Bytes buffered before they are written.
 const PART_BYTES: usize = 1024 * 1024;
 /// The same for a bucket, where 5 MiB is the minimum and all parts but the last have the same size.
 const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
-/// Uploads in progress, which always stay in the folder.
+/// Uploads in progress.
 pub(crate) const UPLOADS_PREFIX: &str = "uploads/";
+/// Files that one process works on, which always stay in the folder.
+pub(crate) const SCRATCH_PREFIX: &str = "scratch/";
 /// Written and deleted to check that a bucket is writable.
 pub(crate) const CHECK_FILE: &str = "locum-check";
 
@@ -87,7 +90,7 @@ impl FileStore {
         let mut moved = 0;
         while let Some(file) = found.try_next().await? {
             let name = file.location.as_ref();
-            if name.starts_with(UPLOADS_PREFIX) || name == NETWORK_FILE {
+            if !is_complete_file(name) {
                 continue;
             }
             // An object of the same name and size is left from an earlier move or a repeated
@@ -113,13 +116,13 @@ impl FileStore {
 
     fn write_target(&self, name: &str) -> &Arc<dyn ObjectStore> {
         let bucket = self.bucket.as_ref();
-        bucket.filter(|_| !name.starts_with(UPLOADS_PREFIX)).unwrap_or(&self.local)
+        bucket.filter(|_| !name.starts_with(SCRATCH_PREFIX)).unwrap_or(&self.local)
     }
 
     /// The folder comes first, which costs next to nothing.
     fn read_locations(&self, name: &str) -> impl Iterator<Item = &Arc<dyn ObjectStore>> {
         let bucket = self.bucket.as_ref();
-        let bucket = bucket.filter(|_| !name.starts_with(UPLOADS_PREFIX));
+        let bucket = bucket.filter(|_| !name.starts_with(SCRATCH_PREFIX));
         std::iter::once(&self.local).chain(bucket)
     }
 
@@ -130,11 +133,13 @@ impl FileStore {
     }
 
     /// The file becomes visible, whole, once [`FileWriter::finish`] succeeds.
-    pub async fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
+    pub fn start_write(&self, name: &str) -> Result<FileWriter, FileStoreError> {
         let target = self.write_target(name);
         let local = Arc::ptr_eq(target, &self.local) && !self.folder.as_os_str().is_empty();
         Ok(FileWriter {
-            upload: target.put_multipart(&parse_path(name)?).await?,
+            target: Arc::clone(target),
+            path: parse_path(name)?,
+            upload: None,
             part_bytes: if local { PART_BYTES } else { BUCKET_PART_BYTES },
             buffer: BytesMut::new(),
             written: 0,
@@ -201,7 +206,7 @@ impl FileStore {
 
     /// Joins files into one, buffering one part at a time. Returns its size in bytes.
     pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
-        let mut writer = self.start_write(to).await?;
+        let mut writer = self.start_write(to)?;
         for name in names {
             if let Err(error) = self.append_file(name, &mut writer).await {
                 writer.abort().await;
@@ -231,15 +236,35 @@ impl FileStore {
         self.delete(from).await
     }
 
-    pub fn remove_folder(&self, prefix: &str) -> Result<(), FileStoreError> {
+    /// With the files in it.
+    pub async fn remove_folder(&self, prefix: &str) -> Result<(), FileStoreError> {
         let prefix = parse_path(prefix)?;
-        let removed = std::fs::remove_dir_all(self.folder.join(prefix.as_ref()));
-        match removed {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(FileStoreError(Error::Generic { store: "folder", source: error.into() }))
-            }
-            _ => Ok(()),
+        if let Some(bucket) = &self.bucket {
+            delete_objects(bucket, &prefix, None).await?;
         }
+        self.remove_directory(&prefix)
+    }
+
+    /// Removes what an earlier process was working on. No other process may use the folder.
+    pub fn clear_scratch(&self) -> Result<(), FileStoreError> {
+        self.remove_directory(&parse_path(SCRATCH_PREFIX)?)
+    }
+
+    fn remove_directory(&self, prefix: &Path) -> Result<(), FileStoreError> {
+        optional_file(std::fs::remove_dir_all(self.folder.join(prefix.as_ref()))).map(|_| ())
+    }
+
+    /// Removes what uploads and processes that were killed have left, if it was written before a time: Unix time in
+    /// milliseconds.
+    pub async fn remove_leftovers(&self, before: i64) -> Result<(), FileStoreError> {
+        if let Some(bucket) = &self.bucket {
+            delete_objects(bucket, &parse_path(UPLOADS_PREFIX)?, Some(before)).await?;
+        }
+        let before = UNIX_EPOCH + Duration::from_millis(u64::try_from(before).unwrap_or(0));
+        for prefix in [UPLOADS_PREFIX, SCRATCH_PREFIX] {
+            remove_old_files(&self.folder.join(prefix), before)?;
+        }
+        Ok(())
     }
 
     pub async fn delete(&self, name: &str) -> Result<(), FileStoreError> {
@@ -251,9 +276,61 @@ impl FileStore {
     }
 }
 
+/// Whether a name is that of a finished media file.
+pub(crate) fn is_complete_file(name: &str) -> bool {
+    let is_incomplete = [UPLOADS_PREFIX, SCRATCH_PREFIX].iter().any(|prefix| name.starts_with(prefix));
+    !is_incomplete && ![NETWORK_FILE, LOCATION_FILE, CHECK_FILE].contains(&name)
+}
+
+/// None if there is no such file.
+fn optional_file<T>(result: std::io::Result<T>) -> Result<Option<T>, FileStoreError> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileStoreError(Error::Generic { store: "folder", source: error.into() })),
+    }
+}
+
+/// Also files that were not written to their end, which are not listed as objects.
+fn remove_old_files(folder: &Folder, before: SystemTime) -> Result<(), FileStoreError> {
+    for entry in optional_file(std::fs::read_dir(folder))?.into_iter().flatten() {
+        let Some(entry) = optional_file(entry)? else { continue };
+        let Some(meta) = optional_file(entry.metadata())? else { continue };
+        let is_old = meta.modified().is_ok_and(|modified| modified < before);
+        if meta.is_dir() {
+            remove_old_files(&entry.path(), before)?;
+            if is_old {
+                // It may have files that are not.
+                let _kept = std::fs::remove_dir(entry.path());
+            }
+        } else if is_old {
+            optional_file(std::fs::remove_file(entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Those that were written before a time, if there is one.
+async fn delete_objects(
+    store: &Arc<dyn ObjectStore>,
+    prefix: &Path,
+    before: Option<i64>,
+) -> Result<(), FileStoreError> {
+    let mut found = store.list(Some(prefix));
+    while let Some(file) = found.try_next().await? {
+        if before.is_none_or(|before| file.last_modified.timestamp_millis() < before) {
+            optional_object(store.delete(&file.location).await)?;
+        }
+    }
+    Ok(())
+}
+
 /// A file being written. It does not appear when dropped before [`finish`](Self::finish).
 pub struct FileWriter {
-    upload: Box<dyn MultipartUpload>,
+    target: Arc<dyn ObjectStore>,
+    path: Path,
+    /// None for a file of less than a part.
+    upload: Option<Box<dyn MultipartUpload>>,
     part_bytes: usize,
     buffer: BytesMut,
     written: u64,
@@ -282,7 +359,11 @@ impl FileWriter {
     async fn flush_part(&mut self) -> Result<(), FileStoreError> {
         let length = self.buffer.len().min(self.part_bytes);
         let part = self.buffer.split_to(length).freeze();
-        Ok(self.upload.put_part(part.into()).await?)
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            none => none.insert(self.target.put_multipart(&self.path).await?),
+        };
+        Ok(upload.put_part(part.into()).await?)
     }
 
     /// Returns the number of bytes written.
@@ -297,16 +378,25 @@ impl FileWriter {
     }
 
     async fn complete_upload(&mut self) -> Result<(), FileStoreError> {
+        if self.upload.is_none() {
+            let whole = std::mem::take(&mut self.buffer).freeze();
+            self.target.put(&self.path, whole.into()).await?;
+            return Ok(());
+        }
         if !self.buffer.is_empty() {
             self.flush_part().await?;
         }
-        self.upload.complete().await?;
+        if let Some(upload) = &mut self.upload {
+            upload.complete().await?;
+        }
         Ok(())
     }
 
     pub async fn abort(mut self) {
         // What cannot be removed now is cleaned up later.
-        let _leftover = self.upload.abort().await;
+        if let Some(mut upload) = self.upload.take() {
+            let _leftover = upload.abort().await;
+        }
     }
 }
 
@@ -359,9 +449,20 @@ mod tests {
         assert_eq!(files.size("uploads/7/0").await.unwrap(), None);
         assert!(files.concatenate(&names, "42/other").await.is_err());
         assert_eq!(files.size("42/other").await.unwrap(), None);
-        files.remove_folder("uploads/7").unwrap();
-        files.remove_folder("uploads/7").unwrap();
+        files.remove_folder("uploads/7").await.unwrap();
+        files.remove_folder("uploads/7").await.unwrap();
         assert_eq!(files.size("uploads/7/1").await.unwrap(), None);
+        files.put("uploads/8/0", "left").await.unwrap();
+        let unfinished = files.folder.join("scratch/x#1");
+        std::fs::create_dir(files.folder.join("scratch")).unwrap();
+        std::fs::write(&unfinished, "written in part").unwrap();
+        files.remove_leftovers(1).await.unwrap();
+        assert_eq!(files.size("uploads/8/0").await.unwrap(), Some(4));
+        assert!(unfinished.exists());
+        files.remove_leftovers(i64::MAX).await.unwrap();
+        assert_eq!(files.size("uploads/8/0").await.unwrap(), None);
+        assert!(!unfinished.exists());
+        assert_eq!(files.size("42/3_42.x.jpg").await.unwrap(), Some(11));
         for name in ["../x", "a/../../b", "/etc/passwd\0"] {
             assert!(!matches!(files.read_whole(name).await, Ok(Some(_))), "{name}");
         }

@@ -25,7 +25,7 @@ impl BackupWriter {
         let mut content = HashedContent::new(content);
         match self {
             Self::Collection(files) => {
-                let mut writer = files.start_write(object).await.map_err(storage_fault)?;
+                let mut writer = files.start_write(object).map_err(storage_fault)?;
                 if let Err(error) = copy_pieces(&mut content, &mut writer).await {
                     writer.abort().await;
                     return Err(storage_fault(error));

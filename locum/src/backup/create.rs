@@ -113,7 +113,7 @@ impl<'a> BackupRun<'a> {
         let (files, archive_name) = location.open().map_err(into_fault)?;
         let (writer, earlier) = if let Some(name) = archive_name {
             let seconds = u64::try_from(now.seconds()).unwrap_or(0);
-            let writer = files.start_write(&name).await.map_err(storage_fault)?;
+            let writer = files.start_write(&name).map_err(storage_fault)?;
             (BackupWriter::Archive { writer, written_at_seconds: seconds }, HashMap::new())
         } else {
             claim_collection(&files, location, &manifest.network).await?;

@@ -1,9 +1,13 @@
 //! Keeps a network away from the media files of another one.
 
-use base::Fault;
+use std::time::Duration;
+
+use base::clock::monotonic_now;
+use base::{Error, Fault, Rng};
 use futures_util::TryStreamExt;
 use media::{FileStore, FileStoreError, NETWORK_FILE};
-use store::{Store, meta};
+use store::nodes::{self, NodeRecord};
+use store::{Store, Tx, meta};
 
 use super::blocking::block_on;
 use super::manifest::InstanceManifest;
@@ -57,6 +61,61 @@ pub(crate) async fn claim_media(mode: RunMode, store: &Store, files: &FileStore)
         Some(_) => Ok(()),
         None => Ok(files.mark_network(&network).await.map_err(fault)?),
     }
+}
+
+/// The fact that is also in the folder or bucket which the nodes use.
+const MEDIA_LOCATION_KEY: &str = "media_location";
+/// Longer than the lease of a node that was killed lasts.
+const OTHER_NODES_TIMEOUT: Duration = Duration::from_secs(6);
+const OTHER_NODES_POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Refuses media files that the nodes which were started earlier do not use: what is uploaded to one of them would be
+/// missing here. Without such nodes, the files may be elsewhere than before.
+pub(crate) async fn check_media_is_shared(store: &Store, files: &FileStore) -> Result<(), CommandError> {
+    if !store.is_shared() {
+        return Ok(());
+    }
+    let own = store.context().node.incarnation();
+    let made = format!("{:032x}", u128::from_be_bytes(Rng::Os.random_bytes()?));
+    let deadline = monotonic_now() + OTHER_NODES_TIMEOUT;
+    loop {
+        let found = files.location_id().await.map_err(fault)?;
+        let proposed = found.clone().unwrap_or_else(|| made.clone());
+        let is_late = monotonic_now() >= deadline;
+        let (location, other) = store.write(move |tx| resolve_location(tx, own, &proposed, is_late)).await?;
+        if found.as_ref() == Some(&location) {
+            return Ok(());
+        }
+        if location == made {
+            // Another node may write at the same time; what is found in the end has to be what is in the database.
+            files.set_location_id(&made).await.map_err(fault)?;
+        } else if is_late {
+            return Err(CommandError::Failed(format!(
+                "{other} does not use {files:?}, and what is uploaded there would be missing here: set media.s3_url on \
+                 all nodes to one bucket, or media.dir to one directory that they share"
+            )));
+        }
+        tokio::time::sleep(OTHER_NODES_POLL_INTERVAL).await;
+    }
+}
+
+/// The id of the place that the network's files are in, and a server that uses it if it is not the proposed one. It
+/// becomes the proposed one if there is no such server, or `is_late` and all of them were started later.
+fn resolve_location(tx: &mut Tx<'_>, own: i64, proposed: &str, is_late: bool) -> Result<(String, String), Error> {
+    let location = meta::get_or_insert(tx, MEDIA_LOCATION_KEY, proposed)?;
+    if location == proposed {
+        return Ok((location, String::new()));
+    }
+    let nodes = nodes::list(tx)?;
+    let started = |node: &NodeRecord| (node.started_at, node.number);
+    let own_start = nodes.iter().find(|node| node.incarnation == own).map(started);
+    let is_other = |node: &&NodeRecord| node.has_lease && node.purpose == "server" && node.incarnation != own;
+    let is_ahead = |node: &&NodeRecord| !is_late || own_start.is_none_or(|own_start| started(node) < own_start);
+    if let Some(node) = nodes.iter().filter(is_other).find(is_ahead) {
+        return Ok((location, format!("node {} ({})", node.number, node.host)));
+    }
+    meta::set(tx, MEDIA_LOCATION_KEY, proposed)?;
+    Ok((proposed.to_owned(), String::new()))
 }
 
 fn fault(error: FileStoreError) -> Fault {

@@ -15,7 +15,7 @@ pub(crate) use manifest::{InstanceManifest, mode_from_manifest};
 pub(crate) use master_key::{
     create_key_file, key_file_path, load_keyring, load_keys, replace_key_file, write_key_files,
 };
-pub(crate) use media_owner::{claim_media, refuse_media_without_database};
+pub(crate) use media_owner::{check_media_is_shared, claim_media, refuse_media_without_database};
 pub(crate) use open::{
     CreatePolicy, DataFolder, NETWORK_ID_KEY, check_store_matches, find_or_create, instance_rng, open, open_store,
     store_options,

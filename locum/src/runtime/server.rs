@@ -22,6 +22,7 @@ use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, notify};
 use crate::cluster::{self, ClusterKey, ClusterServer, SearchNodeClient};
 use crate::command_error::CommandError;
+use crate::config::RunMode;
 use crate::instance::{self, Instance, open_search_index};
 
 #[derive(Clone, Debug)]
@@ -95,6 +96,9 @@ async fn run_until_shutdown(
     let checked = files.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
     instance::claim_media(settings.mode, &instance.store, &files).await?;
+    if settings.mode == RunMode::Serve {
+        instance::check_media_is_shared(&instance.store, &files).await?;
+    }
     let schedule = BackupSchedule::from_settings(settings)?;
     let sockets = sockets::bind(settings)?;
     sockets.listening.write(&settings.core.data_dir)?;

@@ -181,7 +181,7 @@ impl Restore<'_> {
         let Some(content) = self.reader.read(&file.name).await.map_err(fault)? else { return Ok(None) };
         let mut content = HashedContent::new(content);
         let folder = media::FileStore::local(scratch).map_err(fault)?;
-        let mut writer = folder.start_write(DATABASE_FILE).await.map_err(fault)?;
+        let mut writer = folder.start_write(DATABASE_FILE).map_err(fault)?;
         while let Some(piece) = content.next_piece().await.map_err(fault)? {
             writer.append(&piece).await.map_err(fault)?;
         }

@@ -93,7 +93,7 @@ pub(super) async fn install_media(
     for file in &manifest.media {
         let target = match files.size(&file.name).await.map_err(fault)? {
             Some(size) if size == file.bytes => None,
-            _ => Some(files.start_write(&file.name).await.map_err(fault)?),
+            _ => Some(files.start_write(&file.name).map_err(fault)?),
         };
         check.copy_file(reader, file, target).await?;
     }

@@ -1,20 +1,41 @@
 //! Removes expired uploads and unused media together with their files.
 
+use std::time::Duration;
+
 use base::Error;
+use base::clock::{monotonic_now, wall_time};
+use network::uploads::UNATTACHED_TTL_MS;
 use store::{event_log, media, uploads};
 
 use super::{UploadProcessor, storage_unavailable, upload_folder};
 
 const BATCH: i64 = 100;
+/// How often files are searched that no upload refers to.
+const LEFTOVER_INTERVAL: Duration = Duration::from_hours(1);
+/// Longer than an upload lasts.
+const LEFTOVER_AGE_MS: i64 = 2 * UNATTACHED_TTL_MS;
 
 impl UploadProcessor {
     pub async fn remove_expired(&self) -> Result<(), Error> {
+        self.remove_leftovers().await?;
         loop {
             let removed = self.remove_expired_media().await? + self.remove_expired_uploads().await?;
             if removed == 0 {
                 return Ok(());
             }
         }
+    }
+
+    /// Removes files that killed processes left.
+    async fn remove_leftovers(&self) -> Result<(), Error> {
+        let now = monotonic_now();
+        if self.leftovers_removed_at.lock().is_some_and(|last| now - last < LEFTOVER_INTERVAL) {
+            return Ok(());
+        }
+        let before = wall_time().plus_ms(-LEFTOVER_AGE_MS);
+        self.files.remove_leftovers(before.ms()).await.map_err(storage_unavailable)?;
+        *self.leftovers_removed_at.lock() = Some(now);
+        Ok(())
     }
 
     async fn remove_expired_media(&self) -> Result<usize, Error> {
@@ -46,7 +67,7 @@ impl UploadProcessor {
         let expired = self.store.read(|tx| Ok(uploads::list_expired(tx, BATCH)?));
         let expired = expired.await?;
         for upload in &expired {
-            self.files.remove_folder(&upload_folder(upload.id)).map_err(storage_unavailable)?;
+            self.files.remove_folder(&upload_folder(upload.id)).await.map_err(storage_unavailable)?;
             let id = upload.id;
             self.store.write(move |tx| Ok(uploads::delete(tx, id)?)).await?;
         }

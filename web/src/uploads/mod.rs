@@ -5,12 +5,13 @@ mod processing;
 mod receive;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base::id::marker;
 use base::{Error, Id, Refusal};
 use edge::Shutdown;
 use media::{FileStore, FileStoreError};
+use parking_lot::Mutex;
 use store::Store;
 use tokio::sync::{Notify, Semaphore};
 
@@ -20,8 +21,8 @@ pub use receive::{IncomingFile, UploadForm, is_legacy, receive};
 const MAX_CONCURRENT_DECODES: usize = 2;
 /// How often to check for uploads that other nodes left.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Folder of received files that belong to no upload yet.
-const INCOMING: &str = "uploads/incoming";
+/// Received files that belong to no upload yet, and files being processed.
+const SCRATCH: &str = "scratch";
 
 #[derive(Clone)]
 pub struct UploadProcessor {
@@ -29,6 +30,7 @@ pub struct UploadProcessor {
     files: FileStore,
     decode_permits: Arc<Semaphore>,
     wake: Arc<Notify>,
+    leftovers_removed_at: Arc<Mutex<Option<Instant>>>,
 }
 
 impl std::fmt::Debug for UploadProcessor {
@@ -40,10 +42,19 @@ impl std::fmt::Debug for UploadProcessor {
 impl UploadProcessor {
     /// Removes files that an earlier process received in part; call before requests are served.
     pub fn new(store: Arc<Store>, files: FileStore) -> Self {
-        if let Err(error) = files.remove_folder(INCOMING) {
+        // On a shared database, other nodes may use the folder; there, leftovers are removed by their age.
+        if !store.is_shared()
+            && let Err(error) = files.clear_scratch()
+        {
             tracing::warn!(%error, "failed to remove incomplete uploads");
         }
-        Self { store, files, decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)), wake: Arc::default() }
+        Self {
+            store,
+            files,
+            decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)),
+            wake: Arc::default(),
+            leftovers_removed_at: Arc::default(),
+        }
     }
 
     pub const fn files(&self) -> &FileStore {

@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use base::{Error, Fault, Refusal};
-use media::{ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image, measure_video};
+use media::{
+    FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image,
+    measure_video,
+};
 use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
 use store::media::Media;
 use store::uploads::{self as stored, MediaUpload, UploadState};
 
-use super::{UploadProcessor, segment_path, storage_unavailable, upload_folder};
+use super::{SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
 /// Failure reason if the file store is unavailable.
 const STORE_FAILURE: &str = "The file could not be stored.";
@@ -36,7 +39,7 @@ impl UploadProcessor {
 
     /// Creates media from an upload whose segments are complete.
     pub async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
-        let joined = format!("{}/whole", upload_folder(upload.id));
+        let joined = format!("{SCRATCH}/{}-{}", upload.id, self.store.context().node.incarnation());
         let size = self.join_segments(upload, &joined).await?;
         self.renew_lease(upload, 50).await?;
         let outcome = match self.measure_upload(upload, &joined, size).await? {
@@ -46,8 +49,7 @@ impl UploadProcessor {
                 Err(rejection)
             }
         };
-        // A leftover folder is removed when the upload expires.
-        let _left = self.files.remove_folder(&upload_folder(upload.id));
+        self.discard_files(upload, &joined).await;
         Ok(outcome)
     }
 
@@ -64,13 +66,17 @@ impl UploadProcessor {
         renewed.await
     }
 
-    /// Moves the file to its final path and renews the lease meanwhile.
-    async fn move_to_place(&self, upload: &MediaUpload, joined: &str, path: &str) -> Result<(), Error> {
-        let mut move_file = std::pin::pin!(self.files.rename(joined, path));
+    /// Renews the lease while files are copied.
+    async fn copy_files<T>(
+        &self,
+        upload: &MediaUpload,
+        percent: i64,
+        mut copying: impl Future<Output = Result<T, FileStoreError>> + Unpin,
+    ) -> Result<T, Error> {
         loop {
             tokio::select! {
-                result = &mut move_file => return result.map_err(storage_unavailable),
-                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, 75).await?,
+                result = &mut copying => return result.map_err(storage_unavailable),
+                () = tokio::time::sleep(LEASE_RENEWAL_INTERVAL) => self.renew_lease(upload, percent).await?,
             }
         }
     }
@@ -100,16 +106,22 @@ impl UploadProcessor {
                 }
             }
             self.mark_failed(upload, STORE_FAILURE.to_owned()).await?;
-            let _left = self.files.remove_folder(&upload_folder(upload.id));
+            self.discard_files(upload, joined).await;
         }
         published
+    }
+
+    /// What cannot be removed now is removed when the upload expires.
+    async fn discard_files(&self, upload: &MediaUpload, joined: &str) {
+        let _left = self.files.delete(joined).await;
+        let _left = self.files.remove_folder(&upload_folder(upload.id)).await;
     }
 
     async fn join_segments(&self, upload: &MediaUpload, joined: &str) -> Result<u64, Error> {
         let id = upload.id;
         let segments = self.store.read(move |tx| Ok(stored::list_segments(tx, id)?)).await?;
         let names: Vec<String> = segments.iter().map(|segment| segment_path(id, segment.index)).collect();
-        self.files.concatenate(&names, joined).await.map_err(storage_unavailable)
+        self.copy_files(upload, 25, Box::pin(self.files.concatenate(&names, joined))).await
     }
 
     async fn measure_upload(&self, upload: &MediaUpload, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {
@@ -224,7 +236,7 @@ impl UploadProcessor {
             let stored_file = self.files.put(&name, resized.bytes.clone()).await;
             stored_file.map_err(storage_unavailable)?;
         }
-        self.move_to_place(upload, joined, &path).await?;
+        self.copy_files(upload, 75, Box::pin(self.files.rename(joined, &path))).await?;
         let upload = upload.clone();
         self.store.write(move |tx| rules::publish_media(tx, &upload, &found)).await
     }

@@ -11,7 +11,7 @@ use media::{FileStore, MediaFormat, VIDEO_BYTES};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use serde_json::Value;
 
-use super::{INCOMING, storage_unavailable};
+use super::{SCRATCH, storage_unavailable};
 use crate::body::{self, BodyContentType};
 use crate::endpoint::{BodySpec, ErrorFormat};
 use crate::request_context::RequestContext;
@@ -125,7 +125,7 @@ fn head_bytes(bytes: &[u8]) -> Bytes {
 }
 
 fn incoming_path(call: &RequestContext) -> Result<String, Fault> {
-    Ok(format!("{INCOMING}/{}", call.store_context().rng.random_token(24)?))
+    Ok(format!("{SCRATCH}/{}", call.store_context().rng.random_token(24)?))
 }
 
 async fn read_parts(call: &mut RequestContext, files: &FileStore, form: &mut UploadForm) -> Result<(), Error> {
@@ -208,7 +208,7 @@ async fn store_file_part(
     mut field: Field<'_>,
 ) -> Result<IncomingFile, Error> {
     let name = incoming_path(call)?;
-    let mut writer = files.start_write(&name).await.map_err(storage_unavailable)?;
+    let mut writer = files.start_write(&name).map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
     loop {
         let chunk = match field.chunk().await {

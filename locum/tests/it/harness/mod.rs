@@ -1,5 +1,6 @@
 //! What every test stands on: servers, the people on them, and what is asked of them.
 
+mod bucket_server;
 mod database;
 mod mail_server;
 mod postgres_server;
@@ -12,6 +13,7 @@ mod tcp_proxy;
 mod user;
 mod webhook_receiver;
 
+pub(crate) use bucket_server::BucketServer;
 pub(crate) use database::{DatabaseEngine, suite_engine};
 pub(crate) use mail_server::MailServer;
 pub(crate) use postgres_server::PostgresServer;

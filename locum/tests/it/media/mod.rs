@@ -2,6 +2,7 @@
 
 mod contents;
 mod files;
+mod nodes;
 pub(crate) mod samples;
 mod uploads;
 
