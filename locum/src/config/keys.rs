@@ -174,8 +174,8 @@ config_keys! {
         from: Option<String> = Unset;
     }
     media: MediaSection {
-        /// The directory of media files; `media` in the data directory by default. With a bucket, it holds unfinished
-        /// uploads, imported files and files from before the bucket.
+        /// The directory of media files; `media` in the data directory by default. With a bucket, it holds files
+        /// that this node works on, imported files and files from before the bucket.
         dir: Option<PathBuf> = Unset;
         /// The S3-compatible bucket for media files: `s3://bucket/prefix`.
         s3_url: Option<String> = Unset;
