@@ -22,6 +22,7 @@ pub mod apps;
 pub mod attempt_limits;
 pub mod audit;
 pub mod authorization_codes;
+pub mod backlog;
 pub mod bookmarks;
 pub mod communities;
 pub mod compliance;

@@ -168,6 +168,11 @@ impl Store {
         self.db.is_server
     }
 
+    /// Jobs that wait for a connection to the database, by queue.
+    pub fn count_waiting_jobs(&self) -> Vec<(&'static str, usize)> {
+        self.db.count_waiting()
+    }
+
     /// Bytes that can still be written to the data folder.
     pub fn available_space(&self) -> Result<u64, Fault> {
         fs4::available_space(&self.data_dir).map_err(Fault::context("reading the free space of the data folder"))

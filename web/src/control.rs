@@ -12,6 +12,7 @@ use edge::{Body, BodyError, Handler, Peer};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, HOST, HeaderMap, HeaderValue, ORIGIN};
 use http::request::Parts;
 use http::{Method, Request, Response};
+use store::Store;
 
 use crate::health::HealthChecks;
 use crate::metrics::ServerMetrics;
@@ -41,6 +42,7 @@ pub struct ControlServer {
 struct ControlState {
     health: HealthChecks,
     metrics: Arc<ServerMetrics>,
+    store: Arc<Store>,
     token: Secret,
     commands: Vec<ControlCommand>,
 }
@@ -49,10 +51,11 @@ impl ControlServer {
     pub fn new(
         health: HealthChecks,
         metrics: Arc<ServerMetrics>,
+        store: Arc<Store>,
         token: Secret,
         commands: Vec<ControlCommand>,
     ) -> Self {
-        Self { shared: Arc::new(ControlState { health, metrics, token, commands }) }
+        Self { shared: Arc::new(ControlState { health, metrics, store, token, commands }) }
     }
 
     async fn handle_request(&self, parts: &Parts, body: Body) -> HttpReply {
@@ -65,6 +68,7 @@ impl ControlServer {
             return error_reply(403, "this host name is not allowed\n");
         }
         if path == "/metrics" && method == Method::GET {
+            self.shared.metrics.refresh_backlog(&self.shared.store).await;
             return match self.shared.metrics.render_text() {
                 Ok(text) => HttpReply::bytes(200, METRICS_TEXT, text),
                 Err(fault) => {

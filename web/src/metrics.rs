@@ -1,5 +1,7 @@
 //! Prometheus metrics. Labels are route templates, never paths or ids.
 
+mod store_collector;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,11 +19,16 @@ use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use store::nodes::NodeProblem;
-use store::{NodeRole, Store};
+use store::Store;
+use store::backlog::{self, Backlog};
+
+use store_collector::StoreCollector;
 
 /// Upper bounds in seconds, from a lookup in memory to a slow disk.
 const BUCKETS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+
+/// Less than a scrape takes at most by default, which is ten seconds.
+const BACKLOG_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -51,6 +58,7 @@ impl MetricConstructor<Histogram> for DurationHistogram {
 
 pub struct ServerMetrics {
     registry: Mutex<Registry>,
+    backlog: Arc<Mutex<Option<Backlog>>>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabel, Histogram, DurationHistogram>,
     round_trips: Family<RouteLabel, Counter>,
@@ -91,6 +99,7 @@ impl Default for ServerMetrics {
         let registry = Mutex::new(registry);
         Self {
             registry,
+            backlog: Arc::default(),
             requests,
             durations,
             round_trips,
@@ -129,9 +138,15 @@ impl ServerMetrics {
         registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
-    pub fn add_node(&self, store: Arc<Store>) {
-        let mut registry = self.registry.lock();
-        registry.register_collector(Box::new(NodeCollector(store)));
+    pub fn add_store(&self, store: Arc<Store>) {
+        let collector = StoreCollector { store, backlog: Arc::clone(&self.backlog) };
+        self.registry.lock().register_collector(Box::new(collector));
+    }
+
+    /// Measures the work that waits in the database; without an answer in time, it is not exported.
+    pub async fn refresh_backlog(&self, store: &Store) {
+        let measured = tokio::time::timeout(BACKLOG_TIMEOUT, store.read(|tx| Ok(backlog::load_backlog(tx)?))).await;
+        *self.backlog.lock() = measured.ok().and_then(Result::ok);
     }
 
     /// Exports the task with a count of 0.
@@ -195,45 +210,6 @@ impl Collector for ListenerCollector {
         for (name, help, count) in listener_counters(&view) {
             let counter = ConstCounter::new(count);
             counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
-        }
-        Ok(())
-    }
-}
-
-/// The lease of this node, if there may be several.
-struct NodeCollector(Arc<Store>);
-
-impl fmt::Debug for NodeCollector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("NodeCollector").field(&self.0.context().node).finish()
-    }
-}
-
-impl Collector for NodeCollector {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let node = &self.0.context().node;
-        let has_lease = node.problem() != Some(NodeProblem::LeaseLost);
-        let gauges = [
-            ("node_lease_valid", "Whether this node may write", i64::from(has_lease)),
-            (
-                "node_clock_offset_ms",
-                "Milliseconds by which the clock is ahead of the database's",
-                node.clock_offset_ms(),
-            ),
-            ("nodes_active", "Nodes that take on work", i64::try_from(node.worker_count()).unwrap_or(i64::MAX)),
-        ];
-        for (name, help, value) in gauges {
-            ConstGauge::new(value).encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)?;
-        }
-        let mut own = encoder.encode_descriptor("node_role", "The roles of this node", None, MetricType::Gauge)?;
-        for role in NodeRole::ALL {
-            ConstGauge::new(i64::from(node.has_role(role))).encode(own.encode_family(&[("role", role.name())])?)?;
-        }
-        let (name, help) = ("nodes_with_role", "Live nodes with a role, this one included");
-        let mut all = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        for role in NodeRole::ALL {
-            let count = i64::try_from(node.count_with_role(role)).unwrap_or(i64::MAX);
-            ConstGauge::new(count).encode(all.encode_family(&[("role", role.name())])?)?;
         }
         Ok(())
     }

@@ -71,7 +71,8 @@ impl ServerInterfaces {
             },
         )?;
         let commands = vec![command_handler(instance)];
-        let control = ControlServer::new(server.health(), Arc::clone(&metrics), Secret::new(token), commands);
+        let control =
+            ControlServer::new(server.health(), Arc::clone(&metrics), Arc::clone(store), Secret::new(token), commands);
         Ok(Self {
             server,
             control,

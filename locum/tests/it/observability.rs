@@ -174,3 +174,50 @@ fn panicked_handler_answers_500_and_the_process_goes_on() {
     assert_eq!(of_panic("fault")["request_id"], "panicked", "{lines:?}");
     assert!(lines.iter().any(|line| line["request_id"] == "panicked" && line["status"] == 500), "{lines:?}");
 }
+
+/// The metrics that a text names.
+fn metrics_named_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("locum_")).collect()
+}
+
+#[test]
+fn alerts_dashboard_and_documentation_name_metrics_that_a_server_exports() {
+    let backups = tempfile::tempdir().unwrap();
+    let to = format!("backup.to={}", backups.path().display());
+    // The only engine with scheduled backups.
+    let server = TestServer::start_on_engine(DatabaseEngine::Sqlite, &["--set", &to]);
+    server.new_user("measured").publish_text("measured");
+    let text = server.send_control(TestRequest::get("/metrics")).text();
+    let exported = metrics_named_in(&text);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for file in ["packaging/prometheus/alerts.yml", "packaging/grafana/locum.json", "docs/monitoring.md"] {
+        let text = std::fs::read_to_string(root.join(file)).unwrap();
+        let named = metrics_named_in(&text);
+        assert!(named.len() > 10, "{file}: {named:?}");
+        for name in named {
+            // Requests wait for no database server here.
+            assert!(exported.contains(name) || name == "locum_database_round_trips_total", "{file} names {name}");
+        }
+    }
+}
+
+#[test]
+fn metrics_show_the_work_that_waits() {
+    let server = TestServer::start_network(&["--set", "listen.control_addr=127.0.0.1:0"]);
+    let value = |series: &str| {
+        let text = server.send_control(TestRequest::get("/metrics")).text();
+        let line = text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse::<i64>().ok());
+        line.unwrap_or_else(|| panic!("{series} is not in {text}"))
+    };
+    assert!(value("locum_database_jobs_waiting{queue=\"reads\"}") >= 0);
+    assert_eq!((value("locum_deliveries_waiting"), value("locum_oldest_delivery_age_seconds")), (0, 0));
+    server.new_user("measured").publish_text("measured");
+    wait_until("the events have numbers", || value("locum_events_unnumbered") == 0);
+    server.run_sql("INSERT INTO follower (name, seq) SELECT 'stopped', MAX(seq) - 1 FROM event");
+    assert!(value("locum_events_unread{reader=\"stopped\"}") >= 1);
+    let columns = "webhook_id, event_id, order_key, post_id, at, body, due_at";
+    server.run_sql(&format!("INSERT INTO delivery ({columns}) VALUES (1, 1, 1, 0, 1000, '{{}}', 9000000000000)"));
+    assert_eq!(value("locum_deliveries_waiting"), 1);
+    assert!(value("locum_oldest_delivery_age_seconds") > 1_000_000);
+}

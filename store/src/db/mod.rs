@@ -64,6 +64,17 @@ impl JobQueues {
         queue.push(job)
     }
 
+    fn count_waiting(&self) -> Vec<(&'static str, usize)> {
+        match self {
+            Self::Sqlite { reads, writes } => vec![("reads", reads.len()), ("writes", writes.len())],
+            Self::Postgres(pools) => vec![
+                ("reads", pools.reads.count_waiting()),
+                ("writes", pools.writes.count_waiting()),
+                ("background", pools.background.count_waiting()),
+            ],
+        }
+    }
+
     /// Queued jobs are still run.
     fn close(self) {
         if let Self::Postgres(pools) = self {
@@ -201,6 +212,10 @@ impl Database {
     }
 
     /// In one snapshot.
+    pub(crate) fn count_waiting(&self) -> Vec<(&'static str, usize)> {
+        self.queues.count_waiting()
+    }
+
     pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         self.run_job(work, false).await
     }

@@ -169,7 +169,7 @@ impl ApiServer {
         let router = EndpointRouter::new(table)?;
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
-        metrics.add_node(Arc::clone(&store));
+        metrics.add_store(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let state = AppState {
             endpoints,

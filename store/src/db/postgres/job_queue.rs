@@ -53,6 +53,10 @@ impl FairJobQueue {
         Ok(())
     }
 
+    pub(crate) fn count_waiting(&self) -> usize {
+        self.state.lock().waiting.len()
+    }
+
     pub(super) fn try_pop(&self) -> Option<(Box<dyn DatabaseJob>, RunningSlot<'_>)> {
         let job = self.state.lock().take_next(self.max_per_user)?;
         let user = job.user();
