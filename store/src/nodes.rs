@@ -70,6 +70,8 @@ row! {
         pub roles: String,
         /// Where other nodes reach it; empty if they do not.
         pub address: String,
+        /// The number of migrations that its program knows; 0 in early versions.
+        pub schema_version: i64,
         pub has_lease: bool
             as "CAST(until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS INTEGER) * BIGINT '1'",
         pub webhook_count: i64

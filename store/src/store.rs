@@ -52,7 +52,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Fails without changing anything if another process uses the folder, if the schema is newer than this program,
+    /// Fails without changing anything if another process uses the folder, if the schema is too new for this program,
     /// or if the master key is not the one that the stored secrets were encrypted with.
     pub async fn open(options: StoreOptions) -> Result<Self, Fault> {
         let store = run_blocking(move || Self::connect_database(options)).await?;
@@ -71,8 +71,10 @@ impl Store {
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
         let lock = lock_data_folder(&options)?;
         let migrations = Database::migration_status(&options.location, Some(&options.data_dir))?;
-        let missing = migrations.iter().filter(|migration| migration.applied_at.is_none()).count();
-        if missing > 0 && !options.migrate {
+        let missing: Vec<_> = migrations.iter().filter(|migration| migration.applied_at.is_none()).collect();
+        let is_usable = missing.iter().all(|migration| migration.is_contraction);
+        let missing = missing.len();
+        if !is_usable && !options.migrate {
             return Err(Fault::new(format!("{missing} migrations are missing: run `locum migrate up`")));
         }
         let ids = IdGenerator::new(options.clock.clone(), options.node, 0);
@@ -87,7 +89,7 @@ impl Store {
         });
         let open = |node| Database::open(&options.location, &options.data_dir, options.connections, node, &context);
         let mut applied = Vec::new();
-        if missing > 0 {
+        if missing > 0 && options.migrate {
             if missing < migrations.len() {
                 // Detect a wrong key before anything is changed.
                 let db = open(None)?;

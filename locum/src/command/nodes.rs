@@ -65,6 +65,7 @@ fn render_node(node: &NodeRecord) -> Value {
         "state": state,
         "started_at": node.started_at.to_string(),
         "lease_until": node.until.to_string(),
+        "schema": node.schema_version,
         "webhooks": node.webhook_count,
     })
 }

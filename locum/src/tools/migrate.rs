@@ -37,6 +37,7 @@ pub(crate) fn run_migrate_command(
             json!({
                 "version": migration.version,
                 "name": migration.name,
+                "kind": if migration.is_contraction { "contraction" } else { "expansion" },
                 "applied_at": migration.applied_at.map(|at| at.to_string()),
             })
         })

@@ -76,14 +76,24 @@ fn wrong_master_key_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn newer_schema_is_refused_and_nothing_changes() {
+fn newer_schema_is_served_if_it_is_compatible_and_else_refused_and_unchanged() {
     let mut server = TestServer::start(&["--world", "empty"]);
+    let author = server.new_user("author").token;
+    let known = server.run_cli(&["migrate", "status"]).json().as_array().unwrap().len();
     server.stop();
-    let add = "INSERT INTO migration (version, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)";
-    let remove = "DELETE FROM migration WHERE version = 9999";
-    server.run_sql(add);
-    is_refused(&server, 1, &["newer"]);
-    server.run_sql(remove);
+    server.run_sql("INSERT INTO migration (version, name, checksum, applied_at) VALUES (9999, 'later', 'x', 0)");
+    server.restart();
+    let text = json!({ "text": "in a newer schema" });
+    server.send(TestRequest::post("/2/posts").bearer(&author).json(&text)).assert_status(201);
+    server.stop();
+    let status = server.run_cli(&["migrate", "status"]).json();
+    assert_eq!((status.as_array().unwrap().len(), &status[known]["name"]), (known + 1, &json!("later")));
+    let require = |version: usize| {
+        server.run_sql(&format!("UPDATE meta SET value = '{version}' WHERE key = 'schema_compatible_from'"));
+    };
+    require(known + 1);
+    is_refused(&server, 1, &["newer", &format!("this one knows {known}")]);
+    require(known);
     server.restart();
 }
 

@@ -209,16 +209,16 @@ async fn second_process_newer_schema_or_wrong_key_is_refused() {
     let refused = Store::open(wrong).await.err().unwrap().to_string();
     assert!(refused.contains("not the one"), "{refused}");
 
-    let conn = rusqlite_exec(folder.path());
-    assert!(conn, "the schema was made newer");
+    require_newer_program(folder.path());
     let newer = Store::open(options(file, folder.path(), &clock)).await;
     assert!(newer.err().unwrap().to_string().contains("newer than this program"));
 }
 
-/// Makes the schema look newer, from outside.
-fn rusqlite_exec(folder: &std::path::Path) -> bool {
+fn require_newer_program(folder: &std::path::Path) {
     let conn = rusqlite::Connection::open(folder.join("locum.db")).unwrap();
-    conn.execute("INSERT INTO migration VALUES (999, 'later', 'x', 0)", []).is_ok()
+    let newer = "INSERT INTO migration VALUES (999, 'later', 'x', 0); \
+                 UPDATE meta SET value = '999' WHERE key = 'schema_compatible_from'";
+    conn.execute_batch(newer).unwrap();
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ pub(crate) fn to_sqlite(script: &str) -> String {
         .replace("BIGINT", "INTEGER")
         .replace("BYTES", "BLOB")
         .replace("COMMIT_ORDER", "")
+        .replace("INDEX CONCURRENTLY", "INDEX")
         .replace("DOCUMENT", "TEXT")
         .replace("CREATE VOLATILE TABLE", "CREATE TABLE")
         .replace(") EDGE;", ") WITHOUT ROWID, STRICT;");

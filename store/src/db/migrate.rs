@@ -1,9 +1,15 @@
-//! Numbered migration scripts, forward only, each applied in one transaction.
+//! Numbered migration scripts, forward only, each applied in one transaction, or outside of one where it builds indexes
+//! concurrently ([decision 31](../../../docs/decisions/0031-rolling-upgrades.md)).
+
+mod script;
+#[cfg(test)]
+mod tests;
 
 use base::{Fault, Time};
-use sha2::{Digest, Sha256};
 
 use super::{row, select};
+use script::{FIRST_COMPATIBLE, MigrationScript, compatible_after};
+pub(crate) use script::{all_scripts, index_name, schema_version};
 
 /// Oldest first.
 const SCRIPTS: &[(&str, &str)] = &[
@@ -43,6 +49,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("count_deltas", include_str!("../../migrations/0034_count_deltas.sql")),
     ("pending_event_pages", include_str!("../../migrations/0035_pending_event_pages.sql")),
     ("node_roles", include_str!("../../migrations/0036_node_roles.sql")),
+    (FIRST_COMPATIBLE, include_str!("../../migrations/0037_node_schema_versions.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
@@ -52,6 +59,11 @@ const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
     applied_at BIGINT NOT NULL
 );";
 pub(crate) const LIST_SQL: &str = select!(MigrationRow, "ORDER BY version");
+/// A contraction holds it, and a node that takes a number shares it.
+pub(crate) const CONTRACTION_LOCK: i64 = 7270;
+/// In the table `meta`: the lowest schema version whose programs may use the database.
+pub(crate) const COMPATIBLE_FROM_KEY: &str = "schema_compatible_from";
+pub(crate) const COMPATIBLE_FROM_SQL: &str = "SELECT value FROM meta WHERE key = $1";
 
 #[derive(Clone, Debug)]
 pub struct AppliedMigration {
@@ -67,9 +79,12 @@ pub struct MigrationStatus {
     pub name: String,
     /// None if it was not applied.
     pub applied_at: Option<Time>,
+    /// Whether programs of this version work without it.
+    pub is_contraction: bool,
 }
 
 row! {
+    #[derive(Clone)]
     pub(crate) struct MigrationRow from "migration" {
         version: i64,
         name: String,
@@ -81,66 +96,177 @@ row! {
 pub(crate) trait MigrationTarget {
     /// Waits for other migrations of the database; the lock lasts until the connection is closed.
     fn lock_schema(&mut self) -> Result<(), Fault>;
+    /// The script begins and commits a transaction.
     fn run_script(&mut self, script: &str) -> Result<(), Fault>;
+    /// Builds the indexes of a script that are not there yet, while others write.
+    fn build_indexes(&mut self, script: &str) -> Result<(), Fault>;
     fn applied_migrations(&mut self) -> Result<Vec<MigrationRow>, Fault>;
+    /// None in a database of an earlier version.
+    fn compatible_from(&mut self) -> Result<Option<i64>, Fault>;
+    /// The numbers of live nodes whose programs know fewer migrations.
+    fn nodes_before(&mut self, version: i64) -> Result<Vec<i64>, Fault>;
 }
 
-pub(crate) fn apply_missing(target: &mut impl MigrationTarget, now_ms: i64) -> Result<Vec<AppliedMigration>, Fault> {
+/// Contractions that live nodes are too old for are left out.
+pub(crate) fn apply_missing(
+    target: &mut impl MigrationTarget,
+    scripts: &[MigrationScript],
+    now_ms: i64,
+) -> Result<Vec<AppliedMigration>, Fault> {
     target.lock_schema()?;
-    let applied = target.applied_migrations()?;
-    check_applied(&applied)?;
+    let applied = list_applied(target, scripts)?;
     let mut done = Vec::new();
-    for (version, (name, script)) in (1..).zip(SCRIPTS).skip(applied.len()) {
-        let checksum = checksum(script);
-        target.run_script(&format!(
-            "BEGIN; {CREATE_TABLE_SQL} {script} INSERT INTO migration (version, name, checksum, applied_at) \
-             VALUES ({version}, '{name}', '{checksum}', {now_ms}); COMMIT;"
-        ))?;
-        done.push(AppliedMigration { version, name: (*name).to_owned() });
+    for (position, script) in scripts.iter().enumerate().skip(applied.len()) {
+        let compatible_from = compatible_after(scripts.get(..=position).unwrap_or_default())?;
+        let nodes = apply_unless_nodes_need(target, script, compatible_from, now_ms)?;
+        if !nodes.is_empty() {
+            check_may_wait(scripts.get(position..).unwrap_or_default(), &nodes)?;
+            break;
+        }
+        done.push(AppliedMigration { version: script.version, name: script.name.to_owned() });
     }
     Ok(done)
 }
 
-pub(crate) fn list_status(target: &mut impl MigrationTarget) -> Result<Vec<MigrationStatus>, Fault> {
-    let applied = target.applied_migrations()?;
-    check_applied(&applied)?;
-    let mut all = all_missing();
-    for (migration, row) in all.iter_mut().zip(applied) {
-        migration.applied_at = Some(row.applied_at);
+/// The numbers of the nodes that are too old for it.
+fn apply_unless_nodes_need(
+    target: &mut impl MigrationTarget,
+    script: &MigrationScript,
+    compatible_from: Option<i64>,
+    now_ms: i64,
+) -> Result<Vec<i64>, Fault> {
+    let nodes = nodes_in_the_way(target, script)?;
+    if !nodes.is_empty() {
+        return Ok(nodes);
     }
-    Ok(all)
+    let Err(fault) = apply_script(target, script, compatible_from, now_ms) else {
+        return Ok(nodes);
+    };
+    // One may have started since they were looked for.
+    let nodes = nodes_in_the_way(target, script).unwrap_or_default();
+    if nodes.is_empty() { Err(fault) } else { Ok(nodes) }
 }
 
-pub(crate) fn all_missing() -> Vec<MigrationStatus> {
-    let scripts = (1..).zip(SCRIPTS);
-    scripts
-        .map(|(version, (name, _))| MigrationStatus { version, name: (*name).to_owned(), applied_at: None })
-        .collect()
+fn nodes_in_the_way(target: &mut impl MigrationTarget, script: &MigrationScript) -> Result<Vec<i64>, Fault> {
+    script.compatible_from()?.map_or_else(|| Ok(Vec::new()), |version| target.nodes_before(version))
 }
 
-/// Refuses a database whose migrations are newer than or different from this program's.
-fn check_applied(applied: &[MigrationRow]) -> Result<(), Fault> {
-    if applied.len() > SCRIPTS.len() {
-        let newest = applied.last().map_or("", |row| row.name.as_str());
-        return Err(Fault::new(format!(
-            "the database is newer than this program (schema {}, {newest:?}; known: {}): \
-             nothing was changed",
-            applied.len(),
-            SCRIPTS.len()
-        )));
-    }
-    for (row, (name, script)) in applied.iter().zip(SCRIPTS) {
-        if row.checksum != checksum(script) {
+/// What is left must be contractions, without which this program works.
+fn check_may_wait(left: &[MigrationScript], nodes: &[i64]) -> Result<(), Fault> {
+    let names: Vec<&str> = left.iter().map(|script| script.name).collect();
+    let (names, nodes) = (names.join(", "), format!("{nodes:?}"));
+    for script in left {
+        if script.compatible_from()?.is_none() {
             return Err(Fault::new(format!(
-                "migration {} in the database ({:?}) is not this program's {name:?}: nothing was changed",
-                row.version, row.name
+                "migrations {names} wait until the nodes {nodes}, whose programs are too old for them, have stopped"
             )));
         }
     }
+    tracing::warn!(
+        migrations = names,
+        nodes,
+        "migrations wait until these nodes, whose programs are too old for them, have stopped; the next start or \
+         `locum migrate up` applies them"
+    );
     Ok(())
 }
 
-fn checksum(script: &str) -> String {
-    let digest = Sha256::digest(script.as_bytes());
-    crate::hex::encode(digest.get(..16).unwrap_or_default())
+fn apply_script(
+    target: &mut impl MigrationTarget,
+    script: &MigrationScript,
+    compatible_from: Option<i64>,
+    now_ms: i64,
+) -> Result<(), Fault> {
+    let record = record_sql(script, compatible_from, now_ms);
+    if script.builds_indexes() {
+        target.build_indexes(script.text)?;
+        return target.run_script(&format!("BEGIN; {record} COMMIT;"));
+    }
+    let text = script.text;
+    let guard = script.compatible_from()?.map_or_else(String::new, guard_sql);
+    target.run_script(&format!("BEGIN; {guard} {CREATE_TABLE_SQL} {text} {record} COMMIT;"))
+}
+
+fn record_sql(script: &MigrationScript, compatible_from: Option<i64>, now_ms: i64) -> String {
+    let MigrationScript { version, name, .. } = script;
+    let checksum = script.checksum();
+    let row = format!(
+        "INSERT INTO migration (version, name, checksum, applied_at) \
+         VALUES ({version}, '{name}', '{checksum}', {now_ms});"
+    );
+    let Some(from) = compatible_from else {
+        return row;
+    };
+    format!(
+        "{row} INSERT INTO meta (key, value) VALUES ('{COMPATIBLE_FROM_KEY}', '{from}') \
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value;"
+    )
+}
+
+/// Fails if a node of an older version has started since they were looked for; none can start until the commit.
+fn guard_sql(version: i64) -> String {
+    format!(
+        "\nPOSTGRES SELECT pg_advisory_xact_lock({CONTRACTION_LOCK});\
+         \nPOSTGRES SELECT 1 / CASE WHEN EXISTS (SELECT 1 FROM node WHERE schema_version < {version} \
+         AND until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000) THEN 0 ELSE 1 END;\n"
+    )
+}
+
+pub(crate) fn parse_version(stored: Option<String>) -> Result<Option<i64>, Fault> {
+    stored.map(|text| text.parse().map_err(Fault::context("the schema version in the database"))).transpose()
+}
+
+/// Those of newer programs too.
+pub(crate) fn list_status(target: &mut impl MigrationTarget) -> Result<Vec<MigrationStatus>, Fault> {
+    let applied = list_applied(target, all_scripts())?;
+    let mut all = all_missing()?;
+    let newer = applied.get(all.len()..).unwrap_or_default().to_vec();
+    for (migration, row) in all.iter_mut().zip(applied) {
+        migration.applied_at = Some(row.applied_at);
+    }
+    all.extend(newer.into_iter().map(|MigrationRow { version, name, applied_at, .. }| MigrationStatus {
+        version,
+        name,
+        applied_at: Some(applied_at),
+        is_contraction: false,
+    }));
+    Ok(all)
+}
+
+pub(crate) fn all_missing() -> Result<Vec<MigrationStatus>, Fault> {
+    let status = |script: &MigrationScript| {
+        Ok(MigrationStatus {
+            version: script.version,
+            name: script.name.to_owned(),
+            applied_at: None,
+            is_contraction: script.compatible_from()?.is_some(),
+        })
+    };
+    all_scripts().iter().map(status).collect()
+}
+
+/// Refuses a database that is too new for the program that knows these scripts, or whose migrations are not these.
+fn list_applied(target: &mut impl MigrationTarget, known: &[MigrationScript]) -> Result<Vec<MigrationRow>, Fault> {
+    let applied = target.applied_migrations()?;
+    if let Some(newest) = applied.get(known.len()..).and_then(<[_]>::last) {
+        let compatible_from = target.compatible_from()?.unwrap_or(newest.version);
+        let version = known.last().map_or(0, |script| script.version);
+        if version < compatible_from {
+            return Err(Fault::new(format!(
+                "the database is newer than this program (schema {}, {:?}, for programs from schema {compatible_from} \
+                 on; this one knows {version}): nothing was changed. Start a newer program, or restore the backup from \
+                 before the upgrade",
+                newest.version, newest.name,
+            )));
+        }
+    }
+    for (row, script) in applied.iter().zip(known) {
+        if row.checksum != script.checksum() {
+            return Err(Fault::new(format!(
+                "migration {} in the database ({:?}) is not this program's {:?}: nothing was changed",
+                row.version, row.name, script.name
+            )));
+        }
+    }
+    Ok(applied)
 }

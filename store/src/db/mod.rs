@@ -16,6 +16,7 @@ mod value;
 
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
+pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
 pub use query_limits::{QueryLimits, assign_queries_to_user, count_round_trips, limit_queries};
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
 pub(crate) use sql::{
@@ -104,17 +105,19 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Refuses a schema newer than this program.
+    /// Refuses a schema that is too new for this program.
     pub(crate) fn migrate(
         location: &DatabaseLocation,
         data_dir: &Path,
         now_ms: i64,
     ) -> Result<Vec<AppliedMigration>, Fault> {
         match location {
-            DatabaseLocation::File(path) => migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, now_ms),
+            DatabaseLocation::File(path) => {
+                migrate::apply_missing(&mut sqlite::SqliteMigrator::open(path)?, migrate::all_scripts(), now_ms)
+            }
             DatabaseLocation::Server(url) => {
                 let target = ConnectionTarget::for_data_dir(url, data_dir)?;
-                migrate::apply_missing(&mut postgres::PostgresMigrator::open(&target)?, now_ms)
+                migrate::apply_missing(&mut postgres::PostgresMigrator::open(&target)?, migrate::all_scripts(), now_ms)
             }
         }
     }
@@ -125,7 +128,7 @@ impl Database {
         data_dir: Option<&Path>,
     ) -> Result<Vec<MigrationStatus>, Fault> {
         match location {
-            DatabaseLocation::File(path) if !path.exists() => Ok(migrate::all_missing()),
+            DatabaseLocation::File(path) if !path.exists() => migrate::all_missing(),
             DatabaseLocation::File(path) => migrate::list_status(&mut sqlite::SqliteMigrator::open(path)?),
             DatabaseLocation::Server(url) => {
                 let target = match data_dir {

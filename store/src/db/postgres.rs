@@ -4,6 +4,7 @@ mod canceller;
 mod client;
 mod job_queue;
 mod listener;
+mod migrator;
 mod node_lease;
 mod pipeline;
 mod pool;
@@ -15,9 +16,11 @@ mod tests;
 mod tls;
 
 pub(super) use canceller::{QueryCanceller, spawn_canceller};
+pub(super) use migrator::PostgresMigrator;
 pub(crate) use node_lease::NodeLeaseThread;
 pub(super) use pool::{ConnectionPools, spawn_pools};
 pub(super) use server_checks::check_sessions;
+pub(crate) use tls::ConnectionTarget;
 
 use std::error::Error as _;
 use std::num::NonZeroUsize;
@@ -31,10 +34,10 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row, Statement};
 
+use super::dialect;
 use super::query_limits::{JobControl, RowBudget};
 use super::rows::RowCells;
 use super::value::{SqlRow, SqlValue};
-use super::{dialect, migrate};
 use crate::nodes::{NodeIdentity, lease_lost};
 use client::{PostgresClient, WaitError};
 pub(crate) use listener::{EventListenerOptions, spawn_event_listener};
@@ -42,7 +45,6 @@ use node_lease::{commit_sql, is_lease_lost};
 use pipeline::{PipelineError, PrefetchedRows, SentStatement};
 use session::SessionLimits;
 use set_inserts::PendingInserts;
-pub(crate) use tls::ConnectionTarget;
 
 /// Statements that a connection keeps prepared: more than ordinary work uses. Lists of advertising records have
 /// as many more as callers think of orders and filters.
@@ -356,44 +358,4 @@ fn is_transient(error: &Error) -> bool {
 
 fn to_sql_params<'a>(args: &'a [SqlValue<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     args.iter().map(|arg| -> &(dyn ToSql + Sync) { arg }).collect()
-}
-
-pub(crate) struct PostgresMigrator(PostgresConnection);
-
-impl PostgresMigrator {
-    pub(crate) fn open(target: &Arc<ConnectionTarget>) -> Result<Self, Fault> {
-        PostgresConnection::connect(target, SessionLimits::MIGRATION).map(Self)
-    }
-}
-
-impl migrate::MigrationTarget for PostgresMigrator {
-    fn lock_schema(&mut self) -> Result<(), Fault> {
-        let locked = self.0.batch_execute("SELECT pg_advisory_lock(7268)");
-        locked.map_err(Fault::context("waiting for another migration"))
-    }
-
-    fn run_script(&mut self, script: &str) -> Result<(), Fault> {
-        let script = dialect::to_postgres(script);
-        self.0.batch_execute(&script).map_err(Fault::context("running a migration"))
-    }
-
-    fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
-        let mut exists = false;
-        self.0.for_each_row(
-            "SELECT 1 FROM pg_tables WHERE tablename = 'migration' AND schemaname = current_schema()",
-            &[],
-            |_| {
-                exists = true;
-                Ok(false)
-            },
-        )?;
-        let mut all = Vec::new();
-        if exists {
-            self.0.for_each_row(migrate::LIST_SQL, &[], |row| {
-                all.push(row.read()?);
-                Ok(true)
-            })?;
-        }
-        Ok(all)
-    }
 }

@@ -356,6 +356,10 @@ impl migrate::MigrationTarget for SqliteMigrator {
         self.0.execute_batch(&script).map_err(Fault::context("running a migration"))
     }
 
+    fn build_indexes(&mut self, script: &str) -> Result<(), Fault> {
+        self.run_script(script)
+    }
+
     fn applied_migrations(&mut self) -> Result<Vec<migrate::MigrationRow>, Fault> {
         let exists = self.0.table_exists(None, "migration").map_err(Fault::context("the schema"))?;
         if !exists {
@@ -367,6 +371,20 @@ impl migrate::MigrationTarget for SqliteMigrator {
             Ok(true)
         })?;
         Ok(all)
+    }
+
+    fn compatible_from(&mut self) -> Result<Option<i64>, Fault> {
+        let mut found = None;
+        for_each_row(&self.0, migrate::COMPATIBLE_FROM_SQL, &[migrate::COMPATIBLE_FROM_KEY.into()], |row| {
+            found = Some(row.read()?);
+            Ok(false)
+        })?;
+        migrate::parse_version(found)
+    }
+
+    fn nodes_before(&mut self, _version: i64) -> Result<Vec<i64>, Fault> {
+        // The lock of the data folder excludes other processes.
+        Ok(Vec::new())
     }
 }
 

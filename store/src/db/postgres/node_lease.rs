@@ -19,6 +19,7 @@ use super::tls::ConnectionTarget;
 use crate::context::StoreContext;
 use crate::db::tx::{EngineConnection, Tx};
 use crate::db::value::SqlValue;
+use crate::db::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
 use crate::meta;
 use crate::node_roles::NodeRoles;
 use crate::nodes::{LEASE_MS, LeaseRenewal, NodeIdentity, NodeProfile, NodePurpose, ServerNode, clock_offset};
@@ -40,7 +41,7 @@ macro_rules! claim_sql {
     ($number:literal) => {
         concat!(
             "UPDATE node SET incarnation = $1, host = $2, purpose = $3, draining = $4, roles = $7, address = '', \
-             started_at = ",
+             schema_version = $8, started_at = ",
             database_now!(),
             ", until = ",
             database_now!(),
@@ -59,7 +60,7 @@ const CLAIM_ANY_SQL: &str = claim_sql!(
      ORDER BY CASE WHEN number = $6 THEN 0 ELSE 1 END, number LIMIT 1 FOR UPDATE SKIP LOCKED)"
 );
 /// The number that this node had, unless another one has had it since.
-const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $8");
+const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $9");
 /// A lease that has ended is not renewed, even if nobody has taken the number: others may have acted on its end.
 const RENEW_SQL: &str = concat!(
     "UPDATE node SET until = ",
@@ -193,9 +194,11 @@ impl NodeClaimer {
             vec![incarnation.into(), host.as_str().into(), self.purpose.name().into(), self.draining.into()];
         let roles = self.purpose.roles().to_names();
         args.extend([SqlValue::from(LEASE_MS), i64::from(number).into(), roles.as_str().into()]);
+        args.push(schema_version().into());
         args.extend(held.map(SqlValue::from));
-        conn.batch_execute("BEGIN")?;
+        conn.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock_shared({CONTRACTION_LOCK})"))?;
         let mut tx = Tx::new(EngineConnection::Postgres(conn), &self.context);
+        check_schema(&mut tx)?;
         let taken: Option<i64> = tx.query_row(sql, &args)?;
         if let Some(number) = taken {
             conn.batch_execute(&format!("SELECT pg_advisory_xact_lock({FENCE_LOCK_SPACE}, {number})"))?;
@@ -247,6 +250,17 @@ fn list_servers(tx: &mut Tx<'_>) -> Result<Vec<ServerNode>, Fault> {
         profile: NodeProfile { roles: NodeRoles::from_names(&roles), address },
     };
     Ok(found.into_iter().map(server).collect())
+}
+
+/// Fails if the schema has become too new for this program, while it had no lease.
+fn check_schema(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    match parse_version(meta::get(tx, COMPATIBLE_FROM_KEY)?)? {
+        Some(version) if version > schema_version() => Err(Fault::new(format!(
+            "the database is for programs from schema {version} on; this one knows {}: start a newer program",
+            schema_version()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// With the process id, because several nodes may run on one machine.

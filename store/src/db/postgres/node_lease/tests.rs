@@ -185,3 +185,61 @@ fn drained_node_gets_no_work() {
         close(second).await;
     });
 }
+
+async fn run_sql_there(url: &str, sql: &'static str) {
+    let url = url.to_owned();
+    tokio::task::spawn_blocking(move || run_sql(&url, sql)).await.unwrap();
+}
+
+#[test]
+fn node_takes_no_number_on_a_schema_that_is_too_new_for_it() {
+    with_database(async |url| {
+        let (first, _folder) = open_node(url).await;
+        run_sql_there(url, "UPDATE meta SET value = '9999' WHERE key = 'schema_compatible_from'").await;
+        let folder = TempDir::new().unwrap();
+        let refused = Store::open(options(DatabaseLocation::Server(url.to_owned()), &folder)).await;
+        assert!(refused.err().unwrap().to_string().contains("9999"));
+        let lost = incarnation(&first);
+        run_sql_there(url, "UPDATE node SET until = 0").await;
+        let started = base::clock::monotonic_now();
+        while first.context().node.problem().is_none() {
+            assert!(started.elapsed() < MAX_WAIT, "the lease was not lost");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(incarnation(&first), lost);
+        run_sql_there(url, "UPDATE meta SET value = '1' WHERE key = 'schema_compatible_from'").await;
+        wait_for_lease(&first, lost).await;
+        close(first).await;
+    });
+}
+
+#[test]
+fn node_that_starts_during_a_contraction_waits_for_its_outcome() {
+    with_database(async |url| {
+        let (first, _folder) = open_node(url).await;
+        close(first).await;
+        let address = url.to_owned();
+        let begin = move || {
+            let mut client = Client::connect(&address, NoTls).unwrap();
+            let begin = "BEGIN; SELECT pg_advisory_xact_lock(7270); \
+                         UPDATE meta SET value = '9999' WHERE key = 'schema_compatible_from'";
+            client.batch_execute(begin).unwrap();
+            client
+        };
+        let mut client = tokio::task::spawn_blocking(begin).await.unwrap();
+        let contraction = std::thread::spawn(move || {
+            let waiting = "SELECT COUNT(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
+                           WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted";
+            let started = base::clock::monotonic_now();
+            while client.query_one(waiting, &[]).unwrap().get::<_, i64>(0) == 0 {
+                assert!(started.elapsed() < MAX_WAIT, "no node waits");
+            }
+            client.batch_execute("COMMIT").unwrap();
+        });
+        let folder = TempDir::new().unwrap();
+        let opened = Store::open(options(DatabaseLocation::Server(url.to_owned()), &folder)).await;
+        contraction.join().unwrap();
+        let refused = opened.err().unwrap().to_string();
+        assert!(refused.contains("9999"), "{refused}");
+    });
+}

@@ -1,0 +1,192 @@
+//! Programs of two versions on one database: this one, and one that knows more migrations.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use base::Fault;
+use base::clock::monotonic_now;
+use postgres::{Client, NoTls};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::super::script::{MigrationScript, all_scripts};
+use super::super::{AppliedMigration, apply_missing, schema_version};
+use crate::db::postgres::{ConnectionTarget, PostgresMigrator};
+use crate::db::sqlite::SqliteMigrator;
+use crate::test_stores::{locations, options};
+use crate::{DatabaseLocation, Store, meta};
+
+/// What the next version knows.
+fn next_version(texts: &[&'static str]) -> Vec<MigrationScript> {
+    let mut all = all_scripts().to_vec();
+    for (version, text) in (schema_version() + 1..).zip(texts) {
+        all.push(MigrationScript { version, name: "next", text });
+    }
+    all
+}
+
+fn contraction() -> &'static str {
+    format!("-- contraction, compatible from {}\nDROP TABLE test_note;\n", schema_version() + 1).leak()
+}
+
+fn migrate(location: &DatabaseLocation, scripts: &[MigrationScript]) -> Result<Vec<AppliedMigration>, Fault> {
+    match location {
+        DatabaseLocation::File(path) => apply_missing(&mut SqliteMigrator::open(path)?, scripts, 0),
+        DatabaseLocation::Server(url) => {
+            let target = Arc::new(ConnectionTarget::parse(url)?);
+            apply_missing(&mut PostgresMigrator::open(&target)?, scripts, 0)
+        }
+    }
+}
+
+fn write_fact(runtime: &Runtime, store: &Store, value: &'static str) {
+    runtime.block_on(store.write(move |tx| Ok(meta::set(tx, "test", value)?))).unwrap();
+}
+
+const NOTES: &str = "CREATE TABLE test_note (\n    id BIGINT NOT NULL PRIMARY KEY\n);\n\
+                     ALTER TABLE meta ADD COLUMN test_mark BIGINT NOT NULL DEFAULT 0;\n";
+const INDEX: &str = "CREATE INDEX CONCURRENTLY IF NOT EXISTS test_meta_value ON meta (value);\n";
+
+#[test]
+fn program_goes_on_and_restarts_after_an_expansion_and_not_after_a_contraction() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    for location in locations(&folder) {
+        let open = || runtime.block_on(Store::open(options(location.clone(), &folder)));
+        let is_server = matches!(location, DatabaseLocation::Server(_));
+        let store = open().unwrap();
+        assert_eq!(migrate(&location, &next_version(&[NOTES, INDEX])).unwrap().len(), 2);
+        write_fact(&runtime, &store, "after the migration");
+        let all = next_version(&[NOTES, INDEX, contraction()]);
+        if is_server {
+            // It waits for the node.
+            assert_eq!(migrate(&location, &all).unwrap().len(), 0);
+            let more = next_version(&[NOTES, INDEX, contraction(), NOTES]);
+            assert!(migrate(&location, &more).unwrap_err().to_string().contains("have stopped"));
+        }
+        store.close();
+        let store = open().unwrap();
+        write_fact(&runtime, &store, "after a restart");
+        store.close();
+        assert_eq!(migrate(&location, &all).unwrap().len(), 1);
+        let refused = open().err().unwrap().to_string();
+        assert!(refused.contains("newer than this program") && refused.contains("restore the backup"), "{refused}");
+    }
+}
+
+fn query_number(url: &str, sql: &str) -> i64 {
+    Client::connect(url, NoTls).unwrap().query_one(sql, &[]).unwrap().get(0)
+}
+
+/// Until someone waits.
+fn wait_for_count(url: &str, sql: &str) {
+    let started = monotonic_now();
+    while query_number(url, sql) == 0 {
+        assert!(started.elapsed() < Duration::from_mins(1), "nobody waits: {sql}");
+    }
+}
+
+#[test]
+fn index_is_built_beside_transactions_and_again_after_an_interruption() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+        return;
+    };
+    let location = DatabaseLocation::Server(url.clone());
+    let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
+    let mut other = Client::connect(&url, NoTls).unwrap();
+    other
+        .batch_execute(
+            "CREATE INDEX test_meta_value ON meta (key); \
+             UPDATE pg_index SET indisvalid = false WHERE indexrelid = CAST('test_meta_value' AS regclass)",
+        )
+        .unwrap();
+    other.batch_execute("BEGIN; UPDATE meta SET value = value WHERE key = 'test'").unwrap();
+    let all = next_version(&[INDEX]);
+    thread::scope(|scope| {
+        // The one that waits for the other must not be waited for by it.
+        let both = [(); 2].map(|()| scope.spawn(|| migrate(&location, &all).unwrap().len()));
+        let waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                       AND query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
+        wait_for_count(&url, waiting);
+        write_fact(&runtime, &store, "beside the index");
+        other.batch_execute("COMMIT").unwrap();
+        assert_eq!(both.map(|one| one.join().unwrap()).iter().sum::<usize>(), 1);
+    });
+    let built = "SELECT COUNT(*) FROM pg_index JOIN pg_attribute ON attrelid = indexrelid \
+                 WHERE indexrelid = CAST('test_meta_value' AS regclass) AND indisvalid AND attname = 'value'";
+    assert_eq!(query_number(&url, built), 1);
+    store.close();
+}
+
+#[test]
+fn migration_that_waits_for_a_lock_lets_others_go_first() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+        return;
+    };
+    let location = DatabaseLocation::Server(url.clone());
+    let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
+    let mut other = Client::connect(&url, NoTls).unwrap();
+    other.batch_execute("BEGIN; SELECT * FROM meta").unwrap();
+    let all = next_version(&[NOTES]);
+    thread::scope(|scope| {
+        let migration = scope.spawn(|| migrate(&location, &all).unwrap().len());
+        let waiting = "SELECT COUNT(*) FROM pg_locks WHERE relation = CAST('meta' AS regclass) AND NOT granted";
+        wait_for_count(&url, waiting);
+        // It would wait for longer than a migration may wait.
+        write_fact(&runtime, &store, "before the migration");
+        other.batch_execute("COMMIT").unwrap();
+        assert_eq!(migration.join().unwrap(), 1);
+    });
+    store.close();
+}
+
+#[test]
+fn contraction_waits_for_a_node_that_starts_meanwhile() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+        return;
+    };
+    let location = DatabaseLocation::Server(url.clone());
+    runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap().close();
+    migrate(&location, &next_version(&[NOTES])).unwrap();
+    let all = next_version(&[NOTES, contraction()]);
+    let mut other = Client::connect(&url, NoTls).unwrap();
+    let start = "BEGIN; SELECT pg_advisory_xact_lock_shared(7270); \
+                 UPDATE node SET schema_version = 1, until = 99999999999999 WHERE number = 3";
+    other.batch_execute(start).unwrap();
+    thread::scope(|scope| {
+        let migration = scope.spawn(|| migrate(&location, &all).map(|applied| applied.len()));
+        wait_for_count(
+            &url,
+            "SELECT COUNT(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database \
+             WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted",
+        );
+        other.batch_execute("COMMIT").unwrap();
+        assert_eq!(migration.join().unwrap().unwrap(), 0);
+    });
+    other.batch_execute("UPDATE node SET until = 0 WHERE number = 3").unwrap();
+    assert_eq!(migrate(&location, &all).unwrap().len(), 1);
+}
+
+#[test]
+fn migration_in_a_circle_of_locks_is_applied_afterwards() {
+    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+        return;
+    };
+    let location = DatabaseLocation::Server(url.clone());
+    runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap().close();
+    let mut other = Client::connect(&url, NoTls).unwrap();
+    // The migration finds the circle first.
+    other.batch_execute("SET deadlock_timeout = '1min'; BEGIN; SELECT * FROM meta").unwrap();
+    let all = next_version(&["ALTER TABLE app ADD COLUMN test_mark BIGINT;\nALTER TABLE meta ADD COLUMN mark BIGINT;"]);
+    thread::scope(|scope| {
+        let migration = scope.spawn(|| migrate(&location, &all).map(|applied| applied.len()));
+        let waiting = "SELECT COUNT(*) FROM pg_locks WHERE relation = CAST('meta' AS regclass) AND NOT granted";
+        wait_for_count(&url, waiting);
+        other.batch_execute("SELECT COUNT(*) FROM app; COMMIT").unwrap();
+        assert_eq!(migration.join().unwrap().unwrap(), 1);
+    });
+}
