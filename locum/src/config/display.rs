@@ -54,12 +54,17 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown() {
-        let set = ["secrets.master_key=locum-key-1 00000000 hush", "db.url=postgres://a:hush@h/d?password=hush&x=1"];
+        let set = [
+            "secrets.master_key=locum-key-1 00000000 hush",
+            "db.url=postgres://a:hush@h/d?password=hush&x=1",
+            "limits.url=redis://:hush@h:6379/2",
+        ];
         let sources = ConfigSources { set_flags: set.map(str::to_owned).to_vec(), ..ConfigSources::default() };
         let values = load(&sources, RunMode::Dev).unwrap();
         let shown = format!("{:?}", config_rows(&values));
         assert!(!shown.contains("hush"), "{shown}");
         assert!(shown.contains("postgres://a:••••••@h/d?password=••••••&x=1"), "{shown}");
+        assert!(shown.contains("redis://:••••••@h:6379/2"), "{shown}");
     }
 
     #[test]

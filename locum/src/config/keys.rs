@@ -8,7 +8,7 @@ use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
     AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, ExchangeRates, LogFormat, Origin, PlainPkce,
-    RateLimits, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
+    RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -116,6 +116,9 @@ config_keys! {
     limits: LimitsSection {
         /// Rate limits: `table` as published, `off`, or `scale=N` to multiply them.
         rate_limits: RateLimits = Literal("table");
+        /// The Valkey or Redis server that counts rate limits for all nodes: `redis://:password@host:6379/0`, or
+        /// `rediss://` with TLS; one database number for each network. By default, they are counted in PostgreSQL.
+        url: Option<RedisUrl> = Unset;
         /// Allows production to use other rate limits than the published ones.
         danger_rate_limits: bool = Absent("false"), Literal("false");
         /// The maximum request body size of operations without their own limit.

@@ -54,6 +54,14 @@ pub(super) fn is_database_url(text: &str) -> bool {
     server || (!text.is_empty() && !text.contains("://"))
 }
 
+/// With a host; the rest is the client's to judge.
+pub(super) fn is_redis_url(text: &str) -> bool {
+    let url = text.parse::<http::Uri>().ok();
+    url.is_some_and(|url| {
+        matches!(url.scheme_str(), Some("redis" | "rediss")) && url.host().is_some_and(|host| !host.is_empty())
+    })
+}
+
 pub(super) fn is_origin(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| {
@@ -66,7 +74,7 @@ pub(super) fn is_origin(text: &str) -> bool {
 mod tests {
     use super::{parse_byte_size, parse_duration, parse_rate_limits};
     use crate::config::text::from_text;
-    use crate::config::types::{AddressBlocks, DatabaseUrl, ExchangeRates, Origin, TimeSpan};
+    use crate::config::types::{AddressBlocks, DatabaseUrl, ExchangeRates, Origin, RedisUrl, TimeSpan};
     use serde::de::DeserializeOwned;
     use std::net::IpAddr;
     use std::path::PathBuf;
@@ -108,6 +116,9 @@ mod tests {
         let database = is_valid::<DatabaseUrl>;
         assert!(database("sqlite") && database("postgres://u:p@h/d"));
         assert!(!database("mysql://h/d"));
+        let redis = is_valid::<RedisUrl>;
+        assert!(redis("redis://:p@h:6379/0") && redis("rediss://h") && redis("redis://[::1]:6379"));
+        assert!(!redis("redis://") && !redis("redis://:p@/0") && !redis("h:6379") && !redis("redis://a b"));
         assert!(!is_valid::<Option<PathBuf>>("") && !is_valid::<ExchangeRates>("") && is_valid::<bool>("yes"));
         assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitMode::Scale(10)));
         assert_eq!(parse_rate_limits("scale=0"), None);

@@ -14,7 +14,7 @@ use store::NodeRole;
 use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
-use super::parse::{is_database_url, is_origin, parse_byte_size, parse_duration, parse_rate_limits};
+use super::parse::{is_database_url, is_origin, is_redis_url, parse_byte_size, parse_duration, parse_rate_limits};
 use super::text::from_text;
 
 pub(crate) trait ConfigType: DeserializeOwned {
@@ -62,6 +62,7 @@ name_types! {
     String = "text",
     SecretText = "secret" => Secret,
     DatabaseUrl = "`sqlite`, a path, or `postgres://…`" => Password,
+    RedisUrl = "`redis://…` or `rediss://…`" => Password,
     PathBuf = "path"; "paths",
     Origin = "`http(s)://host[:port]`",
     SocketAddr = "`ip:port`",
@@ -99,6 +100,7 @@ macro_rules! parsed_types {
 parsed_types! {
     SecretText(Secret) = |text| Some(Secret::new(text));
     DatabaseUrl(Secret) = |text: String| is_database_url(&text).then(|| Secret::new(text));
+    RedisUrl(Secret) = |text: String| is_redis_url(&text).then(|| Secret::new(text));
     Origin(String) = |text: String| is_origin(&text).then_some(text);
     WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);

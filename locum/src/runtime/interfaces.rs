@@ -190,6 +190,7 @@ fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> Aut
 fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_key: [u8; 32]) -> ServerConfig {
     ServerConfig {
         rate_limits: settings.limits.rate_limits.0,
+        rate_limit_url: settings.limits.url.as_ref().map(|url| url.0.clone()),
         oauth_settings: oauth_rules(settings, listening),
         default_vocabulary: settings.core.vocabulary.into(),
         problem_base: settings.core.problem_base.0.clone(),

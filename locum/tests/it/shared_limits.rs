@@ -4,14 +4,21 @@ use std::time::Duration;
 
 use base::clock::monotonic_now;
 
-use crate::harness::{DatabaseEngine, TestRequest, TestResponse, TestServer, TestUser, suite_engine, wait_until};
+use crate::harness::{
+    DatabaseEngine, REDIS_PASSWORD, RedisServer, TestRequest, TestResponse, TestServer, TestUser, suite_engine,
+    wait_until,
+};
 
 /// With the published limits; none on SQLite, where a file has one node.
 fn start_nodes<const N: usize>() -> Option<[TestServer; N]> {
+    start_nodes_with(&[])
+}
+
+fn start_nodes_with<const N: usize>(args: &[&str]) -> Option<[TestServer; N]> {
     if suite_engine() != DatabaseEngine::Postgres {
         return None;
     }
-    let first = TestServer::start_network(&["--set", "limits.rate_limits=table"]);
+    let first = TestServer::start_network(&[&["--set", "limits.rate_limits=table"], args].concat());
     let mut nodes = Vec::new();
     for number in 1..N {
         nodes.push(first.start_another_node(u16::try_from(number).unwrap()));
@@ -86,4 +93,65 @@ fn calls_are_limited_on_each_node_while_they_cannot_be_counted_together() {
         call(&node, &other, "/2/users/me");
         node.database().query_number("SELECT COUNT(*) FROM rate_window") > 0
     });
+}
+
+/// Calls to the nodes in turn, of which this many are allowed.
+fn count_allowed(nodes: &[&TestServer], calls: usize) -> usize {
+    let user = nodes[0].new_user("counter");
+    let path = format!("/2/users/{}/muting", user.id);
+    let statuses = (0..calls).map(|number| call(nodes[number % nodes.len()], &user, &path).status);
+    let statuses: Vec<u16> = statuses.collect();
+    assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
+    statuses.iter().filter(|status| **status == 200).count()
+}
+
+#[test]
+fn limits_are_counted_in_redis_and_by_each_node_while_it_is_away() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let Some(mut redis) = RedisServer::start() else { return };
+    let url = format!("limits.url={}", redis.url());
+    let Some(nodes) = start_nodes_with::<3>(&["--set", &url]) else { return };
+    let all: Vec<&TestServer> = nodes.iter().collect();
+    assert_eq!(count_allowed(&all, 45), 15);
+    assert!(redis.count_keys() > 0);
+    assert_eq!(nodes[0].database().query_number("SELECT COUNT(*) FROM rate_window"), 0);
+
+    redis.stop();
+    assert_eq!(count_allowed(&[&nodes[0]], 20), 15);
+    assert_eq!(count_allowed(&all, 60), 45, "each node counts its own");
+    for node in &nodes {
+        let log = node.stderr();
+        assert_eq!(log.matches("each node counts its own meanwhile").count(), 1, "{log}");
+        assert!(!log.contains(REDIS_PASSWORD), "{log}");
+    }
+
+    redis.restart();
+    let user = nodes[0].new_user("counter");
+    for node in &nodes {
+        wait_until("the node counts with the others again", || {
+            call(node, &user, "/2/users/me");
+            node.stderr().contains("calls are counted over all nodes again")
+        });
+    }
+    assert!(redis.count_keys() > 0);
+    assert_eq!(count_allowed(&all, 45), 15);
+}
+
+#[test]
+fn limits_are_counted_over_tls_by_a_server_with_a_trusted_certificate_only() {
+    let Some(redis) = RedisServer::start() else { return };
+    let url = format!("limits.url={}", redis.tls_url());
+    let authority: &str = redis.authority_file().display().to_string().leak();
+    for is_trusted in [false, true] {
+        let mut server = TestServer::prepare_network(&["--set", "limits.rate_limits=table", "--set", &url]);
+        if is_trusted {
+            server.set_variable("SSL_CERT_FILE", authority);
+        }
+        server.restart();
+        assert_eq!(count_allowed(&[&server], 20), 15);
+        assert_eq!(server.stderr().contains("each node counts its own meanwhile"), !is_trusted, "{}", server.stderr());
+        assert_eq!(redis.count_keys() > 0, is_trusted);
+    }
 }

@@ -1,7 +1,8 @@
-//! Rate limits: fixed windows that start with their first call, counted exactly: in memory, or over all nodes on a
-//! database server.
+//! Rate limits: fixed windows that start with their first call, counted exactly: in memory, or over all nodes in the
+//! database server or in Valkey.
 
 mod headers;
+mod redis_windows;
 mod shared;
 
 use std::collections::HashMap;
@@ -9,10 +10,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use base::Time;
+use base::{Fault, Secret, Time};
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
-use shared::SharedWindows;
+use redis_windows::RedisWindows;
+use shared::{SharedWindows, WindowStore};
 use store::Store;
 
 use crate::endpoint::{Endpoint, RateWindow, SharedWindow};
@@ -192,13 +194,22 @@ impl RateLimiter {
         Self { mode, hasher: RandomState::new(), shards, max_keys_per_shard: (keys / SHARDS).max(1), shared: None }
     }
 
-    /// Counts over all nodes, if the store is on a database server. `endpoints` are the operations by their numbers;
-    /// `local_calls` counts the calls for which the database could not be asked.
-    #[must_use]
-    pub fn share_windows(self, store: &Arc<Store>, endpoints: &[&Endpoint], local_calls: Counter) -> Self {
-        let is_shared = store.is_shared() && self.mode != RateLimitMode::Off;
-        let shared = is_shared.then(|| SharedWindows::new(Arc::clone(store), endpoints, local_calls));
-        Self { shared, ..self }
+    /// Counts over all nodes: in Valkey or Redis if there is a URL, or in the database if it is on a server. `endpoints`
+    /// are the operations by their numbers; `local_calls` counts the calls for which neither could be asked.
+    pub fn share_windows(
+        self,
+        store: &Arc<Store>,
+        url: Option<&Secret>,
+        endpoints: &[&Endpoint],
+        local_calls: Counter,
+    ) -> Result<Self, Fault> {
+        let windows = match url {
+            _ if self.mode == RateLimitMode::Off => None,
+            Some(url) => Some(WindowStore::Redis(Box::new(RedisWindows::new(url)?))),
+            None => store.is_shared().then(|| WindowStore::Database(Arc::clone(store))),
+        };
+        let shared = windows.map(|windows| SharedWindows::new(windows, endpoints, local_calls));
+        Ok(Self { shared, ..self })
     }
 
     /// Counts one call against every window, or against none if one is exhausted; over all nodes if they share their

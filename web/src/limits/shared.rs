@@ -1,4 +1,4 @@
-//! Counting of calls over all nodes on a database server. A node spends what it has leased without asking; only if it
+//! Counting of calls over all nodes, in the database or in Valkey. A node spends what it has leased without asking; only if it
 //! has nothing left, it leases more. What it has not used after a second, it gives back.
 
 use std::collections::HashMap;
@@ -10,20 +10,49 @@ use base::secret::digest;
 use base::{Error, Fault, Time};
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
-use store::Store;
 use store::rate_windows::{self, WindowLease, WindowRequest};
+use store::{Store, Tx};
 
+use super::redis_windows::RedisWindows;
 use super::{CounterKey, CounterKeys, CounterSlots, LimitCounter, RateLimiter, RateQuota, WindowCount};
 use crate::endpoint::{Endpoint, RateWindow};
 
 /// How long a node keeps what it has leased, and how often an exhausted window is looked at again.
 const LEASE_MS: i64 = 1_000;
 const LEASE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long calls are counted on this node only after the database could not be asked.
+/// How long calls are counted on this node only after the windows' store could not be asked.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(5);
 
+/// Where the windows are.
+pub(super) enum WindowStore {
+    Database(Arc<Store>),
+    Redis(Box<RedisWindows>),
+}
+
+impl WindowStore {
+    async fn lease(&self, requests: Vec<WindowRequest>) -> Result<Vec<WindowLease>, Error> {
+        match self {
+            Self::Database(store) => {
+                let lease = move |tx: &mut Tx<'_>| {
+                    let leases = requests.iter().map(|request| rate_windows::lease(tx, request));
+                    Ok(leases.collect::<Result<Vec<_>, Fault>>()?)
+                };
+                store.write(lease).await
+            }
+            Self::Redis(windows) => windows.lease(&requests).await,
+        }
+    }
+
+    async fn give_back(&self, digest: [u8; 32], calls: u32) -> Result<(), Error> {
+        match self {
+            Self::Database(store) => store.write(move |tx| Ok(rate_windows::give_back(tx, &digest, calls)?)).await,
+            Self::Redis(windows) => windows.give_back(&digest, calls).await,
+        }
+    }
+}
+
 pub(super) struct SharedWindows {
-    store: Arc<Store>,
+    store: WindowStore,
     /// The same on every node, unlike the operations' numbers.
     operation_names: Vec<String>,
     leases: Mutex<HashMap<(CounterKey, usize), LeaseRecord>>,
@@ -59,7 +88,7 @@ impl std::fmt::Debug for SharedWindows {
 }
 
 impl SharedWindows {
-    pub(super) fn new(store: Arc<Store>, endpoints: &[&Endpoint], local_calls: Counter) -> Self {
+    pub(super) fn new(store: WindowStore, endpoints: &[&Endpoint], local_calls: Counter) -> Self {
         let name = |endpoint: &&Endpoint| format!("{} {}", endpoint.method, endpoint.path);
         Self {
             store,
@@ -113,11 +142,7 @@ impl SharedWindows {
 
     async fn lease(&self, missing: &[MissingWindow]) -> Result<Vec<WindowLease>, Error> {
         let requests: Vec<WindowRequest> = missing.iter().map(|window| window.request).collect();
-        let work = self.store.write(move |tx| {
-            let leases = requests.iter().map(|request| rate_windows::lease(tx, request));
-            Ok(leases.collect::<Result<Vec<_>, Fault>>()?)
-        });
-        let leases = tokio::time::timeout(LEASE_TIMEOUT, work).await;
+        let leases = tokio::time::timeout(LEASE_TIMEOUT, self.store.lease(requests)).await;
         let leases = leases.map_err(|_| Fault::new("leasing calls took too long").into_transient())??;
         self.record_success();
         Ok(leases)
@@ -207,9 +232,8 @@ impl RateLimiter {
             let now = wall_time();
             for (key, index, digest) in shared.take_idle_leases(now.ms()) {
                 let calls = self.take_leased(key, index);
-                let returned = shared.store.write(move |tx| Ok(rate_windows::give_back(tx, &digest, calls)?));
                 if calls > 0
-                    && let Err(error) = returned.await
+                    && let Err(error) = shared.store.give_back(digest, calls).await
                 {
                     tracing::debug!(?error, "failed to give back leased calls");
                 }

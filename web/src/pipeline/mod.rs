@@ -56,6 +56,8 @@ pub struct ServerConfig {
     pub query_limits: QueryLimits,
     /// Key of the page tokens; the same on every node.
     pub page_key: [u8; 32],
+    /// Of the Valkey or Redis server that counts rate limits for all nodes.
+    pub rate_limit_url: Option<base::Secret>,
     /// Public URL of the site, without a trailing slash.
     pub base_url: String,
     /// Further origins that serve the same pages.
@@ -99,6 +101,7 @@ impl Default for ServerConfig {
             upload_timeout: Duration::from_mins(10),
             query_limits: QueryLimits::default(),
             page_key: [0; 32],
+            rate_limit_url: None,
             base_url: "http://localhost".to_owned(),
             origins: Vec::new(),
             site_name: "Locum".to_owned(),
@@ -165,7 +168,9 @@ impl ApiServer {
     ) -> Result<Self, Fault> {
         let endpoints: Vec<&'static Endpoint> = table.iter().copied().flatten().collect();
         let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
-        let limiter = Arc::new(limiter.share_windows(&store, &endpoints, metrics.locally_counted.clone()));
+        let counted = metrics.locally_counted.clone();
+        let limiter = limiter.share_windows(&store, config.rate_limit_url.as_ref(), &endpoints, counted)?;
+        let limiter = Arc::new(limiter);
         let router = EndpointRouter::new(table)?;
         let hub = Hub::new(Arc::clone(&store), config.streams.clone());
         metrics.add_streams(hub.clone());
