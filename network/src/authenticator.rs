@@ -172,7 +172,7 @@ impl Authenticator {
                 false
             });
             if !has_more {
-                tokio::time::sleep(POLL_INTERVAL).await;
+                self.store.pause_background_work(POLL_INTERVAL).await;
             }
         }
     }
