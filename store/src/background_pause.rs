@@ -31,12 +31,17 @@ impl ActivityClock {
 }
 
 impl Store {
+    /// Whether a node on a shared database has had no requests and no events for some seconds.
+    pub fn is_idle(&self) -> bool {
+        self.is_shared() && self.activity.is_idle(self.db.activity_count())
+    }
+
     /// Waits for the interval; while a node on a shared database has no requests and there are no events, for up to
     /// ten times as long. It ends within the interval when that changes.
     pub async fn pause_background_work(&self, interval: Duration) {
         sleep(interval).await;
         for _ in 1..IDLE_FACTOR {
-            if !self.is_shared() || !self.activity.is_idle(self.db.activity_count()) {
+            if !self.is_idle() {
                 return;
             }
             sleep(interval).await;

@@ -32,6 +32,10 @@ const TICK_INTERVAL: Duration = Duration::from_millis(200);
 const MIN_ROUND_INTERVAL: Duration = Duration::from_millis(4);
 /// How often the store is scanned for deliveries without a wakeup.
 const SCAN_INTERVAL: Duration = Duration::from_secs(1);
+/// By how much it is longer while the node is idle, unless a node came or went a moment ago: the leases of one that went
+/// end by the database's clock.
+const IDLE_SCAN_DELAY: Duration = Duration::from_secs(4);
+const WORKERS_SETTLE_TIME: Duration = Duration::from_secs(6);
 /// Scans may take one part in this many of the time.
 const SCAN_SHARE: u32 = 50;
 /// How long deliveries in flight may take at shutdown.
@@ -83,10 +87,13 @@ struct SenderState {
     stop_waiters: Vec<(i64, Instant, oneshot::Sender<()>)>,
     last_round: Instant,
     next_scan: Instant,
+    /// The next scan when something happens before.
+    earliest_scan: Instant,
     /// The incarnation of this node that has the leases; 0 with a single node.
     incarnation: i64,
     /// How many nodes took on work at the last tick.
     worker_count: usize,
+    workers_changed_at: Instant,
 }
 
 impl WebhookSender {
@@ -179,6 +186,8 @@ impl SenderState {
             stop_waiters: Vec::new(),
             last_round: now,
             next_scan: now,
+            earliest_scan: now,
+            workers_changed_at: now,
             incarnation: store.context().node.incarnation(),
             worker_count: store.context().node.worker_count(),
         }

@@ -1,12 +1,13 @@
 //! Which webhooks this node sends to: each is leased by one node, and they are spread over those that take on work.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use base::{Error, clock};
 use store::Tx;
 use store::webhooks;
 
-use super::SenderState;
+use super::{IDLE_SCAN_DELAY, SenderState, WORKERS_SETTLE_TIME};
 
 impl SenderState {
     /// Gives everything up when the node's lease was lost: other nodes have what it leased under its old incarnation.
@@ -27,8 +28,18 @@ impl SenderState {
         let count = self.store.context().node.worker_count();
         if self.worker_count != count {
             self.worker_count = count;
-            self.next_scan = clock::monotonic_now();
+            self.workers_changed_at = clock::monotonic_now();
+            self.next_scan = self.workers_changed_at;
         }
+        if self.idle_delay().is_zero() {
+            self.next_scan = self.next_scan.min(self.earliest_scan);
+        }
+    }
+
+    /// By how much scans may be later.
+    pub(super) fn idle_delay(&self) -> Duration {
+        let is_settled = self.workers_changed_at.elapsed() >= WORKERS_SETTLE_TIME;
+        if is_settled && self.store.is_idle() { IDLE_SCAN_DELAY } else { Duration::ZERO }
     }
 
     pub(super) fn may_send(&self) -> bool {

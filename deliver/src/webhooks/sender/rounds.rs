@@ -43,7 +43,8 @@ impl SenderState {
         self.last_round = now;
         if let Err(error) = self.try_round(scan).await {
             tracing::warn!(?error, "failed to process webhook deliveries; will retry");
-            self.next_scan = self.next_scan.max(now + SCAN_INTERVAL);
+            self.earliest_scan = now + SCAN_INTERVAL;
+            self.next_scan = self.next_scan.max(self.earliest_scan);
             self.ready.clear();
             return None;
         }
@@ -99,7 +100,8 @@ impl SenderState {
             self.load_late_deliveries().await?;
         }
         let elapsed = started.elapsed();
-        self.next_scan = clock::monotonic_now() + SCAN_INTERVAL.max(elapsed * SCAN_SHARE);
+        self.earliest_scan = clock::monotonic_now() + SCAN_INTERVAL.max(elapsed * SCAN_SHARE);
+        self.next_scan = self.earliest_scan + self.idle_delay();
         Ok(())
     }
 
