@@ -62,19 +62,19 @@ const CLAIM_ANY_SQL: &str = claim_sql!(
 /// The number that this node had, unless another one has had it since.
 const CLAIM_OWN_SQL: &str = claim_sql!("$6 AND incarnation = $9");
 /// A lease that has ended is not renewed, even if nobody has taken the number: others may have acted on its end.
+///
+/// A row for each server with a lease as it was before, or one without a server; the renewal is repeated in each.
 const RENEW_SQL: &str = concat!(
-    "UPDATE node SET until = ",
+    "WITH renewed AS (UPDATE node SET until = ",
     database_now!(),
     " + $1, address = $4 WHERE number = $2 AND incarnation = $3 AND until > ",
     database_now!(),
     " RETURNING draining, ",
-    database_now!()
-);
-const SERVERS_SQL: &str = concat!(
-    "SELECT incarnation, until - ",
     database_now!(),
-    ", draining, roles, address FROM node WHERE purpose = 'server' AND until > ",
-    database_now!()
+    " AS renewed_at) SELECT renewed.draining, renewed.renewed_at, COALESCE(server.incarnation, 0), \
+     COALESCE(server.until - renewed.renewed_at, 0), COALESCE(server.draining, 0), COALESCE(server.roles, ''), \
+     COALESCE(server.address, '') FROM renewed LEFT JOIN node AS server \
+     ON server.purpose = 'server' AND server.until > renewed.renewed_at"
 );
 const RELEASE_SQL: &str = "UPDATE node SET until = 0 WHERE number = $1 AND incarnation = $2";
 
@@ -231,25 +231,28 @@ impl NodeClaimer {
         let address = self.context.node.address();
         let mut args: Vec<SqlValue<'_>> = vec![LEASE_MS.into(), i64::from(identity.number).into()];
         args.extend([identity.incarnation.into(), SqlValue::from(address.as_str())]);
-        let Some((draining, database)) = tx.query_row::<(bool, Time)>(RENEW_SQL, &args)? else {
+        let rows: Vec<RenewalRow> = tx.query_rows(RENEW_SQL, &args)?;
+        let Some(((draining, database), _)) = rows.first() else {
             return Ok(None);
         };
-        let clock_offset_ms = clock_offset(sent, database, wall_time());
-        let servers = list_servers(&mut tx)?;
+        let (draining, clock_offset_ms) = (*draining, clock_offset(sent, *database, wall_time()));
+        let received_at = monotonic_now();
+        let servers = rows.into_iter().filter_map(|(_, server)| live_server(server, received_at)).collect();
         Ok(Some(LeaseRenewal { identity, sent_at, draining, clock_offset_ms, servers }))
     }
 }
 
-fn list_servers(tx: &mut Tx<'_>) -> Result<Vec<ServerNode>, Fault> {
-    let found: Vec<(i64, i64, bool, String, String)> = tx.query_rows(SERVERS_SQL, &[])?;
-    let (now, lasts) = (monotonic_now(), |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
-    let server = |(incarnation, ms, draining, roles, address): (i64, i64, bool, String, String)| ServerNode {
-        incarnation,
-        until: now + lasts(ms),
-        draining,
-        profile: NodeProfile { roles: NodeRoles::from_names(&roles), address },
-    };
-    Ok(found.into_iter().map(server).collect())
+/// Whether the node is drained, and the database's time; a server.
+type RenewalRow = ((bool, Time), ServerRow);
+/// Incarnation, milliseconds until its lease ends, whether it is drained, roles and address.
+type ServerRow = (i64, i64, bool, String, String);
+
+/// None if the row has no server.
+fn live_server(row: ServerRow, received_at: Instant) -> Option<ServerNode> {
+    let (incarnation, ms, draining, roles, address) = row;
+    let lasts = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+    let profile = NodeProfile { roles: NodeRoles::from_names(&roles), address };
+    (incarnation != 0).then(|| ServerNode { incarnation, until: received_at + lasts, draining, profile })
 }
 
 /// Fails if the schema has become too new for this program, while it had no lease.
