@@ -46,6 +46,8 @@ fn write_fact(runtime: &Runtime, store: &Store, value: &'static str) {
 
 const NOTES: &str = "CREATE TABLE test_note (\n    id BIGINT NOT NULL PRIMARY KEY\n);\n\
                      ALTER TABLE meta ADD COLUMN test_mark BIGINT NOT NULL DEFAULT 0;\n";
+const WAITING_INDEX: &str = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                             AND query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
 const INDEX: &str = "CREATE INDEX CONCURRENTLY IF NOT EXISTS test_meta_value ON meta (value);\n";
 
 #[test]
@@ -95,20 +97,18 @@ fn index_is_built_beside_transactions_and_again_after_an_interruption() {
     let location = DatabaseLocation::Server(url.clone());
     let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
     let mut other = Client::connect(&url, NoTls).unwrap();
-    other
-        .batch_execute(
-            "CREATE INDEX test_meta_value ON meta (key); \
-             UPDATE pg_index SET indisvalid = false WHERE indexrelid = CAST('test_meta_value' AS regclass)",
-        )
-        .unwrap();
     other.batch_execute("BEGIN; UPDATE meta SET value = value WHERE key = 'test'").unwrap();
     let all = next_version(&[INDEX]);
     thread::scope(|scope| {
+        let killed = scope.spawn(|| migrate(&location, &all));
+        wait_for_count(&url, WAITING_INDEX);
+        let kill = WAITING_INDEX.replace("COUNT(*)", "COUNT(pg_terminate_backend(pid))");
+        assert_eq!(query_number(&url, &kill), 1);
+        assert!(killed.join().unwrap().is_err());
+        assert_eq!(query_number(&url, "SELECT COUNT(*) FROM pg_index WHERE NOT indisvalid"), 1);
         // The one that waits for the other must not be waited for by it.
         let both = [(); 2].map(|()| scope.spawn(|| migrate(&location, &all).unwrap().len()));
-        let waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
-                       AND query LIKE '%INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'";
-        wait_for_count(&url, waiting);
+        wait_for_count(&url, WAITING_INDEX);
         write_fact(&runtime, &store, "beside the index");
         other.batch_execute("COMMIT").unwrap();
         assert_eq!(both.map(|one| one.join().unwrap()).iter().sum::<usize>(), 1);
