@@ -50,7 +50,8 @@ pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>
 /// The newest entry that can be read; 0 for an empty log. On PostgreSQL there may be committed entries that have no
 /// number yet: see [`crate::Store::wait_for_log_end`].
 pub fn end_cursor(tx: &mut Tx<'_>) -> Result<i64, Fault> {
-    tx.query_number("SELECT MAX(seq) FROM event", &[])
+    // The sequencer's row, because a maximum is looked for in each partition.
+    tx.query_number("SELECT MAX(seq) FROM /*! (SELECT last_seq AS seq FROM event_sequencer) AS */ event", &[])
 }
 
 /// The newest entry that can be read, and the number of the newest committed one up to `limit` that waits for its
@@ -105,11 +106,21 @@ pub fn set_cursor(tx: &mut Tx<'_>, name: &str, seq: i64) -> Result<(), Fault> {
     tx.execute_later(sql, &[name.into(), seq.into()])
 }
 
-/// Deletes at most `limit` entries older than `before` that every reader has passed. The newest entry stays, so that
-/// numbering continues after a restart.
+/// The lowest cursor; the highest number if there is none.
+pub(crate) fn min_cursor(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    let sql = "SELECT MIN(seq) FROM follower";
+    Ok(tx.query_row(sql, &[])?.flatten().unwrap_or(i64::MAX))
+}
+
+/// Deletes at most `limit` entries older than `before` that every reader has passed; none while the first entry is not
+/// older. The newest entry stays, so that numbering continues after a restart.
 pub fn prune(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
-    let min_cursor = "SELECT MIN(seq) FROM follower";
-    let min_cursor = tx.query_row(min_cursor, &[])?.flatten().unwrap_or(i64::MAX);
+    // Without an index of times, the statement below reads the whole log if nothing has expired.
+    let first: Option<Time> = tx.query_row("SELECT at FROM event ORDER BY seq LIMIT 1", &[])?;
+    if first.is_none_or(|at| at >= before) {
+        return Ok(0);
+    }
+    let min_cursor = min_cursor(tx)?;
     let sql = "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE at < $1 AND seq <= $2 \
                AND seq < (SELECT MAX(seq) FROM event) ORDER BY seq LIMIT $3)";
     tx.execute(sql, &[before.into(), min_cursor.into(), limit.into()])

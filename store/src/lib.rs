@@ -53,6 +53,7 @@ pub mod nodes;
 pub mod nonces;
 pub mod notes;
 pub mod notifications;
+pub mod partitions;
 pub mod places;
 pub mod polls;
 pub mod portable_tables;

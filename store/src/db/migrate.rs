@@ -50,6 +50,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("pending_event_pages", include_str!("../../migrations/0035_pending_event_pages.sql")),
     ("node_roles", include_str!("../../migrations/0036_node_roles.sql")),
     (FIRST_COMPATIBLE, include_str!("../../migrations/0037_node_schema_versions.sql")),
+    ("event_partitions", include_str!("../../migrations/0038_event_partitions.sql")),
+    ("delivery_partitions", include_str!("../../migrations/0039_delivery_partitions.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

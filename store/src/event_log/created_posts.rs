@@ -35,7 +35,7 @@ const CREATED_POSTS: &str = "\
     UNION ALL SELECT 0, subject_id, actor_id FROM (SELECT subject_id, actor_id FROM pending_event \
     WHERE id > (SELECT floor_id FROM event_sequencer) AND kind = 'post.create' \
     AND body NOT LIKE '%\"nullcast\":true%' ORDER BY id LIMIT $2) waiting \
-    UNION ALL SELECT COALESCE(MAX(seq), 0), 0, 0 FROM event";
+    UNION ALL SELECT COALESCE(MAX(seq), 0), 0, 0 FROM /*! (SELECT last_seq AS seq FROM event_sequencer) AS */ event";
 
 /// At most `limit` numbered and as many waiting ones.
 pub fn list_created_posts(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<CreatedPosts, Fault> {

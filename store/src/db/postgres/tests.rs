@@ -1,5 +1,6 @@
 //! On a real server, where `LOCUM_TEST_POSTGRES` names one.
 
+mod partitions;
 mod pipeline;
 
 use std::sync::atomic::{AtomicU32, Ordering};
