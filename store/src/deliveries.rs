@@ -221,17 +221,19 @@ pub fn list_pending_webhooks(tx: &mut Tx<'_>) -> Result<Vec<i64>, Fault> {
     Ok(all)
 }
 
-/// Stores the outcome of an attempt; returns false if the delivery was no longer waiting.
+/// Stores the outcome of an attempt at a time, of the delivery with a sequence number and an event's time; returns false
+/// if it was no longer waiting.
 pub fn record_attempt(
     tx: &mut Tx<'_>,
-    seq: i64,
+    (seq, event_at): (i64, Time),
     at: Time,
     state: DeliveryState,
     again_at: Time,
 ) -> Result<bool, Fault> {
+    // The number is enough, but the time says in which partition it is.
     let sql = "UPDATE delivery SET state = $1, tries = tries + 1, \
-               tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND state = 0";
-    let args = [state.to_number().into(), at.into(), again_at.into(), seq.into()];
+               tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND at = $5 AND state = 0";
+    let args = [state.to_number().into(), at.into(), again_at.into(), seq.into(), event_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 

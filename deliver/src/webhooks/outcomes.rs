@@ -16,6 +16,7 @@ pub(super) enum FailureChange {
 #[derive(Clone, Debug)]
 pub(super) struct AttemptOutcome {
     pub(super) seq: i64,
+    pub(super) event_at: Time,
     pub(super) key: i64,
     pub(super) state: DeliveryState,
     /// When the next attempt is due, if there is one.
@@ -31,7 +32,8 @@ pub(super) struct AttemptOutcome {
 pub(super) fn record_outcomes(tx: &mut Tx<'_>, outcomes: &[AttemptOutcome]) -> Result<(), Error> {
     for outcome in outcomes {
         let (at, webhook_id) = (outcome.attempt.at, outcome.attempt.webhook_id);
-        deliveries::record_attempt(tx, outcome.seq, at, outcome.state, outcome.retry_at)?;
+        let delivery = (outcome.seq, outcome.event_at);
+        deliveries::record_attempt(tx, delivery, at, outcome.state, outcome.retry_at)?;
         deliveries::insert_attempt(tx, &outcome.attempt)?;
         match outcome.failure_change {
             FailureChange::Unchanged => {}

@@ -58,7 +58,7 @@ fn event_is_enqueued_once_together_with_the_cursor() {
         let seq = waiting[0].seq;
         let done = move |tx: &mut Tx<'_>| {
             let at = tx.now();
-            Ok(deliveries::record_attempt(tx, seq, at, DeliveryState::Delivered, at)?)
+            Ok(deliveries::record_attempt(tx, (seq, START), at, DeliveryState::Delivered, at)?)
         };
         assert!(world.write(done).await);
         assert!(!world.write(done).await);

@@ -103,6 +103,7 @@ impl SenderState {
         let again = if good { None } else { self.next_retry(&completed.delivery, now, response.retry_after_ms) };
         let mut outcome = AttemptOutcome {
             seq,
+            event_at: completed.delivery.at,
             key,
             state: match again {
                 _ if good => DeliveryState::Delivered,
