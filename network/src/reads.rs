@@ -93,8 +93,13 @@ pub fn load_usage(tx: &mut Tx<'_>, app: AppId, days: i64) -> Result<PostReadUsag
     })
 }
 
+/// The first day of which the posts that were read are kept, besides their number.
+pub(crate) const fn first_kept_day(wall: Time) -> i64 {
+    day_number(wall) - 1
+}
+
 /// Deletes old reads; returns how many rows.
 pub(crate) fn prune(tx: &mut Tx<'_>, wall: Time, limit: i64) -> Result<u64, Fault> {
-    let today = day_number(wall);
-    reads::prune(tx, today - 1, today - MAX_DAYS - 31, limit)
+    let first_counted_day = day_number(wall) - MAX_DAYS - 31;
+    reads::prune(tx, first_kept_day(wall), first_counted_day, limit)
 }

@@ -1,9 +1,10 @@
 //! Deletion of expired rows: all tables that would otherwise grow without bound, and how long their rows are kept.
 
 use base::{Error, Fault, Time};
+use store::partitions::PartitionExpiry;
 use store::{
     Store, Tx, attempt_limits, audit, authorization_codes, connections, credential_changes, emails, event_log, nonces,
-    notifications, rate_windows, request_tokens, sessions, tokens, usage,
+    notifications, partitions, rate_windows, request_tokens, sessions, tokens, usage,
 };
 
 use crate::usage::RETENTION_MS;
@@ -37,6 +38,15 @@ const BATCH_SIZE: i64 = 2_000;
 type PruneTable = fn(&mut Tx<'_>, RetentionPeriods, Time) -> Result<u64, Fault>;
 
 const PRUNED_TABLES: &[(&str, PruneTable)] = &[
+    // First, so that nothing of them is deleted row by row.
+    ("partitions", |tx, periods, wall| {
+        let expiry = PartitionExpiry {
+            events_before: tx.now().plus_ms(periods.log_ms.saturating_neg()),
+            deliveries_before: tx.now().plus_ms(periods.deliveries_ms.saturating_neg()),
+            reads_before: crate::reads::first_kept_day(wall),
+        };
+        partitions::drop_next_expired(tx, expiry)
+    }),
     ("nonces", |tx, _, wall| nonces::prune(tx, wall)),
     ("rate limits", |tx, _, wall| rate_windows::prune(tx, wall)),
     ("credential changes", |tx, _, wall| credential_changes::prune(tx, wall)),
@@ -77,11 +87,13 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     }),
     ("log", |tx, periods, _| {
         let before = tx.now().plus_ms(periods.log_ms.saturating_neg());
+        let before = partitions::deletion_limit(tx, before);
         event_log::prune(tx, before, BATCH_SIZE)
     }),
     ("compliance jobs", |tx, _, _| crate::compliance::prune(tx, BATCH_SIZE / 4)),
     ("deliveries", |tx, periods, _| {
         let before = tx.now().plus_ms(periods.deliveries_ms.saturating_neg());
+        let before = partitions::deletion_limit(tx, before);
         crate::webhooks::prune(tx, before, BATCH_SIZE)
     }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH_SIZE / 4)),
@@ -94,6 +106,12 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         audit::prune(tx, before, BATCH_SIZE)
     }),
 ];
+
+/// Creates the partitions of the coming days where the database has them, at a time of the machine's clock.
+pub async fn create_partitions(store: &Store, wall: Time) -> Result<(), Error> {
+    while store.write(move |tx| Ok(partitions::create_next_coming(tx, wall)?)).await? > 0 {}
+    Ok(())
+}
 
 /// Deletes everything expired at a time of the machine's clock; returns the numbers of rows. A failure does not
 /// prevent other tables from being pruned.

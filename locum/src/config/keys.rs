@@ -82,7 +82,7 @@ config_keys! {
         transaction_timeout: TimeSpan = Literal("5s");
         /// Applies pending migrations at startup.
         migrate_on_start: bool = Literal("true");
-        /// How long event log entries are kept after all consumers have read them.
+        /// How long event log entries are kept after all consumers have read them; on PostgreSQL, up to a day longer.
         log_retention: TimeSpan = Literal("7d");
     }
     cluster: ClusterSection {
@@ -137,7 +137,7 @@ config_keys! {
         disable_after: TimeSpan = Literal("28h");
         /// The interval between challenge (CRC) requests to valid webhooks.
         crc_interval: TimeSpan = Literal("24h");
-        /// How long deliveries are kept for inspection and replay.
+        /// How long deliveries are kept for inspection and replay; on PostgreSQL, up to a day longer.
         retention: TimeSpan = Literal("5d");
         /// Private address ranges that webhooks may target; link-local addresses, such as metadata services, are never
         /// allowed.

@@ -10,7 +10,7 @@ use deliver::streams::Hub;
 use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
-use network::retention::{RetentionPeriods, prune_expired};
+use network::retention::{RetentionPeriods, create_partitions, prune_expired};
 use store::NodeRole;
 use web::uploads::UploadProcessor;
 
@@ -214,6 +214,9 @@ async fn run_compliance_batch(instance: &Instance) -> Result<bool, Error> {
 pub(super) async fn enforce_retention(instance: Instance, uploads: Option<UploadProcessor>, shutdown: Shutdown) {
     let periods = retention_config(&instance.settings);
     while !shutdown.is_triggered() {
+        if let Err(error) = create_partitions(&instance.store, clock::wall_time()).await {
+            tracing::warn!(?error, "failed to create the partitions of the coming days; will retry in a minute");
+        }
         let _early = tokio::time::timeout(RETENTION_INTERVAL, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;

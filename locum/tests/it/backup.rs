@@ -110,6 +110,43 @@ fn ads_answers(server: &TestServer) -> BTreeMap<String, String> {
     answers
 }
 
+/// Replaces a database with what `pg_dump` writes of it.
+const DUMP_AND_RESTORE: &str = "set -e; PATH=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1):$PATH
+    pg_dump --file=\"$2\" \"$1\"
+    psql -q -v ON_ERROR_STOP=1 -c 'DROP SCHEMA public CASCADE' -c 'CREATE SCHEMA public' -f \"$2\" \"$1\"";
+
+#[test]
+fn database_restored_from_a_dump_has_its_partitions_and_gets_further_ones() {
+    if suite_engine() != DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start_network(&[]);
+    let posts = ["before", "after"].map(|name| {
+        let post = server.new_user(name).publish_text(name);
+        server.stop();
+        let count = "SELECT COUNT(*) FROM pg_inherits WHERE inhparent = 'delivery'::regclass";
+        assert_eq!(server.database().query_number(count), if name == "before" { 2 } else { 5 });
+        let dump = server.sibling_path("dump.sql");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", DUMP_AND_RESTORE, "sh", &server.database().url, text(&dump)]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        // As if the days to come had gone by.
+        server.database().run_sql(
+            "ALTER TABLE delivery DETACH PARTITION delivery_initial;
+             ALTER TABLE delivery ATTACH PARTITION delivery_initial FOR VALUES FROM (MINVALUE) TO (1)",
+        );
+        server.restart();
+        wait_until("partitions are created", || server.database().query_number(count) == 5);
+        assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+        post
+    });
+    let reader = server.new_user("reader");
+    for post in posts {
+        server.send(TestRequest::get(format!("/2/posts/{post}")).bearer(&reader.token)).assert_status(200);
+    }
+}
+
 #[test]
 fn restored_network_answers_like_the_one_that_was_backed_up() {
     if suite_engine() == DatabaseEngine::Postgres {
