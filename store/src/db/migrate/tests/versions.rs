@@ -76,6 +76,27 @@ fn program_goes_on_and_restarts_after_an_expansion_and_not_after_a_contraction()
     }
 }
 
+/// A new database on a server, and a connection of another program.
+struct ServerDatabase {
+    runtime: Runtime,
+    store: Store,
+    location: DatabaseLocation,
+    url: String,
+    other: Client,
+    _folder: TempDir,
+}
+
+impl ServerDatabase {
+    fn create() -> Option<Self> {
+        let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
+        let DatabaseLocation::Server(url) = locations(&folder).pop()? else { return None };
+        let location = DatabaseLocation::Server(url.clone());
+        let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
+        let other = Client::connect(&url, NoTls).unwrap();
+        Some(Self { runtime, store, location, url, other, _folder: folder })
+    }
+}
+
 fn query_number(url: &str, sql: &str) -> i64 {
     Client::connect(url, NoTls).unwrap().query_one(sql, &[]).unwrap().get(0)
 }
@@ -90,13 +111,9 @@ fn wait_for_count(url: &str, sql: &str) {
 
 #[test]
 fn index_is_built_beside_transactions_and_again_after_an_interruption() {
-    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
-    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+    let Some(ServerDatabase { runtime, store, location, url, mut other, .. }) = ServerDatabase::create() else {
         return;
     };
-    let location = DatabaseLocation::Server(url.clone());
-    let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
-    let mut other = Client::connect(&url, NoTls).unwrap();
     other.batch_execute("BEGIN; UPDATE meta SET value = value WHERE key = 'test'").unwrap();
     let all = next_version(&[INDEX]);
     thread::scope(|scope| {
@@ -121,13 +138,9 @@ fn index_is_built_beside_transactions_and_again_after_an_interruption() {
 
 #[test]
 fn migration_that_waits_for_a_lock_lets_others_go_first() {
-    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
-    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
+    let Some(ServerDatabase { runtime, store, location, url, mut other, .. }) = ServerDatabase::create() else {
         return;
     };
-    let location = DatabaseLocation::Server(url.clone());
-    let store = runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap();
-    let mut other = Client::connect(&url, NoTls).unwrap();
     other.batch_execute("BEGIN; SELECT * FROM meta").unwrap();
     let all = next_version(&[NOTES]);
     thread::scope(|scope| {
@@ -144,15 +157,10 @@ fn migration_that_waits_for_a_lock_lets_others_go_first() {
 
 #[test]
 fn contraction_waits_for_a_node_that_starts_meanwhile() {
-    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
-    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
-        return;
-    };
-    let location = DatabaseLocation::Server(url.clone());
-    runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap().close();
+    let Some(ServerDatabase { store, location, url, mut other, .. }) = ServerDatabase::create() else { return };
+    store.close();
     migrate(&location, &next_version(&[NOTES])).unwrap();
     let all = next_version(&[NOTES, contraction()]);
-    let mut other = Client::connect(&url, NoTls).unwrap();
     let start = "BEGIN; SELECT pg_advisory_xact_lock_shared(7270); \
                  UPDATE node SET schema_version = 1, until = 99999999999999 WHERE number = 3";
     other.batch_execute(start).unwrap();
@@ -172,13 +180,8 @@ fn contraction_waits_for_a_node_that_starts_meanwhile() {
 
 #[test]
 fn migration_in_a_circle_of_locks_is_applied_afterwards() {
-    let (folder, runtime) = (TempDir::new().unwrap(), Runtime::new().unwrap());
-    let Some(DatabaseLocation::Server(url)) = locations(&folder).pop() else {
-        return;
-    };
-    let location = DatabaseLocation::Server(url.clone());
-    runtime.block_on(Store::open(options(location.clone(), &folder))).unwrap().close();
-    let mut other = Client::connect(&url, NoTls).unwrap();
+    let Some(ServerDatabase { store, location, url, mut other, .. }) = ServerDatabase::create() else { return };
+    store.close();
     // The migration finds the circle first.
     other.batch_execute("SET deadlock_timeout = '1min'; BEGIN; SELECT * FROM meta").unwrap();
     let all = next_version(&["ALTER TABLE app ADD COLUMN test_mark BIGINT;\nALTER TABLE meta ADD COLUMN mark BIGINT;"]);
