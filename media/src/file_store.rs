@@ -50,6 +50,17 @@ impl fmt::Debug for FileStore {
     }
 }
 
+/// Where the files are, for messages.
+impl fmt::Display for FileStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.bucket {
+            Some(bucket) => write!(f, "{bucket}"),
+            None if self.folder.as_os_str().is_empty() => write!(f, "{}", self.local),
+            None => write!(f, "{}", self.folder.display()),
+        }
+    }
+}
+
 pub struct FileRange {
     /// Size of the whole file in bytes.
     pub size: u64,

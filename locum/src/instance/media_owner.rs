@@ -36,12 +36,12 @@ pub(crate) fn refuse_media_without_database(settings: &ServerSettings, init: boo
     let advice = "restore a backup with `locum restore`, or set another media.dir or media.s3_url";
     if let Some(network) = marks.first() {
         return Err(CommandError::Failed(format!(
-            "the database is empty, but {files:?} contains the media files of network {network}: {advice}"
+            "the database is empty, but {files} contains the media files of network {network}: {advice}"
         )));
     }
     match first {
         Some(_) if !init => Err(CommandError::Failed(format!(
-            "the database is empty, but {files:?} contains media files: {advice}; `locum serve --init` starts an \
+            "the database is empty, but {files} contains media files: {advice}; `locum serve --init` starts an \
              empty network"
         ))),
         _ => Ok(()),
@@ -55,7 +55,7 @@ pub(crate) async fn claim_media(mode: RunMode, store: &Store, files: &FileStore)
     let marks = files.network_marks().await.map_err(fault)?;
     match marks.iter().find(|mark| **mark != network) {
         Some(other) if mode == RunMode::Serve => Err(CommandError::Failed(format!(
-            "{files:?} contains the media files of network {other}, and the database is that of network {network}: \
+            "{files} contains the media files of network {other}, and the database is that of network {network}: \
              set media.dir or media.s3_url to the files of this network; if they are, remove the file {NETWORK_FILE}"
         ))),
         Some(_) => Ok(()),
@@ -91,7 +91,7 @@ pub(crate) async fn check_media_is_shared(store: &Store, files: &FileStore) -> R
             files.set_location_id(&made).await.map_err(fault)?;
         } else if is_late {
             return Err(CommandError::Failed(format!(
-                "{other} does not use {files:?}, and what is uploaded there would be missing here: set media.s3_url on \
+                "{other} does not use the media files in {files}, and what is uploaded there would be missing here: set media.s3_url on \
                  all nodes to one bucket, or media.dir to one directory that they share"
             )));
         }

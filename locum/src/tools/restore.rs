@@ -135,7 +135,7 @@ impl Restore<'_> {
         if marks.iter().all(|mark| *mark == self.manifest.network) {
             Ok(())
         } else {
-            Err(self.another_network(&format!("{files:?}")))
+            Err(self.another_network(&files.to_string()))
         }
     }
 
