@@ -15,10 +15,9 @@ const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
 const ANSWER_GRACE: Duration = Duration::from_secs(5);
 
 /// Whatever the session is for. A node that freezes or is cut off inside a transaction holds its locks for as long as
-/// the first says. Compiling a statement takes longer than running it, and so does planning it for the values of its
-/// parameters, which the server otherwise does each time if it expects more values than it gets. A server of an older
-/// version does not have all of them.
-const COMMON_SETTINGS: [(&str, &str); 8] = [
+/// the first says. Compiling a statement takes longer than running it. A server of an older version does not have
+/// all of them.
+const COMMON_SETTINGS: [(&str, &str); 7] = [
     ("idle_in_transaction_session_timeout", "4s"),
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
@@ -26,7 +25,6 @@ const COMMON_SETTINGS: [(&str, &str); 8] = [
     ("tcp_user_timeout", "10s"),
     ("client_connection_check_interval", "1s"),
     ("jit", "off"),
-    ("plan_cache_mode", "force_generic_plan"),
 ];
 
 /// Zero stands for no limit.
@@ -47,6 +45,13 @@ impl SessionLimits {
         Self { statement: limits.timeout.min(limits.transaction_timeout), lock: Duration::from_secs(2) }
     }
 
+    /// Planning a request's statement for the values of its parameters takes longer than running it; the server would do
+    /// so each time if it expects more values than it gets. Imports have arrays of thousands, for which it pays.
+    fn plan_cache_mode(&self) -> &'static str {
+        let is_background = self.statement.is_zero() || self.statement >= BACKGROUND_TIMEOUT;
+        if is_background { "auto" } else { "force_generic_plan" }
+    }
+
     /// How long an answer is waited for where no request does.
     pub(super) const fn answer(&self) -> Duration {
         if self.statement.is_zero() { Duration::MAX } else { self.statement.saturating_add(ANSWER_GRACE) }
@@ -60,12 +65,12 @@ impl PostgresConnection {
             let _infallible = write!(values, "('{name}', '{value}'), ");
         }
         let SessionLimits { statement, lock } = self.limits;
-        let (statement, lock) = (statement.as_millis(), lock.as_millis());
+        let (statement, lock, plans) = (statement.as_millis(), lock.as_millis(), self.limits.plan_cache_mode());
         // Only some systems let the server check connections.
         let sql = format!(
             "SELECT set_config(s.name, v.setting, false) FROM pg_settings s JOIN (VALUES {values}\
-             ('statement_timeout', '{statement}'), ('lock_timeout', '{lock}')) AS v (name, setting) ON v.name = s.name \
-             WHERE s.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'"
+             ('statement_timeout', '{statement}'), ('lock_timeout', '{lock}'), ('plan_cache_mode', '{plans}')) \
+             AS v (name, setting) ON v.name = s.name WHERE s.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'"
         );
         let client = Arc::clone(&self.client.client);
         let answer = self.client.wait(CONNECT_TIMEOUT, client.batch_execute(&sql));
@@ -75,8 +80,10 @@ impl PostgresConnection {
     pub(super) fn limit_statements(&mut self, limits: SessionLimits) -> Result<(), Fault> {
         if self.limits != limits {
             let SessionLimits { statement, lock } = limits;
-            let (statement, lock) = (statement.as_millis().max(1), lock.as_millis());
-            self.batch_execute(&format!("SET statement_timeout = {statement}; SET lock_timeout = {lock}"))?;
+            let (statement, lock, plans) = (statement.as_millis().max(1), lock.as_millis(), limits.plan_cache_mode());
+            self.batch_execute(&format!(
+                "SET statement_timeout = {statement}; SET lock_timeout = {lock}; SET plan_cache_mode = {plans}"
+            ))?;
             self.limits = limits;
         }
         Ok(())
