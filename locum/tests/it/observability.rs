@@ -142,11 +142,17 @@ fn random_paths_add_no_series_to_the_metrics() {
     let server = TestServer::start(&["--world", "empty"]);
     let mut rng = TestRng(9);
     request_random_paths(&server, 28, &mut rng);
-    let before = server.send_control(TestRequest::get("/metrics")).text();
+    let metrics = || server.send_control(TestRequest::get("/metrics")).text();
+    let readers = ["activity", "ads", "stream links"].map(|name| format!("events_unread{{reader=\"{name}\"}}"));
+    wait_until("all readers of events have started", || {
+        let text = metrics();
+        readers.iter().all(|reader| text.contains(reader))
+    });
+    let before = metrics();
     for _ in 0..suite_setting("LOCUM_RANDOM_PATHS", 10_000) / 500 {
         request_random_paths(&server, 500, &mut rng);
     }
-    let after = server.send_control(TestRequest::get("/metrics")).text();
+    let after = metrics();
     assert_eq!(series_of(&before), series_of(&after));
     assert!(!after.to_lowercase().contains("canary"), "{after}");
 }
@@ -210,7 +216,6 @@ fn metrics_show_the_work_that_waits() {
         let line = text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse::<i64>().ok());
         line.unwrap_or_else(|| panic!("{series} is not in {text}"))
     };
-    assert!(value("locum_database_jobs_waiting{queue=\"reads\"}") >= 0);
     assert_eq!((value("locum_deliveries_waiting"), value("locum_oldest_delivery_age_seconds")), (0, 0));
     server.new_user("measured").publish_text("measured");
     wait_until("the events have numbers", || value("locum_events_unnumbered") == 0);
