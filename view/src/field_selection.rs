@@ -107,13 +107,30 @@ impl FieldSelection {
                 continue;
             };
             self.detect_vocabulary(expansion.name, name);
-            self.expansions |= 1 << index;
-            let field = self.root.field_bit(expansion.field);
-            // Only posts refer to posts.
-            let fields = if expansion.nested { &mut self.nested_fields } else { &mut self.expansion_fields };
-            *fields |= field;
+            self.select_expansion(index, expansion);
+            if expansion.nested {
+                self.select_passed_expansions(name);
+            }
         }
         reject_unknown_names(parameter, &wrong, || self.root.expansion_names())
+    }
+
+    fn select_expansion(&mut self, index: usize, expansion: &Expansion) {
+        self.expansions |= 1 << index;
+        // Only posts refer to posts.
+        let fields = if expansion.nested { &mut self.nested_fields } else { &mut self.expansion_fields };
+        *fields |= self.root.field_bit(expansion.field);
+    }
+
+    /// Selects the expansions that lead to the object at which a nested one starts: `referenced_tweets.id` for
+    /// `referenced_tweets.id.author_id`.
+    fn select_passed_expansions(&mut self, nested: &str) {
+        for (index, expansion) in self.root.expansions().enumerate() {
+            let rest = nested.strip_prefix(expansion.name.tweet);
+            if rest.is_some_and(|rest| rest.starts_with('.')) {
+                self.select_expansion(index, expansion);
+            }
+        }
     }
 
     /// Allows rendering the user's own confirmed email address: the token has the scope `users.email`, or it

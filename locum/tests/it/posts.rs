@@ -196,6 +196,36 @@ fn quote_starts_its_own_conversation() {
 }
 
 #[test]
+fn nested_expansion_alone_includes_the_post_that_it_passes() {
+    let (author, reader) = (person("author"), person("reader"));
+    let root = author.publish_text("Worth citing");
+    let quote = reader.create_post(&json!({ "text": "Look here", "quote_tweet_id": root })).assert_status(201);
+    let id = quote["data"]["id"].as_str().unwrap();
+    for target in [format!("/2/tweets/{id}"), format!("/2/tweets?ids={id}"), format!("/2/users/{}/tweets", reader.id)] {
+        let separator = if target.contains('?') { '&' } else { '?' };
+        for nested in ["author_id", "attachments.media_keys"] {
+            let read = reader.get(format!("{target}{separator}expansions=referenced_tweets.id.{nested}"));
+            let read = read.assert_status(200);
+            let post = read["data"].get(0).unwrap_or(&read["data"]);
+            assert_eq!(post["referenced_tweets"], json!([{ "type": "quoted", "id": root }]), "{read}");
+            assert_eq!(read["includes"]["tweets"][0]["id"], root, "{read}");
+            let users = read["includes"].get("users").map(|users| users[0]["id"].as_str().unwrap().to_owned());
+            assert_eq!(users, (nested == "author_id").then(|| author.id.clone()), "{read}");
+        }
+    }
+}
+
+#[test]
+fn mentions_of_a_long_text_are_included() {
+    let (author, friend) = (premium("wordy"), person("mentioned"));
+    let text = format!("{} and @{}", "A sentence of some length. ".repeat(20), friend.username);
+    let id = author.publish_text(&text);
+    let read = author.get(format!("/2/tweets/{id}?expansions=entities.note.mentions.username")).assert_status(200);
+    assert_eq!(read["includes"]["users"][0]["id"], friend.id, "{read}");
+    assert!(read.get("errors").is_none(), "{read}");
+}
+
+#[test]
 fn reply_setting_of_the_root_decides_who_replies() {
     let [author, named, followed, stranger] = ["author", "named", "followed", "stranger"].map(person);
     let verified = shared_server().new_user_with("verified", &["--verified-type", "blue"]);

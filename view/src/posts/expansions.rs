@@ -1,7 +1,7 @@
 //! Resolves the expansions of posts.
 
 use super::entities::sent_entities;
-use super::{PostRenderContext, media_keys, mentioned_users, referenced_posts};
+use super::{PostRenderContext, media_keys, mentioned_users, referenced_posts, short_text};
 use crate::field_schema::ExpansionTarget;
 
 pub(super) fn push_author<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
@@ -26,7 +26,8 @@ pub(super) fn push_mentions<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<Ex
 
 /// Users mentioned in the full text of a long post.
 pub(super) fn push_note_mentions<'a>(ctx: PostRenderContext<'a>, targets: &mut Vec<ExpansionTarget<'a>>) {
-    if ctx.is_long() {
+    // Short texts are computed after what they expand to is loaded.
+    if short_text(ctx.post).is_some() {
         targets.extend(mentioned_users(&ctx.post.entities).into_iter().map(ExpansionTarget::User));
     }
 }

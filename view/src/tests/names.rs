@@ -205,7 +205,8 @@ fn an_expansion_shows_the_field_it_goes_through() {
     let through = field_selection(ObjectKind::POST, &[], "author_id,referenced_tweets.id.author_id");
     let plain = FieldSelection::defaults(ObjectKind::POST);
     let bit = ObjectKind::POST.field_bit("author_id");
-    assert_eq!(through.root_mask::<Post>(), plain.root_mask::<Post>() | bit);
+    let passed = ObjectKind::POST.field_bit("referenced_posts");
+    assert_eq!(through.root_mask::<Post>(), plain.root_mask::<Post>() | bit | passed);
     assert_eq!(through.included_mask::<Post>(), plain.root_mask::<Post>() | bit);
     let through = field_selection(ObjectKind::POST, &[], "author_id");
     assert_eq!(through.included_mask::<Post>(), plain.root_mask::<Post>());
