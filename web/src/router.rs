@@ -132,9 +132,9 @@ impl EndpointRouter {
 
     /// `path` is still percent-encoded. HEAD is routed as GET.
     pub fn find(&self, method: &str, path: &str) -> Result<RouteMatch, RouteError> {
-        let not_found = |refusal| RouteError { refusal, error_format: error_format_for_path(path) };
-        let matched = self.paths.at(path).map_err(|_| not_found(Refusal::RouteNotFound))?;
-        let node = self.nodes.get(*matched.value).ok_or_else(|| not_found(Refusal::RouteNotFound))?;
+        let not_found = || RouteError { refusal: unmatched_refusal(path), error_format: error_format_for_path(path) };
+        let matched = self.paths.at(path).map_err(|_| not_found())?;
+        let node = self.nodes.get(*matched.value).ok_or_else(not_found)?;
         let routed_method = if method == "HEAD" { "GET" } else { method };
         let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == routed_method) else {
             return Err(RouteError {
@@ -165,6 +165,19 @@ impl RouteNode {
         methods.sort_unstable();
         methods.join(", ")
     }
+}
+
+/// Groups of the 1.1 API that the public service has retired (contract core §7.15).
+const RETIRED_GROUPS: [&str; 6] = ["search/tweets", "users/search", "geo/search", "statuses/filter", "user", "site"];
+
+fn unmatched_refusal(path: &str) -> Refusal {
+    let name = path.strip_prefix("/1.1/").map(|name| name.strip_suffix(".json").unwrap_or(name));
+    let is_retired = |name: &str| RETIRED_GROUPS.contains(&name) || name.split('/').next() == Some("direct_messages");
+    if name.is_some_and(is_retired) {
+        let message = "This endpoint has been retired and should not be used.".into();
+        return Refusal::Legacy { code: 251, message };
+    }
+    Refusal::RouteNotFound
 }
 
 fn error_format_for_path(path: &str) -> ErrorFormat {
@@ -304,6 +317,13 @@ mod tests {
             assert_eq!((lost.refusal, lost.error_format), (Refusal::RouteNotFound, ErrorFormat::V2), "{path}");
         }
         assert_eq!(lost("GET", "/1.1/nothing.json").error_format, ErrorFormat::Legacy);
+        for path in ["search/tweets.json", "users/search", "statuses/filter.json", "direct_messages/events/new.json"] {
+            let lost = lost("GET", &format!("/1.1/{path}"));
+            assert!(matches!(lost.refusal, Refusal::Legacy { code: 251, .. }), "{path}");
+        }
+        for path in ["users/searches.json", "search.json", "user/x.json", "geo/id/1.json"] {
+            assert_eq!(lost("GET", &format!("/1.1/{path}")).refusal, Refusal::RouteNotFound, "{path}");
+        }
         assert_eq!(lost("GET", "/oauth/nothing").error_format, ErrorFormat::Legacy);
         for (path, accent) in [
             ("/12/nothing", ErrorFormat::Ads),
