@@ -272,15 +272,7 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
     all.insert("user_mentions".to_owned(), mentions.collect());
     let (media, urls): (Vec<Value>, Vec<Value>) =
         list("urls").into_iter().partition(|url| url.get("media_key").is_some());
-    let urls = urls.iter().map(|url| {
-        json!({
-            "url": url.get("url"),
-            "expanded_url": url.get("expanded_url"),
-            "display_url": url.get("display_url"),
-            "indices": entity_indices(url),
-        })
-    });
-    all.insert("urls".to_owned(), urls.collect());
+    all.insert("urls".to_owned(), urls.iter().map(legacy_url_json).collect());
     (all, media.into_iter().next().unwrap_or_default())
 }
 
@@ -328,6 +320,15 @@ fn entities_before(all: &Map<String, Value>, end: usize) -> Map<String, Value> {
         });
     }
     left
+}
+
+pub(crate) fn legacy_url_json(url: &Value) -> Value {
+    json!({
+        "url": url.get("url"),
+        "expanded_url": url.get("expanded_url"),
+        "display_url": url.get("display_url"),
+        "indices": entity_indices(url),
+    })
 }
 
 fn entity_indices(entity: &Value) -> Value {

@@ -4,6 +4,8 @@
 use serde_json::{Map, Value, json};
 use store::users::User;
 
+use crate::legacy_statuses::legacy_url_json;
+
 /// `email` determines whether the member is present: the confirmed address or `null`.
 pub fn legacy_user_json(user: &User, email: bool) -> Value {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -19,7 +21,7 @@ pub fn legacy_user_json(user: &User, email: bool) -> Value {
     set("location", user.location.as_str().into());
     set("description", user.description.as_str().into());
     set("url", text(&user.url).into());
-    set("entities", legacy_profile_entities(json(&user.entities)));
+    set("entities", legacy_profile_entities(&json(&user.entities)));
     set("protected", user.protected.into());
     set("followers_count", user.followers_count.into());
     set("friends_count", user.following_count.into());
@@ -43,14 +45,18 @@ pub fn legacy_user_json(user: &User, email: bool) -> Value {
     Value::Object(whole)
 }
 
-/// The members that clients access are present even if empty.
-fn legacy_profile_entities(stored: Value) -> Value {
-    let mut stored = match stored {
-        Value::Object(stored) => stored,
-        _ => Map::new(),
+/// `description` is present even if it has no links, and `url` if there is one.
+fn legacy_profile_entities(stored: &Value) -> Value {
+    let links = |part: &str| -> Option<Value> {
+        let links = stored.get(part)?.get("urls")?.as_array()?;
+        Some(links.iter().map(legacy_url_json).collect())
     };
-    stored.entry("description").or_insert_with(|| json!({ "urls": [] }));
-    Value::Object(stored)
+    let mut all = Map::new();
+    if let Some(links) = links("url") {
+        all.insert("url".to_owned(), json!({ "urls": links }));
+    }
+    all.insert("description".to_owned(), json!({ "urls": links("description").unwrap_or_else(|| json!([])) }));
+    Value::Object(all)
 }
 
 #[cfg(test)]
@@ -69,6 +75,18 @@ mod tests {
         assert_eq!(rendered["id"], 1_234_567_890_123_i64);
         assert_eq!(rendered["id_str"], "1234567890123");
         assert_eq!(rendered["created_at"], "Thu Jan 01 00:00:00 +0000 1970");
+        assert_eq!(rendered["entities"], json!({ "description": { "urls": [] } }));
+        user.entities = r#"{"url":{"urls":[{"start":0,"end":23,"url":"https://t/a","expanded_url":"https://a.example",
+            "display_url":"a.example"}]},"description":{"hashtags":[{"start":0,"end":2,"tag":"x"}],"urls":[{"start":3,
+            "end":20,"url":"https://t/b","expanded_url":"https://b.example","display_url":"b.example"}]}}"#
+            .to_owned();
+        let expected = json!({
+            "url": { "urls": [{ "url": "https://t/a", "expanded_url": "https://a.example", "display_url": "a.example",
+                "indices": [0, 23] }] },
+            "description": { "urls": [{ "url": "https://t/b", "expanded_url": "https://b.example",
+                "display_url": "b.example", "indices": [3, 20] }] },
+        });
+        assert_eq!(legacy_user_json(&user, false)["entities"], expected);
         assert_eq!(rendered["email"], json!(null), "not confirmed");
         user.email_confirmed = true;
         assert_eq!(legacy_user_json(&user, true)["email"], "ada@example.org");
