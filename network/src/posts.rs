@@ -119,13 +119,12 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
 fn creation_event_body(composed: &ComposedText, new: &NewPost, targets: &PostTargets) -> String {
     let replied = targets.parent.as_ref().map(|post| post.author_id);
     let quoted = targets.quoted.as_ref().map(|post| post.author_id);
-    let mut mentioned = if new.auto_populate_reply_metadata {
+    let mentioned = if new.auto_populate_reply_metadata {
         // Leading mentions only repeat whom the post replies to.
         composed.displayed_mentions()
     } else {
         composed.mentioned.clone()
     };
-    mentioned.retain(|user| Some(*user) != replied);
     let mut body = Map::new();
     let string_value = |id: Option<String>| id.map(Value::String);
     let members = [

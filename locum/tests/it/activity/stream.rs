@@ -107,6 +107,28 @@ fn event_about_an_invisible_post_is_sent_to_nobody() {
 }
 
 #[test]
+fn mention_of_the_author_that_is_replied_to_is_sent_if_it_is_written() {
+    let fixture = Stage::new();
+    let (ada, bob) = (fixture.person("ada"), fixture.person("bob"));
+    let root = bob.publish_text("Ask me");
+    fixture.subscribe("post.create", &json!({ "user_id": bob.id }));
+    let body = json!({ "event_type": "post.mention.create", "filter": { "user_id": bob.id } });
+    fixture.known(&bob).post(SUBSCRIPTIONS, &body).assert_status(200);
+    let listener = fixture.listen();
+    let reply = |text: &str| {
+        let body = json!({ "text": text, "reply": { "in_reply_to_post_id": root } });
+        ada.create_post(&body).assert_status(201)["data"]["id"].clone()
+    };
+    reply("Nobody is mentioned");
+    let written = reply(&format!("@{} tell me", bob.username));
+    mark(&listener, &bob);
+    let mentions = |event: &Value| event["data"]["event_type"] == "post.mention.create";
+    let events: Vec<_> = listener.all().into_iter().filter(mentions).collect();
+    assert_eq!(events.len(), 1, "{:#?}", listener.all());
+    assert_eq!(events[0]["data"]["payload"]["id"], written, "{events:#?}");
+}
+
+#[test]
 fn app_receives_events_of_its_own_subscriptions_only() {
     let (one, other) = (Stage::new(), Stage::new());
     let ada = one.person("ada");
