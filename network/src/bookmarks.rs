@@ -36,14 +36,15 @@ pub fn add(tx: &mut Tx<'_>, user: UserId, id: PostId, folder: Option<i64>) -> Re
 /// Also removes it from all folders; returns false if there was none.
 pub fn remove(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     store::users::lock(tx, user)?;
-    let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    store::posts::lock_shared(tx, post);
-    let removed = bookmarks::delete(tx, user, post)?;
-    if removed {
-        event_log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
-        bookmarks::add_to_post_count(tx, post, -1)?;
+    for post in post_actions::list_undo_targets(tx, id)? {
+        store::posts::lock_shared(tx, post);
+        if bookmarks::delete(tx, user, post)? {
+            event_log::append(tx, "bookmark.delete", user.get(), post.get(), "")?;
+            bookmarks::add_to_post_count(tx, post, -1)?;
+            return Ok(true);
+        }
     }
-    Ok(removed)
+    Ok(false)
 }
 
 pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
@@ -54,9 +55,12 @@ pub fn list_user_bookmarks(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> 
 
 /// A page that consists of the bookmark of one post, if there is one.
 pub fn find_post_bookmark(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Vec<Edge>, Fault> {
-    let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    let is_bookmarked = bookmarks::exists(tx, user, post)?;
-    Ok(is_bookmarked.then_some((post.get(), 1)).into_iter().collect())
+    for post in post_actions::list_undo_targets(tx, id)? {
+        if bookmarks::exists(tx, user, post)? {
+            return Ok(vec![(post.get(), 1)]);
+        }
+    }
+    Ok(Vec::new())
 }
 
 pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<BookmarkFolder, Error> {

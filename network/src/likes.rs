@@ -33,14 +33,15 @@ pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
 
 /// Returns false if the user does not like the post.
 pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
-    let post = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    store::posts::lock_shared(tx, post);
-    if !likes::delete(tx, user, post)? {
-        return Ok(false);
+    for post in post_actions::list_undo_targets(tx, id)? {
+        store::posts::lock_shared(tx, post);
+        if likes::delete(tx, user, post)? {
+            event_log::append(tx, "like.delete", user.get(), post.get(), "")?;
+            likes::add_to_post_count(tx, post, -1)?;
+            return Ok(true);
+        }
     }
-    event_log::append(tx, "like.delete", user.get(), post.get(), "")?;
-    likes::add_to_post_count(tx, post, -1)?;
-    Ok(true)
+    Ok(false)
 }
 
 /// Refused for anyone but the post's author.

@@ -17,13 +17,29 @@ pub(crate) fn resolve_original_post(tx: &mut Tx<'_>, id: PostId) -> Result<Optio
     }
 }
 
-/// Refused if the user may not act on the post, or if it is a superseded version.
+/// The posts to which an action may have been applied that is now undone: of a repost the original; of an older version
+/// itself, which may have been the newest then, and the newest.
+pub(crate) fn list_undo_targets(tx: &mut Tx<'_>, id: PostId) -> Result<Vec<PostId>, Fault> {
+    let Some(original) = resolve_original_post(tx, id)? else {
+        return Ok(vec![id]);
+    };
+    let own = original.id;
+    let newest = replace_superseded(tx, original)?.map(|post| post.id).filter(|newest| *newest != own);
+    Ok([own].into_iter().chain(newest).collect())
+}
+
+/// None if the post was deleted with all its versions.
+fn replace_superseded(tx: &mut Tx<'_>, post: Post) -> Result<Option<Post>, Fault> {
+    match post.edit_root_id {
+        Some(root) if post.state == PostState::Superseded => posts::newest_version(tx, root),
+        _ => Ok(Some(post)),
+    }
+}
+
+/// Refused if the user may not act on the post. Of an edited post, the newest version.
 pub(crate) fn resolve_action_target(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<Post, Error> {
     let post = find_interactable_post(tx, user, id, "id")?;
-    if post.state == PostState::Superseded {
-        return Err(not_permitted());
-    }
-    Ok(post)
+    replace_superseded(tx, post)?.ok_or_else(|| visibility_refusal(Visibility::Missing, id).into())
 }
 
 /// The post whose likes or reposts are listed; refused if it is not visible.

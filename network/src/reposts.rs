@@ -89,16 +89,16 @@ fn build_repost(tx: &Tx<'_>, user: UserId, app: Option<AppId>, original: Post) -
 
 /// Returns false if the user has not reposted the post.
 pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
-    let original_id = post_actions::resolve_original_post(tx, id)?.map_or(id, |post| post.id);
-    let Some(repost) = reposts::find_by_user(tx, user, original_id, false)? else {
-        return Ok(false);
-    };
-    let Some(repost) = posts::find_by_id(tx, repost)? else {
-        return Ok(false);
-    };
-    let deleted = posts::delete(tx, &repost)?;
-    record_deletions(tx, &deleted)?;
-    Ok(!deleted.is_empty())
+    for original_id in post_actions::list_undo_targets(tx, id)? {
+        if let Some(repost) = reposts::find_by_user(tx, user, original_id, false)?
+            && let Some(repost) = posts::find_by_id(tx, repost)?
+        {
+            let deleted = posts::delete(tx, &repost)?;
+            record_deletions(tx, &deleted)?;
+            return Ok(!deleted.is_empty());
+        }
+    }
+    Ok(false)
 }
 
 /// Latest first: the reposting user and the repost's id.

@@ -196,10 +196,7 @@ fn delete(group: &mut Group<'_>, actor: usize) {
 /// The post that is liked, bookmarked or reposted by naming one, or the status of the refusal.
 fn touched(group: &Group<'_>, actor: usize, note: usize) -> Result<usize, u16> {
     let of = group.model.target(actor, note)?;
-    match group.model.notes[of].life {
-        Life::Old => Err(403),
-        _ => Ok(of),
-    }
+    group.model.newest_version(of).ok_or(404)
 }
 
 fn like(group: &mut Group<'_>, actor: usize) {
@@ -214,8 +211,10 @@ fn like(group: &mut Group<'_>, actor: usize) {
     }
 }
 
-fn original(group: &Group<'_>, note: usize) -> usize {
-    group.model.notes[note].repost_of.unwrap_or(note)
+/// The posts to which what is taken back may have been applied: the version that is named, and the newest.
+fn undo_targets(group: &Group<'_>, note: usize) -> [usize; 2] {
+    let of = group.model.notes[note].repost_of.unwrap_or(note);
+    [of, group.model.newest_version(of).unwrap_or(of)]
 }
 
 fn unlike(group: &mut Group<'_>, actor: usize) {
@@ -223,8 +222,7 @@ fn unlike(group: &mut Group<'_>, actor: usize) {
     let path = group.user_path(actor, &format!("/likes/{}", group.notes[note]));
     let response = group.delete(actor, &path, 200);
     assert_eq!(response, json!({ "data": { "liked": false } }));
-    let of = original(group, note);
-    group.model.likes.remove(&(actor, of));
+    let _found = undo_targets(group, note).into_iter().any(|of| group.model.likes.remove(&(actor, of)));
 }
 
 fn bookmark(group: &mut Group<'_>, actor: usize) {
@@ -242,8 +240,7 @@ fn unbookmark(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
     let path = group.user_path(actor, &format!("/bookmarks/{}", group.notes[note]));
     group.delete(actor, &path, 200);
-    let of = original(group, note);
-    group.model.bookmarks.remove(&(actor, of));
+    let _found = undo_targets(group, note).into_iter().any(|of| group.model.bookmarks.remove(&(actor, of)));
 }
 
 fn repost(group: &mut Group<'_>, actor: usize) {
@@ -272,8 +269,8 @@ fn undo(group: &mut Group<'_>, actor: usize) {
     let note = group.some_note();
     let path = group.user_path(actor, &format!("/retweets/{}", group.notes[note]));
     group.delete(actor, &path, 200);
-    let of = original(group, note);
-    if let Some(repost) = group.model.repost_of(actor, of) {
+    let repost = undo_targets(group, note).into_iter().find_map(|of| group.model.repost_of(actor, of));
+    if let Some(repost) = repost {
         group.model.erase(repost);
     }
 }

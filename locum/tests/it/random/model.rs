@@ -152,6 +152,13 @@ impl Model {
         self.sees(viewer, note) == See::Yes && original.is_none_or(|original| self.sees(viewer, original) == See::Yes)
     }
 
+    pub(super) fn newest_version(&self, note: usize) -> Option<usize> {
+        let first = self.notes[note].first;
+        (0..self.notes.len())
+            .rev()
+            .find(|other| self.notes[*other].first == first && self.notes[*other].life == Life::Live)
+    }
+
     /// The post that is acted on by naming one, or the status of the refusal.
     pub(super) fn target(&self, actor: usize, note: usize) -> Result<usize, u16> {
         let of = self.notes[note].repost_of.unwrap_or(note);
