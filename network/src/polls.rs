@@ -35,6 +35,10 @@ impl NewPoll {
                 let message = "An option of a poll has 1 to 25 characters.";
                 return Err(Refusal::invalid_parameter("poll.options", label, message));
             }
+            if options.iter().any(|known: &PollChoice| known.label == label) {
+                let message = "The options of a poll differ from each other.";
+                return Err(Refusal::invalid_parameter("poll.options", label, message));
+            }
             let votes = 0;
             options.push(PollChoice { number: choice, label, votes });
         }

@@ -80,6 +80,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
+    check_card_exists(tx, &new.card_uri)?;
     let fingerprint = content_fingerprint(&composed.text, new, &media_keys);
     let since = first_snowflake_at(tx.now().plus_ms(-DUPLICATE_WINDOW_MS));
     if targets.previous.is_none() && posts::has_duplicate(tx, user.id, &fingerprint, since)? {
@@ -281,6 +282,19 @@ fn resolve_media_keys(tx: &mut Tx<'_>, user: &User, new: &NewPost) -> Result<Str
     }
     let keys: Vec<&str> = attached_media.iter().map(|string_value| string_value.media_key.as_str()).collect();
     Ok(keys.join(","))
+}
+
+fn check_card_exists(tx: &mut Tx<'_>, uri: &str) -> Result<(), Error> {
+    if uri.is_empty() {
+        return Ok(());
+    }
+    let id = uri.strip_prefix("card://").and_then(|id| id.parse().ok());
+    if let Some(id) = id
+        && (polls::find_card_poll(tx, uri)?.is_some() || store::ads::cards::exists(tx, id)?)
+    {
+        return Ok(());
+    }
+    Err(Refusal::invalid_parameter("card_uri", truncate_value(uri), "There is no such card.").into())
 }
 
 fn content_fingerprint(text: &str, new: &NewPost, media_keys: &str) -> Vec<u8> {

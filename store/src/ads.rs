@@ -2,6 +2,7 @@
 
 pub mod audiences;
 pub mod card_links;
+pub mod cards;
 pub mod options;
 pub mod viewers;
 

@@ -140,6 +140,11 @@ fn respond_page(
 fn page_range_in_window(call: &RequestContext, page: &PageRequest) -> Result<PageRange, Error> {
     let (since, until): (Option<PostId>, Option<PostId>) = (call.query_id("since_id"), call.query_id("until_id"));
     let (start, end) = (call.query_time("start_time"), call.query_time("end_time"));
+    if start.is_some_and(|start| start > call.now()) {
+        let value = call.raw_param("start_time");
+        let message = format!("Invalid 'start_time':'{value}'. 'start_time' must not be in the future.");
+        return Err(Refusal::invalid_parameter("start_time", value, message).into());
+    }
     if let (Some(start), Some(end)) = (start, end)
         && start >= end
     {

@@ -86,6 +86,7 @@ fn poll_outside_its_bounds_is_refused() {
         asked(&["a", ""], 5),
         asked(&["a", "  "], 5),
         asked(&["a", &long], 5),
+        asked(&["same", "other", " same "], 5),
         asked(&["a", "b"], 4),
         asked(&["a", "b"], 10_081),
         json!({ "text": "x", "poll": { "options": ["a", "b"] } }),
@@ -94,6 +95,10 @@ fn poll_outside_its_bounds_is_refused() {
     ];
     for body in wrong {
         author.create_post(&body).assert_problem(400, "invalid-request");
+    }
+    for uri in ["card://1", "card://9999999999", "card://x", "https://card.example"] {
+        let refused = author.create_post(&json!({ "text": "x", "card_uri": uri }));
+        assert_eq!(refused.assert_problem(400, "invalid-request")["errors"][0]["parameter"], "card_uri", "{uri}");
     }
     let one_of = "You can only provide one of poll or quote_tweet_id or direct_message_deep_link or \
                   media or card_uri.";

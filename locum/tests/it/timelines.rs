@@ -182,6 +182,7 @@ fn timeline_is_bounded_by_ids_and_times() {
         format!("start_time={}&end_time={}", second(3), second(1)),
         format!("since_id={}&until_id={}", there[3], there[0]),
         "start_time=yesterday".to_owned(),
+        "start_time=2099-01-01T00:00:00Z".to_owned(),
         "start_time=2026-13-01T00:00:00Z".to_owned(),
         "end_time=2026-02-30T00:00:00Z".to_owned(),
         "since_id=-1".to_owned(),
