@@ -262,7 +262,7 @@ mod tests {
         ],
         &[
             op("unbookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
-                .aliases(&["/2/users/{id}/bookmarks{post_id}"]),
+                .aliases(&["/2/users/{id}/bookmarks{post_id}", "/2/users/{id}/bookmarks:{post_id}"]),
             op("bookmarks", "GET", "/2/users/{id}/bookmarks"),
             op("me", "GET", "/2/users/me"),
             op("user", "GET", "/2/users/{id}"),
@@ -306,8 +306,10 @@ mod tests {
         assert_eq!(find("HEAD", "/2/tweets/2%30").2, ["id=20"]);
         assert_eq!(find("GET", "/2/tweets/a%2Fb").2, ["id=a/b"]);
         assert_eq!(find("GET", "/2/tweets/%zz").2, ["id=%zz"]);
-        let (id, _, path) = find("DELETE", "/2/users/7/bookmarks20");
-        assert_eq!((id.as_str(), path), ("unbookmark", vec!["id=7".into(), "post_id=20".into()]));
+        for target in ["/2/users/7/bookmarks20", "/2/users/7/bookmarks:20", "/2/users/7/bookmarks/20"] {
+            let (id, _, path) = find("DELETE", target);
+            assert_eq!((id.as_str(), path), ("unbookmark", vec!["id=7".into(), "post_id=20".into()]), "{target}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .params(&[OWN])
         .body(BodySpec::Json(&[POST_ID, Parameter::member("folder_id", Kind::ID)])),
     Endpoint::new("deleteUsersBookmark", "DELETE", "/2/users/{id}/bookmarks/{post_id}")
-        .aliases(&["/2/users/{id}/bookmarks{post_id}"])
+        .aliases(&["/2/users/{id}/bookmarks{post_id}", "/2/users/{id}/bookmarks:{post_id}"])
         .handler(v2::bookmarks::delete)
         .summary("Removes a bookmark of the authenticated user.")
         .permit("2", READ.with_scope(Scope::BookmarkWrite))

@@ -97,7 +97,7 @@ pub(crate) const fn max_results_param(min: i64, max: i64, default: i64) -> Param
 }
 
 pub(crate) const fn page_params(min: i64, max: i64, default: i64) -> [Parameter; 2] {
-    [max_results_param(min, max, default), PAGINATION_TOKEN]
+    [max_results_param(min, max, default), PAGINATION_TOKEN.aliases(&["next_token"])]
 }
 
 pub(crate) const SPAN: &[Parameter] = &[START_TIME, END_TIME];

@@ -109,7 +109,7 @@ fn verify_credentials_returns_the_caller_in_the_older_format() {
         let request = TestRequest::get(format!("/1.1/account/verify_credentials.json?{query}"));
         person.send_signed(request).assert_status(200).get("email").cloned()
     };
-    let expected = "include_email=true&skip_status=True&include_entities=false";
+    let expected = "include_email=true&skip_status=True&include_entities=false&tweet_mode=extended";
     assert_eq!(response(&person, expected), None, "the app may not ask for it");
     let owner = &server.default_app().owner;
     let created = ["app", "create", "Mail", "--owner", owner, "--request-email"];

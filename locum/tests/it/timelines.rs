@@ -194,6 +194,20 @@ fn timeline_is_bounded_by_ids_and_times() {
 }
 
 #[test]
+fn next_token_is_accepted_as_pagination_token() {
+    let author = person("author");
+    let posts: Vec<String> = (0..6).map(|number| author.publish_text(&format!("Number {number}"))).collect();
+    let path = format!("/2/users/{}/posts?max_results=5", author.id);
+    let first = author.get(&path).assert_status(200);
+    let token = first["meta"]["next_token"].as_str().unwrap();
+    for name in ["next_token", "pagination_token"] {
+        assert_eq!(ids(&author.get(format!("{path}&{name}={token}")).assert_status(200)), posts[..1], "{name}");
+    }
+    author.get(format!("{path}&next_token={token}&pagination_token={token}")).assert_problem(400, "invalid-request");
+    author.get(format!("{path}&next_token=x")).assert_problem(400, "invalid-request");
+}
+
+#[test]
 fn timeline_excludes_replies_on_request() {
     let author = person("author");
     let root = author.publish_text("A root");
