@@ -22,6 +22,11 @@ impl Rng {
         Self::Seeded(Arc::new(Mutex::new(ChaCha20Rng::seed_from_u64(seed))))
     }
 
+    /// Secret as long as the key is.
+    pub fn from_key(key: [u8; 32]) -> Self {
+        Self::Seeded(Arc::new(Mutex::new(ChaCha20Rng::from_seed(key))))
+    }
+
     /// Fails only when the operating system provides no randomness.
     #[expect(clippy::disallowed_methods, reason = "the only place that reads the system's randomness")]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {

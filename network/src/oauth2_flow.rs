@@ -33,17 +33,34 @@ pub const PLAIN_PKCE_USAGE: &str = "pkce_plain";
 /// Characters.
 const STATE_LENGTH: usize = 500;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct OAuth2Config {
     /// The `iss` parameter of every authorization response (RFC 9207); omitted if none.
     pub issuer: Option<String>,
     /// Whether invalid codes and refresh tokens are `invalid_grant`, as in RFC 6749, rather than `invalid_request`.
     pub invalid_grant: bool,
-    /// For how long a used refresh token may be presented again without its family being revoked. It is refused all
-    /// the same. With a value above 0, a quick thief goes unnoticed.
-    pub reuse_grace_ms: i64,
+    /// For how long a used refresh token returns the same tokens again, as long as those have not been refreshed: an
+    /// answer may be lost. Otherwise its second use revokes its family.
+    pub refresh_grace_ms: i64,
+    /// The lifetime of access tokens.
+    pub access_ttl_ms: i64,
+    /// From which the tokens that follow a refresh token are derived; the same on every node.
+    pub successor_key: [u8; 32],
     /// How loopback ports are matched.
     pub ports: LoopbackPorts,
+}
+
+impl Default for OAuth2Config {
+    fn default() -> Self {
+        Self {
+            issuer: None,
+            invalid_grant: false,
+            refresh_grace_ms: 0,
+            access_ttl_ms: crate::tokens::ACCESS_TTL_MS,
+            successor_key: [0; 32],
+            ports: LoopbackPorts::default(),
+        }
+    }
 }
 
 /// The parameters of an authorization request, as received.

@@ -112,6 +112,9 @@ config_keys! {
         oauth1_timestamp_skew: TimeSpan = Literal("300s");
         /// The lifetime of a user's OAuth 2.0 access token.
         oauth2_access_ttl: TimeSpan = Literal("2h");
+        /// For how long a used refresh token returns the same tokens again to its app, in case the answer was lost; its
+        /// later use, or use after those tokens were refreshed, revokes all tokens of the authorization.
+        refresh_grace: TimeSpan = Literal("30s");
     }
     limits: LimitsSection {
         /// Rate limits: `table` as published, `off`, or `scale=N` to multiply them.

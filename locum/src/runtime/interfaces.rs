@@ -35,6 +35,20 @@ pub(super) struct ServerInterfaces {
     authenticator: Arc<Authenticator>,
 }
 
+/// The same on every node.
+pub(super) struct RequestKeys {
+    pub(super) pages: [u8; 32],
+    refreshed_tokens: [u8; 32],
+}
+
+impl RequestKeys {
+    /// Blocks; created by the first node.
+    pub(super) fn load(instance: &Instance) -> Result<Self, CommandError> {
+        let load = |name| instance::shared_key(&instance.store, name);
+        Ok(Self { pages: load("page_key")?, refreshed_tokens: load("refreshed_token_key")? })
+    }
+}
+
 type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl ServerInterfaces {
@@ -42,7 +56,7 @@ impl ServerInterfaces {
         instance: &Instance,
         listening: &ListeningAddresses,
         token: String,
-        page_key: [u8; 32],
+        keys: &RequestKeys,
         files: FileStore,
         webhooks: WebhookAdmin,
         shutdown: &Shutdown,
@@ -67,7 +81,7 @@ impl ServerInterfaces {
                 roles: settings.roles(),
                 evaluator: Some(Arc::clone(&instance.evaluator)),
                 webhooks,
-                ..web_config(settings, listening, page_key)
+                ..web_config(settings, listening, keys)
             },
         )?;
         let commands = vec![command_handler(instance)];
@@ -187,11 +201,11 @@ fn auth_config(settings: &ServerSettings, listening: &ListeningAddresses) -> Aut
     }
 }
 
-fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_key: [u8; 32]) -> ServerConfig {
+fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &RequestKeys) -> ServerConfig {
     ServerConfig {
         rate_limits: settings.limits.rate_limits.0,
         rate_limit_url: settings.limits.url.as_ref().map(|url| url.0.clone()),
-        oauth_settings: oauth_rules(settings, listening),
+        oauth_settings: oauth_rules(settings, listening, keys),
         default_vocabulary: settings.core.vocabulary.into(),
         problem_base: settings.core.problem_base.0.clone(),
         cors_origins: origin_texts(&settings.core.cors_origins),
@@ -202,7 +216,7 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, page_ke
             transaction_timeout: settings.db.transaction_timeout.0,
             ..QueryLimits::default()
         },
-        page_key,
+        page_key: keys.pages,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: origin_texts(&settings.core.public_origins),
         dev: settings.mode == RunMode::Dev,
@@ -226,10 +240,13 @@ fn origin_texts(origins: &[Origin]) -> Vec<String> {
 }
 
 /// Development servers accept any loopback port in redirect URIs.
-fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses) -> OAuth2Config {
+fn oauth_rules(settings: &ServerSettings, listening: &ListeningAddresses, keys: &RequestKeys) -> OAuth2Config {
     let loose = settings.mode == RunMode::Dev;
     OAuth2Config {
         issuer: Some(listening.base_url.clone()),
+        refresh_grace_ms: settings.auth.refresh_grace.as_ms(),
+        access_ttl_ms: settings.auth.oauth2_access_ttl.as_ms(),
+        successor_key: keys.refreshed_tokens,
         ports: if loose { LoopbackPorts::AnyOnLoopback } else { LoopbackPorts::Exact },
         ..OAuth2Config::default()
     }
@@ -244,8 +261,4 @@ fn command_handler(instance: &Instance) -> ControlCommand {
             Box::pin(async move { HttpReply::json(200, &command::answer_request(instance, &body).await) })
         }),
     }
-}
-
-pub(super) fn page_token_key(instance: &Instance) -> Result<[u8; 32], CommandError> {
-    Ok(instance::shared_key(&instance.store, "page_key")?)
 }

@@ -15,7 +15,7 @@ use network::search::{SearchBackend, SearchNodes};
 use store::NodeRole;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
-use super::interfaces::{self, ServerInterfaces};
+use super::interfaces::{RequestKeys, ServerInterfaces};
 use super::signals::StopSignals;
 use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
 use super::supervisor::Supervisor;
@@ -56,8 +56,7 @@ pub(crate) fn run_server(
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.core.data_dir.clone();
     let roles = instance.settings.roles();
-    let keys =
-        SharedKeys { pages: interfaces::page_token_key(&instance)?, cluster: ClusterKey::load(&instance.store)? };
+    let keys = SharedKeys { requests: RequestKeys::load(&instance)?, cluster: ClusterKey::load(&instance.store)? };
     let search = if roles.contains(NodeRole::Search) {
         Some(runtime.block_on(open_search_index(&instance.settings, &instance.store))?)
     } else {
@@ -66,7 +65,7 @@ pub(crate) fn run_server(
     let open_client = || -> Arc<dyn SearchNodes> { SearchNodeClient::new(&instance.store, keys.cluster.clone()) };
     let others = instance.store.is_shared().then(|| (open_client(), runtime.handle().clone()));
     let backend = SearchBackend::new(search.clone(), others);
-    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: keys.pages };
+    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: keys.requests.pages };
     let evaluator = Evaluator::with_size_disclosure(Some(backend.clone()), discretion);
     let instance = Instance { search, search_backend: Some(backend), evaluator, ..instance };
     let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, keys, ready_fd, announce)));
@@ -80,7 +79,7 @@ pub(crate) fn run_server(
 
 /// The same on every node of a network.
 struct SharedKeys {
-    pages: [u8; 32],
+    requests: RequestKeys,
     cluster: ClusterKey,
 }
 
@@ -107,7 +106,8 @@ async fn run_until_shutdown(
     let shutdown = Shutdown::new();
     let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
     let bucket_files = files.clone();
-    let services = ServerInterfaces::open(instance, &listening, token, keys.pages, files, webhook_admin, &shutdown)?;
+    let services =
+        ServerInterfaces::open(instance, &listening, token, &keys.requests, files, webhook_admin, &shutdown)?;
     let mut tasks = start_tasks(instance, &services, sender, bucket_files, schedule, &shutdown)?;
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {

@@ -2,8 +2,10 @@
 
 use base::pkce::ChallengeMethod;
 use base::secret::{constant_time_eq, digest};
-use base::{AppId, Error, Refusal, Scope, Scopes, Secret, Time, UserId};
+use base::{AppId, Error, Fault, Refusal, Rng, Scope, Scopes, Secret, UserId};
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
+use sha2::Sha256;
 use store::tokens::{self, OAuth2Token};
 use store::users::{self, UserState};
 use store::{Tx, authorization_codes, event_log};
@@ -12,7 +14,7 @@ use super::{AuthenticatedClient, GrantOutcome, OAuth2Config, REFRESH_TTL_MS};
 use crate::activity;
 use crate::audit::{self, AuditAction};
 use crate::permissions::parse_stored_scopes;
-use crate::tokens::{ACCESS_TTL_MS, record_revocation};
+use crate::tokens::record_revocation;
 
 /// The parameters of `grant_type=authorization_code`.
 #[derive(Clone, Debug, Default)]
@@ -105,12 +107,14 @@ pub fn exchange_code(
         return Ok(GrantOutcome::Refused(invalid_code(config)));
     }
     let scopes = parse_stored_scopes(&code.scopes)?;
-    let granted = issue_tokens(tx, family, scopes, scopes)?;
+    let first = TokenPair::generate(tx.rng())?;
+    let granted = issue_tokens(tx, config, family, first, (scopes, scopes))?;
     Ok(GrantOutcome::Done(granted))
 }
 
 /// Replaces a refresh token by new tokens. `scope` may narrow the scopes of this access token. A refresh token that is
-/// used again is refused and revokes its whole family.
+/// used again returns the same tokens for a short time; after it, or when those have been refreshed, it is refused and
+/// revokes its whole family (RFC 9700 §4.14.2).
 pub fn refresh_tokens(
     tx: &mut Tx<'_>,
     config: &OAuth2Config,
@@ -118,15 +122,19 @@ pub fn refresh_tokens(
     token: Option<&str>,
     scope: Option<&str>,
 ) -> Result<GrantOutcome<IssuedTokens>, Error> {
-    let key = digest(require_parameter(token, "refresh_token")?);
+    let token = require_parameter(token, "refresh_token")?;
+    let key = digest(token);
     let found = find_refresh_token(tx, config, client, &key)?;
     let family = token_family(&found);
     lock_grant(tx, family, invalid_token(config))?;
     // Another transaction may have used the token before the grant was locked.
     let found = find_refresh_token(tx, config, client, &key)?;
+    let successors = TokenPair::derive_successors(config, token)?;
     if let Some(used_at) = found.revoked_at {
-        if tx.now() < used_at.plus_ms(config.reuse_grace_ms) {
-            return Err(invalid_token(config).into());
+        if tx.now() < used_at.plus_ms(config.refresh_grace_ms)
+            && let Some(issued) = find_unused_successors(tx, family, &successors)?
+        {
+            return Ok(GrantOutcome::Done(issued));
         }
         revoke_reused_family(tx, client, family, "refresh")?;
         return Ok(GrantOutcome::Refused(invalid_token(config)));
@@ -140,7 +148,29 @@ pub fn refresh_tokens(
         revoke_reused_family(tx, client, family, "refresh")?;
         return Ok(GrantOutcome::Refused(invalid_token(config)));
     }
-    Ok(GrantOutcome::Done(issue_tokens(tx, family, narrowed, granted)?))
+    Ok(GrantOutcome::Done(issue_tokens(tx, config, family, successors, (narrowed, granted))?))
+}
+
+/// The tokens that were issued for a refresh token, unless they have been refreshed or revoked.
+fn find_unused_successors(
+    tx: &mut Tx<'_>,
+    family: TokenFamily,
+    successors: &TokenPair,
+) -> Result<Option<IssuedTokens>, Fault> {
+    let mut find = |token: &Secret| {
+        let found = tokens::find_oauth2(tx, &token.digest())?;
+        Ok::<_, Fault>(found.filter(|found| found.revoked_at.is_none() && found.family == family.id))
+    };
+    let (Some(access), Some(_)) = (find(&successors.access)?, find(&successors.refresh)?) else {
+        return Ok(None);
+    };
+    let expires_at = access.expires_at.unwrap_or_else(|| tx.now());
+    Ok(Some(IssuedTokens {
+        access: successors.access.clone(),
+        refresh: Some(successors.refresh.clone()),
+        scopes: parse_stored_scopes(&access.scopes)?,
+        expires_in: expires_at.ms().saturating_sub(tx.now().ms()) / 1000,
+    }))
 }
 
 fn find_refresh_token(
@@ -200,17 +230,42 @@ fn revoke_reused_family(
     Ok(())
 }
 
+/// The texts of tokens that are issued together.
+struct TokenPair {
+    access: Secret,
+    refresh: Secret,
+}
+
+impl TokenPair {
+    fn generate(rng: &Rng) -> Result<Self, Fault> {
+        let generate = || Ok::<_, Fault>(Secret::new(rng.random_token(80)?));
+        Ok(Self { access: generate()?, refresh: generate()? })
+    }
+
+    /// Always the same for a refresh token, of which only the digest is stored.
+    fn derive_successors(config: &OAuth2Config, refresh: &str) -> Result<Self, Fault> {
+        let mac = Hmac::<Sha256>::new_from_slice(&config.successor_key);
+        let mut mac = mac.map_err(Fault::context("reading the key of refreshed tokens"))?;
+        mac.update(refresh.as_bytes());
+        Self::generate(&Rng::from_key(mac.finalize().into_bytes().into()))
+    }
+}
+
 /// The access token gets `scopes`, the refresh token everything that was granted.
-fn issue_tokens(tx: &mut Tx<'_>, family: TokenFamily, scopes: Scopes, granted: Scopes) -> Result<IssuedTokens, Error> {
-    let expires_at = tx.now().plus_ms(ACCESS_TTL_MS);
-    let access = store_token(tx, family, "access", scopes, expires_at)?;
-    let refresh = if granted.contains(Scope::OfflineAccess) {
-        let expires_at = tx.now().plus_ms(REFRESH_TTL_MS);
-        Some(store_token(tx, family, "refresh", granted, expires_at)?)
-    } else {
-        None
-    };
-    Ok(IssuedTokens { access, refresh, scopes, expires_in: ACCESS_TTL_MS / 1000 })
+fn issue_tokens(
+    tx: &mut Tx<'_>,
+    config: &OAuth2Config,
+    family: TokenFamily,
+    tokens: TokenPair,
+    (scopes, granted): (Scopes, Scopes),
+) -> Result<IssuedTokens, Error> {
+    let TokenPair { access, refresh } = tokens;
+    store_token(tx, family, "access", scopes, (&access, config.access_ttl_ms))?;
+    let refresh = granted.contains(Scope::OfflineAccess).then_some(refresh);
+    if let Some(refresh) = &refresh {
+        store_token(tx, family, "refresh", granted, (refresh, REFRESH_TTL_MS))?;
+    }
+    Ok(IssuedTokens { access, refresh, scopes, expires_in: config.access_ttl_ms / 1000 })
 }
 
 fn store_token(
@@ -218,9 +273,8 @@ fn store_token(
     family: TokenFamily,
     kind: &str,
     scopes: Scopes,
-    expires_at: Time,
-) -> Result<Secret, Error> {
-    let text = Secret::new(tx.rng().random_token(80)?);
+    (text, ttl_ms): (&Secret, i64),
+) -> Result<(), Fault> {
     let token = OAuth2Token {
         id: tx.next_id::<()>().get(),
         kind: kind.to_owned(),
@@ -229,11 +283,10 @@ fn store_token(
         user_id: family.user_id,
         scopes: scopes.to_string(),
         created_at: tx.now(),
-        expires_at: Some(expires_at),
+        expires_at: Some(tx.now().plus_ms(ttl_ms)),
         revoked_at: None,
     };
-    tokens::insert_oauth2(tx, &token, &text.digest())?;
-    Ok(text)
+    tokens::insert_oauth2(tx, &token, &text.digest())
 }
 
 /// Revokes an access token alone, a refresh token with its family. Unknown tokens are ignored (RFC 7009), as is the

@@ -3,21 +3,27 @@
 use network::apps::OAuthClientKind;
 use network::audit::AuditActor;
 use network::grants;
-use network::oauth2_flow::{self as flow, GrantOutcome, IssuedTokens};
+use network::oauth2_flow::{self as flow, GrantOutcome, IssuedTokens, OAuth2Config};
 use store::Tx;
 use tokio::task::JoinSet;
 
 use super::{ADDRESS, Party, code, events, granted, is_live, party, refresh, rules, with_code};
 use crate::world::{World, on_each_engine};
 
-async fn refresh_often(world: &World, party: &Party, from: &IssuedTokens, times: usize) -> Vec<IssuedTokens> {
+async fn refresh_often(
+    world: &World,
+    rules: &OAuth2Config,
+    party: &Party,
+    from: &IssuedTokens,
+    times: usize,
+) -> Vec<IssuedTokens> {
     let mut all = JoinSet::new();
     for _ in 0..times {
-        let (store, party) = (world.store.clone(), party.clone());
+        let (store, party, rules) = (world.store.clone(), party.clone(), rules.clone());
         let token = from.refresh.clone().unwrap();
         let work = move |tx: &mut Tx<'_>| {
             let client = flow::authenticate_client(tx, &party.credentials)?;
-            flow::refresh_tokens(tx, &rules(), &client, Some(token.expose_secret()), None)
+            flow::refresh_tokens(tx, &rules, &client, Some(token.expose_secret()), None)
         };
         all.spawn(async move { store.write(work).await });
     }
@@ -64,12 +70,27 @@ fn concurrent_refreshes_succeed_once_and_revoke_the_family() {
         let ada = world.user("ada").await;
         let party = party(&world, "demo", OAuthClientKind::Native).await;
         let first = granted(&world, &party, ada).await;
-        let won = refresh_often(&world, &party, &first, 100).await;
+        let won = refresh_often(&world, &rules(), &party, &first, 100).await;
         assert_eq!(won.len(), 1);
         assert!(!is_live(&world, &won[0].access).await);
         assert_eq!(events(&world, "token.reuse").await, 1);
         let next = won[0].refresh.as_ref().unwrap();
         assert!(refresh(&world, &rules(), &party, next, None).await.is_err());
+    });
+}
+
+#[test]
+fn concurrent_refreshes_within_the_grace_return_the_same_tokens() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let party = party(&world, "demo", OAuthClientKind::Native).await;
+        let first = granted(&world, &party, ada).await;
+        let with_grace = OAuth2Config { refresh_grace_ms: 30_000, ..rules() };
+        let won = refresh_often(&world, &with_grace, &party, &first, 100).await;
+        assert_eq!(won.len(), 100);
+        assert!(won.iter().all(|issued| issued.access == won[0].access && issued.refresh == won[0].refresh));
+        assert!(is_live(&world, &won[0].access).await);
+        assert_eq!(events(&world, "token.reuse").await, 0);
     });
 }
 

@@ -40,17 +40,87 @@ fn refresh_token_used_twice_revokes_the_family() {
         assert_eq!(third.scopes.to_string(), SCOPES);
         assert!(is_live(&world, &first.access).await && is_live(&world, &third.access).await);
 
-        // Within the grace of a lenient platform nothing is ended.
-        let lenient = OAuth2Config { reuse_grace_ms: 1000, ..rules() };
-        let message = refresh(&world, &lenient, &mine, &next, None).await.unwrap_err();
-        assert_eq!(message, TOKEN);
-        assert!(is_live(&world, &third.access).await);
         let message = refresh(&world, &rules(), &mine, &next, None).await.unwrap_err();
         assert_eq!(message, TOKEN);
         for token in [first.access, second.access, third.access, third.refresh.unwrap()] {
             assert!(!is_live(&world, &token).await);
         }
         assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+fn with_grace() -> OAuth2Config {
+    OAuth2Config { refresh_grace_ms: 30_000, successor_key: [7; 32], ..rules() }
+}
+
+#[test]
+fn refresh_whose_answer_was_lost_returns_the_same_tokens() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let other = party(&world, "other", OAuthClientKind::Native).await;
+        let old = granted(&world, &mine, ada).await.refresh.unwrap();
+        let lost = refresh(&world, &with_grace(), &mine, &old, Some("tweet.read")).await.unwrap();
+        world.pass(29_999);
+        let again = refresh(&world, &with_grace(), &mine, &old, None).await.unwrap();
+        assert_eq!((&again.access, &again.refresh), (&lost.access, &lost.refresh));
+        assert_eq!((again.scopes, again.expires_in), (lost.scopes, lost.expires_in - 30));
+        assert!(is_live(&world, &again.access).await);
+        let message = refresh(&world, &with_grace(), &other, &old, None).await.unwrap_err();
+        assert_eq!(message, TOKEN, "another client");
+        assert!(is_live(&world, &again.access).await);
+        assert_eq!(events(&world, "token.reuse").await, 0);
+
+        world.pass(1);
+        let message = refresh(&world, &with_grace(), &mine, &old, None).await.unwrap_err();
+        assert_eq!(message, TOKEN, "too late");
+        assert!(!is_live(&world, &again.access).await);
+        assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+#[test]
+fn refresh_token_whose_successor_was_used_revokes_the_family() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let old = granted(&world, &mine, ada).await.refresh.unwrap();
+        let second = refresh(&world, &with_grace(), &mine, &old, None).await.unwrap();
+        let third = refresh(&world, &with_grace(), &mine, &second.refresh.unwrap(), None).await.unwrap();
+        let message = refresh(&world, &with_grace(), &mine, &old, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
+        assert!(!is_live(&world, &third.access).await && !is_live(&world, &third.refresh.unwrap()).await);
+        assert_eq!(events(&world, "token.reuse").await, 1);
+    });
+}
+
+#[test]
+fn refresh_token_revoked_by_its_user_returns_nothing_again() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let old = granted(&world, &mine, ada).await.refresh.unwrap();
+        refresh(&world, &with_grace(), &mine, &old, None).await.unwrap();
+        let app = mine.app.id;
+        world.write(move |tx| grants::revoke(tx, &AuditActor::user(ada, ADDRESS), app)).await;
+        let message = refresh(&world, &with_grace(), &mine, &old, None).await.unwrap_err();
+        assert_eq!(message, TOKEN);
+    });
+}
+
+#[test]
+fn access_tokens_live_as_long_as_configured() {
+    on_each_engine(async |world| {
+        let ada = world.user("ada").await;
+        let mine = party(&world, "mine", OAuthClientKind::Native).await;
+        let old = granted(&world, &mine, ada).await.refresh.unwrap();
+        let brief = OAuth2Config { access_ttl_ms: 60_000, ..rules() };
+        let next = refresh(&world, &brief, &mine, &old, None).await.unwrap();
+        assert_eq!(next.expires_in, 60);
+        world.pass(59_999);
+        assert!(is_live(&world, &next.access).await);
+        world.pass(1);
+        assert!(!is_live(&world, &next.access).await);
     });
 }
 
