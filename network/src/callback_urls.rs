@@ -8,12 +8,12 @@ use store::apps::App;
 const MAX_URL_LENGTH: usize = 2000;
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// How the port of a registered loopback URL is matched (RFC 8252 §7.3).
+/// How a registered loopback URL is matched (RFC 8252 §7.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopbackPorts {
     #[default]
     Exact,
-    /// Any port of `http` on a loopback host, for development.
+    /// Any port of `http` on any loopback host, for development.
     AnyOnLoopback,
 }
 
@@ -55,10 +55,9 @@ impl<'u> CallbackAddress<'u> {
     fn matches_location(&self, other: &Self, ports: LoopbackPorts) -> bool {
         let free_port =
             ports == LoopbackPorts::AnyOnLoopback && self.scheme == "http" && LOOPBACK.contains(&self.host.as_str());
-        self.scheme == other.scheme
-            && self.host == other.host
-            && self.path == other.path
-            && (self.port == other.port || free_port)
+        let is_same_host =
+            self.host == other.host && self.port == other.port || free_port && LOOPBACK.contains(&other.host.as_str());
+        self.scheme == other.scheme && is_same_host && self.path == other.path
     }
 
     /// Whether the query of `requested` starts with this one's.
@@ -110,7 +109,7 @@ pub(crate) fn matches_oauth1(app: &App, url: &str, ports: LoopbackPorts) -> bool
     all.any(|registered| registered.matches_location(&requested, ports) && registered.has_query_prefix(&requested))
 }
 
-/// OAuth 2.0: compares all bytes, except the port of a loopback URL if any port is allowed.
+/// OAuth 2.0: compares all bytes, except host and port of a loopback URL if any port is allowed.
 pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool {
     if !is_valid_redirect(url) {
         return false;
@@ -118,23 +117,22 @@ pub(crate) fn matches_oauth2(app: &App, url: &str, ports: LoopbackPorts) -> bool
     if app.callback_urls.lines().any(|registered| registered == url) {
         return true;
     }
-    let Some(requested) = strip_loopback_port(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
+    let Some(requested) = strip_loopback_origin(url).filter(|_| ports == LoopbackPorts::AnyOnLoopback) else {
         return false;
     };
-    app.callback_urls.lines().any(|registered| strip_loopback_port(registered) == Some(requested))
+    app.callback_urls.lines().any(|registered| strip_loopback_origin(registered) == Some(requested))
 }
 
-/// The host of a loopback URL and what follows its port; none for other URLs.
-fn strip_loopback_port(url: &str) -> Option<(&'static str, &str)> {
+/// What follows host and port of a loopback URL; none for other URLs.
+fn strip_loopback_origin(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("http://")?;
-    let found = LOOPBACK.iter().find_map(|host| Some((*host, rest.strip_prefix(host)?)));
-    let (host, rest) = found?;
+    let rest = LOOPBACK.iter().find_map(|host| rest.strip_prefix(host))?;
     let after_port = match rest.strip_prefix(':') {
         Some(port) => port.trim_start_matches(|digit: char| digit.is_ascii_digit()),
         None => rest,
     };
     let is_complete = after_port.is_empty() || after_port.starts_with(['/', '?']);
-    is_complete.then_some((host, after_port))
+    is_complete.then_some(after_port)
 }
 
 pub(crate) fn append_query(url: &str, pairs: &[(&str, &str)]) -> String {

@@ -96,7 +96,9 @@ fn callback_must_be_registered_by_the_app() {
             assert!(message.contains("code: 415"), "{url}: {message}");
         }
         let any = LoopbackPorts::AnyOnLoopback;
-        assert_eq!(judge(&app, "http://127.0.0.1:49152/cb", any).await, "ok");
+        for url in ["http://127.0.0.1:49152/cb", "http://localhost:3000/cb", "http://[::1]/cb"] {
+            assert_eq!(judge(&app, url, any).await, "ok", "{url}");
+        }
         for url in ["https://client.example:8080/cb", "http://127.0.0.1:49152/no"] {
             assert!(judge(&app, url, any).await.contains("415"), "{url}");
         }

@@ -213,7 +213,7 @@ fn redirect_uri_must_equal_a_registered_one() {
         for (url, good) in [
             ("http://127.0.0.1:49152/cb", true),
             ("http://localhost:5000/cb", true),
-            ("http://[::1]:5000/cb", false),
+            ("http://[::1]:5000/cb", true),
             ("http://127.0.0.1:49152/cb?x=1", false),
             ("http://127.0.0.1:49152/no", false),
             ("https://127.0.0.1:3000/cb", false),
