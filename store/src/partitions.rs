@@ -109,7 +109,7 @@ pub fn deletion_limit(tx: &Tx<'_>, before: Time) -> Time {
 /// Whether no other process creates or drops partitions until the end of the transaction. The tables are not partitioned
 /// while the migration waits for older programs to end.
 fn try_lock_maintenance(tx: &mut Tx<'_>) -> Result<bool, Fault> {
-    let sql = "SELECT 1 WHERE to_regclass('delivery_default') IS NOT NULL AND pg_try_advisory_xact_lock(7269)";
+    let sql = "SELECT 1 WHERE to_regclass('delivery_default') IS NOT NULL AND pg_try_advisory_xact_lock(7314)";
     tx.row_exists(sql, &[])
 }
 
