@@ -70,6 +70,7 @@ pub mod rules;
 pub mod sessions;
 pub mod spaces;
 pub mod subscriptions;
+pub mod task_leases;
 pub mod tokens;
 pub mod topics;
 pub mod uploads;

@@ -339,7 +339,7 @@ mod tests {
         ),
         (
             "an import's own notes, and this database's",
-            &["meta", "node", "import_progress", "import_alias", "import_name", "import_author"],
+            &["meta", "node", "task_lease", "import_progress", "import_alias", "import_name", "import_author"],
         ),
         ("not finished", &["upload", "upload_segment"]),
         (

@@ -52,6 +52,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     (FIRST_COMPATIBLE, include_str!("../../migrations/0037_node_schema_versions.sql")),
     ("event_partitions", include_str!("../../migrations/0038_event_partitions.sql")),
     ("delivery_partitions", include_str!("../../migrations/0039_delivery_partitions.sql")),
+    ("task_leases", include_str!("../../migrations/0040_task_leases.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
