@@ -9,6 +9,7 @@ mod comparison;
 mod count;
 mod find;
 mod index_changes;
+mod index_copies;
 mod indexer;
 mod progress;
 mod questions;
@@ -30,6 +31,7 @@ pub use comparison::{DayCounts, IndexComparison, IndexDifference, MAX_INDEX_DIFF
 pub use count::{collect_hits, count};
 pub(crate) use find::resolve_query_names;
 pub use find::{PostSearchPage, PostSearchRequest, find, find_ranked};
+pub use index_copies::IndexCopy;
 
 use indexer::IndexerState;
 use progress::IndexProgress;
@@ -41,7 +43,8 @@ const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct PostSearch {
     index: Arc<PostIndex>,
     state: Mutex<IndexerState>,
-    /// The log position up to which everything is searchable; none while the index is built.
+    /// The log position up to which everything is searchable; none while the index is built, or lacks what happened before
+    /// it was opened.
     searchable_through: watch::Sender<Option<i64>>,
     /// Wakes the indexer.
     wakeup: Notify,

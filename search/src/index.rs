@@ -1,5 +1,7 @@
 //! The index folder: opening, writing, and committing together with a checkpoint.
 
+mod committed_files;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +10,9 @@ use parking_lot::{Mutex, RwLock};
 use query::person_feature;
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
-use tantivy::{IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
+use tantivy::{IndexMeta, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Term};
+
+pub use committed_files::CommittedFiles;
 
 use crate::schema::{FORMAT, IndexFields, build_schema, register_tokenizer};
 use crate::snapshot::IndexSnapshot;
@@ -30,6 +34,8 @@ pub struct PostIndex {
 }
 
 struct OpenIndex {
+    /// The folder of its files.
+    path: PathBuf,
     directory: MmapDirectory,
     index: tantivy::Index,
     fields: IndexFields,
@@ -160,15 +166,15 @@ impl OpenIndex {
         let fault = index_error("the files cannot be read");
         let directory = MmapDirectory::open(subfolder).map_err(Fault::context("the folder cannot be read"))?;
         let index = tantivy::Index::open(directory.clone()).map_err(&fault)?;
-        let payload = index.load_metas().map_err(&fault)?.payload.unwrap_or_default();
-        let Some((format, checkpoint)) = payload.split_once('\n') else {
+        let meta = index.load_metas().map_err(&fault)?;
+        let Some((format, checkpoint)) = split_payload(&meta) else {
             return Err(Fault::new("it was never committed"));
         };
         if format != FORMAT.to_string() || index.schema() != build_schema().0 {
             return Err(Fault::new("it has another format"));
         }
         let checkpoint = Some(checkpoint.to_owned());
-        Self::from_tantivy_index(directory, index, checkpoint).map_err(fault)
+        Self::from_tantivy_index(subfolder, directory, index, checkpoint).map_err(fault)
     }
 
     fn with_snapshot(self, reason: Option<String>) -> Result<(Self, IndexSnapshot, Option<String>), Fault> {
@@ -179,28 +185,34 @@ impl OpenIndex {
     /// Creates an index in a new subfolder, so that a writer of the previous one cannot interfere.
     fn new(folder: &Path) -> Result<Self, Fault> {
         let versions = version_folders(folder);
-        let next = versions.iter().max().map_or(1, |latest| latest + 1);
-        let subfolder = folder.join(next.to_string());
+        let subfolder = folder.join(next_version(&versions));
         std::fs::create_dir_all(&subfolder).map_err(Fault::context("failed to create the index folder"))?;
-        for old in versions {
-            // Leftovers are removed the next time.
-            let _leftover = std::fs::remove_dir_all(folder.join(old.to_string()));
-        }
+        remove_versions(folder, &versions);
         let directory = MmapDirectory::open(&subfolder).map_err(Fault::context("failed to open the index folder"))?;
         let settings = IndexSettings { docstore_compress_dedicated_thread: false, ..IndexSettings::default() };
         let index = tantivy::Index::create(directory.clone(), build_schema().0, settings)
             .map_err(index_error("failed to create the index"))?;
-        Self::from_tantivy_index(directory, index, None).map_err(index_error("failed to create the index"))
+        Self::from_tantivy_index(&subfolder, directory, index, None).map_err(index_error("failed to create the index"))
     }
 
     fn from_tantivy_index(
+        path: &Path,
         directory: MmapDirectory,
         index: tantivy::Index,
         checkpoint: Option<String>,
     ) -> Result<Self, tantivy::TantivyError> {
         register_tokenizer(&index);
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { directory, index, fields: build_schema().1, reader, writer: None, checkpoint, commits: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            directory,
+            index,
+            fields: build_schema().1,
+            reader,
+            writer: None,
+            checkpoint,
+            commits: 0,
+        })
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, Fault> {
@@ -246,6 +258,22 @@ impl OpenIndex {
             let _live_files = self.directory.get_cache_info();
         }
         Ok(())
+    }
+}
+
+/// The format and the checkpoint of a commit.
+fn split_payload(meta: &IndexMeta) -> Option<(&str, &str)> {
+    meta.payload.as_deref()?.split_once('\n')
+}
+
+fn next_version(versions: &[u64]) -> String {
+    versions.iter().max().map_or(1, |latest| latest + 1).to_string()
+}
+
+/// Leftovers are removed the next time.
+fn remove_versions(folder: &Path, versions: &[u64]) {
+    for version in versions {
+        let _leftover = std::fs::remove_dir_all(folder.join(version.to_string()));
     }
 }
 

@@ -18,7 +18,7 @@ mod snapshot;
 
 pub use document::IndexDocument;
 pub use find::{SearchHit, SearchWindow};
-pub use index::PostIndex;
+pub use index::{CommittedFiles, PostIndex};
 pub use plan::{QueryPlan, SearchLookups};
 pub use reader::{AuthorLanguage, PostIndexReader, TimeBuckets};
 pub use snapshot::IndexSnapshot;

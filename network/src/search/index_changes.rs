@@ -8,7 +8,7 @@ use store::event_log::{self, LogEvent};
 use store::posts::{self, PostState};
 use store::{Tx, users};
 
-use super::progress::{AuthorReindex, IndexProgress, PostIdRange};
+use super::progress::{AuthorReindex, IndexProgress, PostIdRange, describe_entry};
 use crate::post_facts::{self, StoredPostFacts};
 use crate::visibility::{Visibility, profile_visibility};
 
@@ -93,7 +93,27 @@ pub(super) fn find_loss(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<Opt
     if seq > end {
         return Ok(Some("it is ahead of the database"));
     }
+    if let Some(entry) = &progress.entry
+        && find_entry(tx, seq)?.is_some_and(|found| describe_entry(&found) != *entry)
+    {
+        return Ok(Some("the database was restored to an earlier state"));
+    }
     Ok(event_log::may_be_pruned(tx, seq)?.then_some("log entries that it has not read were deleted"))
+}
+
+/// The same for an index that was copied from elsewhere: it has to be certain that it followed this log.
+pub(super) fn find_copy_loss(tx: &mut Tx<'_>, progress: &IndexProgress) -> Result<Option<&'static str>, Fault> {
+    let is_comparable = match (progress.seq, &progress.entry) {
+        (Some(seq), Some(_)) => find_entry(tx, seq)?.is_some(),
+        _ => false,
+    };
+    let loss = find_loss(tx, progress)?;
+    Ok(loss.or((!is_comparable).then_some("its position cannot be compared with the event log")))
+}
+
+fn find_entry(tx: &mut Tx<'_>, seq: i64) -> Result<Option<LogEvent>, Fault> {
+    let found = event_log::list_after(tx, seq.saturating_sub(1), 1)?.pop();
+    Ok(found.filter(|event| event.seq == seq))
 }
 
 /// A build of all existing posts; later ones follow from the log.
@@ -102,6 +122,7 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
     let last = posts::highest_id(tx)?.get();
     let progress = IndexProgress {
         seq: Some(seq),
+        entry: find_entry(tx, seq)?.as_ref().map(describe_entry),
         highest: last,
         build: (last > 0).then_some(PostIdRange { above: 0, last }),
         ..IndexProgress::default()
@@ -112,7 +133,7 @@ fn plan_full_build(tx: &mut Tx<'_>) -> Result<IndexChanges, Fault> {
 fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[LogEvent]) -> Result<(), Fault> {
     let mut created = Vec::new();
     for event in events {
-        changes.progress.seq = Some(event.seq);
+        changes.progress.set_cursor(event);
         match event.kind.as_str() {
             "post.create" => created.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),

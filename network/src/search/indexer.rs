@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ::search::PostIndex;
 use base::{Error, Fault, clock};
-use store::Store;
+use store::{Store, event_log};
 
 use super::PostSearch;
 use super::index_changes::{IndexChanges, find_loss, gather_changes, reindex_posts};
@@ -44,6 +44,8 @@ pub(super) struct IndexerState {
     held_steps: u32,
     /// Whether the log was checked for pruned entries.
     is_log_checked: bool,
+    /// The end of the log when the index was opened: before it is there, it lacks what happened meanwhile.
+    published_from: i64,
     /// Whether the index writer may hold memory.
     is_writing: bool,
     pub(super) rebuild_requested: bool,
@@ -61,10 +63,15 @@ impl IndexerState {
             waiters: 0,
             held_steps: 0,
             is_log_checked: false,
+            published_from: 0,
             is_writing: false,
             rebuild_requested: false,
             requested_posts: Vec::new(),
         }
+    }
+
+    pub(super) fn progress(&self) -> &IndexProgress {
+        &self.progress
     }
 
     /// The progress of what is searchable.
@@ -72,10 +79,11 @@ impl IndexerState {
         if self.pending == 0 { &self.progress } else { &self.committed_progress }
     }
 
-    fn reset_to(&mut self, progress: IndexProgress) {
+    pub(super) fn reset_to(&mut self, progress: IndexProgress) {
         *self = Self {
             waiters: self.waiters,
             is_log_checked: self.is_log_checked,
+            published_from: self.published_from,
             rebuild_requested: self.rebuild_requested,
             requested_posts: std::mem::take(&mut self.requested_posts),
             ..Self::new(progress)
@@ -184,7 +192,7 @@ impl PostSearch {
     }
 
     /// Resets an index whose rebuild was requested or that missed log entries.
-    async fn check_index(&self, store: &Store) -> Result<(), Error> {
+    pub(super) async fn check_index(&self, store: &Store) -> Result<(), Error> {
         let (is_checked, progress) = {
             let mut state = self.state.lock();
             if state.rebuild_requested {
@@ -197,8 +205,9 @@ impl PostSearch {
         if is_checked {
             return Ok(());
         }
-        let loss = store.read(move |tx| Ok(find_loss(tx, &progress)?)).await?;
+        let (loss, end) = store.read(move |tx| Ok((find_loss(tx, &progress)?, event_log::end_cursor(tx)?))).await?;
         let mut state = self.state.lock();
+        state.published_from = end;
         if let Some(reason) = loss {
             tracing::warn!(reason, "the search index cannot be used; rebuilding it");
             state.reset_to(IndexProgress::default());
@@ -273,7 +282,7 @@ impl PostSearch {
     }
 
     /// Publishes the position up to which everything is searchable.
-    fn publish_progress(&self) {
+    pub(super) fn publish_progress(&self) {
         let state = self.state.lock();
         let searchable = state.searchable_progress();
         // Searches wait until authors with few posts are indexed again, but not for authors with many.
@@ -281,7 +290,7 @@ impl PostSearch {
             return;
         }
         let is_built = searchable.build.is_none() && !state.rebuild_requested;
-        let position = searchable.seq.filter(|_| is_built);
+        let position = searchable.seq.filter(|seq| is_built && *seq >= state.published_from);
         self.searchable_through.send_if_modified(|published| {
             let is_changed = *published != position;
             *published = position;
@@ -313,7 +322,7 @@ fn write_changes(index: &PostIndex, changes: &IndexChanges) -> Result<(), Fault>
 }
 
 /// Index files are written on a blocking thread.
-async fn run_blocking(work: impl FnOnce() -> Result<(), Fault> + Send + 'static) -> Result<(), Fault> {
+pub(super) async fn run_blocking(work: impl FnOnce() -> Result<(), Fault> + Send + 'static) -> Result<(), Fault> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(Fault::context("writing the search index"))?
 }

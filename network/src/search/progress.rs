@@ -1,11 +1,15 @@
 //! The progress of the index, which is stored with it.
 
 use serde_json::{Value, json};
+use store::event_log::LogEvent;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexProgress {
     /// The log cursor; none before the first build.
     pub(super) seq: Option<i64>,
+    /// What the log has there, so that the log of a database with another past is recognized. None in an empty log and
+    /// in indexes of earlier versions.
+    pub(super) entry: Option<String>,
     /// The highest id ever indexed; posts with higher ids are new.
     pub(super) highest: i64,
     /// The rest of the initial build.
@@ -33,6 +37,12 @@ pub(super) struct AuthorReindex {
 }
 
 impl IndexProgress {
+    /// Everything up to an entry of the log is known.
+    pub(super) fn set_cursor(&mut self, event: &LogEvent) {
+        self.seq = Some(event.seq);
+        self.entry = Some(describe_entry(event));
+    }
+
     /// Adds imported posts; overlapping ranges that were not started are merged.
     pub(super) fn add_range(&mut self, range: PostIdRange) {
         let mut range = range;
@@ -64,6 +74,7 @@ impl IndexProgress {
         let authors: Vec<Value> = authors.map(|author| json!([author.id, author.below])).collect();
         json!({
             "seq": self.seq,
+            "entry": self.entry,
             "highest": self.highest,
             "build": self.build.as_ref().map(range),
             "imported": imported,
@@ -84,12 +95,18 @@ impl IndexProgress {
         });
         Some(Self {
             seq: value.get("seq")?.as_i64(),
+            entry: value.get("entry").and_then(Value::as_str).map(str::to_owned),
             highest: value.get("highest")?.as_i64()?,
             build,
             imported: imported.collect::<Option<_>>()?,
             authors: authors.collect::<Option<_>>()?,
         })
     }
+}
+
+/// Different for different entries, whatever their numbers are.
+pub(super) fn describe_entry(event: &LogEvent) -> String {
+    format!("{} {} {} {}", event.at.ms(), event.kind, event.actor_id, event.subject_id)
 }
 
 fn parse_range(value: &Value) -> Option<PostIdRange> {
@@ -109,6 +126,7 @@ mod tests {
     fn what_is_written_is_read_again() {
         let mut progress = IndexProgress {
             seq: Some(7),
+            entry: Some("5 post.create 3 4".to_owned()),
             highest: 9,
             build: Some(PostIdRange { above: 3, last: 8 }),
             ..IndexProgress::default()

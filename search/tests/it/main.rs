@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod copies;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod posts;

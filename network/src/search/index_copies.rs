@@ -1,0 +1,63 @@
+//! Copies of an index, from which another node starts instead of indexing every post.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::search::{CommittedFiles, PostIndex};
+use base::{Error, Fault};
+use store::Store;
+
+use super::PostSearch;
+use super::index_changes::find_copy_loss;
+use super::indexer::run_blocking;
+use super::progress::IndexProgress;
+
+/// The files of an index, in a folder.
+#[derive(Clone, Debug)]
+pub struct IndexCopy {
+    /// The log position up to which everything is indexed.
+    pub seq: i64,
+    pub files: CommittedFiles,
+}
+
+impl PostSearch {
+    /// Indexes of other formats cannot be used.
+    pub const INDEX_FORMAT: u32 = PostIndex::FORMAT;
+
+    /// Links the files of the index into an empty folder of the same file system. `None` while the index is being built,
+    /// or if another node could not tell whether the copy is of the same database.
+    pub fn link_index_files(&self, folder: &Path) -> Result<Option<IndexCopy>, Fault> {
+        let Some(files) = self.index.link_committed_files(folder)? else { return Ok(None) };
+        let progress = IndexProgress::parse(&files.checkpoint).filter(|found| found.build.is_none());
+        let seq = progress.and_then(|progress| progress.entry.and(progress.seq));
+        Ok(seq.map(|seq| IndexCopy { seq, files }))
+    }
+
+    /// Whether there is no index that could follow the log.
+    pub async fn needs_build(&self, store: &Store) -> Result<bool, Error> {
+        self.check_index(store).await?;
+        Ok(self.state.lock().progress().seq.is_none())
+    }
+
+    /// Why a copy with this checkpoint cannot be used with this database, if so.
+    pub async fn find_copy_problem(store: &Store, checkpoint: &str) -> Result<Option<&'static str>, Error> {
+        match IndexProgress::parse(checkpoint) {
+            Some(progress) => store.read(move |tx| Ok(find_copy_loss(tx, &progress)?)).await,
+            None => Ok(Some("its position cannot be read")),
+        }
+    }
+
+    /// Replaces an index that needs to be built by a copy, whose folder is moved within the file system. Returns the number
+    /// of its posts. If the copy cannot be used, the index still needs to be built.
+    pub async fn replace_index(&self, store: &Store, folder: PathBuf) -> Result<u64, Error> {
+        let index = Arc::clone(&self.index);
+        run_blocking(move || index.replace_with(&folder)).await?;
+        let checkpoint = self.index.checkpoint().unwrap_or_default();
+        if let Some(problem) = Self::find_copy_problem(store, &checkpoint).await? {
+            return Err(Fault::new(problem).into());
+        }
+        self.state.lock().reset_to(IndexProgress::parse(&checkpoint).unwrap_or_default());
+        self.publish_progress();
+        Ok(self.snapshot().len())
+    }
+}
