@@ -12,6 +12,7 @@ mod instance;
 mod operations;
 mod output;
 mod runtime;
+mod search_snapshots;
 mod tools;
 
 #[global_allocator]

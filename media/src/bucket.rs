@@ -58,6 +58,12 @@ impl Bucket {
         })
     }
 
+    /// What is below a folder of the bucket.
+    #[must_use]
+    pub fn subfolder(&self, name: &str) -> Self {
+        Self { prefix: self.prefix.clone().join(name), ..self.clone() }
+    }
+
     pub fn uses_plain_http(&self) -> bool {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         endpoint.starts_with("http://")
@@ -100,6 +106,8 @@ mod tests {
         assert_eq!(shown("s3://media").as_deref(), Some("s3://media/"));
         assert_eq!(shown("s3://my.media/a/b/").as_deref(), Some("s3://my.media/a/b"));
         assert_eq!(shown("s3://a//b").as_deref(), Some("s3://a/b"));
+        let subfolder = |url| Bucket::parse_url(url).unwrap().subfolder("c").to_string();
+        assert_eq!((subfolder("s3://a"), subfolder("s3://a/b")), ("s3://a/c".to_owned(), "s3://a/b/c".to_owned()));
         for wrong in ["", "media", "s3://", "s3:///a", "s3://a b", "https://a", "s3://a/../b"] {
             assert_eq!(shown(wrong), None, "{wrong}");
         }

@@ -90,3 +90,27 @@ fn list_objects(store: Arc<dyn ObjectStore>, prefix: Option<Path>) -> ListedFile
     });
     listed.boxed()
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::TryStreamExt;
+
+    use crate::{FileStore, ListedFile};
+
+    #[tokio::test]
+    async fn unfinished_files_marks_and_snapshots_of_the_index_are_not_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = FileStore::local(folder.path()).unwrap();
+        files.mark_network("7").await.unwrap();
+        files.set_location_id("8").await.unwrap();
+        for name in ["uploads/7/0", "scratch/7", "search-index/7/manifests/1-2.json", "search-index-2", "42/3_42.jpg"] {
+            files.put(name, "some").await.unwrap();
+        }
+        for prefix in [None, Some("search-index")] {
+            let mut listed: Vec<ListedFile> = files.list(prefix).unwrap().try_collect().await.unwrap();
+            listed.sort_by(|one, other| one.name.cmp(&other.name));
+            let names: Vec<&str> = listed.iter().map(|file| &*file.name).collect();
+            assert_eq!(names, if prefix.is_none() { vec!["42/3_42.jpg", "search-index-2"] } else { vec![] });
+        }
+    }
+}

@@ -25,6 +25,8 @@ const BUCKET_PART_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) const UPLOADS_PREFIX: &str = "uploads/";
 /// Files that one process works on, which always stay in the folder.
 pub(crate) const SCRATCH_PREFIX: &str = "scratch/";
+/// In the bucket of media files: snapshots of the search index, which are no media files.
+pub const SEARCH_INDEX_FOLDER: &str = "search-index";
 /// Written and deleted to check that a bucket is writable.
 pub(crate) const CHECK_FILE: &str = "locum-check";
 
@@ -287,10 +289,11 @@ impl FileStore {
     }
 }
 
-/// Whether a name is that of a finished media file.
+/// Whether a name is that of a finished media file. Only those are listed, moved, counted, backed up and restored.
 pub(crate) fn is_complete_file(name: &str) -> bool {
     let is_incomplete = [UPLOADS_PREFIX, SCRATCH_PREFIX].iter().any(|prefix| name.starts_with(prefix));
-    !is_incomplete && ![NETWORK_FILE, LOCATION_FILE, CHECK_FILE].contains(&name)
+    let is_of_index = name.strip_prefix(SEARCH_INDEX_FOLDER).is_some_and(|rest| rest.starts_with('/'));
+    !is_incomplete && !is_of_index && ![NETWORK_FILE, LOCATION_FILE, CHECK_FILE].contains(&name)
 }
 
 /// None if there is no such file.

@@ -17,7 +17,7 @@ mod webp;
 
 pub use bucket::Bucket;
 pub use file_listing::{ListedFile, ListedFiles, NETWORK_FILE};
-pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter};
+pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter, SEARCH_INDEX_FOLDER};
 pub use format::MediaFormat;
 pub use mp4::{VideoProperties, measure_video};
 pub use object_store::GetRange;

@@ -6,7 +6,7 @@ use media::{FileRange, FileStore, FileStoreError, FileWriter};
 use super::tar_index::{BLOCK_BYTES, encode_header};
 use super::{BackupFile, HashedContent, storage_fault};
 
-pub(super) enum BackupWriter {
+pub(crate) enum BackupWriter {
     /// One archive, which appears under its name when it is complete.
     Archive { writer: FileWriter, written_at_seconds: u64 },
     /// A folder or bucket, in which each file appears when it is complete.
@@ -15,7 +15,7 @@ pub(super) enum BackupWriter {
 
 impl BackupWriter {
     /// Copies a file; memory does not depend on its size. Fails if the content is shorter than announced.
-    pub(super) async fn store_file(
+    pub(crate) async fn store_file(
         &mut self,
         name: &str,
         object: &str,

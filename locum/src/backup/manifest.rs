@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::Fault;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -66,25 +67,32 @@ impl BackupManifest {
         self.media.into_iter().map(|file| (file.name.clone(), file)).collect()
     }
 
-    /// One line of JSON and a line with its SHA-256.
     pub(super) fn encode(&self) -> Result<String, Fault> {
-        let text = serde_json::to_string(self).map_err(Fault::context("serializing the manifest"))?;
-        let digest = checksum(&text);
-        Ok(format!("{text}\n{digest}\n"))
+        encode_manifest(self)
     }
 
     pub(super) fn decode(text: &str) -> Result<Self, String> {
-        let (body, digest) = text.trim_end().split_once('\n').ok_or("the manifest is incomplete")?;
-        if checksum(body) != digest {
-            return Err("the manifest is damaged".to_owned());
-        }
-        let manifest: Self =
-            serde_json::from_str(body).map_err(|error| format!("the manifest is unreadable: {error}"))?;
+        let manifest: Self = decode_manifest(text)?;
         if manifest.format != FORMAT {
             return Err(format!("the backup has format {}, made by locum {}", manifest.format, manifest.version));
         }
         Ok(manifest)
     }
+}
+
+/// One line of JSON and a line with its SHA-256.
+pub(crate) fn encode_manifest(manifest: &impl Serialize) -> Result<String, Fault> {
+    let text = serde_json::to_string(manifest).map_err(Fault::context("serializing the manifest"))?;
+    let digest = checksum(&text);
+    Ok(format!("{text}\n{digest}\n"))
+}
+
+pub(crate) fn decode_manifest<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let (body, digest) = text.trim_end().split_once('\n').ok_or("the manifest is incomplete")?;
+    if checksum(body) != digest {
+        return Err("the manifest is damaged".to_owned());
+    }
+    serde_json::from_str(body).map_err(|error| format!("the manifest is unreadable: {error}"))
 }
 
 fn checksum(text: &str) -> String {

@@ -11,9 +11,10 @@ mod sealed_keys;
 mod tar_index;
 
 pub(crate) use backup_reader::BackupReader;
+pub(crate) use backup_writer::BackupWriter;
 pub(crate) use create::{BackupOptions, create_backup};
 pub(crate) use location::BackupLocation;
-pub(crate) use manifest::{BackupFile, BackupManifest};
+pub(crate) use manifest::{BackupFile, BackupManifest, decode_manifest, encode_manifest};
 pub(crate) use scratch::ScratchFolder;
 pub(crate) use sealed_keys::{SealedKeys, read_passphrase};
 

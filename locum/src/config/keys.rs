@@ -93,6 +93,14 @@ config_keys! {
         /// Where other nodes reach `cluster.listen`, as `host:port`; that address by default.
         advertise: Option<String> = Unset;
     }
+    search: SearchSection {
+        /// With PostgreSQL and a bucket (`media.s3_url`), the interval between snapshots of the search index, from which new
+        /// search nodes start; with `0s`, none are made or used.
+        snapshot_interval: TimeSpan = Literal("6h");
+        /// How many events since the last snapshot make another one worthwhile; half of `db.log_retention` later, any
+        /// number does.
+        snapshot_min_events: i64 [1..=MAX_COUNT] = Literal("1000");
+    }
     secrets: SecretsSection {
         /// The master key line, if a key file is not an option.
         master_key: Option<SecretText> = Unset;

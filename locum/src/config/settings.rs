@@ -11,7 +11,7 @@ use web::limits::RateLimitMode;
 use super::key::RunMode;
 use super::keys::{
     AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, KEYS, LimitsSection,
-    ListenSection, MailSection, MediaSection, ObserveSection, SecretsSection,
+    ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection,
 };
 use super::text::from_text;
 use super::types::CountedVideos;
@@ -28,6 +28,7 @@ pub(crate) struct ServerSettings {
     pub(crate) listen: ListenSection,
     pub(crate) db: DbSection,
     pub(crate) cluster: ClusterSection,
+    pub(crate) search: SearchSection,
     pub(crate) secrets: SecretsSection,
     pub(crate) auth: AuthSection,
     pub(crate) limits: LimitsSection,
@@ -86,6 +87,7 @@ impl ServerSettings {
             listen: config.listen,
             db: config.db,
             cluster: config.cluster,
+            search: config.search,
             secrets: config.secrets,
             auth: config.auth,
             limits: config.limits,

@@ -24,6 +24,7 @@ use crate::cluster::{self, ClusterKey, ClusterServer, SearchNodeClient};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{self, Instance, open_search_index};
+use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -150,8 +151,17 @@ fn start_tasks(
     let mut tasks = Supervisor::new(services.metrics(), shutdown.clone());
     services.start_background_tasks(&mut tasks, instance);
     if let Some(search) = &instance.search {
-        let index = (Arc::clone(search), Arc::clone(&instance.store));
-        tasks.start_endless("search_index", &index, |(search, store)| async move { search.run_indexer(&store).await });
+        let snapshots = SearchSnapshots::open(instance, &services.metrics())?;
+        let index = (Arc::clone(search), Arc::clone(&instance.store), snapshots.clone());
+        tasks.start_endless("search_index", &index, |(search, store, snapshots)| async move {
+            if let Some(snapshots) = snapshots {
+                snapshots.restore_index().await;
+            }
+            search.run_indexer(&store).await;
+        });
+        if let Some(snapshots) = snapshots {
+            tasks.start_endless("search_snapshots", &snapshots, make_search_snapshots);
+        }
     }
     tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
     // Without the role, the sender is dropped: what waits for this process to stop sending need not.

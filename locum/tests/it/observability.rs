@@ -196,16 +196,33 @@ fn alerts_dashboard_and_documentation_name_metrics_that_a_server_exports() {
     server.new_user("measured").publish_text("measured");
     let text = server.send_control(TestRequest::get("/metrics")).text();
     let exported = metrics_named_in(&text);
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for file in ["packaging/prometheus/alerts.yml", "packaging/grafana/locum.json", "docs/monitoring.md"] {
-        let text = std::fs::read_to_string(root.join(file)).unwrap();
+    for (file, text) in texts_about_metrics() {
         let named = metrics_named_in(&text);
         assert!(named.len() > 10, "{file}: {named:?}");
         for name in named {
-            // Requests wait for no database server here.
-            assert!(exported.contains(name) || name == "locum_database_round_trips_total", "{file} names {name}");
+            // Requests wait for no database server here. Snapshots have a test of their own, with a bucket.
+            let is_of_others = name == "locum_database_round_trips_total" || name.contains("search_snapshot");
+            assert!(exported.contains(name) || is_of_others, "{file} names {name}");
         }
     }
+}
+
+/// Checks the metrics of snapshots of the search index.
+pub(crate) fn assert_exports_documented_snapshot_metrics(server: &TestServer) {
+    let exported = server.send_control(TestRequest::get("/metrics")).text();
+    let exported = metrics_named_in(&exported);
+    for (file, text) in texts_about_metrics() {
+        for name in metrics_named_in(&text).into_iter().filter(|name| name.contains("search_snapshot")) {
+            assert!(exported.contains(name), "{file} names {name}");
+        }
+    }
+}
+
+/// Files with alerts, the dashboard and documentation, and their content.
+fn texts_about_metrics() -> impl Iterator<Item = (&'static str, String)> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let files = ["packaging/prometheus/alerts.yml", "packaging/grafana/locum.json", "docs/monitoring.md"];
+    files.into_iter().map(move |file| (file, std::fs::read_to_string(root.join(file)).unwrap()))
 }
 
 #[test]

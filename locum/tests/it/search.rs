@@ -7,6 +7,7 @@ mod fsck;
 mod invalid_queries;
 mod pages;
 mod queries;
+mod snapshots;
 
 use serde_json::Value;
 

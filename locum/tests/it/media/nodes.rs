@@ -75,16 +75,7 @@ fn segments_of_an_upload_are_in_the_bucket() {
     }
     let folder = tempfile::tempdir().unwrap();
     let Some(bucket) = BucketServer::start(folder.path()) else { return };
-    let secret = folder.path().join("secret");
-    std::fs::write(&secret, "a secret").unwrap();
-    std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let keys = [
-        "media.s3_url=s3://media/here".to_owned(),
-        format!("media.s3_endpoint={}", bucket.url),
-        "media.s3_access_key=me".to_owned(),
-        format!("media.s3_secret_key_file={}", secret.display()),
-        "media.danger_plain_s3=true".to_owned(),
-    ];
+    let keys = BucketServer::settings(folder.path(), &bucket.url);
     let args: Vec<&str> = keys.iter().flat_map(|key| ["--set", key]).collect();
     let first = TestServer::start_network(&args);
     let mut others = [1, 2].map(|number| {
