@@ -8,18 +8,23 @@ use std::task::{Context, Poll};
 use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::{Builder, Connection};
-use tokio::time::{Instant, Sleep};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 use crate::admission::ConnectionPermit;
-use crate::connection_state::{CloseReason, ConnectionState};
+use crate::connection_setup::{ConnectionSetup, SetUpConnection, discard_incoming};
+use crate::connection_state::{CloseReason, ConnectionState, FIRST_REQUEST_TIME, LINGER_TIME};
 use crate::handler::{ConnectionService, ServiceContext};
 use crate::limits::ListenerLimits;
-use crate::monitored_stream::{MonitoredStream, SocketStream};
+use crate::monitored_stream::MonitoredStream;
 use crate::shutdown::Shutdown;
+use crate::socket_stream::SocketStream;
+use crate::tunnel::copy_until_idle;
 
 pub(crate) struct ConnectionContext {
     pub(crate) service: Arc<ServiceContext>,
     pub(crate) builder: Builder<TaskExecutor>,
+    pub(crate) setup: ConnectionSetup,
     /// Finish the requests in flight.
     pub(crate) drain: Shutdown,
     /// Close at once.
@@ -73,16 +78,27 @@ pub(crate) async fn serve_connection(
     permit: ConnectionPermit,
 ) {
     let _permit = permit;
-    let state = ConnectionState::start();
+    let accepted = Instant::now();
+    let stream = match stream {
+        SocketStream::Tcp(stream) if !shared.setup.is_trivial() => {
+            match Box::pin(set_up_connection(stream, accepted, &shared)).await {
+                Some(stream) => stream,
+                None => return,
+            }
+        }
+        stream => stream,
+    };
+    let is_tls = stream.is_tls();
+    let state = ConnectionState::start(accepted);
     let service = Arc::clone(&shared.service);
     let limits = &shared.service.limits;
     let stream = MonitoredStream::new(stream, Arc::clone(&state), Arc::clone(&service.stats), limits);
-    let service = ConnectionService { context: service, state: Arc::clone(&state), peer_addr };
+    let service = ConnectionService { context: service, state: Arc::clone(&state), peer_addr, is_tls };
     let connection = pin!(shared.builder.serve_connection(TokioIo::new(stream), service));
-    let until = Instant::now() + limits.header_timeout;
+    let until = accepted + limits.header_timeout;
     let driver = ConnectionDriver {
         connection,
-        timer: pin!(tokio::time::sleep_until(until)),
+        timer: pin!(sleep_until(until)),
         armed_until: until,
         drain: pin!(shared.drain.wait()),
         abort: pin!(shared.abort.wait()),
@@ -91,6 +107,39 @@ pub(crate) async fn serve_connection(
         shared: &shared,
     };
     driver.await;
+}
+
+/// The stream of HTTP, if there is one within the time that clients have for their first request.
+async fn set_up_connection(stream: TcpStream, accepted: Instant, shared: &ConnectionContext) -> Option<SocketStream> {
+    let ServiceContext { limits, stats, .. } = &*shared.service;
+    let work = timeout_at(accepted + limits.header_timeout, shared.setup.set_up(stream, limits, stats));
+    let outcome = tokio::select! {
+        outcome = work => outcome,
+        () = first_request_time(&shared.drain, accepted) => return None,
+        () = shared.abort.wait() => return None,
+    };
+    match outcome {
+        Ok(Ok(SetUpConnection::Http(stream))) => return Some(stream),
+        Ok(Ok(SetUpConnection::PassThrough(mut tunnel))) => {
+            tokio::select! {
+                () = copy_until_idle(&mut tunnel.client, &mut tunnel.host, limits.idle_timeout) => {}
+                () = shared.drain.wait() => {}
+            }
+        }
+        Ok(Ok(SetUpConnection::Answered(mut stream))) => {
+            let _closed = timeout(LINGER_TIME, discard_incoming(&mut stream)).await;
+        }
+        Ok(Ok(SetUpConnection::Closed)) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "connection failed before HTTP"),
+        Err(_) => stats.header_timeouts.increment(),
+    }
+    None
+}
+
+/// Ends when a shutdown no longer waits for the first request of a connection.
+async fn first_request_time(drain: &Shutdown, accepted: Instant) {
+    drain.wait().await;
+    sleep_until(accepted + FIRST_REQUEST_TIME).await;
 }
 
 type HyperConnection<'a> = Connection<'a, TokioIo<MonitoredStream>, ConnectionService, TaskExecutor>;

@@ -10,10 +10,10 @@ use crate::admission::AddressPermit;
 use crate::limits::ListenerLimits;
 
 /// How long a client may take to read the last response before the socket is dropped.
-const LINGER_TIME: Duration = Duration::from_secs(2);
+pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
 
 /// How long after accepting a connection its first request is awaited during a shutdown.
-const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
+pub(crate) const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CloseReason {
@@ -42,9 +42,9 @@ pub(crate) struct ConnectionState {
 }
 
 impl ConnectionState {
-    pub(crate) fn start() -> Arc<Self> {
+    pub(crate) fn start(accepted: Instant) -> Arc<Self> {
         Arc::new(Self {
-            accepted: Instant::now(),
+            accepted,
             active: AtomicUsize::new(0),
             request_count: AtomicU64::new(0),
             contradictory_request: AtomicU64::new(0),

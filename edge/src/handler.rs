@@ -16,8 +16,9 @@ use crate::admission::AdmissionControl;
 use crate::body::Body;
 use crate::body_drain::{BodyDrain, UnreadBody};
 use crate::connection_state::{ConnectionState, InFlightRequest};
-use crate::error_response::problem_response;
+use crate::error_response::{problem_response, text_response};
 use crate::limits::ListenerLimits;
+use crate::protocols::{ProxyDecision, ProxyPolicy};
 use crate::stats::ListenerStats;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -46,12 +47,14 @@ pub struct Peer {
     pub is_trusted: bool,
     /// The address of the peer, or the one that a trusted peer forwards the request for.
     pub client: Option<IpAddr>,
+    /// Whether the request came over TLS to this listener.
+    pub is_tls: bool,
 }
 
 impl Peer {
     /// A client that is not behind a proxy.
     pub fn direct(addr: SocketAddr) -> Self {
-        Self { addr: Some(addr), is_trusted: false, client: Some(addr.ip()) }
+        Self { addr: Some(addr), is_trusted: false, client: Some(addr.ip()), is_tls: false }
     }
 }
 
@@ -73,18 +76,30 @@ pub(crate) struct ServiceContext {
     pub(crate) limits: ListenerLimits,
     pub(crate) stats: Arc<ListenerStats>,
     pub(crate) admission: Arc<AdmissionControl>,
+    pub(crate) proxy: Option<Arc<dyn ProxyPolicy>>,
 }
 
 impl ServiceContext {
-    fn peer_of(&self, addr: Option<SocketAddr>, headers: &HeaderMap) -> Peer {
+    fn peer_of(&self, addr: Option<SocketAddr>, is_tls: bool, headers: &HeaderMap) -> Peer {
         let own = addr.map(|addr| addr.ip());
         let is_trusted = own.is_none_or(|own| self.limits.trusted_proxies.contains(&own));
         let client = if is_trusted { forwarded_address(headers).or(own) } else { own };
-        Peer { addr, is_trusted, client }
+        Peer { addr, is_trusted, client, is_tls }
     }
 }
 
 impl ServiceContext {
+    /// Why the proxy does not serve the host of a target in absolute form (RFC 9112 §3.2.2).
+    fn host_refusal(&self, request: &Request<Incoming>) -> Option<String> {
+        let proxy = self.proxy.as_ref().filter(|_| request.version() < Version::HTTP_2)?;
+        let authority = request.uri().authority()?;
+        match proxy.decide(&authority.host().to_ascii_lowercase(), authority.port_u16()) {
+            ProxyDecision::Serve => None,
+            ProxyDecision::PassThrough => Some("Only CONNECT requests are passed through.\n".to_owned()),
+            ProxyDecision::Refuse(text) => Some(text),
+        }
+    }
+
     /// Counts what shows whether `trusted_proxies` names the proxies that there are.
     fn count_forwarding(&self, peer: &Peer, forwarded: Option<IpAddr>, headers: &HeaderMap) {
         let stats = &self.stats;
@@ -110,6 +125,7 @@ pub(crate) struct ConnectionService {
     pub(crate) context: Arc<ServiceContext>,
     pub(crate) state: Arc<ConnectionState>,
     pub(crate) peer_addr: Option<SocketAddr>,
+    pub(crate) is_tls: bool,
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
@@ -118,9 +134,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = RequestFuture;
 
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
-        let ServiceContext { handler, limits, stats, admission } = &*self.context;
+        let ServiceContext { handler, limits, stats, admission, .. } = &*self.context;
         stats.requests.increment();
-        let peer = self.context.peer_of(self.peer_addr, request.headers());
+        let peer = self.context.peer_of(self.peer_addr, self.is_tls, request.headers());
         let is_forwarded = |client: &IpAddr| peer.is_trusted && peer.addr.is_none_or(|addr| addr.ip() != *client);
         let forwarded = peer.client.filter(is_forwarded);
         let address = forwarded.map(|client| admission.try_admit_address(client));
@@ -132,6 +148,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let state = if let Some(status) = request_rejection(&request, is_consistent, limits) {
             stats.bad_requests.increment();
             HandlerState::Ready(Some(problem_response(status, version, true)))
+        } else if let Some(text) = self.context.host_refusal(&request) {
+            stats.refused_hosts.increment();
+            HandlerState::Ready(Some(text_response(StatusCode::FORBIDDEN, text)))
         } else if !has_room {
             HandlerState::Ready(Some(problem_response(StatusCode::SERVICE_UNAVAILABLE, version, false)))
         } else {
@@ -254,7 +273,7 @@ fn request_rejection(request: &Request<Incoming>, is_consistent: bool, limits: &
 }
 
 /// A host and an optional port, or nothing (RFC 9112 §3.2).
-fn is_host(value: &[u8]) -> bool {
+pub(crate) fn is_host(value: &[u8]) -> bool {
     let end = value.iter().rposition(|byte| *byte == b':').filter(|_| !value.ends_with(b"]"));
     let (host, port) = value.split_at_checked(end.unwrap_or(value.len())).unwrap_or((value, &[]));
     let is_address = host.starts_with(b"[") && host.ends_with(b"]");

@@ -1,11 +1,13 @@
-//! The HTTP listener: sockets, timeouts, limits and graceful shutdown, independent of routes. A
+//! The HTTP listener: sockets, TLS, timeouts, limits and graceful shutdown, independent of routes. A
 //! [`Handler`] answers requests; hostile and slow clients (silence, partial heads, contradictory
 //! lengths, too many connections) are dealt with here.
 
 mod admission;
 mod body;
 mod body_drain;
+mod connect_request;
 mod connection;
+mod connection_setup;
 mod connection_state;
 mod error_response;
 pub mod gzip;
@@ -14,14 +16,18 @@ mod http1_framing;
 mod limits;
 mod listener;
 mod monitored_stream;
+mod protocols;
 mod serve;
 mod shutdown;
+mod socket_stream;
 mod stats;
+mod tunnel;
 
 pub use body::{Body, BodyError, BodySender};
 pub use handler::{Handler, Peer};
 pub use limits::{Http2Limits, ListenerLimits};
 pub use listener::{Listener, bind, bind_unix};
-pub use serve::serve;
+pub use protocols::{ACME_TLS_ALPN, ListenerProtocols, ProxyDecision, ProxyPolicy, TlsConfigSource};
+pub use serve::{serve, serve_protocols};
 pub use shutdown::Shutdown;
 pub use stats::{ListenerStats, ListenerStatsSnapshot};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 
-use crate::monitored_stream::SocketStream;
+use crate::socket_stream::SocketStream;
 use crate::stats::ListenerStats;
 
 const BACKLOG: u32 = 4096;

@@ -7,22 +7,16 @@ use std::task::{Context, Poll, ready};
 
 use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, UnixStream};
 
 use crate::connection_state::ConnectionState;
 use crate::error_response;
 use crate::http1_framing::{FramingTracker, HeadTooLong};
 use crate::limits::ListenerLimits;
+use crate::socket_stream::SocketStream;
 use crate::stats::ListenerStats;
 
 /// How much is read and discarded so that a client sees the last response.
 const MAX_DISCARDED_BYTES: usize = 4 * 1024 * 1024;
-
-#[derive(Debug)]
-pub(crate) enum SocketStream {
-    Tcp(TcpStream),
-    Unix(UnixStream),
-}
 
 #[derive(Debug)]
 pub(crate) struct MonitoredStream {
@@ -37,11 +31,12 @@ pub(crate) struct MonitoredStream {
 
 impl MonitoredStream {
     pub(crate) fn new(
-        stream: SocketStream,
+        mut stream: SocketStream,
         state: Arc<ConnectionState>,
         stats: Arc<ListenerStats>,
         limits: &ListenerLimits,
     ) -> Self {
+        stream.track_writes(&state);
         Self {
             stream,
             framing: FramingTracker::new(limits.max_uri, limits.max_header_bytes),
@@ -62,6 +57,13 @@ impl MonitoredStream {
             self.state.mark_contradictory(number);
         }
         Ok(())
+    }
+
+    fn track_write<T>(&self, written: Poll<T>) -> Poll<T> {
+        if !self.stream.is_tls() {
+            self.state.set_write_blocked(written.is_pending());
+        }
+        written
     }
 
     /// Responds to a head that is too long, without waiting, as the response fits an empty send
@@ -118,8 +120,7 @@ impl AsyncWrite for MonitoredStream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.state.set_write_blocked(written.is_pending());
-        written
+        this.track_write(written)
     }
 
     fn poll_write_vectored(
@@ -129,8 +130,7 @@ impl AsyncWrite for MonitoredStream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.state.set_write_blocked(written.is_pending());
-        written
+        this.track_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -154,49 +154,5 @@ impl AsyncWrite for MonitoredStream {
             ready!(this.poll_discard(cx));
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncRead for SocketStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Self::Unix(stream) => Pin::new(stream).poll_read(cx, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for SocketStream {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
     }
 }

@@ -7,18 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::admission::AdmissionControl;
 use crate::connection::{self, ConnectionContext, spawn_task};
+use crate::connection_setup::{ConnectionSetup, discard_incoming};
 use crate::error_response;
 use crate::handler::{DynHandler, Handler, ServiceContext};
 use crate::limits::ListenerLimits;
 use crate::listener::Listener;
-use crate::monitored_stream::SocketStream;
+use crate::protocols::ListenerProtocols;
 use crate::shutdown::Shutdown;
+use crate::socket_stream::SocketStream;
 use crate::stats::ListenerStats;
 
 /// How many rejected clients are sent a response at the same time.
@@ -28,16 +30,40 @@ const BACK_OFF: Duration = Duration::from_millis(50);
 
 /// Serves until `shutdown` is triggered, then until all requests are done or the grace period ends.
 pub async fn serve(listener: Listener, limits: ListenerLimits, handler: impl Handler, shutdown: Shutdown) {
-    serve_dyn(listener, limits, Arc::new(handler), shutdown).await;
+    serve_protocols(listener, limits, ListenerProtocols::default(), handler, shutdown).await;
 }
 
-async fn serve_dyn(listener: Listener, limits: ListenerLimits, handler: Arc<dyn DynHandler>, drain: Shutdown) {
+/// The same, for clients that use more than plain HTTP.
+pub async fn serve_protocols(
+    listener: Listener,
+    limits: ListenerLimits,
+    protocols: ListenerProtocols,
+    handler: impl Handler,
+    shutdown: Shutdown,
+) {
+    serve_dyn(listener, limits, protocols, Arc::new(handler), shutdown).await;
+}
+
+async fn serve_dyn(
+    listener: Listener,
+    limits: ListenerLimits,
+    protocols: ListenerProtocols,
+    handler: Arc<dyn DynHandler>,
+    drain: Shutdown,
+) {
     let stats = listener.stats();
     let admission = AdmissionControl::new(&limits, Arc::clone(&stats));
     let grace = limits.shutdown_grace;
     let shared = Arc::new(ConnectionContext {
         builder: connection::protocol_builder(&limits),
-        service: Arc::new(ServiceContext { handler, limits, stats, admission: Arc::clone(&admission) }),
+        service: Arc::new(ServiceContext {
+            handler,
+            limits,
+            stats,
+            admission: Arc::clone(&admission),
+            proxy: protocols.proxy.clone(),
+        }),
+        setup: ConnectionSetup::new(protocols),
         drain,
         abort: Shutdown::new(),
     });
@@ -112,9 +138,7 @@ fn reject_connection(mut stream: SocketStream, pending_rejections: &Arc<Semaphor
         let rejection = async {
             stream.write_all(&error_response::raw_problem_response(StatusCode::SERVICE_UNAVAILABLE)).await?;
             stream.shutdown().await?;
-            let mut ignored = [0_u8; 1024];
-            while stream.read(&mut ignored).await? > 0 {}
-            io::Result::Ok(())
+            discard_incoming(&mut stream).await
         };
         let _timed_out = timeout(REJECTION_TIMEOUT, rejection).await;
     });

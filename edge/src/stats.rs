@@ -62,6 +62,12 @@ counters! {
     proxied_without_address,
     /// Requests with `x-forwarded-for` from peers that are not trusted; the header was ignored.
     forwarding_ignored,
+    /// Completed TLS handshakes.
+    tls_handshakes,
+    /// TLS handshakes that failed or were refused.
+    tls_failures,
+    /// Proxy requests for hosts that the listener does not serve.
+    refused_hosts,
     header_timeouts,
     body_timeouts,
     idle_timeouts,

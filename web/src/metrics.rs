@@ -246,7 +246,7 @@ impl Collector for StreamCollector {
     }
 }
 
-fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 15] {
+fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static str, u64); 18] {
     [
         ("connections_accepted", "Connections accepted", view.accepted),
         ("connections_refused", "Connections refused, too many open", view.refused),
@@ -261,6 +261,9 @@ fn listener_counters(view: &ListenerStatsSnapshot) -> [(&'static str, &'static s
             view.proxied_without_address,
         ),
         ("forwarding_ignored", "Requests with X-Forwarded-For from untrusted peers", view.forwarding_ignored),
+        ("tls_handshakes", "Completed TLS handshakes", view.tls_handshakes),
+        ("tls_failures", "Failed or refused TLS handshakes", view.tls_failures),
+        ("refused_hosts", "Proxy requests for hosts that are not served", view.refused_hosts),
         ("header_timeouts", "Connections closed while waiting for a request head", view.header_timeouts),
         ("body_timeouts", "Request bodies that timed out", view.body_timeouts),
         ("idle_timeouts", "Idle connections closed", view.idle_timeouts),

@@ -8,6 +8,7 @@ mod http2;
 mod request_headers;
 mod shutdown;
 mod timeouts;
+mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
