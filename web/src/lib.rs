@@ -4,6 +4,7 @@ pub mod access_log;
 pub mod body;
 pub mod control;
 pub mod cors;
+mod emulated_sites;
 pub mod endpoint;
 pub mod error_formats;
 pub mod health;
@@ -21,6 +22,7 @@ pub mod security_headers;
 pub mod uploads;
 pub mod vocabulary;
 
-pub use pipeline::{ApiServer, ServerConfig};
+pub use emulated_sites::EmulatedSites;
+pub use pipeline::{ApiServer, PublicOrigin, ServerConfig};
 pub use reply::HttpReply;
 pub use request_context::RequestContext;

@@ -30,9 +30,14 @@ pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
         headers.entry(name).or_insert(value);
     }
     if is_tls {
-        let year = HeaderValue::from_static("max-age=31536000");
-        headers.entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
+        require_tls(headers);
     }
+}
+
+/// For a year.
+pub(crate) fn require_tls(headers: &mut HeaderMap) {
+    let year = HeaderValue::from_static("max-age=31536000");
+    headers.entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
 }
 
 /// Adds the origin of `url` to `form-action`: browsers also apply it to the redirect that answers a form.

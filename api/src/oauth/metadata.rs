@@ -12,7 +12,7 @@ pub(crate) fn document(call: RequestContext) -> HandlerFuture {
 }
 
 fn describe_server(call: &RequestContext) -> Result<HttpReply, Error> {
-    let issuer = call.state.oauth_settings.issuer.as_deref().ok_or(Refusal::RouteNotFound)?;
+    let issuer = call.oauth_settings().issuer.ok_or(Refusal::RouteNotFound)?;
     let base = issuer.trim_end_matches('/');
     let scopes: Vec<_> = Scope::ALL.iter().map(|scope| scope.name()).collect();
     let methods = ["client_secret_basic", "client_secret_post", "none"];

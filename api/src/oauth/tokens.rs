@@ -14,7 +14,7 @@ use super::basic::{BasicCredentials, parse_basic_credentials};
 /// `POST /2/oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (credentials, config) = (client_credentials(&call)?, call.state.oauth_settings.clone());
+        let (credentials, config) = (client_credentials(&call)?, call.oauth_settings());
         let tokens = match form_parameter(&call, "grant_type").as_deref() {
             Some("authorization_code") => {
                 let exchange = CodeExchangeRequest {

@@ -1,10 +1,9 @@
 //! Validating forms and query strings of pages.
 
 use base::VocabularyWord;
-use http::HeaderMap;
-use http::header::{HOST, ORIGIN};
+use http::header::ORIGIN;
 use pages::PageErrorKind;
-use web::page_context::PageContext;
+use web::PublicOrigin;
 use web::request_context::RequestContext;
 
 use super::{BrowserVisit, PageExit, errors};
@@ -48,7 +47,7 @@ pub(crate) async fn accept_form<'c>(
 
 /// Refuses forms that the browser says came from another site, before the body is read.
 pub(crate) fn check_same_origin(call: &RequestContext, visit: &BrowserVisit) -> Result<(), PageExit> {
-    if is_same_origin(&call.state.page_context, &call.head().headers) {
+    if is_same_origin(call) {
         return Ok(());
     }
     Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
@@ -61,14 +60,16 @@ pub(crate) async fn check_csrf_token(call: &RequestContext, visit: &BrowserVisit
     Err(errors::exit_page(call, visit, PageErrorKind::FormExpired))
 }
 
-fn is_same_origin(page_context: &PageContext, headers: &HeaderMap) -> bool {
-    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let config = &page_context.config;
+fn is_same_origin(call: &RequestContext) -> bool {
+    let (config, head) = (&call.state.page_context.config, call.head());
+    let text = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let used = head.public_origin();
     let origins = config.origins.iter().chain([&config.base_url]);
     let is_known = |origin: &str| {
         let mut origins = origins.clone();
         origins.any(|own| own.trim_end_matches('/').eq_ignore_ascii_case(origin))
-            || (config.dev && is_loopback(origin, text(HOST.as_str())))
+            || (config.dev && is_loopback(origin, used))
+            || call.state.emulated_sites.is_same_site(origin, used)
     };
     is_trusted_origin(text(FETCH_SITE), text(ORIGIN.as_str()), is_known)
 }
@@ -85,12 +86,12 @@ pub(super) fn is_trusted_origin(site: Option<&str>, origin: Option<&str>, is_kno
 }
 
 /// In development the server is reachable under several loopback names.
-pub(super) fn is_loopback(origin: &str, host: Option<&str>) -> bool {
-    let Some(authority) = origin.strip_prefix("http://") else {
+pub(super) fn is_loopback(origin: &str, used: PublicOrigin<'_>) -> bool {
+    let Some((scheme, authority)) = origin.split_once("://") else {
         return false;
     };
     let name = authority.rsplit_once(':').map_or(authority, |(name, _)| name);
-    matches!(name, "localhost" | "127.0.0.1" | "[::1]") && host == Some(authority)
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") && scheme == used.scheme && used.host == Some(authority)
 }
 
 /// `Some` if no browser would resolve the path to another site.

@@ -79,7 +79,7 @@ pub(crate) fn submit_decision(call: RequestContext) -> HandlerFuture {
             return Ok(redirect_to(&authorize_url(&pairs.collect::<Vec<_>>())));
         }
         let found = validate_request(&call, &visit, build_request(|name| sent.optional_text(name))).await?;
-        let rules = call.state.oauth_settings.clone();
+        let rules = call.oauth_settings();
         let by = visit.audit_actor();
         match (decision.as_str(), &visit.person) {
             ("allow", Some(_)) => {
@@ -104,7 +104,7 @@ async fn validate_request(
     visit: &BrowserVisit,
     asked: AuthorizeRequest,
 ) -> Result<ValidatedAuthorization, PageExit> {
-    let (rules, request) = (call.state.oauth_settings.clone(), asked.clone());
+    let (rules, request) = (call.oauth_settings(), asked.clone());
     let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &request)).await?;
     let reason = match found {
         Ok(found) => return Ok(found),

@@ -27,7 +27,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             .zip(token)
             .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
             .ok_or(Refusal::RouteNotFound)?;
-        let (app, site) = (preview.app_id, call.state.site_url);
+        let (app, site) = (preview.app_id, call.site_url());
         let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site);
         let (content, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
         let ancestors = call.read(move |tx| app_origins(tx, app)).await?;

@@ -27,7 +27,7 @@ impl ReturnTarget {
             return Ok(Self::default());
         };
         if path.contains("/oauth2/") {
-            let (asked, rules) = (oauth2::request_from_query(&query), call.state.oauth_settings.clone());
+            let (asked, rules) = (oauth2::request_from_query(&query), call.oauth_settings());
             let found = call.read(move |tx| oauth2_flow::validate_authorize_request(tx, &rules, &asked)).await?;
             return Ok(found.map_or_else(
                 |_| Self::default(),

@@ -8,7 +8,7 @@ use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
 use pages::{HtmlPage, PageFrame, SignedInAccount};
 use store::users::User;
-use web::page_context::{self, PageContext};
+use web::page_context;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
@@ -44,7 +44,7 @@ impl BrowserVisit {
     pub(crate) async fn from_call(call: &RequestContext) -> Result<Self, Error> {
         let (page_context, headers) = (&call.state.page_context, &call.head().headers);
         let client = client_info(call);
-        let names = CookieNames::select(page_context);
+        let names = CookieNames::select(call);
         let text = find_cookie(headers, names.session);
         let now = wall_time();
         let session = match &text {
@@ -118,6 +118,7 @@ impl BrowserVisit {
                 username: person.user.username.clone(),
                 name: person.user.name.clone(),
             }),
+            host: host_of(call.site_url()).to_owned(),
             ..call.state.page_context.page_frame(call.now())
         }
     }
@@ -130,13 +131,8 @@ impl BrowserVisit {
         if !self.is_new {
             return Ok(reply);
         }
-        let page_context = &call.state.page_context;
-        let line = build_cookie(
-            page_context,
-            CookieNames::select(page_context).visitor,
-            self.visitor_secret.expose_secret(),
-            None,
-        );
+        let visitor = CookieNames::select(call).visitor;
+        let line = build_cookie(call, visitor, self.visitor_secret.expose_secret(), None);
         Ok(add_cookie(reply, &line))
     }
 }
@@ -147,6 +143,10 @@ impl SignedInPerson {
     }
 }
 
+fn host_of(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, host)| host)
+}
+
 pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     let head = call.head();
     let agent = head.headers.get(USER_AGENT);
@@ -155,10 +155,9 @@ pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
 }
 
 pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
-    let page_context = &call.state.page_context;
-    let seconds = page_context.sign_in_gate.ttl_ms / 1000;
-    let name = CookieNames::select(page_context).session;
-    add_cookie(reply, &build_cookie(page_context, name, text.expose_secret(), Some(seconds)))
+    let seconds = call.state.page_context.sign_in_gate.ttl_ms / 1000;
+    let name = CookieNames::select(call).session;
+    add_cookie(reply, &build_cookie(call, name, text.expose_secret(), Some(seconds)))
 }
 
 /// Marks the browser as one in which the user signed in.
@@ -172,14 +171,14 @@ pub(super) async fn set_device_cookie(
     let nonce = tokens.generate_cookie(&call.store_context().rng)?;
     let signature = tokens.form_token(&nonce, &device_form(user))?;
     let value = format!("{user}.{}.{signature}", nonce.expose_secret());
-    let name = CookieNames::select(page_context).device;
-    Ok(add_cookie(reply, &build_cookie(page_context, name, &value, Some(DEVICE_SECONDS))))
+    let name = CookieNames::select(call).device;
+    Ok(add_cookie(reply, &build_cookie(call, name, &value, Some(DEVICE_SECONDS))))
 }
 
 /// The user of the browser's device cookie, if its signature is valid.
 pub(super) async fn known_device(call: &RequestContext) -> Result<Option<KnownDevice>, Error> {
     let page_context = &call.state.page_context;
-    let Some(text) = find_cookie(&call.head().headers, CookieNames::select(page_context).device) else {
+    let Some(text) = find_cookie(&call.head().headers, CookieNames::select(call).device) else {
         return Ok(None);
     };
     let mut parts = text.splitn(3, '.');
@@ -198,8 +197,7 @@ fn device_form(user: UserId) -> String {
 }
 
 pub(crate) fn clear_session_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
-    let page_context = &call.state.page_context;
-    add_cookie(reply, &build_cookie(page_context, CookieNames::select(page_context).session, "", Some(0)))
+    add_cookie(reply, &build_cookie(call, CookieNames::select(call).session, "", Some(0)))
 }
 
 /// The prefix `__Host-` makes browsers enforce `Secure`, `Path=/` and the host; they refuse it without TLS.
@@ -215,8 +213,8 @@ impl CookieNames {
     pub(super) const TLS: Self =
         Self { session: "__Host-locum", visitor: "__Host-locum-visitor", device: "__Host-locum-device" };
 
-    fn select(page_context: &PageContext) -> &'static Self {
-        if page_context.is_tls() { &Self::TLS } else { &Self::PLAIN }
+    fn select(call: &RequestContext) -> &'static Self {
+        if call.is_tls() { &Self::TLS } else { &Self::PLAIN }
     }
 }
 
@@ -230,8 +228,8 @@ pub(super) fn find_cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     values.next().filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
-fn build_cookie(page_context: &PageContext, name: &str, value: &str, seconds: Option<i64>) -> String {
-    format_set_cookie(name, value, seconds, page_context.is_tls())
+fn build_cookie(call: &RequestContext, name: &str, value: &str, seconds: Option<i64>) -> String {
+    format_set_cookie(name, value, seconds, call.is_tls())
 }
 
 pub(super) fn format_set_cookie(name: &str, value: &str, seconds: Option<i64>, is_tls: bool) -> String {

@@ -2,6 +2,7 @@ mod emails;
 
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue};
+use web::PublicOrigin;
 
 use super::forms::{PageQuery, is_loopback, is_trusted_origin, local_path};
 use super::session::{CookieNames, find_cookie, format_set_cookie};
@@ -53,9 +54,12 @@ fn a_form_is_taken_from_our_own_pages_only() {
     ] {
         assert_eq!(is_trusted_origin(site, origin, known), holds, "{site:?} {origin:?}");
     }
-    assert!(is_loopback("http://127.0.0.1:80", Some("127.0.0.1:80")));
-    assert!(!is_loopback("http://127.0.0.1:81", Some("127.0.0.1:80")));
-    assert!(!is_loopback("http://evil.example", Some("evil.example")));
+    let used = |scheme, host| PublicOrigin { scheme, host: Some(host) };
+    assert!(is_loopback("http://127.0.0.1:80", used("http", "127.0.0.1:80")));
+    assert!(is_loopback("https://localhost:80", used("https", "localhost:80")));
+    assert!(!is_loopback("https://127.0.0.1:80", used("http", "127.0.0.1:80")));
+    assert!(!is_loopback("http://127.0.0.1:81", used("http", "127.0.0.1:80")));
+    assert!(!is_loopback("http://evil.example", used("http", "evil.example")));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract
 //! core §2.7).
 
-mod forwarding;
 mod panic_guard;
+mod public_origin;
 mod response_headers;
 mod steps;
 
@@ -20,6 +20,7 @@ use store::{NodeRoles, QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
 use crate::cors::CorsPolicy;
+use crate::emulated_sites::EmulatedSites;
 use crate::endpoint::{Endpoint, ErrorFormat};
 use crate::error_formats::{self, ErrorContext};
 use crate::health::HealthChecks;
@@ -30,6 +31,7 @@ use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
 use crate::router::EndpointRouter;
 use crate::uploads::UploadProcessor;
+pub use public_origin::PublicOrigin;
 
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
@@ -41,8 +43,6 @@ pub struct ServerConfig {
     pub default_vocabulary: Vocabulary,
     /// Base of the problem type URLs.
     pub problem_base: String,
-    /// Whether this process terminates TLS for the public address.
-    pub is_tls: bool,
     /// Origins whose pages may call the v2 API.
     pub cors_origins: Vec<String>,
     /// Bytes.
@@ -62,6 +62,8 @@ pub struct ServerConfig {
     pub base_url: String,
     /// Further origins that serve the same pages.
     pub origins: Vec<String>,
+    /// Public hosts that a development server answers for, in lower case.
+    pub emulated_hosts: Vec<String>,
     /// The platform's name on pages and in emails.
     pub site_name: String,
     /// Whether this is a development server.
@@ -93,7 +95,6 @@ impl Default for ServerConfig {
             oauth_settings: network::oauth2_flow::OAuth2Config::default(),
             default_vocabulary: Vocabulary::Post,
             problem_base: "https://api.x.com".to_owned(),
-            is_tls: false,
             cors_origins: Vec::new(),
             body_limit: 1024 * 1024,
             parts_limit: 16 * 1024 * 1024,
@@ -104,6 +105,7 @@ impl Default for ServerConfig {
             rate_limit_url: None,
             base_url: "http://localhost".to_owned(),
             origins: Vec::new(),
+            emulated_hosts: Vec::new(),
             site_name: "Locum".to_owned(),
             dev: false,
             registration: network::registration::RegistrationPolicy::Closed,
@@ -206,6 +208,7 @@ impl ApiServer {
             webhooks: config.webhooks.clone(),
             // Leaked once per server, which lives as long as the process.
             site_url: String::leak(config.base_url.clone()),
+            emulated_sites: EmulatedSites::new(&config.emulated_hosts),
             page_context: PageContext::new(&store, &config)?,
         };
         let shared = ServerState {

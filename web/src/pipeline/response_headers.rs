@@ -8,7 +8,7 @@ use super::{RequestTrace, ServerState};
 use crate::endpoint::ErrorFormat;
 use crate::reply::HttpReply;
 use crate::request_context::RequestHead;
-use crate::security_headers::{add_security_headers, is_html};
+use crate::security_headers::{add_security_headers, is_html, require_tls};
 
 /// The version of the public API that this server implements.
 const VERSION: HeaderValue = HeaderValue::from_static("2.167");
@@ -48,6 +48,9 @@ impl ServerState {
         }
         if trace.error_format == ErrorFormat::Page || is_html(&headers) {
             add_security_headers(&mut headers, self.app_state.page_context.is_tls());
+        }
+        if !self.config.dev && head.peer.is_some_and(|peer| peer.is_tls) {
+            require_tls(&mut headers);
         }
         headers.entry(CACHE_CONTROL).or_insert(NO_CACHE);
         // Many responses repeat what a caller sent: browsers must not guess another type.

@@ -69,7 +69,7 @@ impl ServerState {
         if content_type == BodyContentType::Form {
             self.collect_body(endpoint, &mut pending, &head).await?;
         }
-        let mut auth = self.config.auth_request(&head, pending.bytes.as_ref());
+        let mut auth = head.auth_request(pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;
         let caller = self.authenticate_caller(endpoint, &auth, trace).await?;
         let own = self.count_call(endpoint, facts.operation, caller.as_ref(), &head, trace).await?;

@@ -17,6 +17,7 @@ use view::{FieldSelection, ObjectKind, RenderOptions};
 
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
+use crate::emulated_sites::EmulatedSites;
 use crate::endpoint::{Endpoint, FieldNames, PageTokenText};
 use crate::pagination::{PageRequest, PageTokenScope};
 use crate::params::{ReceivedParam, RequestParams};
@@ -56,8 +57,8 @@ const SANDBOX_PREFIX: &str = "/ads-sandbox";
 impl RequestHead {
     /// The sandbox is addressed by host name or by path prefix.
     pub(crate) fn is_sandbox_request(uri: &Uri, headers: &HeaderMap) -> bool {
-        let host = headers.get(http::header::HOST);
-        let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let header = headers.get(http::header::HOST).and_then(|host| host.to_str().ok());
+        let host = uri.host().or(header).unwrap_or_default();
         host.starts_with("ads-api-sandbox") || strip_sandbox_prefix(uri.path()).is_some()
     }
 
@@ -97,6 +98,7 @@ pub struct AppState {
     pub webhooks: deliver::webhooks::WebhookAdmin,
     /// Base URL of the platform's own files.
     pub site_url: &'static str,
+    pub emulated_sites: EmulatedSites,
     pub page_context: crate::page_context::PageContext,
 }
 
@@ -236,8 +238,27 @@ impl RequestContext {
         if self.may_see_email() {
             selection.allow_email();
         }
-        selection.set_site(self.state.site_url);
+        selection.set_site(self.site_url());
         selection
+    }
+
+    /// Base URL of the platform's own files, on the emulated host that the client used if there is one.
+    pub fn site_url(&self) -> &'static str {
+        self.state.emulated_sites.find_url(self.head.public_origin()).unwrap_or(self.state.site_url)
+    }
+
+    /// Whether the client used TLS, to this server or to a proxy of the public address.
+    pub fn is_tls(&self) -> bool {
+        self.state.page_context.is_tls() || self.head.peer.is_some_and(|peer| peer.is_tls)
+    }
+
+    /// With the emulated host that the client used as the issuer.
+    pub fn oauth_settings(&self) -> network::oauth2_flow::OAuth2Config {
+        let settings = self.state.oauth_settings.clone();
+        match self.state.emulated_sites.find_url(self.head.public_origin()) {
+            Some(url) => network::oauth2_flow::OAuth2Config { issuer: Some(url.to_owned()), ..settings },
+            None => settings,
+        }
     }
 
     /// For an object other than the one that the parameters are declared for.
@@ -272,7 +293,17 @@ impl RequestContext {
             Some("tweets") => Some(Vocabulary::Tweet),
             _ => None,
         };
-        self.vocabulary_hints.resolve(app, self.state.default_vocabulary)
+        self.vocabulary_hints.resolve(app, self.default_vocabulary())
+    }
+
+    /// Clients that use the public API's former host name are older than the newer vocabulary.
+    fn default_vocabulary(&self) -> Vocabulary {
+        let url = self.state.emulated_sites.find_url(self.head.public_origin());
+        if url.is_some_and(|url| url.ends_with("twitter.com")) {
+            Vocabulary::Tweet
+        } else {
+            self.state.default_vocabulary
+        }
     }
 
     /// From `max_results` and the page token.

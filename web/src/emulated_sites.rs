@@ -1,0 +1,80 @@
+//! The URLs of hosts that a development server answers for.
+
+use crate::PublicOrigin;
+
+/// Empty in production.
+#[derive(Debug, Default)]
+pub struct EmulatedSites(Vec<EmulatedSite>);
+
+#[derive(Debug)]
+struct EmulatedSite {
+    host: &'static str,
+    http: &'static str,
+    https: &'static str,
+}
+
+impl EmulatedSites {
+    /// Leaked once per server, which lives as long as the process.
+    pub(crate) fn new(hosts: &[String]) -> Self {
+        let leak = |scheme: &str, host: &String| -> &'static str { String::leak(format!("{scheme}://{host}")) };
+        let site = |host: &String| {
+            let https = leak("https", host);
+            EmulatedSite { host: https.trim_start_matches("https://"), http: leak("http", host), https }
+        };
+        Self(hosts.iter().map(site).collect())
+    }
+
+    /// The URL that a client used, if it is that of an emulated host on the standard port.
+    pub(crate) fn find_url(&self, origin: PublicOrigin<'_>) -> Option<&'static str> {
+        let host = origin.host.filter(|_| !self.0.is_empty())?;
+        let (standard_port, is_tls) = if origin.scheme == "https" { (":443", true) } else { (":80", false) };
+        let host = host.strip_suffix(standard_port).unwrap_or(host);
+        let site = self.0.iter().find(|site| site.host.eq_ignore_ascii_case(host))?;
+        Some(if is_tls { site.https } else { site.http })
+    }
+
+    /// Whether the name is emulated, whatever the port.
+    fn contains_name(&self, host: &str) -> bool {
+        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        self.0.iter().any(|site| site.host.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a page of `page_origin` belongs to the emulated host that the client of a request used.
+    pub fn is_same_site(&self, page_origin: &str, request: PublicOrigin<'_>) -> bool {
+        let used = page_origin.split_once("://").zip(request.host);
+        used.is_some_and(|((scheme, page_host), host)| {
+            scheme == request.scheme && page_host.eq_ignore_ascii_case(host) && self.contains_name(host)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_pages_of_emulated_hosts_are_known() {
+        let sites = EmulatedSites::new(&["x.com".to_owned()]);
+        let origin = |scheme, host| PublicOrigin { scheme, host: Some(host) };
+        for (used, url) in [
+            (origin("https", "x.com"), Some("https://x.com")),
+            (origin("https", "X.com:443"), Some("https://x.com")),
+            (origin("http", "x.com"), Some("http://x.com")),
+            (origin("https", "x.com:80"), None),
+            (origin("https", "ax.com"), None),
+            (PublicOrigin { scheme: "https", host: None }, None),
+        ] {
+            assert_eq!(sites.find_url(used), url, "{used:?}");
+        }
+        assert!(sites.is_same_site("https://x.com:8443", origin("https", "x.com:8443")));
+        for (page, used) in [
+            ("https://x.com", origin("http", "x.com")),
+            ("https://x.com", origin("https", "127.0.0.1:8080")),
+            ("https://evil.example", origin("https", "evil.example")),
+            ("https://evil.example", origin("https", "x.com")),
+            ("null", origin("https", "x.com")),
+        ] {
+            assert!(!sites.is_same_site(page, used), "{page} {used:?}");
+        }
+    }
+}
