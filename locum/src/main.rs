@@ -13,6 +13,7 @@ mod operations;
 mod output;
 mod runtime;
 mod search_snapshots;
+mod tls;
 mod tools;
 
 #[global_allocator]

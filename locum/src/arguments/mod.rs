@@ -7,5 +7,5 @@ mod tool_args;
 pub(crate) use global_args::{ConfigFlag, GlobalArgs};
 pub(crate) use server_args::{DevArgs, ListenArgs, ServeArgs};
 pub(crate) use tool_args::{
-    ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
+    CaCommand, ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
 };

@@ -76,6 +76,16 @@ pub(crate) struct HealthArgs {
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum CaCommand {
+    /// Describe the certificate authority
+    Show,
+    /// Print the path of its certificate, for clients to trust
+    Path,
+    /// Replace it; clients have to trust the new one
+    Renew,
+}
+
+#[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Validate the configuration
     Check,

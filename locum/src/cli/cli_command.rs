@@ -3,7 +3,8 @@
 use clap::Subcommand;
 
 use crate::arguments::{
-    ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs, ServeArgs,
+    CaCommand, ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
+    ServeArgs,
 };
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
@@ -22,6 +23,9 @@ pub(crate) enum CliCommand {
     Init(InitArgs),
     /// Print the development server's address and credentials as environment variables
     Env(EnvArgs),
+    /// Show, find or renew the certificate authority of the development server
+    #[command(subcommand)]
+    Ca(CaCommand),
     /// Manage users
     #[command(subcommand)]
     User(UserCommand),

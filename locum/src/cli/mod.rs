@@ -37,6 +37,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, Com
         CliCommand::Serve(args) => runtime::serve(common, &args)?,
         CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
         CliCommand::Env(args) => tools::print_env(common, &args)?,
+        CliCommand::Ca(verb) => tools::run_ca_command(common, verb, output)?,
         CliCommand::Follow(verb) => command::run_and_print(common, command::AdminCommand::Follow(verb))?,
         CliCommand::User(verb) => command::run_and_print(common, command::AdminCommand::User(verb))?,
         CliCommand::Post(verb) => command::run_and_print(common, command::AdminCommand::Post(verb))?,

@@ -7,8 +7,8 @@ use super::key::KeyDefault::{Absent, Literal, Required, Unset};
 use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
-    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, ExchangeRates, LogFormat, Origin, PlainPkce,
-    RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
+    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, ExchangeRates, HostName, LogFormat, Origin,
+    PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -67,6 +67,17 @@ config_keys! {
         idle_timeout: TimeSpan = Literal("75s");
         /// How long shutdown waits for requests in progress.
         shutdown_grace: TimeSpan = Literal("20s");
+    }
+    emulate: EmulateSection {
+        /// Hosts that the development server answers for, over TLS with its own certificate authority and as a proxy
+        /// (`CONNECT`).
+        hosts: Vec<HostName> = Literal(
+            "api.x.com,api.twitter.com,upload.x.com,upload.twitter.com,ads-api.x.com,ads-api.twitter.com,\
+             ads-api-sandbox.x.com,ads-api-sandbox.twitter.com,ads.x.com,ads.twitter.com,stream.x.com,\
+             stream.twitter.com,x.com,twitter.com,www.x.com,www.twitter.com,mobile.x.com,mobile.twitter.com"
+        ), Absent("");
+        /// Further hosts that clients may reach through the development server (`CONNECT`); all others are refused.
+        pass_through: Vec<HostName> = Unset, Absent("");
     }
     db: DbSection {
         /// The database; `sqlite` is the file `locum.db` in the data directory. A PostgreSQL URL takes `sslmode` and

@@ -70,6 +70,15 @@ pub(super) fn is_origin(text: &str) -> bool {
     })
 }
 
+/// At most 253 letters, digits and hyphens in labels of at most 63, separated by dots; no port.
+pub(super) fn is_host_name(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let fits = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        fits && (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{parse_byte_size, parse_duration, parse_rate_limits};

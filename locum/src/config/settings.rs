@@ -10,15 +10,16 @@ use web::limits::RateLimitMode;
 
 use super::key::RunMode;
 use super::keys::{
-    AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, KEYS, LimitsSection,
-    ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection,
+    AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, EmulateSection, KEYS,
+    LimitsSection, ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection,
 };
 use super::text::from_text;
-use super::types::CountedVideos;
+use super::types::{CountedVideos, HostName};
 use super::values::{ConfigValues, ValueOrigin};
 use super::webhooks::webhook_settings;
 use crate::command_error::CommandError;
 
+const MAX_HOSTS: usize = 256;
 const PLAIN_S3: &str = "media.s3_endpoint uses plain http: production requires https, or media.danger_plain_s3";
 
 #[derive(Clone, Debug)]
@@ -26,6 +27,7 @@ pub(crate) struct ServerSettings {
     pub(crate) mode: RunMode,
     pub(crate) core: CoreSection,
     pub(crate) listen: ListenSection,
+    pub(crate) emulate: EmulateSection,
     pub(crate) db: DbSection,
     pub(crate) cluster: ClusterSection,
     pub(crate) search: SearchSection,
@@ -64,6 +66,7 @@ impl ServerSettings {
     pub(crate) fn from_values(values: &ConfigValues) -> Result<Self, CommandError> {
         let config = values.to_config()?;
         check_addresses(&config, values.mode)?;
+        check_emulated_hosts(&config.emulate)?;
         check_cluster(&config, values.mode)?;
         let media_bucket = media_bucket(&config.media)?;
         if values.mode == RunMode::Serve {
@@ -85,6 +88,7 @@ impl ServerSettings {
             dangers: enabled_dangers(values),
             core: config.core,
             listen: config.listen,
+            emulate: config.emulate,
             db: config.db,
             cluster: config.cluster,
             search: config.search,
@@ -148,6 +152,15 @@ impl ServerSettings {
         }
     }
 
+    /// None in production.
+    pub(crate) fn emulated_hosts(&self) -> Vec<String> {
+        host_names(&self.emulate.hosts)
+    }
+
+    pub(crate) fn passed_hosts(&self) -> Vec<String> {
+        host_names(&self.emulate.pass_through)
+    }
+
     /// A bucket for backups, on the S3 server of `media`.
     pub(crate) fn bucket_at(&self, url: &str) -> Result<media::Bucket, CommandError> {
         let bucket = configured_bucket(&self.media, url, "a backup's bucket")?;
@@ -183,6 +196,18 @@ fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {
         )));
     }
     Ok(())
+}
+
+/// Each emulated host may get a certificate.
+fn check_emulated_hosts(section: &EmulateSection) -> Result<(), CommandError> {
+    if section.hosts.len().max(section.pass_through.len()) <= MAX_HOSTS {
+        return Ok(());
+    }
+    Err(CommandError::Usage(format!("emulate.hosts, emulate.pass_through: at most {MAX_HOSTS} hosts each")))
+}
+
+fn host_names(hosts: &[HostName]) -> Vec<String> {
+    hosts.iter().map(|host| host.0.clone()).collect()
 }
 
 fn node_roles(section: &ClusterSection) -> NodeRoles {

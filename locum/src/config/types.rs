@@ -14,7 +14,9 @@ use store::NodeRole;
 use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
-use super::parse::{is_database_url, is_origin, is_redis_url, parse_byte_size, parse_duration, parse_rate_limits};
+use super::parse::{
+    is_database_url, is_host_name, is_origin, is_redis_url, parse_byte_size, parse_duration, parse_rate_limits,
+};
 use super::text::from_text;
 
 pub(crate) trait ConfigType: DeserializeOwned {
@@ -77,6 +79,7 @@ name_types! {
     ByteSize = "bytes (`64KiB`, `1MiB`)",
     RateLimits = "`table`, `off` or `scale=N`",
     ExchangeRates = "list of `EUR=1080000`",
+    HostName = "host name"; "list of host names",
     WorldName = "`demo`, `ads`, `empty`",
 }
 
@@ -102,6 +105,7 @@ parsed_types! {
     DatabaseUrl(Secret) = |text: String| is_database_url(&text).then(|| Secret::new(text));
     RedisUrl(Secret) = |text: String| is_redis_url(&text).then(|| Secret::new(text));
     Origin(String) = |text: String| is_origin(&text).then_some(text);
+    HostName(String) = |text: String| is_host_name(&text).then(|| text.to_ascii_lowercase());
     WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
     ByteSize(usize) = |text: String| parse_byte_size(&text);

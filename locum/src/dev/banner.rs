@@ -18,6 +18,9 @@ pub(super) struct BannerFacts<'a> {
     pub(super) ads_sandbox: Option<&'a str>,
     pub(super) control: Option<SocketAddr>,
     pub(super) credentials: &'a EnvFile,
+    pub(super) emulated_hosts: &'a [String],
+    /// Hosts that clients may reach through the server.
+    pub(super) pass_through: &'a [String],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,12 +54,26 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
         let line = format!("  Control   http://{control}  (token in {data_dir}/control.token)\n");
         text.push_str(&line);
     }
+    text.push_str(&render_hosts(facts));
     if env.get("USER_TOKEN").is_some() {
         text.push_str(&render_credentials(data_dir, env));
     } else {
         text.push_str("\n  start with:  locum user create ada\n               locum app create demo --owner ada\n");
     }
     text.push_str("Ctrl-C stops the server. Data is kept; delete the data directory to start over.\n");
+    text
+}
+
+fn render_hosts(facts: &BannerFacts<'_>) -> String {
+    let mut text = String::new();
+    if let [first, others @ ..] = facts.emulated_hosts {
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        text = format!("  Emulates  {first}{more}  (TLS and proxy; CA in {}/ca/ca.pem)\n", facts.data_dir);
+    }
+    if !facts.pass_through.is_empty() {
+        let line = format!("  Passes    {}  (to the real hosts)\n", facts.pass_through.join(", "));
+        text.push_str(&line);
+    }
     text
 }
 
@@ -103,7 +120,19 @@ mod tests {
             ads_sandbox: Some("http://127.0.0.1:8078"),
             control: None,
             credentials: lines,
+            emulated_hosts: &[],
+            pass_through: &[],
         }
+    }
+
+    #[test]
+    fn hosts_that_are_reached_are_shown() {
+        let lines = EnvFile::default();
+        let [hosts, passed] =
+            [["api.x.com".to_owned(), "x.com".to_owned()], ["a.example".to_owned(), "b.example".to_owned()]];
+        let text = render_banner(&BannerFacts { emulated_hosts: &hosts, pass_through: &passed, ..facts(&lines) });
+        assert!(text.contains("Emulates  api.x.com and 1 more  (TLS and proxy; CA in ./.locum/ca/ca.pem)"), "{text}");
+        assert!(text.contains("Passes    a.example, b.example  (to the real hosts)"), "{text}");
     }
 
     #[test]

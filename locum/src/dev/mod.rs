@@ -82,6 +82,8 @@ fn print_banner(
             "base_url": ready.base_url,
             "ads_sandbox": ready.ads_sandbox,
             "control": ready.control.map(|addr| addr.to_string()),
+            "emulated_hosts": settings.emulated_hosts(),
+            "pass_through": settings.passed_hosts(),
             "data_dir": data_dir,
             "created": start.is_new,
             "world": record.world,
@@ -104,6 +106,8 @@ fn print_banner(
         ads_sandbox: ready.ads_sandbox.as_deref(),
         control: ready.control,
         credentials: lines,
+        emulated_hosts: &settings.emulated_hosts(),
+        pass_through: &settings.passed_hosts(),
     }));
 }
 

@@ -40,7 +40,7 @@ pub(super) fn restrict_access(settings: &ServerSettings) -> Result<(), CommandEr
     let mut files = Vec::from_iter(master_key::key_file_path(settings));
     // Nobody gets at the files of a closed folder.
     if access_of_others(folder) != 0 {
-        files.extend(["locum.db", "locum.db-wal", "master.key", "dev.env"].map(|name| folder.join(name)));
+        files.extend(["locum.db", "locum.db-wal", "master.key", "dev.env", "ca/ca.key"].map(|name| folder.join(name)));
     }
     for file in files.into_iter().filter(|file| access_of_others(file) != 0) {
         if settings.mode == RunMode::Serve {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::Secret;
 use bytes::Bytes;
 use deliver::webhooks::WebhookAdmin;
-use edge::{Listener, ListenerStats, Shutdown};
+use edge::{Listener, ListenerProtocols, ListenerStats, Shutdown};
 use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
@@ -154,9 +154,14 @@ impl ServerInterfaces {
         Arc::clone(&self.metrics)
     }
 
-    pub(super) fn serve_public(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
+    pub(super) fn serve_public(
+        &self,
+        listener: Listener,
+        protocols: ListenerProtocols,
+        shutdown: &Shutdown,
+    ) -> ServeFuture {
         let limits = self.limits.clone();
-        Box::pin(edge::serve(listener, limits, self.server.clone(), shutdown.clone()))
+        Box::pin(edge::serve_protocols(listener, limits, protocols, self.server.clone(), shutdown.clone()))
     }
 
     pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
@@ -219,6 +224,7 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &
         page_key: keys.pages,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
         origins: origin_texts(&settings.core.public_origins),
+        emulated_hosts: settings.emulated_hosts(),
         dev: settings.mode == RunMode::Dev,
         site_name: settings.core.site_name.clone(),
         registration: settings.auth.registration.into(),

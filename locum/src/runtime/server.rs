@@ -25,6 +25,7 @@ use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{self, Instance, open_search_index};
 use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
+use crate::tls;
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -101,6 +102,7 @@ async fn run_until_shutdown(
     }
     let schedule = BackupSchedule::from_settings(settings)?;
     let sockets = sockets::bind(settings)?;
+    let protocols = tls::public_protocols(settings, &sockets.listening)?;
     sockets.listening.write(&settings.core.data_dir)?;
     let BoundSockets { public, sandbox, control, local, cluster, listening, token } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
@@ -119,7 +121,7 @@ async fn run_until_shutdown(
         let control = control.map(|listener| services.serve_control(listener, &shutdown));
         let sandbox = sandbox.map(|listener| services.serve_sandbox(listener, &shutdown));
         tokio::join!(
-            services.serve_public(public, &shutdown),
+            services.serve_public(public, protocols.listener, &shutdown),
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
             OptionFuture::from(cluster),

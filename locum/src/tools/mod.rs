@@ -1,5 +1,6 @@
 //! Commands that do not need an open data directory.
 
+mod ca_command;
 mod config_command;
 mod doctor;
 mod env;
@@ -15,6 +16,7 @@ mod routes;
 mod version;
 mod webhook_listener;
 
+pub(crate) use ca_command::run_ca_command;
 pub(crate) use config_command::run_config_command;
 pub(crate) use doctor::run_doctor;
 pub(crate) use env::print_env;

@@ -1,5 +1,7 @@
 //! One request, and its answer.
 
+use std::io::{Read, Write};
+
 use base::Secret;
 use base::oauth1::{OAuth1Request, OAuth1Signer, RequestOrigin};
 use base64::Engine as _;
@@ -7,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 use ureq::http::{self, HeaderMap, HeaderValue};
 
-use super::{response_log, unique_number};
+use super::{exchange_to_close, response_log, unique_number};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -166,6 +168,28 @@ pub(crate) struct TestResponse {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
+}
+
+impl TestRequest {
+    /// Over a connection of its own.
+    pub(super) fn send_raw(self, host: &str, stream: &mut (impl Read + Write)) -> TestResponse {
+        let Self { method, target, headers, body } = self;
+        let mut bytes = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n").into_bytes();
+        for (name, value) in &headers {
+            bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        }
+        bytes.extend(format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes());
+        bytes.extend(body);
+        let text = exchange_to_close(stream, bytes);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{method} {target}: {text:?}"));
+        let fields = head.lines().skip(1).filter_map(|line| line.split_once(": "));
+        TestResponse {
+            request_line: format!("{method} {target}"),
+            status: head[9..12].parse().unwrap(),
+            headers: fields.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect(),
+            body: body.as_bytes().to_vec(),
+        }
+    }
 }
 
 impl TestResponse {

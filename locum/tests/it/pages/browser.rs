@@ -10,11 +10,22 @@ use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, uniq
 pub(crate) struct Browser<'s> {
     pub(crate) server: &'s TestServer,
     pub(crate) cookies: BTreeMap<String, String>,
+    /// Visited over TLS instead of the server's own address.
+    emulated_host: Option<&'static str>,
 }
 
 impl<'s> Browser<'s> {
     pub(crate) const fn new(server: &'s TestServer) -> Self {
-        Self { server, cookies: BTreeMap::new() }
+        Self { server, cookies: BTreeMap::new(), emulated_host: None }
+    }
+
+    pub(crate) fn on_emulated_host(server: &'s TestServer, host: &'static str) -> Self {
+        Self { emulated_host: Some(host), ..Self::new(server) }
+    }
+
+    /// The origin of the pages that it visits.
+    pub(crate) fn origin(&self) -> String {
+        self.emulated_host.map_or_else(|| self.server.url.clone(), |host| format!("https://{host}"))
     }
 
     /// A browser in which somebody new is signed in.
@@ -41,7 +52,11 @@ impl<'s> Browser<'s> {
     pub(crate) fn try_send(&mut self, request: TestRequest) -> Option<TestResponse> {
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-        let response = self.server.try_send(request.header("cookie", cookies.join("; ")))?;
+        let request = request.header("cookie", cookies.join("; "));
+        let response = match self.emulated_host {
+            Some(host) => self.server.send_over_tls(host, request),
+            None => self.server.try_send(request)?,
+        };
         for line in response.headers.get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
             let (name, value) = pair.split_once('=').unwrap();
@@ -64,7 +79,7 @@ impl<'s> Browser<'s> {
         for (name, value) in fields {
             all.insert((*name).to_owned(), (*value).to_owned());
         }
-        let origin = self.server.url.clone();
+        let origin = self.origin();
         self.send(posted(action, &all).header("origin", origin))
     }
 

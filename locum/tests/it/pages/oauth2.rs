@@ -49,11 +49,10 @@ fn token(server: &TestServer, app: &Value, pairs: &[(&str, &str)]) -> TestRespon
     })
 }
 
-fn whole_flow(kind: &str) {
-    let server = shared_server();
+fn whole_flow(kind: &str, mut browser: Browser<'_>) {
+    let server = browser.server;
     let app = app(server, &["--callback", CALLBACK, "--kind", kind]);
     let name = someone(server);
-    let mut browser = Browser::new(server);
     let requested = address(&app, &[]);
     let page = browser.get(requested.replace("/i/oauth2", "/2/oauth2"));
     assert_eq!(page.status, 200, "{}", page.text());
@@ -69,7 +68,7 @@ fn whole_flow(kind: &str) {
     let to = response.header("location");
     assert!(to.starts_with(&format!("{CALLBACK}?")), "{to}");
     assert_eq!(param(to, "state").as_deref(), Some("a state & more"));
-    assert_eq!(param(to, "iss").as_deref(), Some(server.url.as_str()));
+    assert_eq!(param(to, "iss").as_deref(), Some(browser.origin().as_str()));
     let code = param(to, "code").unwrap();
     let exchange = [
         ("grant_type", "authorization_code"),
@@ -91,12 +90,19 @@ fn whole_flow(kind: &str) {
 
 #[test]
 fn confidential_client_is_authorized() {
-    whole_flow("web");
+    whole_flow("web", Browser::new(shared_server()));
+}
+
+#[test]
+fn client_with_the_public_addresses_is_authorized() {
+    for host in ["x.com", "twitter.com", "api.x.com"] {
+        whole_flow("web", Browser::on_emulated_host(shared_server(), host));
+    }
 }
 
 #[test]
 fn public_client_is_authorized() {
-    whole_flow("native");
+    whole_flow("native", Browser::new(shared_server()));
 }
 
 #[test]
