@@ -37,7 +37,7 @@ impl ControlEndpoint {
         Ok(Self::Address { authority: authority.trim_end_matches('/').to_owned(), token: common.token_file.clone() })
     }
 
-    pub(super) fn is_reachable(&self) -> bool {
+    pub(crate) fn is_reachable(&self) -> bool {
         match self {
             Self::Socket { path, .. } => Probe::connect(crate::runtime::shorten_socket_path(path)).is_ok(),
             Self::Address { .. } => true,

@@ -68,6 +68,15 @@ config_keys! {
         /// How long shutdown waits for requests in progress.
         shutdown_grace: TimeSpan = Literal("20s");
     }
+    tls: TlsSection {
+        /// The certificate chain (PEM) with which the public listener of `serve` accepts TLS instead of plain HTTP. A
+        /// changed file is used within seconds, or on SIGHUP.
+        cert: Option<PathBuf> = Unset;
+        /// The private key (PEM) of `tls.cert`.
+        key: Option<PathBuf> = Unset;
+        /// An address that redirects plain HTTP to the base URL.
+        redirect_addr: Option<SocketAddr> = Unset;
+    }
     emulate: EmulateSection {
         /// Hosts that the development server answers for, over TLS with its own certificate authority and as a proxy
         /// (`CONNECT`).

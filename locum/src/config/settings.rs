@@ -1,7 +1,7 @@
 //! The configuration of a server, with the values that follow from several keys.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::Secret;
 use deliver::webhooks::WebhookSettings;
@@ -11,7 +11,7 @@ use web::limits::RateLimitMode;
 use super::key::RunMode;
 use super::keys::{
     AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, EmulateSection, KEYS,
-    LimitsSection, ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection,
+    LimitsSection, ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection, TlsSection,
 };
 use super::text::from_text;
 use super::types::{CountedVideos, HostName};
@@ -27,6 +27,7 @@ pub(crate) struct ServerSettings {
     pub(crate) mode: RunMode,
     pub(crate) core: CoreSection,
     pub(crate) listen: ListenSection,
+    pub(crate) tls: TlsSection,
     pub(crate) emulate: EmulateSection,
     pub(crate) db: DbSection,
     pub(crate) cluster: ClusterSection,
@@ -66,6 +67,7 @@ impl ServerSettings {
     pub(crate) fn from_values(values: &ConfigValues) -> Result<Self, CommandError> {
         let config = values.to_config()?;
         check_addresses(&config, values.mode)?;
+        check_tls(&config, values.mode)?;
         check_emulated_hosts(&config.emulate)?;
         check_cluster(&config, values.mode)?;
         let media_bucket = media_bucket(&config.media)?;
@@ -88,6 +90,7 @@ impl ServerSettings {
             dangers: enabled_dangers(values),
             core: config.core,
             listen: config.listen,
+            tls: config.tls,
             emulate: config.emulate,
             db: config.db,
             cluster: config.cluster,
@@ -152,6 +155,11 @@ impl ServerSettings {
         }
     }
 
+    /// Certificate and key of the public listener.
+    pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
+        self.tls.cert.as_deref().zip(self.tls.key.as_deref())
+    }
+
     /// None in production.
     pub(crate) fn emulated_hosts(&self) -> Vec<String> {
         host_names(&self.emulate.hosts)
@@ -196,6 +204,24 @@ fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {
         )));
     }
     Ok(())
+}
+
+fn check_tls(config: &Config, mode: RunMode) -> Result<(), CommandError> {
+    let section = &config.tls;
+    let has_files = section.cert.is_some() || section.key.is_some();
+    let has_base = config.core.base_url.as_ref().is_some_and(|url| url.0.starts_with("https://"));
+    let problem = if mode == RunMode::Dev && (has_files || section.redirect_addr.is_some()) {
+        "tls.cert, tls.key, tls.redirect_addr: a development server issues its own certificates"
+    } else if section.cert.is_some() != section.key.is_some() {
+        "tls.cert and tls.key are needed together"
+    } else if section.redirect_addr.is_some() && !has_files {
+        "tls.redirect_addr: without tls.cert there is nothing to redirect to"
+    } else if has_files && !has_base {
+        "tls.cert: core.base_url must begin with https://"
+    } else {
+        return Ok(());
+    };
+    Err(CommandError::Usage(problem.to_owned()))
 }
 
 /// Each emulated host may get a certificate.

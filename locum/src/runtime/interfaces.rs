@@ -24,6 +24,7 @@ use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
 use crate::instance::{self, Instance};
+use crate::tls::RedirectServer;
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -162,6 +163,18 @@ impl ServerInterfaces {
     ) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve_protocols(listener, limits, protocols, self.server.clone(), shutdown.clone()))
+    }
+
+    /// Redirects to the base URL.
+    pub(super) fn serve_redirect(
+        &self,
+        listener: Listener,
+        listening: &ListeningAddresses,
+        shutdown: &Shutdown,
+    ) -> ServeFuture {
+        self.register_listener_stats("redirect", listener.stats());
+        let server = RedirectServer { base_url: listening.base_url.clone() };
+        Box::pin(edge::serve(listener, self.limits.clone(), server, shutdown.clone()))
     }
 
     pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {

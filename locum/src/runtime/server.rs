@@ -25,7 +25,7 @@ use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{self, Instance, open_search_index};
 use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
-use crate::tls;
+use crate::tls::{self, CertificateFiles};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -104,7 +104,7 @@ async fn run_until_shutdown(
     let sockets = sockets::bind(settings)?;
     let protocols = tls::public_protocols(settings, &sockets.listening)?;
     sockets.listening.write(&settings.core.data_dir)?;
-    let BoundSockets { public, sandbox, control, local, cluster, listening, token } = sockets;
+    let BoundSockets { public, redirect, sandbox, control, local, cluster, listening, token } = sockets;
     let ready = ServerAddresses::from_listening(&listening);
     let shutdown = Shutdown::new();
     let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
@@ -112,6 +112,9 @@ async fn run_until_shutdown(
     let services =
         ServerInterfaces::open(instance, &listening, token, &keys.requests, files, webhook_admin, &shutdown)?;
     let mut tasks = start_tasks(instance, &services, sender, bucket_files, schedule, &shutdown)?;
+    if let Some(certificates) = &protocols.certificates {
+        tasks.start_endless("certificates", certificates, CertificateFiles::reload_changes);
+    }
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {
         services.register_listener_stats("ads_sandbox", sandbox.stats());
@@ -120,8 +123,10 @@ async fn run_until_shutdown(
     let serving = async {
         let control = control.map(|listener| services.serve_control(listener, &shutdown));
         let sandbox = sandbox.map(|listener| services.serve_sandbox(listener, &shutdown));
+        let redirect = redirect.map(|listener| services.serve_redirect(listener, &listening, &shutdown));
         tokio::join!(
             services.serve_public(public, protocols.listener, &shutdown),
+            OptionFuture::from(redirect),
             OptionFuture::from(sandbox),
             OptionFuture::from(control),
             OptionFuture::from(cluster),

@@ -21,6 +21,9 @@ pub(crate) struct ListeningAddresses {
     pub(crate) pid: u32,
     pub(crate) addr: SocketAddr,
     pub(crate) control: Option<SocketAddr>,
+    /// Where plain HTTP is redirected.
+    #[serde(default)]
+    pub(crate) redirect: Option<SocketAddr>,
     pub(crate) base_url: String,
     #[serde(default)]
     pub(crate) ads_sandbox: Option<String>,
@@ -49,6 +52,7 @@ impl ListeningAddresses {
 
 pub(super) struct BoundSockets {
     pub(super) public: Listener,
+    pub(super) redirect: Option<Listener>,
     pub(super) sandbox: Option<Listener>,
     pub(super) control: Option<Listener>,
     pub(super) local: Listener,
@@ -70,6 +74,7 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
     let addr = public.local_addr().unwrap_or(settings.listen.addr);
     let sandbox = settings.listen.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
     let sandbox = sandbox.transpose()?;
+    let redirect = settings.tls.redirect_addr.map(bind_redirect).transpose()?;
     let control = settings.listen.control_addr.map(|addr| bind_control(settings, addr));
     let control = control.transpose()?;
     let cluster = settings.cluster.listen.map(|addr| bind_cluster(settings, addr)).transpose()?;
@@ -82,10 +87,11 @@ pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandErr
         pid: std::process::id(),
         addr,
         control: control.as_ref().and_then(Listener::local_addr),
+        redirect: redirect.as_ref().and_then(Listener::local_addr),
         base_url: settings.public_url(addr),
         ads_sandbox: sandbox.as_ref().and_then(Listener::local_addr).map(local_url),
     };
-    Ok(BoundSockets { public, sandbox, control, local, cluster, listening, token })
+    Ok(BoundSockets { public, redirect, sandbox, control, local, cluster, listening, token })
 }
 
 /// A development server ignores sockets of the service manager, because `core.expose` says nothing about them.
@@ -112,6 +118,10 @@ fn inherited_listener() -> Result<Option<Listener>, CommandError> {
         return Ok(None);
     };
     Listener::from_std(socket).map(Some).map_err(failed)
+}
+
+fn bind_redirect(addr: SocketAddr) -> Result<Listener, CommandError> {
+    edge::bind(addr).map_err(|error| CommandError::Failed(format!("tls.redirect_addr {addr}: {error}")))
 }
 
 fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {

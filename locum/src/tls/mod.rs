@@ -1,8 +1,10 @@
 //! TLS of the public listener, and the hosts that a development server answers for.
 
 mod certificate_facts;
+mod certificate_files;
 mod emulated_hosts;
 mod local_authority;
+mod redirect;
 
 use std::sync::Arc;
 
@@ -16,8 +18,10 @@ use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::runtime::ListeningAddresses;
 pub(crate) use certificate_facts::CertificateFacts;
+pub(crate) use certificate_files::{CertificateFiles, load_certificate};
 use emulated_hosts::EmulatedHosts;
 pub(crate) use local_authority::{AuthorityFiles, LocalAuthority};
+pub(crate) use redirect::RedirectServer;
 
 /// TLS 1.2 sessions that can be resumed by their id; others are resumed by tickets, which the server does not store.
 const MAX_STORED_SESSIONS: usize = 1024;
@@ -26,6 +30,8 @@ const MAX_STORED_SESSIONS: usize = 1024;
 #[derive(Default)]
 pub(crate) struct PublicProtocols {
     pub(crate) listener: ListenerProtocols,
+    /// To be reloaded when they change.
+    pub(crate) certificates: Option<CertificateFiles>,
 }
 
 /// Must be called inside a Tokio runtime.
@@ -33,6 +39,12 @@ pub(crate) fn public_protocols(
     settings: &ServerSettings,
     listening: &ListeningAddresses,
 ) -> Result<PublicProtocols, CommandError> {
+    if let Some((certificate, key)) = settings.certificate_files() {
+        let files = CertificateFiles::open(certificate, key)?;
+        let tls: Arc<dyn TlsConfigSource> = Arc::new(files.clone());
+        let listener = ListenerProtocols { tls: Some(tls), proxy: None, requires_tls: true };
+        return Ok(PublicProtocols { listener, certificates: Some(files) });
+    }
     if settings.mode == RunMode::Serve {
         return Ok(PublicProtocols::default());
     }
@@ -40,7 +52,7 @@ pub(crate) fn public_protocols(
     let hosts = Arc::new(EmulatedHosts::new(authority, settings, listening)?);
     let tls: Arc<dyn TlsConfigSource> = Arc::<EmulatedHosts>::clone(&hosts);
     let listener = ListenerProtocols { tls: Some(tls), proxy: Some(hosts), requires_tls: false };
-    Ok(PublicProtocols { listener })
+    Ok(PublicProtocols { listener, certificates: None })
 }
 
 fn server_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, Fault> {

@@ -10,6 +10,7 @@ use base::{Fault, Rng, clock};
 use serde_json::{Value, json};
 use store::Store;
 
+use super::certificate_check::check_certificate;
 use super::proxy_check::check_proxies;
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
@@ -34,7 +35,7 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let checks: [(&str, DoctorCheck); 12] = [
+    let checks: [(&str, DoctorCheck); 13] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
@@ -42,6 +43,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("migrations", check_migrations),
         ("port", check_port),
         ("proxies", check_proxies),
+        ("certificate", check_certificate),
         ("clock", check_clock),
         ("mail", check_mail),
         ("media", check_media),

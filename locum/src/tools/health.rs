@@ -6,7 +6,6 @@ use crate::arguments::{GlobalArgs, HealthArgs};
 use crate::command::{ControlEndpoint, get};
 use crate::command_error::CommandError;
 use crate::output::OutputOptions;
-use crate::runtime::ListeningAddresses;
 
 pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: OutputOptions) -> Result<(), CommandError> {
     let path = if args.ready { "/readyz" } else { "/livez" };
@@ -26,15 +25,14 @@ pub(crate) fn check_health(common: &GlobalArgs, args: HealthArgs, output: Output
     Ok(())
 }
 
+/// The control socket: the public port may accept TLS only.
 fn find_endpoint(common: &GlobalArgs) -> Result<ControlEndpoint, CommandError> {
     let folder = common.load_settings()?.core.data_dir;
-    let listening = ListeningAddresses::read(&folder)
-        .ok_or_else(|| CommandError::Unreachable(format!("no server is running on {}", folder.display())))?;
-    let mut addr = listening.addr;
-    if addr.ip().is_unspecified() {
-        addr.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    let endpoint = ControlEndpoint::data_folder_socket(&folder);
+    if !endpoint.is_reachable() {
+        return Err(CommandError::Unreachable(format!("no server is running on {}", folder.display())));
     }
-    Ok(address_endpoint(&addr.to_string()))
+    Ok(endpoint)
 }
 
 fn address_endpoint(authority: &str) -> ControlEndpoint {

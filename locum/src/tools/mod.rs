@@ -1,6 +1,7 @@
 //! Commands that do not need an open data directory.
 
 mod ca_command;
+mod certificate_check;
 mod config_command;
 mod doctor;
 mod env;

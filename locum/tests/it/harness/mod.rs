@@ -25,7 +25,7 @@ pub(crate) use request::{OAuth1Credentials, TestRequest, TestResponse, percent_e
 pub(crate) use server::{TestServer, keep_for_test, shared_server};
 pub(crate) use stream_client::StreamClient;
 pub(crate) use tcp_proxy::TcpProxy;
-pub(crate) use tls_client::{exchange_to_close, start_tls};
+pub(crate) use tls_client::{exchange_to_close, start_tls, trusting_config};
 pub(crate) use user::{TestApp, TestUser};
 pub(crate) use webhook_receiver::{CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256};
 

@@ -265,11 +265,15 @@ impl TestServer {
         self.process = Some(ServerProcess { guard, child });
     }
 
-    /// What the running process says about its listeners; one that was killed left its own word.
     fn listening_address(&self, id: u32, name: &str) -> Option<String> {
+        let message = self.listening_addresses().filter(|message| message["pid"] == id)?;
+        Some(message[name].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What a process says about its listeners; one that was killed left its own word.
+    pub(crate) fn listening_addresses(&self) -> Option<serde_json::Value> {
         let text = std::fs::read_to_string(self.data_dir().join("server.json")).ok()?;
-        let message: serde_json::Value = serde_json::from_str(&text).ok()?;
-        (message["pid"] == id).then(|| message[name].as_str().unwrap_or_default().to_owned())
+        serde_json::from_str(&text).ok()
     }
 
     /// The number of the process.
@@ -314,6 +318,11 @@ impl TestServer {
     /// Adds an argument to the next starts.
     pub(crate) fn add_argument(&mut self, argument: &str) {
         self.args.push(argument.to_owned());
+    }
+
+    /// Adds an argument to the next commands and starts of a real network.
+    pub(crate) fn add_network_argument(&mut self, argument: &str) {
+        self.network.as_mut().expect("this is a real network").push(argument.to_owned());
     }
 
     /// Whether the process has not ended.
