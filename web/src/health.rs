@@ -1,6 +1,6 @@
 //! Liveness and readiness checks.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base::Error;
@@ -18,17 +18,26 @@ const MIN_AVAILABLE_SPACE: u64 = 4 << 20;
 /// A store that does not answer a small read within this time is not ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Why the public address cannot be used at the moment; `None` if it can.
+pub type AddressCheck = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
 #[derive(Clone)]
 pub struct HealthChecks {
     store: Arc<Store>,
     drain: Shutdown,
     roles: NodeRoles,
     search: Option<SearchBackend>,
+    address: Arc<OnceLock<AddressCheck>>,
 }
 
 impl HealthChecks {
-    pub const fn new(store: Arc<Store>, drain: Shutdown, roles: NodeRoles, search: Option<SearchBackend>) -> Self {
-        Self { store, drain, roles, search }
+    pub fn new(store: Arc<Store>, drain: Shutdown, roles: NodeRoles, search: Option<SearchBackend>) -> Self {
+        Self { store, drain, roles, search, address: Arc::default() }
+    }
+
+    /// Adds a condition of readiness. Later ones are ignored.
+    pub fn set_address_check(&self, check: AddressCheck) {
+        let _first = self.address.set(check);
     }
 
     pub fn match_route(path: &str) -> Option<&'static str> {
@@ -65,6 +74,9 @@ impl HealthChecks {
         }
         if self.store.available_space().is_ok_and(|bytes| bytes < MIN_AVAILABLE_SPACE) {
             return HttpReply::bytes(503, TEXT_UTF8, "the disk is full\n");
+        }
+        if let Some(problem) = self.address.get().and_then(|check| check()) {
+            return HttpReply::bytes(503, TEXT_UTF8, format!("{problem}\n"));
         }
         match roles.into_iter().find_map(|role| self.role_problem(role)) {
             Some(problem) => HttpReply::bytes(503, TEXT_UTF8, problem),

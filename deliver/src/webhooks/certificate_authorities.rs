@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Fault;
-use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, RootCertStore};
 
 /// Additional certificates.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +30,17 @@ impl CertificateAuthorities {
         Ok(Self(found.certs.into()))
     }
 
+    /// For connections to hosts that a trusted authority vouches for.
+    pub fn client_config(&self) -> Result<ClientConfig, Fault> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(Fault::context("setting up TLS"))?;
+        Ok(builder.with_root_certificates(self.root_store()).with_no_client_auth())
+    }
+
     /// The system's certificates and the additional ones.
-    pub(super) fn root_store(&self) -> RootCertStore {
+    fn root_store(&self) -> RootCertStore {
         let mut roots = RootCertStore::empty();
         let found = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(found.certs);

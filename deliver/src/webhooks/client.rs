@@ -95,15 +95,8 @@ impl WebhookClient {
         if let Some(client) = self.0.client.get() {
             return Ok(client.clone());
         }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let roots = self.0.authorities.root_store();
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(Fault::context("setting up TLS"))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
+            .with_tls_config(self.0.authorities.client_config()?)
             .https_or_http()
             .enable_http1()
             .wrap_connector(self.0.connector.clone());

@@ -7,8 +7,9 @@ use super::key::KeyDefault::{Absent, Literal, Required, Unset};
 use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
-    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, ExchangeRates, HostName, LogFormat, Origin,
-    PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan, VocabularyName, WorldName,
+    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, HostName, HttpsUrl,
+    LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan,
+    VocabularyName, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -74,6 +75,15 @@ config_keys! {
         cert: Option<PathBuf> = Unset;
         /// The private key (PEM) of `tls.cert`.
         key: Option<PathBuf> = Unset;
+        /// Obtains and renews the certificate for the host of `core.base_url` from an ACME server, whose terms of service
+        /// this accepts, instead of reading `tls.cert`.
+        acme: bool = Absent("false"), Literal("false");
+        /// The email address that a new ACME account names.
+        acme_email: Option<EmailAddress> = Unset;
+        /// The directory of the ACME server.
+        acme_directory: HttpsUrl = Literal("https://acme-v02.api.letsencrypt.org/directory");
+        /// Additional trusted certificate authorities (PEM) for the ACME server.
+        acme_authorities: Option<PathBuf> = Unset;
         /// An address that redirects plain HTTP to the base URL.
         redirect_addr: Option<SocketAddr> = Unset;
     }

@@ -2,6 +2,7 @@
 //!
 //! Precedence: flags, environment, configuration file, default.
 
+mod acme;
 mod config_file;
 mod display;
 mod environment;
@@ -15,6 +16,7 @@ mod types;
 mod values;
 mod webhooks;
 
+pub(crate) use acme::AcmeSettings;
 pub(crate) use display::config_rows;
 pub(crate) use key::{ConfigKey, KeyDefault, RunMode};
 pub(crate) use keys::KEYS;

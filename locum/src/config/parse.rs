@@ -70,6 +70,23 @@ pub(super) fn is_origin(text: &str) -> bool {
     })
 }
 
+/// Without a user, password or query.
+pub(super) fn is_https_url(text: &str) -> bool {
+    let (origin, rest) = text.split_at_checked(8).unwrap_or_default();
+    let authority = rest.split('/').next().unwrap_or_default();
+    origin == "https://"
+        && is_origin(&format!("{origin}{authority}"))
+        && !text.contains(['?', '#'])
+        && text.parse::<http::Uri>().is_ok()
+}
+
+/// ASCII without spaces, which needs no quotes in a `mailto:` URL.
+pub(super) fn is_email_address(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte);
+    text.split_once('@')
+        .is_some_and(|(name, host)| !name.is_empty() && name.bytes().all(is_plain) && is_host_name(host))
+}
+
 /// At most 253 letters, digits and hyphens in labels of at most 63, separated by dots; no port.
 pub(super) fn is_host_name(text: &str) -> bool {
     let is_label = |label: &str| {
@@ -81,7 +98,7 @@ pub(super) fn is_host_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_byte_size, parse_duration, parse_rate_limits};
+    use super::{is_email_address, is_https_url, parse_byte_size, parse_duration, parse_rate_limits};
     use crate::config::text::from_text;
     use crate::config::types::{AddressBlocks, DatabaseUrl, ExchangeRates, Origin, RedisUrl, TimeSpan};
     use serde::de::DeserializeOwned;
@@ -131,5 +148,25 @@ mod tests {
         assert!(!is_valid::<Option<PathBuf>>("") && !is_valid::<ExchangeRates>("") && is_valid::<bool>("yes"));
         assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitMode::Scale(10)));
         assert_eq!(parse_rate_limits("scale=0"), None);
+    }
+
+    #[test]
+    fn urls_are_https_and_have_a_host() {
+        for text in ["https://a.example/directory", "https://a.example", "https://127.0.0.1:14000/dir"] {
+            assert!(is_https_url(text), "{text}");
+        }
+        for text in
+            ["", "https://", "https:///a", "http://a.example/", "https://a@b.example/", "https://a.example/?b", "ü"]
+        {
+            assert!(!is_https_url(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn email_addresses_need_no_quotes() {
+        assert!(is_email_address("ada.lovelace+acme@mail.example"));
+        for text in ["", "ada", "@a.example", "ada@", "a b@c.example", "a@b@c.example", "a?b@c.example"] {
+            assert!(!is_email_address(text), "{text}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use deliver::webhooks::WebhookSettings;
 use store::{DatabaseLocation, NodeRole, NodeRoles};
 use web::limits::RateLimitMode;
 
+use super::acme::{AcmeSettings, acme_settings};
 use super::key::RunMode;
 use super::keys::{
     AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, EmulateSection, KEYS,
@@ -28,6 +29,8 @@ pub(crate) struct ServerSettings {
     pub(crate) core: CoreSection,
     pub(crate) listen: ListenSection,
     pub(crate) tls: TlsSection,
+    /// If the certificate comes from an ACME server.
+    pub(crate) acme: Option<AcmeSettings>,
     pub(crate) emulate: EmulateSection,
     pub(crate) db: DbSection,
     pub(crate) cluster: ClusterSection,
@@ -88,9 +91,10 @@ impl ServerSettings {
             webhook_retention_ms: config.webhooks.retention.as_ms(),
             webhooks: webhook_settings(config.webhooks)?,
             dangers: enabled_dangers(values),
-            core: config.core,
             listen: config.listen,
+            acme: acme_settings(&config.tls, config.core.base_url.as_ref())?,
             tls: config.tls,
+            core: config.core,
             emulate: config.emulate,
             db: config.db,
             cluster: config.cluster,
@@ -209,15 +213,18 @@ fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {
 fn check_tls(config: &Config, mode: RunMode) -> Result<(), CommandError> {
     let section = &config.tls;
     let has_files = section.cert.is_some() || section.key.is_some();
+    let is_on = has_files || section.acme;
     let has_base = config.core.base_url.as_ref().is_some_and(|url| url.0.starts_with("https://"));
-    let problem = if mode == RunMode::Dev && (has_files || section.redirect_addr.is_some()) {
+    let problem = if mode == RunMode::Dev && (is_on || section.redirect_addr.is_some()) {
         "tls.cert, tls.key, tls.redirect_addr: a development server issues its own certificates"
+    } else if section.acme && has_files {
+        "tls.acme obtains the certificate: tls.cert and tls.key must not be set"
     } else if section.cert.is_some() != section.key.is_some() {
         "tls.cert and tls.key are needed together"
-    } else if section.redirect_addr.is_some() && !has_files {
-        "tls.redirect_addr: without tls.cert there is nothing to redirect to"
-    } else if has_files && !has_base {
-        "tls.cert: core.base_url must begin with https://"
+    } else if section.redirect_addr.is_some() && !is_on {
+        "tls.redirect_addr: without tls.cert or tls.acme there is nothing to redirect to"
+    } else if is_on && !has_base {
+        "tls.cert, tls.acme: core.base_url must begin with https://"
     } else {
         return Ok(());
     };

@@ -15,7 +15,8 @@ use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
 use super::parse::{
-    is_database_url, is_host_name, is_origin, is_redis_url, parse_byte_size, parse_duration, parse_rate_limits,
+    is_database_url, is_email_address, is_host_name, is_https_url, is_origin, is_redis_url, parse_byte_size,
+    parse_duration, parse_rate_limits,
 };
 use super::text::from_text;
 
@@ -80,6 +81,8 @@ name_types! {
     RateLimits = "`table`, `off` or `scale=N`",
     ExchangeRates = "list of `EUR=1080000`",
     HostName = "host name"; "list of host names",
+    HttpsUrl = "`https://host[:port]/path`",
+    EmailAddress = "`name@host`",
     WorldName = "`demo`, `ads`, `empty`",
 }
 
@@ -106,6 +109,8 @@ parsed_types! {
     RedisUrl(Secret) = |text: String| is_redis_url(&text).then(|| Secret::new(text));
     Origin(String) = |text: String| is_origin(&text).then_some(text);
     HostName(String) = |text: String| is_host_name(&text).then(|| text.to_ascii_lowercase());
+    HttpsUrl(String) = |text: String| is_https_url(&text).then_some(text);
+    EmailAddress(String) = |text: String| is_email_address(&text).then_some(text);
     WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
     ByteSize(usize) = |text: String| parse_byte_size(&text);

@@ -24,7 +24,7 @@ use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
 use crate::instance::{self, Instance};
-use crate::tls::RedirectServer;
+use crate::tls::{AcmeCertificates, RedirectServer};
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -99,6 +99,12 @@ impl ServerInterfaces {
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
         self.metrics.add_listener(name, stats);
+    }
+
+    /// The server is not ready while it has no valid certificate.
+    pub(super) fn wait_for_certificate(&self, acme: &AcmeCertificates) {
+        let acme = acme.clone();
+        self.server.health().set_address_check(Arc::new(move || acme.problem()));
     }
 
     pub(super) fn start_background_tasks(&self, tasks: &mut Supervisor, instance: &Instance) {

@@ -25,7 +25,7 @@ use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::{self, Instance, open_search_index};
 use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
-use crate::tls::{self, CertificateFiles};
+use crate::tls::{self, AcmeCertificates, CertificateFiles};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -114,6 +114,10 @@ async fn run_until_shutdown(
     let mut tasks = start_tasks(instance, &services, sender, bucket_files, schedule, &shutdown)?;
     if let Some(certificates) = &protocols.certificates {
         tasks.start_endless("certificates", certificates, CertificateFiles::reload_changes);
+    }
+    if let Some(acme) = &protocols.acme {
+        services.wait_for_certificate(acme);
+        tasks.start_endless("acme", acme, AcmeCertificates::renew);
     }
     services.register_listener_stats("public", public.stats());
     if let Some(sandbox) = &sandbox {

@@ -1,5 +1,6 @@
 //! TLS of the public listener, and the hosts that a development server answers for.
 
+mod acme;
 mod certificate_facts;
 mod certificate_files;
 mod emulated_hosts;
@@ -17,6 +18,7 @@ use rustls::server::{ResolvesServerCert, ServerSessionMemoryCache};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::runtime::ListeningAddresses;
+pub(crate) use acme::{AcmeCertificates, AcmeFiles, CertificateValidity};
 pub(crate) use certificate_facts::CertificateFacts;
 pub(crate) use certificate_files::{CertificateFiles, load_certificate};
 use emulated_hosts::EmulatedHosts;
@@ -32,6 +34,8 @@ pub(crate) struct PublicProtocols {
     pub(crate) listener: ListenerProtocols,
     /// To be reloaded when they change.
     pub(crate) certificates: Option<CertificateFiles>,
+    /// To be renewed.
+    pub(crate) acme: Option<AcmeCertificates>,
 }
 
 /// Must be called inside a Tokio runtime.
@@ -43,7 +47,13 @@ pub(crate) fn public_protocols(
         let files = CertificateFiles::open(certificate, key)?;
         let tls: Arc<dyn TlsConfigSource> = Arc::new(files.clone());
         let listener = ListenerProtocols { tls: Some(tls), proxy: None, requires_tls: true };
-        return Ok(PublicProtocols { listener, certificates: Some(files) });
+        return Ok(PublicProtocols { listener, certificates: Some(files), acme: None });
+    }
+    if let Some(acme) = &settings.acme {
+        let acme = AcmeCertificates::open(acme, &settings.core.data_dir)?;
+        let tls: Arc<dyn TlsConfigSource> = Arc::new(acme.clone());
+        let listener = ListenerProtocols { tls: Some(tls), proxy: None, requires_tls: true };
+        return Ok(PublicProtocols { listener, certificates: None, acme: Some(acme) });
     }
     if settings.mode == RunMode::Serve {
         return Ok(PublicProtocols::default());
@@ -52,7 +62,7 @@ pub(crate) fn public_protocols(
     let hosts = Arc::new(EmulatedHosts::new(authority, settings, listening)?);
     let tls: Arc<dyn TlsConfigSource> = Arc::<EmulatedHosts>::clone(&hosts);
     let listener = ListenerProtocols { tls: Some(tls), proxy: Some(hosts), requires_tls: false };
-    Ok(PublicProtocols { listener, certificates: None })
+    Ok(PublicProtocols { listener, certificates: None, acme: None })
 }
 
 fn server_config(certificates: Arc<dyn ResolvesServerCert>) -> Result<Arc<ServerConfig>, Fault> {

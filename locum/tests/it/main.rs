@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod acme;
 mod activity;
 mod ads;
 mod analytics;

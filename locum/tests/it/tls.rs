@@ -133,12 +133,21 @@ fn tls_settings_that_do_not_fit_are_refused() {
         ("serve", &[https, &certificate][..], "tls.cert and tls.key are needed together"),
         ("serve", &[https, "tls.redirect_addr=127.0.0.1:0"], "nothing to redirect to"),
         ("serve", &["core.base_url=http://localhost", &certificate, &key], "must begin with https://"),
+        ("serve", &["core.base_url=http://localhost", "tls.acme=true"], "must begin with https://"),
+        ("serve", &[https, "tls.acme=true", &certificate, &key], "tls.cert and tls.key must not be set"),
+        ("serve", &["core.base_url=https://192.0.2.1", "tls.acme=true"], "core.base_url must be a DNS name"),
+        ("serve", &["core.base_url=https://[2001:db8::1]", "tls.acme=true"], "core.base_url must be a DNS name"),
+        ("serve", &[https, "tls.acme=true", "tls.acme_directory=http://localhost/dir"], "tls.acme_directory"),
+        ("serve", &[https, "tls.acme=true", "tls.acme_email=Ada <ada@localhost>"], "tls.acme_email"),
+        ("serve", &[https, "tls.acme=true", "tls.acme_authorities=missing.pem"], "tls.acme_authorities: missing.pem"),
         ("dev", &[&certificate, &key], "a development server issues its own certificates"),
     ] {
         let refused = conf(mode, sets);
         refused.assert_exit_code(2);
         assert!(refused.stderr.contains(words), "{refused:?}");
     }
+    let refused = conf("dev", &["tls.acme=true"]);
+    assert!(refused.code == 4 && refused.stderr.contains("tls.acme is not available in dev"), "{refused:?}");
 }
 
 /// What `locum doctor` says about the certificate.

@@ -1,5 +1,6 @@
 //! What every test stands on: servers, the people on them, and what is asked of them.
 
+mod acme_server;
 mod bucket_server;
 mod database;
 mod mail_server;
@@ -15,6 +16,7 @@ mod tls_client;
 mod user;
 mod webhook_receiver;
 
+pub(crate) use acme_server::AcmeServer;
 pub(crate) use bucket_server::BucketServer;
 pub(crate) use database::{DatabaseEngine, suite_engine};
 pub(crate) use mail_server::MailServer;
