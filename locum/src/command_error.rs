@@ -11,6 +11,8 @@ pub(crate) enum CommandError {
     Usage(String),
     Unreachable(String),
     WrongMode(String),
+    /// The exit code of a shell for a program that it cannot execute.
+    Program(u8, String),
 }
 
 impl CommandError {
@@ -20,12 +22,17 @@ impl CommandError {
             Self::Usage(_) => 2,
             Self::Unreachable(_) => 3,
             Self::WrongMode(_) => 4,
+            Self::Program(code, _) => *code,
         }
     }
 
     pub(crate) fn message(&self) -> &str {
         match self {
-            Self::Failed(text) | Self::Usage(text) | Self::Unreachable(text) | Self::WrongMode(text) => text,
+            Self::Failed(text)
+            | Self::Usage(text)
+            | Self::Unreachable(text)
+            | Self::WrongMode(text)
+            | Self::Program(_, text) => text,
         }
     }
 

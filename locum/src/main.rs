@@ -9,6 +9,7 @@ mod command_error;
 mod config;
 mod dev;
 mod instance;
+mod launcher;
 mod operations;
 mod output;
 mod runtime;
@@ -21,6 +22,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
     // Keys, databases, backups and exports are for their owner only.
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    cli::main()
+    let inherited = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    cli::main(inherited)
 }

@@ -1,10 +1,12 @@
 //! Arguments that more than one module reads. Administration commands declare their own.
 
 mod global_args;
+mod run_args;
 mod server_args;
 mod tool_args;
 
 pub(crate) use global_args::{ConfigFlag, GlobalArgs};
+pub(crate) use run_args::{EnterSandboxArgs, InterceptionMode, RunArgs};
 pub(crate) use server_args::{DevArgs, ListenArgs, ServeArgs};
 pub(crate) use tool_args::{
     CaCommand, ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,

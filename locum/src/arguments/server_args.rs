@@ -73,6 +73,12 @@ pub(crate) struct DevArgs {
     /// Allow listening on non-loopback addresses despite the well-known credentials
     #[arg(long)]
     expose: bool,
+    /// Stop when standard input is closed
+    #[arg(long)]
+    pub(crate) until_eof: bool,
+    /// Remove the data directory at the end if this command created it
+    #[arg(long)]
+    pub(crate) remove_data: bool,
 }
 
 impl DevArgs {

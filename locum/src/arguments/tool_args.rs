@@ -19,6 +19,9 @@ pub(crate) struct EnvArgs {
     /// The output format
     #[arg(long, value_enum, default_value_t = EnvFormat::Sh)]
     pub(crate) shell: EnvFormat,
+    /// Add what leads requests to the public hosts to the running server, as a proxy
+    #[arg(long)]
+    pub(crate) intercept: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

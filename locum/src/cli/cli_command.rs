@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use crate::arguments::{
-    CaCommand, ConfigCommand, DevArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
-    ServeArgs,
+    CaCommand, ConfigCommand, DevArgs, EnterSandboxArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs,
+    RoutesArgs, RunArgs, ServeArgs,
 };
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
@@ -21,6 +21,11 @@ pub(crate) enum CliCommand {
     Serve(ServeArgs),
     /// Print a starting configuration for a production server
     Init(InitArgs),
+    /// Run a program whose requests to the public hosts arrive at a development server
+    Run(RunArgs),
+    /// Enter the sandbox of `locum run`
+    #[command(hide = true)]
+    EnterSandbox(EnterSandboxArgs),
     /// Print the development server's address and credentials as environment variables
     Env(EnvArgs),
     /// Show, find or renew the certificate authority of the development server

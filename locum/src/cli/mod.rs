@@ -6,11 +6,12 @@ mod reference;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use rustix::fs::Mode;
 
 use self::cli_command::{CliCommand, WebhookCliCommand};
 use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
-use crate::{command, dev, runtime, tools};
+use crate::{command, dev, launcher, runtime, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
@@ -22,20 +23,23 @@ pub(crate) struct Cli {
     verb: CliCommand,
 }
 
-pub(crate) fn main() -> ExitCode {
+/// `umask` is the one that this process inherited.
+pub(crate) fn main(umask: Mode) -> ExitCode {
     let Cli { common, verb } = Cli::parse();
-    match run_subcommand(&common, verb) {
+    match run_subcommand(&common, verb, umask) {
         Ok(code) => code,
         Err(exit) => exit.print_error(common.json),
     }
 }
 
-fn run_subcommand(common: &GlobalArgs, verb: CliCommand) -> Result<ExitCode, CommandError> {
+fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<ExitCode, CommandError> {
     let output = common.output_options();
     match verb {
         CliCommand::Dev(args) => dev::run(common, &args)?,
         CliCommand::Serve(args) => runtime::serve(common, &args)?,
         CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
+        CliCommand::Run(args) => return launcher::run_program(common, &args, umask),
+        CliCommand::EnterSandbox(args) => return launcher::enter_sandbox(&args, umask),
         CliCommand::Env(args) => tools::print_env(common, &args)?,
         CliCommand::Ca(verb) => tools::run_ca_command(common, verb, output)?,
         CliCommand::Follow(verb) => command::run_and_print(common, command::AdminCommand::Follow(verb))?,

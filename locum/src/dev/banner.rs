@@ -85,7 +85,7 @@ fn render_credentials(data_dir: &str, env: &EnvFile) -> String {
     };
     format!(
         "  You are   @{}, password {:?}\n  \
-         Clients   eval \"$(locum env)\"\n\n  \
+         Clients   locum run -- python bot.py   or   eval \"$(locum env)\"\n\n  \
          app \"demo\"   API key {}   secret {}   bearer {}\n  \
          user token   OAuth 1.0a {} / {}   OAuth 2.0 {}\n  \
          (all in {data_dir}/dev.env, mode 0600)\n\n  \

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use base::Fault;
 
 use super::demo_world::{CALLBACK, DemoCredentials, DemoUserKeys, PASSWORD};
+use crate::command_error::CommandError;
 use crate::instance::write_private;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,19 @@ impl EnvFile {
             Some((name.to_owned(), value.to_owned()))
         });
         Self(lines.collect())
+    }
+
+    pub(crate) fn load(folder: &Path) -> Result<Self, CommandError> {
+        let path = Self::file_path(folder);
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            CommandError::Failed(format!("{}: {error}; start `locum dev` to create it", path.display()))
+        })?;
+        Ok(Self::parse(&text))
+    }
+
+    /// With the prefix of their names.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        self.0.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())).collect()
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {

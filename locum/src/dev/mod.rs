@@ -7,6 +7,7 @@ mod demo_people;
 mod demo_posts;
 mod demo_world;
 mod env_file;
+mod standard_input;
 mod world_builder;
 
 pub(crate) use env_file::EnvFile;
@@ -50,13 +51,20 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         evaluator: ads_delivery::evaluator::Evaluator::new(None),
     };
     let output = common.output_options();
-    runtime::run_server(instance, args.listen.ready_fd, |ready| {
+    let outcome = runtime::run_server(instance, args.listen.ready_fd, |ready| {
+        if args.until_eof {
+            standard_input::stop_at_end()?;
+        }
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;
         let start = StartReport { started_at: began, is_new, counts };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
-    })
+    });
+    if args.remove_data && is_new {
+        std::fs::remove_dir_all(&settings.core.data_dir).map_err(Fault::context("removing the data directory"))?;
+    }
+    outcome
 }
 
 type PictureFile = (String, &'static [u8]);

@@ -1,6 +1,6 @@
 //! Binding of the listeners, and `server.json`, which tells other processes where they are.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use base::{Fault, Rng};
@@ -32,6 +32,20 @@ pub(crate) struct ListeningAddresses {
 impl ListeningAddresses {
     fn file_path(folder: &Path) -> PathBuf {
         folder.join("server.json")
+    }
+
+    /// Where clients on this machine reach the public listener.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        let mut addr = self.addr;
+        if addr.ip().is_unspecified() {
+            addr.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        addr
+    }
+
+    /// Of the listener that serves nothing but the sandbox of the Ads API.
+    pub(crate) fn ads_sandbox_addr(&self) -> Option<SocketAddr> {
+        self.ads_sandbox.as_ref()?.strip_prefix("http://")?.parse().ok()
     }
 
     /// `None` if no server has run on this directory.

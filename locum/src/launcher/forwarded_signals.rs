@@ -1,0 +1,58 @@
+//! Passes signals on to the program.
+
+use base::Fault;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::signal::unix;
+
+use super::child_process::ChildProcess;
+
+const FORWARDED: [Signal; 7] =
+    [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::WINCH];
+
+pub(super) struct ForwardedSignals(Vec<(Signal, unix::Signal)>);
+
+impl ForwardedSignals {
+    /// Signals that this process ignores, as under `nohup`, stay ignored, and so they are by the program.
+    pub(super) fn install() -> Result<Self, Fault> {
+        let ignored = ignored_signals();
+        let heard = FORWARDED.into_iter().filter(|signal| ignored >> (signal.as_raw() - 1) & 1 == 0);
+        let streams = heard.map(|signal| {
+            let stream = unix::signal(unix::SignalKind::from_raw(signal.as_raw()));
+            Ok((signal, stream.map_err(Fault::context("watching for signals"))?))
+        });
+        streams.collect::<Result<_, Fault>>().map(Self)
+    }
+
+    pub(super) fn forward_to(self, program: &mut ChildProcess) {
+        for (signal, stream) in self.0 {
+            program.tasks.spawn(forward_signal(signal, stream, program.pid));
+        }
+    }
+}
+
+async fn forward_signal(signal: Signal, mut stream: unix::Signal, pid: Pid) {
+    while stream.recv().await.is_some() {
+        if !is_sent_by_terminal(signal) {
+            let _gone = kill_process(pid, signal);
+        }
+    }
+}
+
+/// A terminal sends these to all processes in the foreground, and so to the program as well.
+fn is_sent_by_terminal(signal: Signal) -> bool {
+    [Signal::INT, Signal::QUIT, Signal::WINCH].contains(&signal) && is_in_foreground()
+}
+
+/// See `proc_pid_stat(5)`: after the name come state, parent, process group, session, terminal and its foreground group.
+fn is_in_foreground() -> bool {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ').collect();
+    matches!(fields.get(..), Some([_, _, group, _, _, foreground, ..]) if group == foreground)
+}
+
+/// The bits of `SigIgn` in `proc_pid_status(5)`; none where there is no such file.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0)
+}
