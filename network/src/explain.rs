@@ -52,6 +52,8 @@ pub struct SignedRequestExplanation {
     /// Whether every check passes.
     pub holds: bool,
     pub base_string: String,
+    /// The one that the developer gave, else the one that was signed if a likely mistake explains the signature.
+    pub client_base_string: Option<String>,
     /// The first byte at which the developer's base string differs, if it was given.
     pub differs_at: Option<usize>,
     /// None while key or token are unknown.
@@ -104,13 +106,13 @@ pub fn explain_signature(
     let secret = secrets.as_ref().map_or(&none, |secrets| &secrets.app.api_secret);
     let token = secrets.as_ref().and_then(|secrets| secrets.token.as_ref());
     let explanation = presented.explain(&parts.origin, secret, token, own_base_string);
-    let mut hints = Vec::new();
+    let (mut hints, mut signed_base_string) = (Vec::new(), None);
     if let Some(secrets) = &secrets
         && !explanation.matches
     {
         let text = "The signature is not the one that the server builds.";
         failures.push((SignatureCheck::Signature, text.to_owned()));
-        hints = guess_mistakes(&parts, &presented, secrets);
+        (hints, signed_base_string) = guess_mistakes(&parts, &presented, secrets);
         if own_base_string.is_some() && explanation.first_difference.is_none() {
             hints.push(
                 "The base strings are the same, so the key is another: check the consumer secret \
@@ -131,6 +133,7 @@ pub fn explain_signature(
     Ok(SignedRequestExplanation {
         holds: failures.is_empty(),
         base_string: explanation.base_string,
+        client_base_string: input.base_string.clone().or(signed_base_string),
         differs_at: explanation.first_difference,
         expected: secrets.is_some().then_some(explanation.signature),
         presented: presented.signature().to_owned(),
@@ -217,22 +220,24 @@ fn find_signing_secrets(
     }
 }
 
-/// Mistakes that would make the signature correct.
+/// Mistakes that would make the signature correct, and the base string that was signed if it is another.
 fn guess_mistakes(
     parts: &ParsedSignedRequest<'_>,
     presented: &OAuth1Credentials,
     secrets: &SigningSecrets,
-) -> Vec<String> {
+) -> (Vec<String>, Option<String>) {
     let (request, origin) = (&parts.request, &parts.origin);
     let (secret, token) = (&secrets.app.api_secret, secrets.token.as_ref());
-    let is_signed_as = |request: &OAuth1Request<'_>, origin: &RequestOrigin| {
+    let mut mistakes = Vec::new();
+    let mut guess = |request: &OAuth1Request<'_>, origin: &RequestOrigin, hint: String| {
         let parsed = OAuth1Credentials::from_request(request).ok().flatten();
-        parsed.is_some_and(|parsed| parsed.verify(std::slice::from_ref(origin), secret, token).is_some())
+        let explanation = parsed.map(|parsed| parsed.explain(origin, secret, token, None));
+        let explanation = explanation.filter(|explanation| explanation.matches);
+        mistakes.extend(explanation.map(|explanation| (hint, explanation.base_string)));
     };
-    let mut hints = Vec::new();
     for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
-        if !method.eq_ignore_ascii_case(request.method) && is_signed_as(&OAuth1Request { method, ..*request }, origin) {
-            hints.push(format!("It was signed for {method}."));
+        if !method.eq_ignore_ascii_case(request.method) {
+            guess(&OAuth1Request { method, ..*request }, origin, format!("It was signed for {method}."));
         }
     }
     let other_origin = match origin.as_str().split_once("://") {
@@ -240,15 +245,19 @@ fn guess_mistakes(
         Some((_, host)) => RequestOrigin::parse(&format!("http://{host}")),
         None => None,
     };
-    if let Some(other_origin) = other_origin.filter(|other_origin| is_signed_as(request, other_origin)) {
-        hints.push(format!("It was signed for {}.", other_origin.as_str()));
+    if let Some(other_origin) = other_origin {
+        guess(request, &other_origin, format!("It was signed for {}.", other_origin.as_str()));
     }
-    if !request.query.is_empty() && is_signed_as(&OAuth1Request { query: "", ..*request }, origin) {
-        hints.push("The parameters of the query were left out of the base string.".to_owned());
+    if !request.query.is_empty() {
+        let hint = "The parameters of the query were left out of the base string.";
+        guess(&OAuth1Request { query: "", ..*request }, origin, hint.to_owned());
     }
-    if request.form.is_some() && is_signed_as(&OAuth1Request { form: None, ..*request }, origin) {
-        hints.push("The parameters of the form were left out of the base string.".to_owned());
+    if request.form.is_some() {
+        let hint = "The parameters of the form were left out of the base string.";
+        guess(&OAuth1Request { form: None, ..*request }, origin, hint.to_owned());
     }
+    let base_string = mistakes.first().map(|(_, base_string)| base_string.clone());
+    let mut hints: Vec<String> = mistakes.into_iter().map(|(hint, _)| hint).collect();
     let is_signed_with = |secret: &Secret, token: Option<&Secret>| {
         let origins = std::slice::from_ref(origin);
         presented.verify(origins, secret, token).is_some()
@@ -261,5 +270,5 @@ fn guess_mistakes(
             hints.push("The consumer secret and the token secret are swapped.".to_owned());
         }
     }
-    hints
+    (hints, base_string)
 }

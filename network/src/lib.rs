@@ -47,6 +47,7 @@ pub mod private_profiles;
 pub mod profiles;
 pub mod reads;
 pub mod redelivery;
+pub mod refused_request;
 pub mod registration;
 pub mod replies;
 pub mod reposts;

@@ -70,7 +70,7 @@ pub use search_console::{
     SearchConsolePage,
 };
 pub use sign_in::{CancelForm, SignInPage, SignOutPage, SignUpPage};
-pub use signature::{SignatureExplainerPage, SignatureReport};
+pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
 pub use usage::{AppUsagePage, UsageWindow};
 pub use webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage};

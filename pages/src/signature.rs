@@ -3,6 +3,7 @@
 use crate::page::{HtmlPage, html_page};
 use crate::{FormField, PageFrame, TextDifference};
 use askama::Template;
+use base::Time;
 
 pub struct SignatureReport {
     pub is_valid: bool,
@@ -44,6 +45,36 @@ pub struct SignatureExplainerPage {
     pub base_string: FormField,
     pub report: Option<SignatureReport>,
 }
+
+/// Why the credentials of a request were refused.
+#[derive(Template)]
+#[template(path = "refused_request.html")]
+pub struct RefusedRequestPage {
+    pub frame: PageFrame,
+    pub explainer_path: String,
+    /// Method and URL.
+    pub request_line: String,
+    pub refused_at: Time,
+    /// `None` if it is secret or missing.
+    pub oauth1_header: Option<String>,
+    /// Sentences, the most likely cause first.
+    pub hints: Vec<String>,
+    /// `None` if the request is not signed.
+    pub report: Option<SignatureReport>,
+}
+
+impl RefusedRequestPage {
+    pub const fn heading(&self) -> &'static str {
+        match &self.report {
+            Some(report) if report.is_valid => "The signature is valid",
+            Some(_) => "The signature is not valid",
+            None => "The credentials are not valid",
+        }
+    }
+}
+
+html_page!(RefusedRequestPage, "refused_request", crate::samples::tools::refused_request_states, |_| "Refused request"
+    .to_owned());
 
 html_page!(
     SignatureExplainerPage,

@@ -75,6 +75,8 @@ pub struct AccessLogEntry<'l> {
     pub user: Option<UserId>,
     pub id: &'l RequestId,
     pub fault: bool,
+    /// Where the refusal of the credentials is explained.
+    pub explanation_url: Option<&'l str>,
 }
 
 macro_rules! log_entry {
@@ -91,6 +93,7 @@ macro_rules! log_entry {
             user = log_entry.user.map(UserId::get),
             request_id = log_entry.id.as_str(),
             fault = log_entry.fault,
+            explain = log_entry.explanation_url,
             "request completed"
         );
     }};

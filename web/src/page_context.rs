@@ -12,6 +12,7 @@ use store::Store;
 use tokio::sync::OnceCell;
 
 use crate::ServerConfig;
+use crate::access_log::RequestId;
 
 /// Where people go after signing in, unless another path was requested.
 pub const DEFAULT_PATH: &str = "/settings/account";
@@ -66,6 +67,11 @@ impl PageContext {
             links: SITE_LINKS,
             ..PageFrame::default()
         }
+    }
+
+    /// Where a development server explains why it refused the credentials of a request.
+    pub(crate) fn explanation_url(&self, id: &RequestId) -> String {
+        format!("{}{}/{}", self.config.base_url, SITE_LINKS.signature, id.as_str())
     }
 
     pub fn host(&self) -> &str {

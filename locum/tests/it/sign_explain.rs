@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::harness::{OAuth1Credentials, TestRequest, run_command, shared_server};
+use crate::harness::{OAuth1Credentials, TestRequest, TestResponse, run_command, shared_server};
+use crate::pages::browser::Browser;
 
 fn explain(args: &[&str]) -> Value {
     let all = [&["sign", "explain"], args].concat();
@@ -17,9 +18,10 @@ fn checks(found: &Value) -> Vec<&str> {
 #[test]
 fn oauth1_signature_is_explained() {
     let user = shared_server().new_user("sig");
-    let (url, key) = (format!("{}/2/users/me?a=b", shared_server().url), user.oauth1_credentials());
-    let sign =
-        |key: &OAuth1Credentials<'_>| TestRequest::get("/2/users/me?a=b").oauth1_header(key, &shared_server().url);
+    let (url, key) = (format!("{}/2/users/me?user.fields=name", shared_server().url), user.oauth1_credentials());
+    let sign = |key: &OAuth1Credentials<'_>| {
+        TestRequest::get("/2/users/me?user.fields=name").oauth1_header(key, &shared_server().url)
+    };
     let header = sign(&key);
     let found = explain(&[&url, &header]);
     assert_eq!(found["holds"], true, "{found}");
@@ -62,4 +64,78 @@ fn told_in_words(url: &str, header: &str) {
     assert!(message.stdout.contains("They differ at byte 5"), "{message:?}");
     words(&["nowhere", header]).assert_exit_code(1);
     words(&[url, "Bearer x"]).assert_exit_code(1);
+}
+
+/// The address in `x-locum-explain` of a refused request, below the server's.
+#[track_caller]
+fn explanation_path(response: &TestResponse) -> String {
+    response.assert_status(401);
+    let url = response.header("x-locum-explain");
+    let path = url.strip_prefix(&shared_server().url).unwrap_or_else(|| panic!("{response:?}"));
+    assert!(path.starts_with("/developer/explain/"), "{url}");
+    path.to_owned()
+}
+
+fn open_explanation(response: &TestResponse) -> String {
+    Browser::new(shared_server()).get(explanation_path(response)).assert_page(200)
+}
+
+#[test]
+fn answer_to_a_wrong_signature_links_to_both_base_strings() {
+    let server = shared_server();
+    let user = server.new_user("wrongsig");
+    let key = user.oauth1_credentials();
+    let signed = TestRequest::get("/2/users/me?user.fields=name").oauth1_header(&key, &server.url);
+    let refused = server.send(TestRequest::get("/2/users/me?user.fields=id").header("authorization", &signed));
+    let text = open_explanation(&refused);
+    assert!(text.contains("The signature is not valid") && text.contains("user.fields%3Did"), "{text}");
+    assert!(!text.contains(&user.app.secret) && !text.contains(user.oauth1_token().1), "{text}");
+
+    let post = TestRequest::post("/2/users/me?user.fields=name").header("authorization", &signed);
+    let unsigned_query = TestRequest::get("/2/users/me").oauth1_header(&key, &server.url);
+    let left_out =
+        server.send(TestRequest::get("/2/users/me?user.fields=name").header("authorization", &unsigned_query));
+    let text = open_explanation(&left_out);
+    assert!(text.contains("The parameters of the query were left out of the base string."), "{text}");
+    assert!(text.contains("They differ at character") && text.contains("<dt>Yours</dt>"), "{text}");
+
+    let right = || TestRequest::get("/2/users/me?user.fields=name").header("authorization", &signed);
+    server.send(right()).assert_status(200);
+    let repeated = open_explanation(&server.send(right()));
+    assert!(repeated.contains("An earlier request has used this nonce"), "{repeated}");
+    server.send(post).assert_status(405);
+}
+
+#[test]
+fn answer_to_a_wrong_token_links_to_what_is_wrong_with_it() {
+    let server = shared_server();
+    let user = server.new_user("wrongtoken");
+    let refuse = |authorization: &str| {
+        let request = TestRequest::get("/2/users/me").header("authorization", authorization);
+        open_explanation(&server.send(request))
+    };
+    let told = refuse("Bearer nothing-known");
+    assert!(told.contains("No app and no user has this token") && !told.contains("nothing-known"), "{told}");
+    let told = refuse(&format!("Bearer {}", user.oauth1_token().0));
+    assert!(told.contains("This is an OAuth 1.0a access token"), "{told}");
+    let told = refuse(&format!("Bearer {}", user.app.key));
+    assert!(told.contains("This is the API key of an app"), "{told}");
+    let told = refuse("Basic YTpi");
+    assert!(told.contains("starts with neither Bearer nor OAuth"), "{told}");
+    let told = open_explanation(&server.send(TestRequest::get("/2/users/me")));
+    assert!(told.contains("The request has no credentials"), "{told}");
+}
+
+#[test]
+fn the_newest_refusals_are_explained_and_accepted_requests_have_no_explanation() {
+    let server = shared_server();
+    let refuse = || server.send(TestRequest::get("/2/users/me").header("authorization", "Bearer x"));
+    let first = explanation_path(&refuse());
+    let mut browser = Browser::new(server);
+    browser.get(&first).assert_page(200);
+    for _ in 0..200 {
+        refuse().assert_status(401);
+    }
+    browser.get(&first).assert_page(404);
+    assert_eq!(server.new_user("fine").get("/2/users/me").header("x-locum-explain"), "");
 }

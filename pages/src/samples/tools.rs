@@ -1,7 +1,7 @@
 use super::{HOSTILE, HOSTILE_URL, development_frame, hostile_frame, minutes_ago, sample_time, signed_in_frame};
 use crate::{
     EmailPage, FormField, MailboxItem, MailboxPage, NotificationItem, NotificationsPage, Pager, PostPreviewPage,
-    SignatureExplainerPage, SignatureReport,
+    RefusedRequestPage, SignatureExplainerPage, SignatureReport,
 };
 
 const OURS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2520sea";
@@ -53,6 +53,43 @@ pub(crate) fn signature_states() -> Vec<(&'static str, SignatureExplainerPage)> 
         ("parted", of(development_frame(signed_in_frame()), Some(parted))),
         ("holds", of(development_frame(signed_in_frame()), Some(explained(None, true)))),
         ("hostile", of(hostile_frame(), Some(bad))),
+    ]
+}
+
+pub(crate) fn refused_request_states() -> Vec<(&'static str, RefusedRequestPage)> {
+    let unknown = RefusedRequestPage {
+        frame: development_frame(signed_in_frame()),
+        explainer_path: "/developer/explain".to_owned(),
+        request_line: "GET https://social.example/2/users/me".to_owned(),
+        refused_at: minutes_ago(2),
+        oauth1_header: None,
+        hints: vec![
+            "This is the API key of an app. Its bearer token is another; POST /oauth2/token returns it.".to_owned(),
+        ],
+        report: None,
+    };
+    let signed = |frame, text: &str, valid| RefusedRequestPage {
+        frame,
+        explainer_path: "/developer/explain".to_owned(),
+        request_line: format!("POST https://social.example/2/posts?{text}"),
+        refused_at: minutes_ago(2),
+        oauth1_header: Some(format!("OAuth oauth_consumer_key=\"{text}\", oauth_nonce=\"7d8f3e4a\"")),
+        hints: vec![text.to_owned()],
+        report: Some(SignatureReport {
+            is_valid: valid,
+            base_string: OURS.to_owned(),
+            client_base_string: (!valid).then(|| THEIRS.to_owned()),
+            expected_signature: Some("tnnArxj06cWHq44gCs1OSKk/jLY=".to_owned()),
+            given_signature: "PvZzJDV6cWHq44gCs1OSKk/jLYk=".to_owned(),
+            hints: Vec::new(),
+        }),
+    };
+    let repeated = "An earlier request has used this nonce with this timestamp: each request needs its own.";
+    vec![
+        ("token", unknown),
+        ("signature", signed(development_frame(signed_in_frame()), "It was signed for GET.", false)),
+        ("nonce", signed(development_frame(signed_in_frame()), repeated, true)),
+        ("hostile", signed(hostile_frame(), HOSTILE, false)),
     ]
 }
 

@@ -2,11 +2,12 @@
 
 use base::{Error, Refusal};
 use network::explain::{self, SignatureExplainRequest};
-use pages::{FormField, SignatureExplainerPage, SignatureReport};
+use pages::{FormField, RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 use web::endpoint::HandlerFuture;
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
 
+use super::not_found_page;
 use crate::site::forms::accept_form;
 use crate::site::{BrowserVisit, run_page};
 
@@ -36,12 +37,11 @@ pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
         page.authorization = FormField::new(&asked.authorization);
         page.body = FormField::new(form.text("body"));
         page.base_string = FormField::new(form.text("base_string"));
-        let theirs = asked.base_string.clone();
         let skew = call.authenticator().skew_ms();
         let explained = call.read(move |tx| explain::explain_signature(tx, &asked, skew)).await;
         let mut status = 200;
         match explained {
-            Ok(found) => page.report = Some(explanation_view(found, theirs)),
+            Ok(found) => page.report = Some(explanation_view(found)),
             Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 status = 400;
                 for wrong in wrong {
@@ -58,6 +58,32 @@ pub(crate) fn explain_request(call: RequestContext) -> HandlerFuture {
     })
 }
 
+/// `GET /developer/explain/{id}`, an address from the header `x-locum-explain`.
+pub(crate) fn show_refused_request(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let id = call.path_text("id")?;
+        let request = call.state.refused_requests.as_ref().and_then(|log| log.find(id));
+        let Some(request) = request else {
+            return Err(not_found_page(&call, &visit));
+        };
+        let (asked, skew) = (request.clone(), call.authenticator().skew_ms());
+        let explanation = call.read(move |tx| asked.explain(tx, skew)).await?;
+        let report = explanation.signature.map(explanation_view);
+        let of_signature = report.iter().flat_map(|report| report.hints.iter().cloned());
+        let page = RefusedRequestPage {
+            frame: visit.page_frame(&call),
+            explainer_path: SITE_LINKS.signature.to_owned(),
+            request_line: format!("{} {}", request.auth.method, request.url()),
+            refused_at: request.refused_at,
+            oauth1_header: request.oauth1_header().map(str::to_owned),
+            hints: explanation.hints.into_iter().chain(of_signature).collect(),
+            report,
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
 fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainerPage {
     SignatureExplainerPage {
         frame: visit.page_frame(call),
@@ -71,12 +97,12 @@ fn empty_page(call: &RequestContext, visit: &BrowserVisit) -> SignatureExplainer
     }
 }
 
-fn explanation_view(found: explain::SignedRequestExplanation, theirs: Option<String>) -> SignatureReport {
+fn explanation_view(found: explain::SignedRequestExplanation) -> SignatureReport {
     let sentences = found.failures.into_iter().map(|(_, text)| text);
     SignatureReport {
         is_valid: found.holds,
         base_string: found.base_string,
-        client_base_string: theirs,
+        client_base_string: found.client_base_string,
         expected_signature: found.expected,
         given_signature: found.presented,
         hints: sentences.chain(found.hints).collect(),

@@ -152,6 +152,10 @@ pub static DEVELOPMENT: &[Endpoint] = &[
         .handler(signature::explain_request)
         .summary("Explains why a signature is valid or not.")
         .body(BodySpec::Form(text_members! { MAX_TEXT; csrf method url authorization body base_string })),
+    portal_page("developerRefusedRequest", "GET", "/developer/explain/{id}")
+        .handler(signature::show_refused_request)
+        .summary("Explains why the credentials of a request were refused.")
+        .params(&[ID]),
     portal_page("webhookSinkChallenge", "GET", SINK)
         .handler(webhooks::answer_sink_challenge)
         .summary("The built-in webhook receiver: answers a challenge.")

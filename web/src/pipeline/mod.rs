@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use base::clock::monotonic_now;
 use base::cursor::CursorCodec;
 use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
+use bytes::Bytes;
 use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
 use http::{Request, Response};
@@ -153,6 +154,10 @@ struct RequestTrace {
     rate_limit: Option<RateLimitStatus>,
     account_rate_limit: Option<RateLimitStatus>,
     fault: bool,
+    /// The body, if it is a form.
+    form: Option<Bytes>,
+    /// Where a development server explains why it refused the credentials.
+    explanation_url: Option<String>,
     /// Health responses have no API headers.
     is_health: bool,
 }
@@ -182,6 +187,7 @@ impl ApiServer {
             endpoints,
             store: Arc::clone(&store),
             authenticator: Arc::clone(&authenticator),
+            refused_requests: config.dev.then(network::refused_request::RefusedRequestLog::default),
             home_timelines: Arc::default(),
             oauth_settings: config.oauth_settings.clone(),
             limiter: Arc::clone(&limiter),
@@ -337,6 +343,8 @@ impl RequestTrace {
             rate_limit: None,
             account_rate_limit: None,
             fault: false,
+            form: None,
+            explanation_url: None,
             is_health: false,
         }
     }
@@ -380,8 +388,15 @@ impl ServerState {
         refusal: &Refusal,
         context: ErrorContext<'_>,
         head: &RequestHead,
-        trace: &RequestTrace,
+        trace: &mut RequestTrace,
     ) -> HttpReply {
+        if let Refusal::Unauthenticated(problem) = refusal
+            && let Some(log) = &self.app_state.refused_requests
+        {
+            let auth = head.auth_request(trace.form.as_ref());
+            log.insert(head.id.as_str(), auth, *problem, self.app_state.store.context().clock.now());
+            trace.explanation_url = Some(self.app_state.page_context.explanation_url(&head.id));
+        }
         let reply = error_formats::render(trace.error_format, refusal, context);
         if trace.error_format != ErrorFormat::Page {
             return reply;
@@ -405,6 +420,7 @@ impl ServerState {
             user: trace.user,
             id: &head.id,
             fault: trace.fault,
+            explanation_url: trace.explanation_url.as_deref(),
         };
         entry.write();
         self.metrics.record_response(trace.route, entry.method, status, duration);

@@ -20,6 +20,7 @@ const TRANSACTION: HeaderName = HeaderName::from_static("x-transaction");
 const CURRENT_VERSION: HeaderName = HeaderName::from_static("x-current-api-version");
 const WARN: HeaderName = HeaderName::from_static("x-api-warn");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const EXPLANATION: HeaderName = HeaderName::from_static("x-locum-explain");
 const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
 
 impl ServerState {
@@ -45,6 +46,9 @@ impl ServerState {
         }
         if let Some(level) = trace.access_level {
             headers.insert(ACCESS_LEVEL, HeaderValue::from_static(level));
+        }
+        if let Some(url) = trace.explanation_url.as_deref().and_then(|url| HeaderValue::from_str(url).ok()) {
+            headers.insert(EXPLANATION, url);
         }
         if trace.error_format == ErrorFormat::Page || is_html(&headers) {
             add_security_headers(&mut headers, self.app_state.page_context.is_tls());

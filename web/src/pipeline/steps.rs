@@ -68,6 +68,7 @@ impl ServerState {
         // A form can be part of an OAuth 1.0a signature.
         if content_type == BodyContentType::Form {
             self.collect_body(endpoint, &mut pending, &head).await?;
+            trace.form.clone_from(&pending.bytes);
         }
         let mut auth = head.auth_request(pending.bytes.as_ref());
         auth.allows_repeated_parameters = endpoint.error_format == ErrorFormat::Ads;

@@ -77,6 +77,8 @@ pub struct AppState {
     pub endpoints: Vec<&'static Endpoint>,
     pub store: Arc<Store>,
     pub authenticator: Arc<Authenticator>,
+    /// None in production.
+    pub refused_requests: Option<network::refused_request::RefusedRequestLog>,
     /// Of users who read theirs recently.
     pub home_timelines: Arc<network::home_timelines::HomeTimelines>,
     pub oauth_settings: network::oauth2_flow::OAuth2Config,
