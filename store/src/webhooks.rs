@@ -87,14 +87,15 @@ pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bo
     Ok(tx.execute(sql, &args)? > 0)
 }
 
-/// Records a successful challenge and makes the webhook valid. `failing_since` of a valid webhook stays, since its
-/// deliveries still fail.
-pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time) -> Result<(), Fault> {
+/// Records a successful challenge. One that was asked for makes the webhook valid; a periodic one changes nothing if
+/// the webhook was disabled meanwhile. `failing_since` of a valid webhook stays, since its deliveries still fail.
+pub fn mark_checked(tx: &mut Tx<'_>, id: i64, next_at: Time, is_asked_for: bool) -> Result<(), Fault> {
     tx.mark_webhooks_changed();
     let now = tx.now();
     let sql = "UPDATE webhook SET valid = 1, problem = '', checked_at = $1, check_due_at = $2, \
-               failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END WHERE id = $3";
-    tx.execute_later(sql, &[now.into(), next_at.into(), id.into()])
+               failing_since = CASE WHEN valid = 1 THEN failing_since ELSE NULL END \
+               WHERE id = $3 AND (valid = 1 OR $4 = 1)";
+    tx.execute_later(sql, &[now.into(), next_at.into(), id.into(), is_asked_for.into()])
 }
 
 /// Records a failed challenge.

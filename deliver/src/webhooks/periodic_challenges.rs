@@ -82,11 +82,11 @@ pub(super) fn apply_result(
     }
 }
 
-/// Marks the webhook as valid. Waiting deliveries become due if it had failed before or its app requested the
+/// Marks the webhook as valid, if it still is or its app requested the challenge. Waiting deliveries become due if it had failed before or its app requested the
 /// challenge.
 fn record_success(tx: &mut Tx<'_>, webhook: &Webhook, every: Duration, is_asked_for: bool) -> Result<(), Error> {
     let next = tx.now().plus_ms(duration_ms(every));
-    webhooks::mark_checked(tx, webhook.id, next)?;
+    webhooks::mark_checked(tx, webhook.id, next, is_asked_for)?;
     if is_asked_for || !webhook.valid || !webhook.problem.is_empty() {
         store::deliveries::make_pending_due(tx, webhook.id)?;
     }

@@ -19,7 +19,10 @@ use tempfile::TempDir;
 
 use crate::fixtures;
 
-use super::{AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookSettings, sign};
+use super::{
+    AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookClient, WebhookSettings,
+    periodic_challenges, sign,
+};
 
 /// 2026-06-01T12:00:00Z.
 const START: Time = Time::from_seconds(1_780_315_200);
@@ -293,6 +296,29 @@ async fn receivers_are_challenged_from_time_to_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn periodic_challenge_under_way_does_not_enable_what_is_disabled_meanwhile() {
+    let world = World::open(None, 0).await;
+    let (app, secret) = world.app().await;
+    let receiver = Receiver::open(&secret);
+    let hook = world.hook(app, receiver.port).await;
+    let before = world.webhook(hook).await;
+    let target = TargetUrl::parse(&before.url, &settings().targets).unwrap();
+    let passed = WebhookClient::new(&settings()).send_challenge(&target, &secret, &Rng::Os, START).await.unwrap();
+    assert_eq!(passed.failure, None);
+    let disable = move |tx: &mut Tx<'_>| Ok(store::webhooks::disable(tx, hook, "It failed for too long.")?);
+    world.store.write(disable).await.unwrap();
+    let every = settings().challenge_interval;
+    let apply = |is_asked_for| {
+        let (before, passed) = (before.clone(), passed.clone());
+        world.store.write(move |tx| periodic_challenges::apply_result(tx, &before, &passed, every, is_asked_for))
+    };
+    apply(false).await.unwrap();
+    assert!(!world.webhook(hook).await.valid);
+    apply(true).await.unwrap();
+    assert!(world.webhook(hook).await.valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_that_comes_back_gets_everything_at_once() {
     let world = World::open(None, 0).await;
     let (app, secret) = world.app().await;
@@ -373,7 +399,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     let place = TargetUrl::parse(&url, &settings.targets).unwrap();
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new client each time: pooled connections are not resolved again.
-        let client = super::WebhookClient::new(&settings);
+        let client = WebhookClient::new(&settings);
         let done = client.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
         let refused = done.failure.as_ref().is_some_and(|failure| failure.is_target_forbidden);
         assert_eq!(refused, !allowed, "{done:?}");
