@@ -12,7 +12,7 @@ use store::deliveries::{self, DeliveryAttempt};
 use store::{Tx, webhooks};
 
 use super::client::{RequestFailure, WebhookClient, WebhookResponse};
-use super::{TargetUrl, periodic_challenges, sign};
+use super::{SIGNATURE_HEADER, TargetUrl, periodic_challenges, sign};
 
 #[derive(Clone, Debug)]
 pub struct ChallengeResult {
@@ -54,13 +54,16 @@ impl WebhookClient {
         let expected = sign(secret, token.as_bytes());
         let uri =
             target.challenge_uri(&token, &nonce).ok_or_else(|| Fault::new("the challenge URL is not a valid URI"))?;
+        let signature = sign(secret, uri.query().unwrap_or_default().as_bytes());
         let request = Request::get(uri)
+            .header(SIGNATURE_HEADER, signature)
             .header("accept", "application/json")
             .header("user-agent", super::sender::AGENT)
             .body(Full::new(Bytes::new()))
             .map_err(Fault::context("building a challenge request"))?;
         let response = self.send_request(request).await;
-        let failure = check_response(&response, &expected, self.timeout_secs());
+        let sent = SentChallenge { token: &token, expected: &expected };
+        let failure = check_response(&response, &sent, self.timeout_secs());
         let problem = failure.as_ref().map(|failure| failure.message.clone());
         let attempt = DeliveryAttempt {
             webhook_id: 0,
@@ -94,7 +97,15 @@ impl ChallengeResult {
     }
 }
 
-fn check_response(heard: &WebhookResponse, expected: &str, patience: u64) -> Option<ChallengeFailure> {
+struct SentChallenge<'a> {
+    token: &'a str,
+    expected: &'a str,
+}
+
+/// Of what a receiver answered, in messages.
+const MAX_SHOWN_CHARS: usize = 100;
+
+fn check_response(heard: &WebhookResponse, sent: &SentChallenge<'_>, patience: u64) -> Option<ChallengeFailure> {
     match &heard.problem {
         None => {}
         Some(RequestFailure::TimedOut) => {
@@ -117,13 +128,15 @@ fn check_response(heard: &WebhookResponse, expected: &str, patience: u64) -> Opt
         }
     }
     match heard.status {
-        200 => check_response_token(heard, expected),
+        200 => check_response_token(heard, sent),
         300..400 => Some(ChallengeFailure::permanent("Redirect during CRC GET request: redirects are not followed.")),
-        _ => Some(ChallengeFailure::transient("Non-200 response code during CRC GET request (i.e. 404, 500, etc).")),
+        status => Some(ChallengeFailure::transient(format!(
+            "Non-200 response code during CRC GET request (i.e. 404, 500, etc). It was {status}."
+        ))),
     }
 }
 
-fn check_response_token(response: &WebhookResponse, expected: &str) -> Option<ChallengeFailure> {
+fn check_response_token(response: &WebhookResponse, sent: &SentChallenge<'_>) -> Option<ChallengeFailure> {
     let Some(body) = &response.body else {
         return Some(ChallengeFailure::permanent("The answer to the CRC GET request is too long."));
     };
@@ -133,6 +146,12 @@ fn check_response_token(response: &WebhookResponse, expected: &str) -> Option<Ch
     let Some(token) = body_json.get("response_token").and_then(Value::as_str) else {
         return Some(ChallengeFailure::permanent("The answer to the CRC GET request has no response_token."));
     };
-    (!constant_time_eq(token.as_bytes(), expected.as_bytes()))
-        .then(|| ChallengeFailure::permanent("The response_token is not the one that was expected."))
+    let SentChallenge { token: crc_token, expected } = sent;
+    (!constant_time_eq(token.as_bytes(), expected.as_bytes())).then(|| {
+        let received: String = token.chars().take(MAX_SHOWN_CHARS).collect();
+        ChallengeFailure::permanent(format!(
+            "The response_token is not the one that was expected: for crc_token={crc_token} it is {expected}, the HMAC \
+             with the consumer secret (API key secret), and {received} was received."
+        ))
+    })
 }

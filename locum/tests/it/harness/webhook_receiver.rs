@@ -28,7 +28,7 @@ impl ReceivedRequest {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    fn query(&self, name: &str) -> Option<String> {
+    pub(crate) fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
@@ -67,6 +67,7 @@ struct ReceiverState {
     delivery_handler: DeliveryHandler,
     received: Vec<ReceivedRequest>,
     challenges: usize,
+    last_challenge: Option<ReceivedRequest>,
 }
 
 /// The receiver; it is there as long as the process.
@@ -89,6 +90,7 @@ impl WebhookReceiver {
             delivery_handler: Arc::new(|_| DeliveryResponse::Status(200)),
             received: Vec::new(),
             challenges: 0,
+            last_challenge: None,
         }));
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -128,6 +130,10 @@ impl WebhookReceiver {
         self.state.lock().unwrap().challenges
     }
 
+    pub(crate) fn last_challenge(&self) -> ReceivedRequest {
+        self.state.lock().unwrap().last_challenge.clone().unwrap()
+    }
+
     /// Forgets what came.
     pub(crate) fn clear_received(&self) {
         self.state.lock().unwrap().received.clear();
@@ -154,7 +160,11 @@ fn handle_connection(stream: &TcpStream, inner: &Mutex<ReceiverState>) -> std::i
     while let Some(received) = read_request(&mut lines)? {
         let token = received.query("crc_token").filter(|_| received.method == "GET");
         let written = match token {
-            Some(token) => Some(answer_challenge(inner, &token)),
+            Some(token) => {
+                let answer = answer_challenge(inner, &token);
+                inner.lock().unwrap().last_challenge = Some(received);
+                Some(answer)
+            }
             None => record_delivery(inner, received),
         };
         let Some(answer) = written else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{came, hook, log, register, send, server, wait_for};
-use crate::harness::{CrcBehavior, TestRequest, TestServer, WebhookReceiver, wait_until};
+use crate::harness::{CrcBehavior, TestRequest, TestServer, WebhookReceiver, hmac_sha256, wait_until};
 
 #[test]
 fn webhook_is_registered_after_its_challenge_is_answered() {
@@ -28,6 +28,16 @@ fn webhook_is_registered_after_its_challenge_is_answered() {
         register(&server, &app, &url).assert_refused(400, why);
         assert_eq!(receiver.challenge_count(), before + 1, "a redirect was followed");
     }
+    receiver.set_crc_behavior(CrcBehavior::Wrong);
+    let refused = register(&server, &app, &url).assert_status(400).to_string();
+    let challenge = receiver.last_challenge();
+    let token = challenge.query("crc_token").unwrap();
+    for shown in [&token, &hmac_sha256(&app.secret, token.as_bytes()), "sha256=AAAA was received"] {
+        assert!(refused.contains(shown), "{refused}");
+    }
+    let query = challenge.target.split_once('?').unwrap().1;
+    assert!(query.starts_with("room=7&crc_token=") && query.contains("&nonce="), "{query}");
+    assert_eq!(challenge.header("x-twitter-webhooks-signature"), hmac_sha256(&app.secret, query.as_bytes()));
     register(&server, &app, "http://127.0.0.1:1/")
         .assert_refused(400, "CrcValidationFailed: The CRC GET request failed");
     let list = || server.send(TestRequest::get("/2/webhooks").bearer(&app.bearer)).assert_status(200);
