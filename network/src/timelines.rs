@@ -31,9 +31,32 @@ pub struct TimelinePage {
     pub more: bool,
 }
 
+/// An author's newest posts that can be read (contract core §7.3, decision 41).
+const AUTHOR_REACH: i64 = 3200;
+const AUTHOR_REACH_WITHOUT_REPLIES: i64 = 800;
+/// A user's newest mentions that can be read.
+const MENTIONS_REACH: i64 = 800;
+
 /// The caller has checked [`timeline_visibility`].
 pub fn load_author_page(tx: &mut Tx<'_>, _: Viewer, author: &User, range: &PageRange) -> Result<TimelinePage, Fault> {
-    Ok(build_page(posts::page_by_author(tx, author.id, &extend_limit(range))?, range))
+    let reach = if range.without_replies { AUTHOR_REACH_WITHOUT_REPLIES } else { AUTHOR_REACH };
+    let oldest = if is_first_page(range) || author.post_count <= reach {
+        None
+    } else {
+        posts::find_nth_by_author(tx, author.id, reach)?
+    };
+    let range = limit_reach(range, oldest);
+    Ok(build_page(posts::page_by_author(tx, author.id, &extend_limit(&range))?, &range))
+}
+
+/// Whether a page has the newest posts, which are always within reach.
+const fn is_first_page(range: &PageRange) -> bool {
+    range.below == i64::MAX && !range.ascending
+}
+
+fn limit_reach(range: &PageRange, oldest: Option<PostId>) -> PageRange {
+    let above = oldest.map_or(range.above, |oldest| range.above.max(oldest.get() - 1));
+    PageRange { above, ..*range }
 }
 
 /// Posts that mention a user. The user does not see those by people they mute or block; other viewers do.
@@ -43,7 +66,9 @@ pub fn load_mentions_page(
     user: &User,
     range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    let mut page = build_page(posts::page_mentioning(tx, user.id, &extend_limit(range))?, range);
+    let oldest = if is_first_page(range) { None } else { posts::find_nth_mentioning(tx, user.id, MENTIONS_REACH)? };
+    let range = limit_reach(range, oldest);
+    let mut page = build_page(posts::page_mentioning(tx, user.id, &extend_limit(&range))?, &range);
     if viewer.user == Some(user.id) {
         let authors: Vec<UserId> = page.posts.iter().map(|post| post.author_id).collect();
         let silenced = find_silenced_users(tx, user.id, &authors)?;

@@ -342,3 +342,31 @@ fn page_token_survives_a_restart() {
     assert_eq!(second.len(), 5);
     assert!(number(&second[0]) < number(&first[4]));
 }
+
+#[test]
+fn timeline_reaches_back_to_its_newest_posts_only() {
+    let server = shared_server();
+    let (author, began) = (person("prolific"), 1_600_000_000_000_u64);
+    let post = |number: u64| {
+        let at = began + number * 60_000;
+        let id = ((at - 1_288_834_974_657) << 22) + 5;
+        let text = format!("{} {number}", if number.is_multiple_of(2) { "@reached" } else { "plain" });
+        json!({ "kind": "post", "id": id.to_string(), "author": author.id, "created_at_ms": at, "text": text })
+    };
+    let reached = server.run_cli(&["user", "create", "reached"]).json()["id"].as_str().unwrap().to_owned();
+    let posts: Vec<Value> = (0..3_250).map(post).collect();
+    server.import_lines(&posts).assert_success();
+    let oldest = |path: String| {
+        let pages = walk(&author, &path);
+        let posts: Vec<String> = pages.iter().flat_map(ids).collect();
+        (posts.len(), posts.last().cloned().unwrap())
+    };
+    let id = |number: usize| posts[number]["id"].as_str().unwrap().to_owned();
+    let path = format!("/2/users/{}/posts?max_results=100", author.id);
+    assert_eq!(oldest(path.clone()), (3_200, id(50)));
+    assert_eq!(oldest(format!("{path}&exclude=replies")), (800, id(2_450)));
+    assert_eq!(oldest(format!("/2/users/{reached}/mentions?max_results=100")), (800, id(3_248 - 2 * 799)));
+    let beyond = author.get(format!("{path}&until_id={}", id(50))).assert_status(200);
+    assert_eq!(beyond, json!({ "meta": { "result_count": 0 } }));
+    author.get(format!("/2/posts/{}", id(0))).assert_status(200);
+}

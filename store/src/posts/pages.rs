@@ -41,6 +41,19 @@ pub fn page_by_author(tx: &mut Tx<'_>, author: UserId, range: &PageRange) -> Res
     query_page(tx, &[author.into(), range.without_replies.into(), range.without_reposts.into()], range, sql)
 }
 
+/// The author's live post that `number - 1` newer ones precede.
+pub fn find_nth_by_author(tx: &mut Tx<'_>, author: UserId, number: i64) -> Result<Option<PostId>, Fault> {
+    let sql = "SELECT id FROM post WHERE author_id = $1 AND state = 0 AND nullcast = 0 \
+               ORDER BY id DESC LIMIT 1 OFFSET $2";
+    tx.query_row(sql, &[author.into(), (number - 1).into()])
+}
+
+/// The post that mentions a user and that `number - 1` newer ones precede, deleted ones included.
+pub fn find_nth_mentioning(tx: &mut Tx<'_>, user: UserId, number: i64) -> Result<Option<PostId>, Fault> {
+    let sql = "SELECT post_id FROM mention WHERE user_id = $1 ORDER BY post_id DESC LIMIT 1 OFFSET $2";
+    tx.query_row(sql, &[user.into(), (number - 1).into()])
+}
+
 /// A user's own live posts below an id, newest first: either the nullcast ones or all others; `replies` includes
 /// replies and posts that begin with a mention.
 pub fn list_own_posts(
