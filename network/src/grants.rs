@@ -80,14 +80,11 @@ pub(crate) fn granted_permission(tx: &mut Tx<'_>, user: UserId, app: AppId) -> R
     Ok(stored.as_ref().map(parse_permission).transpose()?.flatten())
 }
 
-/// In the order of first approval.
+/// In the order of first approval; then the apps for which an operator issued tokens.
 pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
     let mut all = Vec::new();
     for stored in grants::list(tx, user)? {
-        let app = store::apps::find_by_id(tx, stored.app_id)?;
-        let Some(app) = app.filter(|app| app.state != AppStatus::Deleted) else {
-            continue;
-        };
+        let Some(app) = find_existing_app(tx, stored.app_id)? else { continue };
         all.push(ConnectedApp {
             app,
             permission: parse_permission(&stored)?,
@@ -97,7 +94,22 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<ConnectedApp>, Error> {
             used_at: stored.used_at,
         });
     }
+    for (app, created_at, used_at) in tokens::list_apps_without_grant(tx, user)? {
+        let Some(app) = find_existing_app(tx, app)? else { continue };
+        let levels = tokens::live_permissions(tx, app.id, user)?;
+        let levels = levels.iter().map(|level| level.parse()).collect::<Result<Vec<Permission>, _>>()?;
+        let mut scopes = Scopes::NONE;
+        for token in tokens::live_scopes(tx, app.id, user)? {
+            scopes = parse_stored_scopes(&token)?.iter().fold(scopes, Scopes::with_scope);
+        }
+        let permission = levels.into_iter().max();
+        all.push(ConnectedApp { app, permission, scopes, created_at, approved_at: created_at, used_at });
+    }
     Ok(all)
+}
+
+fn find_existing_app(tx: &mut Tx<'_>, id: AppId) -> Result<Option<App>, Fault> {
+    Ok(store::apps::find_by_id(tx, id)?.filter(|app| app.state != AppStatus::Deleted))
 }
 
 /// Revokes all of an app's tokens for the user, and approvals it has not exchanged yet.

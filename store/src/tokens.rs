@@ -166,6 +166,18 @@ pub fn live_scopes(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<Vec<Stri
     tx.query_rows(sql, &args)
 }
 
+/// Apps with active tokens of a user who granted them nothing, because an operator issued the tokens; with the times of
+/// the first and the last token.
+pub fn list_apps_without_grant(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<(AppId, Time, Time)>, Fault> {
+    let sql = "SELECT app_id, MIN(created_at), MAX(created_at) FROM \
+               (SELECT app_id, created_at FROM oauth1_token WHERE user_id = $1 AND revoked_at IS NULL \
+               UNION ALL SELECT app_id, created_at FROM oauth2_token WHERE user_id = $1 AND revoked_at IS NULL \
+               AND (expires_at IS NULL OR expires_at > $2)) AS token \
+               WHERE NOT EXISTS (SELECT 1 FROM app_grant WHERE user_id = $1 AND app_grant.app_id = token.app_id) \
+               GROUP BY app_id ORDER BY MIN(created_at), app_id";
+    tx.query_rows(sql, &[user.into(), tx.now().into()])
+}
+
 /// Deletes at most `limit` OAuth 2.0 tokens that expired before a time; returns how many.
 pub fn prune_oauth2(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM oauth2_token WHERE digest IN \

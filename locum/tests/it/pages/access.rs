@@ -1,7 +1,7 @@
 //! Settings: the password, sessions and connected apps.
 
 use super::browser::Browser;
-use crate::harness::shared_server;
+use crate::harness::{TestRequest, shared_server};
 
 #[test]
 fn session_is_ended_from_another_one() {
@@ -60,4 +60,19 @@ fn forgotten_password_form_does_not_disclose_accounts() {
     assert!(dead.text().contains("This link no longer works"));
     let dead = browser.get("/account/confirm?token=nothing");
     assert!(dead.text().contains("This link no longer works"));
+}
+
+#[test]
+fn app_whose_token_an_operator_issued_is_connected_until_it_is_revoked() {
+    let server = shared_server();
+    let (mut browser, name) = Browser::of_someone(server);
+    let app = server.default_app();
+    let token =
+        server.run_cli(&["token", "mint", "--app", &app.id, "--user", &name, "--scopes", "tweet.read,users.read"]);
+    let token = token.json()["token"].as_str().unwrap().to_owned();
+    let me = || server.send(TestRequest::get("/2/users/me").bearer(&token)).status;
+    assert_eq!(me(), 200);
+    let page = browser.get("/settings/apps");
+    assert_eq!(browser.submit(&page, "/settings/apps/revoke", &[]).status, 303);
+    assert_eq!(me(), 401);
 }
