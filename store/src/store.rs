@@ -1,7 +1,7 @@
 //! Opening of a store: folder lock, migrations, master key, and lower bound of ids.
 
 use std::fs::{File, OpenOptions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ impl Store {
     }
 
     fn connect_database(options: StoreOptions) -> Result<Self, Fault> {
-        let lock = lock_data_folder(&options)?;
+        let lock = lock_data_folder(&options.data_dir)?;
         let migrations = Database::migration_status(&options.location, Some(&options.data_dir))?;
         let missing: Vec<_> = migrations.iter().filter(|migration| migration.applied_at.is_none()).collect();
         let is_usable = missing.iter().all(|migration| migration.is_contraction);
@@ -225,9 +225,10 @@ async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault>
     answer.await.unwrap_or_else(|_| Err(Fault::new("the thread that opens the store panicked")))
 }
 
-fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
-    std::fs::create_dir_all(&options.data_dir).map_err(Fault::context("creating the data folder"))?;
-    let path = options.data_dir.join("locum.lock");
+/// Excludes other processes until the file is closed. Fails if another process holds it.
+pub fn lock_data_folder(folder: &Path) -> Result<File, Fault> {
+    std::fs::create_dir_all(folder).map_err(Fault::context("creating the data folder"))?;
+    let path = folder.join("locum.lock");
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
@@ -235,8 +236,6 @@ fn lock_data_folder(options: &StoreOptions) -> Result<File, Fault> {
         .open(&path)
         .map_err(Fault::context("opening the lock file"))?;
     let locked = fs4::FileExt::try_lock(&file);
-    locked.map_err(|cause| {
-        Fault::from_cause(format!("another process has {} open", options.data_dir.display()), cause)
-    })?;
+    locked.map_err(|cause| Fault::from_cause(format!("another process has {} open", folder.display()), cause))?;
     Ok(file)
 }

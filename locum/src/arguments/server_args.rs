@@ -70,6 +70,12 @@ pub(crate) struct DevArgs {
     /// The seed of the generated ids and keys
     #[arg(long)]
     seed: Option<u64>,
+    /// The last day of a new demo world: today, or a date, with which the generated ids are the same on any day
+    #[arg(long, value_name = "DATE")]
+    world_date: Option<String>,
+    /// Start over with a new world: remove the database, files and keys in the data directory first
+    #[arg(long)]
+    pub(crate) fresh: bool,
     /// Allow listening on non-loopback addresses despite the well-known credentials
     #[arg(long)]
     expose: bool,
@@ -86,6 +92,9 @@ impl DevArgs {
         let mut flags = self.listen.config_flags();
         if let Some(world) = &self.world {
             flags.push(("core.world", world.clone(), "--world".to_owned()));
+        }
+        if let Some(date) = &self.world_date {
+            flags.push(("core.world_date", date.clone(), "--world-date".to_owned()));
         }
         if let Some(seed) = self.seed {
             flags.push(("core.seed", seed.to_string(), "--seed".to_owned()));

@@ -9,7 +9,7 @@ use super::text::from_text;
 use super::types::{
     AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, HostName, HttpsUrl,
     LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan,
-    VocabularyName, WorldName,
+    VocabularyName, WorldDate, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -38,6 +38,9 @@ config_keys! {
         node: u16 [0..=1022] = Literal("0");
         /// The initial data of a new data directory; `ads` is `demo` plus ad campaigns.
         world: WorldName = Literal("demo"), Absent("empty");
+        /// The last day (UTC) of a new demo world, whose newest posts are from noon; `today` means yesterday, so that
+        /// nothing lies in the future. The same seed and date give the same ids everywhere.
+        world_date: WorldDate = Literal("today"), Absent("today");
         /// The seed of generated ids and keys.
         seed: u64 [0..=u64::MAX] = Literal("7"), Absent("0");
         /// Allows the development server to listen on non-loopback addresses.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::{Time, clock};
 use web::limits::RateLimitMode;
 
 /// An integer with an optional unit; without a unit, seconds.
@@ -30,6 +31,24 @@ pub(super) fn parse_byte_size(text: &str) -> Option<usize> {
         _ => return None,
     };
     number.checked_mul(bytes).and_then(|bytes| usize::try_from(bytes).ok())
+}
+
+/// The last day of a new demo world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WorldDay {
+    Today,
+    /// Noon of the day, UTC.
+    Past(Time),
+}
+
+/// The demo world's first users joined 400 days before its day, and ids start in November 2010.
+pub(super) fn parse_world_date(text: &str) -> Option<WorldDay> {
+    if text == "today" {
+        return Some(WorldDay::Today);
+    }
+    let noon = Time::parse(&format!("{text}T12:00:00Z"))?;
+    let earliest = Time::parse("2014-01-01T00:00:00Z")?;
+    (noon >= earliest && noon <= clock::wall_time()).then_some(WorldDay::Past(noon))
 }
 
 pub(super) fn parse_rate_limits(text: &str) -> Option<RateLimitMode> {

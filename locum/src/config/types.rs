@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ads_engine::CurrencyRates;
-use base::{Secret, Vocabulary};
+use base::{Secret, Time, Vocabulary};
 use deliver::webhooks::AddressBlock;
 use network::registration::RegistrationPolicy;
 use serde::Deserialize;
@@ -15,8 +15,8 @@ use web::limits::RateLimitMode;
 
 use super::key::KeySecrecy;
 use super::parse::{
-    is_database_url, is_email_address, is_host_name, is_https_url, is_origin, is_redis_url, parse_byte_size,
-    parse_duration, parse_rate_limits,
+    WorldDay, is_database_url, is_email_address, is_host_name, is_https_url, is_origin, is_redis_url, parse_byte_size,
+    parse_duration, parse_rate_limits, parse_world_date,
 };
 use super::text::from_text;
 
@@ -84,6 +84,7 @@ name_types! {
     HttpsUrl = "`https://host[:port]/path`",
     EmailAddress = "`name@host`",
     WorldName = "`demo`, `ads`, `empty`",
+    WorldDate = "`today` or a date since 2014 that is not in the future (`2026-10-01`)",
 }
 
 /// Defines types around another one, parsed from text by a function that returns an option.
@@ -112,9 +113,21 @@ parsed_types! {
     HttpsUrl(String) = |text: String| is_https_url(&text).then_some(text);
     EmailAddress(String) = |text: String| is_email_address(&text).then_some(text);
     WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
+    WorldDate(WorldDay) = |text: String| parse_world_date(&text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
     ByteSize(usize) = |text: String| parse_byte_size(&text);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
+}
+
+impl WorldDate {
+    /// Noon of the date, or of yesterday.
+    pub(crate) fn creation_time(&self, now: Time) -> Time {
+        const DAY: i64 = 86_400_000;
+        match self.0 {
+            WorldDay::Today => Time::from_ms(now.ms().div_euclid(DAY) * DAY - DAY / 2),
+            WorldDay::Past(noon) => noon,
+        }
+    }
 }
 
 impl TimeSpan {

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::env_file::EnvFile;
 
+/// Older posts are found only by full-archive search.
+const RECENT_SEARCH_REACH: Duration = Duration::from_hours(7 * 24);
+
 #[derive(Debug)]
 pub(super) struct BannerFacts<'a> {
     pub(super) world: &'a str,
@@ -14,6 +17,7 @@ pub(super) struct BannerFacts<'a> {
     /// Time since the process started.
     pub(super) startup_time: Duration,
     pub(super) counts: WorldCounts,
+    pub(super) world_age: Option<Duration>,
     pub(super) base_url: &'a str,
     pub(super) ads_sandbox: Option<&'a str>,
     pub(super) control: Option<SocketAddr>,
@@ -46,6 +50,14 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
         facts.counts.posts,
         facts.counts.apps,
     );
+    if let Some(age) = facts.world_age.filter(|age| *age > RECENT_SEARCH_REACH) {
+        let days = age.as_secs() / 86_400;
+        let line = format!(
+            "  World     its own posts are {days} days and older, and recent search reaches back 7 days\n            \
+             start over with new ones: locum dev --fresh  (removes all data)\n",
+        );
+        text.push_str(&line);
+    }
     if let Some(sandbox) = facts.ads_sandbox {
         let line = format!("  Sandbox   {sandbox}  (Ads API)\n");
         text.push_str(&line);
@@ -60,7 +72,7 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     } else {
         text.push_str("\n  start with:  locum user create ada\n               locum app create demo --owner ada\n");
     }
-    text.push_str("Ctrl-C stops the server. Data is kept; delete the data directory to start over.\n");
+    text.push_str("Ctrl-C stops the server. Data is kept; `locum dev --fresh` starts over.\n");
     text
 }
 
@@ -115,6 +127,7 @@ mod tests {
             data_dir: "./.locum".to_owned(),
             is_new: true,
             startup_time: Duration::from_millis(312),
+            world_age: Some(Duration::from_hours(20)),
             counts: WorldCounts { users: 12, posts: 340, apps: 2, is_truncated: false },
             base_url: "http://127.0.0.1:8080",
             ads_sandbox: Some("http://127.0.0.1:8078"),

@@ -2,7 +2,7 @@
 
 use ads::account_roles;
 use ads_engine::{AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID};
-use base::{Error, Fault, Time, UserId, Vocabulary};
+use base::{Error, Fault, UserId, Vocabulary};
 use network::audit::AuditActor;
 use network::media;
 use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use super::demo_people::PEOPLE;
-use super::world_builder::{DemoWorldBuilder, HOUR, WORLD_CREATED_AT};
+use super::world_builder::{DemoWorldBuilder, HOUR};
 
 pub(super) const PICTURE: &[u8] = include_bytes!("harbour.png");
 const PICTURE_ALT_TEXT: &str = "A boat with a white and a red sail in front of a low sun";
@@ -211,7 +211,7 @@ impl CampaignBuilder<'_, '_> {
         let item = self.create_line_item(&campaign, "Early birds", &objective)?;
         let post = self.create_promoted_only_post("A boat under the tree?", "")?;
         self.promote_posts(&item, &[post])?;
-        let later = WORLD_CREATED_AT.plus_ms(360 * DAY).to_string();
+        let later = self.tx.now().plus_ms(360 * DAY).to_string();
         let scheduled =
             [("as_user_id", user.as_str()), ("text", "The harbour is open again."), ("scheduled_at", &later)];
         let scheduled = self.create_entity("scheduled_<posts>", &scheduled)?;
@@ -230,8 +230,7 @@ impl CampaignBuilder<'_, '_> {
 
     fn create_ended_campaign(&mut self) -> Result<(), Error> {
         let campaign = self.create_campaign("Summer", "ACTIVE")?;
-        let ends: Time = WORLD_CREATED_AT.plus_ms(HOUR);
-        let ends = ends.to_string();
+        let ends = self.tx.now().plus_ms(HOUR).to_string();
         let flight = [("objective", "ENGAGEMENTS"), ("end_time", ends.as_str())];
         let item = self.create_line_item(&campaign, "Swimmers", &flight)?;
         let post = self.create_promoted_only_post("The last warm days.", "")?;

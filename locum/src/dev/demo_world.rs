@@ -11,7 +11,7 @@ use store::Tx;
 
 use super::demo_extras;
 use super::demo_people::PEOPLE;
-use super::world_builder::{DemoWorldBuilder, WORLD_CREATED_AT};
+use super::world_builder::DemoWorldBuilder;
 use super::{PictureFile, demo_campaigns};
 
 pub(super) const PASSWORD: &str = "dev";
@@ -71,7 +71,7 @@ fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<AdsRecord, Error>
     let mut given = ParsedParams::default();
     given.insert("type", "INSERTION_ORDER".into());
     given.insert("currency", "USD".into());
-    given.insert("start_time", WORLD_CREATED_AT.ms().into());
+    given.insert("start_time", tx.now().ms().into());
     given.insert("funded_amount_local_micro", 10_000_000_000_i64.into());
     let mut context = AccountContext::new_for_operator(tx, user, account.clone());
     engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;

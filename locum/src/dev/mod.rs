@@ -7,6 +7,7 @@ mod demo_people;
 mod demo_posts;
 mod demo_world;
 mod env_file;
+mod fresh_start;
 mod standard_input;
 mod world_builder;
 
@@ -15,10 +16,10 @@ pub(crate) use env_file::EnvFile;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use base::encryption::Keyring;
-use base::{Clock, Error, Fault, Rng, UserId, clock};
+use base::{Clock, Error, Fault, Rng, Time, UserId, clock};
 use network::{apps, passwords, users};
 use store::{Store, StoreOptions, meta};
 
@@ -31,17 +32,22 @@ use crate::runtime::{self, ServerAddresses};
 
 /// The encrypted fact from which `dev.env` can be rewritten.
 const ENV_FACT_KEY: &str = "dev_env";
+/// The time at which the demo world was created by its own clock, in milliseconds.
+const WORLD_TIME_KEY: &str = "world_time";
 /// Users counted for the banner; beyond this it prints `+`.
 const MAX_COUNTED_USERS: i64 = 1000;
 
 pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandError> {
     let began = clock::monotonic_now();
     let settings = runtime::prepare_settings(common, RunMode::Dev, &args.listen, args.config_flags())?;
+    if args.fresh {
+        fresh_start::remove_world(&settings)?;
+    }
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let (is_new, record) = (found.is_new, found.manifest.clone());
     let store = open_demo_store(&settings, found)?;
     let lines = load_env(&store)?;
-    let counts = count_world(&store)?;
+    let (counts, world_time) = (count_world(&store)?, load_world_time(&store)?);
     let instance = Instance {
         settings: Arc::clone(&settings),
         store: Arc::new(store),
@@ -57,7 +63,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         }
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;
-        let start = StartReport { started_at: began, is_new, counts };
+        let start = StartReport { started_at: began, is_new, counts, world_time };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
     });
@@ -74,6 +80,7 @@ struct StartReport {
     started_at: Instant,
     is_new: bool,
     counts: banner::WorldCounts,
+    world_time: Option<Time>,
 }
 
 fn print_banner(
@@ -96,6 +103,7 @@ fn print_banner(
             "created": start.is_new,
             "world": record.world,
             "seed": record.seed,
+            "world_date": start.world_time.map(Time::to_date_string),
             "users": start.counts.users,
             "posts": start.counts.posts,
             "apps": start.counts.apps,
@@ -110,6 +118,7 @@ fn print_banner(
         is_new: start.is_new,
         startup_time: start.started_at.elapsed(),
         counts: start.counts,
+        world_age: start.world_time.map(age_of),
         base_url: &ready.base_url,
         ads_sandbox: ready.ads_sandbox.as_deref(),
         control: ready.control,
@@ -117,6 +126,10 @@ fn print_banner(
         emulated_hosts: &settings.emulated_hosts(),
         pass_through: &settings.passed_hosts(),
     }));
+}
+
+fn age_of(time: Time) -> Duration {
+    Duration::from_millis(u64::try_from(clock::wall_time().ms() - time.ms()).unwrap_or(0))
 }
 
 fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
@@ -132,9 +145,9 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
         return Ok(store);
     }
     store.close();
-    // The demo world uses a fixed time and random numbers derived from the seed.
+    // The ids of the demo world depend on its date and seed only.
     let store = instance::open_store(StoreOptions {
-        clock: Clock::frozen_at(world_builder::WORLD_CREATED_AT),
+        clock: Clock::frozen_at(settings.core.world_date.creation_time(clock::wall_time())),
         node: 0,
         ..options(Rng::from_seed(record.seed))
     })?;
@@ -175,6 +188,7 @@ fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> 
             let credentials = demo_world::create_demo_world(tx, &hash, name == "ads")?;
             let text = EnvFile::from_credentials(&credentials).to_text();
             instance::set_encrypted_fact(tx, &keyring, ENV_FACT_KEY, text.as_bytes())?;
+            meta::set(tx, WORLD_TIME_KEY, &tx.now().ms().to_string())?;
             pictures = credentials.pictures;
         }
         meta::set(tx, "world", &name)?;
@@ -186,6 +200,12 @@ fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> 
 fn load_env(store: &Store) -> Result<EnvFile, CommandError> {
     let text = instance::read_encrypted_fact(store, ENV_FACT_KEY)?.unwrap_or_default();
     Ok(EnvFile::parse(&String::from_utf8_lossy(&text)))
+}
+
+/// `None` if an older version created it.
+fn load_world_time(store: &Store) -> Result<Option<Time>, CommandError> {
+    let time = store.read(|tx| Ok::<_, Error>(meta::get(tx, WORLD_TIME_KEY)?));
+    Ok(instance::block_on(time)?.and_then(|ms| ms.parse().ok()).map(Time::from_ms))
 }
 
 fn count_world(store: &Store) -> Result<banner::WorldCounts, CommandError> {

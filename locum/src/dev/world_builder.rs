@@ -11,8 +11,6 @@ use store::Tx;
 use super::demo_people::{DemoPerson, FOLLOWS, PEOPLE};
 use super::demo_posts::{DemoPost, DemoPostKind, edited_posts, everyday_post, showcase_posts};
 
-/// 2026-10-01T12:00:00Z. Fixed, so that generated ids are the same everywhere.
-pub(super) const WORLD_CREATED_AT: Time = Time::from_seconds(1_790_856_000);
 /// Together with the showcase posts, about 340.
 const EVERYDAY_POSTS: usize = 300;
 const MINUTE: i64 = 60_000;
@@ -31,7 +29,7 @@ pub(super) struct DemoWorldBuilder {
 impl DemoWorldBuilder {
     pub(super) fn new(tx: &mut Tx<'_>, password_hash: &str) -> Result<Self, Error> {
         let mut people = Vec::new();
-        let mut joined = WORLD_CREATED_AT.plus_ms(-400 * DAY);
+        let mut joined = tx.now().plus_ms(-400 * DAY);
         for person in PEOPLE {
             joined = joined.plus_ms(29 * DAY + 7 * HOUR);
             let user = users::create(tx, &new_user(tx, person, joined, password_hash)?)?;
@@ -67,7 +65,7 @@ impl DemoWorldBuilder {
         let every = (EVERYDAY_POSTS / shown.len().max(1)).max(1);
         let mut shown = shown.into_iter();
         let step = (POSTS_TIME_SPAN - HOUR) / i64::try_from(EVERYDAY_POSTS + shown.len()).unwrap_or(1).max(1);
-        let mut at = WORLD_CREATED_AT.plus_ms(-POSTS_TIME_SPAN);
+        let mut at = tx.now().plus_ms(-POSTS_TIME_SPAN);
         let mut next = |tx: &Tx<'_>| {
             at = at.plus_ms(step);
             moment_id(tx.rng(), at)
@@ -87,7 +85,7 @@ impl DemoWorldBuilder {
             self.write_post(tx, &line, id, false)?;
         }
         for (minutes, line) in (-30..).step_by(10).zip(edited_posts()) {
-            let id = moment_id(tx.rng(), WORLD_CREATED_AT.plus_ms(minutes * MINUTE))?;
+            let id = moment_id(tx.rng(), tx.now().plus_ms(minutes * MINUTE))?;
             self.write_post(tx, &line, id, false)?;
         }
         Ok(())

@@ -115,7 +115,10 @@ fn production_has_no_flags_of_the_development_server() {
         words.map(|word| word.trim_end_matches(',').to_owned()).collect()
     };
     let only_in_development: Vec<String> = flags("dev").difference(&flags("serve")).cloned().collect();
-    assert_eq!(only_in_development, ["--expose", "--remove-data", "--seed", "--until-eof", "--world"]);
+    assert_eq!(
+        only_in_development,
+        ["--expose", "--fresh", "--remove-data", "--seed", "--until-eof", "--world", "--world-date"]
+    );
     for flag in only_in_development {
         let ran = run_command(folder.path(), &["serve", "--data-dir", "data", &flag, "1"]);
         assert_refused_untouched(folder.path(), &ran, 2, &flag);

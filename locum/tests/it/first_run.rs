@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::harness::{TestRequest, TestServer, run_command, shared_server};
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine};
 
 const NAMES: &[&str] = &[
     "BASE_URL",
@@ -102,6 +102,60 @@ fn seed_determines_the_world() {
     };
     assert_eq!(posts(&one), posts(&same));
     assert!(!posts(&one).as_array().unwrap().is_empty());
+}
+
+#[test]
+fn own_posts_of_a_new_world_are_found_by_recent_search() {
+    let server = shared_server();
+    let path = "/2/posts/search/recent?query=from:ada%20OR%20from:bob%20OR%20from:zoe&max_results=100";
+    let found = server.send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN"))).assert_status(200);
+    assert!(found["meta"]["result_count"].as_i64() >= Some(10), "{found:?}");
+}
+
+#[test]
+fn world_date_determines_the_ids_on_any_day() {
+    let args = ["--world-date", "2020-02-29"];
+    let [one, same] = [0, 1].map(|_| TestServer::start(&args));
+    assert_eq!(lasting(&one.env), lasting(&same.env));
+    let path = format!("/2/users/{}/posts", one.env_value("USER_ID"));
+    let path = format!("{path}?post.fields=created_at");
+    let posts = one.send(TestRequest::get(path).bearer(one.env_value("BEARER_TOKEN"))).assert_status(200);
+    let newest = posts["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|post| post["created_at"].as_str().is_some_and(|created| created.starts_with("2020-02-2")));
+    assert!(newest.is_some(), "{posts:?}");
+    for date in ["2013-12-31", "2999-01-01", "yesterday", "2020-02-30"] {
+        let ran = run_command(&one.data_dir(), &["dev", "--data-dir", "other", "--world-date", date]);
+        assert!(ran.code != 0 && ran.stderr.contains("world"), "{date}: {ran:?}");
+    }
+}
+
+#[test]
+fn an_old_world_says_so_and_a_fresh_start_renews_it() {
+    if suite_engine() != DatabaseEngine::Sqlite {
+        return;
+    }
+    let mut server = TestServer::prepare(&[]);
+    server.set_variable("LOCUM_CORE__WORLD_DATE", "2020-02-29");
+    server.restart();
+    let kept = server.new_user("keeper").publish_text("Gone after a fresh start");
+    let is_old = |server: &TestServer| server.stdout().contains("recent search reaches back 7 days");
+    assert!(is_old(&server), "{}", server.stdout());
+    let ca = std::fs::read(server.data_dir().join("ca/ca.pem")).unwrap();
+    server.run_cli(&["dev", "--fresh", "--port", "0"]).assert_exit_code(1);
+    server.stop();
+    let old = server.env_value("API_SECRET").to_owned();
+    server.add_argument("--fresh");
+    server.set_variable("LOCUM_CORE__WORLD_DATE", "today");
+    server.restart();
+    assert!(!is_old(&server), "{}", server.stdout());
+    assert_eq!(server.env_value("API_SECRET"), old, "the same seed");
+    let token = server.env_value("USER_TOKEN").to_owned();
+    let gone = server.send(TestRequest::get(format!("/2/posts/{kept}")).bearer(&token)).assert_status(200);
+    assert!(gone.get("data").is_none(), "{gone}");
+    assert_eq!(std::fs::read(server.data_dir().join("ca/ca.pem")).unwrap(), ca);
 }
 
 fn lasting(env: &BTreeMap<String, String>) -> BTreeMap<&String, &String> {
