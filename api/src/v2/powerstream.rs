@@ -27,6 +27,10 @@ pub(crate) fn list_rules(call: RequestContext) -> HandlerFuture {
 /// `POST /2/powerstream/rules`: adds the rules that are valid and new, and reports the others.
 pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
+        // Rules added at a higher access level are listed and removed at any.
+        if !rules::is_enterprise(&call)? {
+            return Err(rules::enterprise_required());
+        }
         let (app, dialect) = (call.require_caller()?.app_id, dialect(&call)?);
         let (new, mut refused) = rules::parse_rules(call.body().object_array(RULES), dialect)?;
         // No rule can be added (contract core §9.2).
@@ -51,7 +55,6 @@ pub(crate) fn delete_rules(call: RequestContext) -> HandlerFuture {
             return Err(body::invalid_body(message).into());
         }
         let ids: Vec<i64> = body.id_array::<()>(IDS).iter().map(|id| id.get()).collect();
-        // Rules added at a higher access level can be removed.
         let dialect = QueryDialect::new(query::QueryProduct::Powerstream, AccessTier::Enterprise);
         let (known, _) = rules::parse_rules(body.object_array(RULES), dialect)?;
         let values: Vec<String> = known.into_iter().map(|rule| rule.canonical).collect();

@@ -17,6 +17,10 @@ pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
     Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())
 }
 
+pub(super) fn enterprise_required() -> Error {
+    Refusal::NotEnrolled { required: AccessLevel::Enterprise.name() }.into()
+}
+
 /// The query language at the calling app's access level.
 pub(super) fn dialect(call: &RequestContext, product: QueryProduct) -> Result<QueryDialect, Error> {
     let level = if is_enterprise(call)? { AccessTier::Enterprise } else { AccessTier::SelfServe };

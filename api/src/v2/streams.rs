@@ -12,7 +12,7 @@ use view::ObjectKind;
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-use super::rules::is_enterprise;
+use super::rules::{self, is_enterprise};
 
 /// The powerstream's names of [`REPLAY_PARAMS`].
 const POWERSTREAM_PARAMS: [&str; 3] = ["backfillMinutes", "startTime", "endTime"];
@@ -57,10 +57,9 @@ streams! {
 
 async fn connect(call: RequestContext, endpoint: StreamEndpoint) -> Result<HttpReply, Error> {
     let (app, enterprise) = (call.require_caller()?.app_id, is_enterprise(&call)?);
-    let open = endpoint.rule_product().is_some() || endpoint == StreamEndpoint::Sample;
+    let open = [StreamEndpoint::Filtered, StreamEndpoint::Sample].contains(&endpoint);
     if !enterprise && !open {
-        let required = "enterprise";
-        return Err(Refusal::NotEnrolled { required }.into());
+        return Err(rules::enterprise_required());
     }
     let names = if endpoint == StreamEndpoint::Powerstream { POWERSTREAM_PARAMS } else { REPLAY_PARAMS };
     let replay_window = parse_replay_params(&call, enterprise, names)?;

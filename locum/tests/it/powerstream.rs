@@ -7,7 +7,18 @@ use crate::harness::{StreamClient, TestApp, TestRequest, TestResponse, TestServe
 const RULES: &str = "/2/powerstream/rules";
 
 fn app() -> TestApp {
-    shared_server().new_app("self-serve")
+    shared_server().new_app("enterprise")
+}
+
+#[test]
+fn self_serve_app_has_no_powerstream() {
+    let app = shared_server().new_app("self-serve");
+    let required = |response: TestResponse| {
+        assert_eq!(kind(&response.assert_status(403)), "client-forbidden");
+    };
+    required(post(&app, &three_rules()));
+    required(shared_server().send(TestRequest::get("/2/powerstream").bearer(&app.bearer)));
+    assert_eq!(list(&app), json!([]));
 }
 
 fn post(app: &TestApp, body: &Value) -> TestResponse {
@@ -284,11 +295,8 @@ fn powerstream_with_backfill_sends_missed_posts_first() {
 }
 
 #[test]
-fn backfill_of_the_powerstream_needs_a_contract_and_valid_parameters() {
-    let (app, word) = watcher();
-    let author = shared_server().new_user("author");
-    let other = format!("other{word}");
-    let rules = json!({ "rules": [{ "value": format!("\"{other}\"") }] });
+fn backfill_of_the_powerstream_needs_valid_parameters() {
+    let (app, _) = watcher();
     let refused = |app: &TestApp, query: &str| {
         let request = TestRequest::get(format!("{STREAM}?{query}")).bearer(&app.bearer);
         shared_server().send(request).assert_problem(400, "invalid-request");
@@ -297,10 +305,4 @@ fn backfill_of_the_powerstream_needs_a_contract_and_valid_parameters() {
         refused(&app, query);
     }
     refused(&app, "startTime=2026-01-01T00:00:00Z");
-    let plain = shared_server().new_app("self-serve");
-    post(&plain, &rules).assert_status(201);
-    refused(&plain, "backfillMinutes=1");
-    let mut stream = StreamClient::open(shared_server(), STREAM, &plain.bearer);
-    let id = author.publish_text(&format!("{other} for all"));
-    assert_eq!(stream.next_message()[0]["id_str"], id.as_str());
 }
