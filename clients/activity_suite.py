@@ -121,6 +121,11 @@ class Suite(unittest.TestCase):
         self.assertEqual([one.deleted for one in many.data], [True] * len(rest) + [False])
         self.assertEqual(many.errors[0].subscription_id, "12")
 
+    def test_the_webhooks_of_the_filtered_stream_are_listed(self):
+        self.app.webhooks.create_stream_link(self.hook)
+        self.assertEqual([link.webhook_id for link in self.app.webhooks.get_stream_links().data], [self.hook])
+        self.app.webhooks.delete_stream_link(self.hook)
+
     def test_the_stream_and_a_webhook_tell_the_same(self):
         self.subscribe("post.create", self.ada.id, webhook_id=self.hook, tag="both")
         self.subscribe("follow.follow", self.bob.id, webhook_id=self.hook)

@@ -44,6 +44,7 @@ impl ActivityConfig {
             options: RenderOptions {
                 vocabulary: chosen.unwrap_or(self.default_vocabulary),
                 both_metric_names: chosen.is_none(),
+                newer_models: false,
             },
             site: self.site,
         }

@@ -92,18 +92,17 @@ impl ObjectKind {
     pub const RULES_COUNT: Self = RuleCount::KIND;
 }
 
-// Counts are strings: the official SDK of the newer API generation requires that.
 const RULES_COUNT_FIELDS: &[RuleCountField] = &[
     RuleCountField::default_field("all_project_client_apps", JsonFieldType::List(&APP_RULES), "Rules by app.")
         .writer(|out, shown| out.write_array([shown], write_app_rule_count)),
-    RuleCountField::default_field("cap_per_client_app", JsonFieldType::Text, "The most for an app.")
-        .writer(|out, shown| out.write_id(shown.limit)),
-    RuleCountField::default_field("cap_per_project", JsonFieldType::Text, "The most for a project.")
-        .writer(|out, shown| out.write_id(shown.limit)),
+    RuleCountField::default_field("cap_per_client_app", JsonFieldType::CountText, "The most for an app.")
+        .writer(|out, shown| out.write_count_text(shown.limit)),
+    RuleCountField::default_field("cap_per_project", JsonFieldType::CountText, "The most for a project.")
+        .writer(|out, shown| out.write_count_text(shown.limit)),
     RuleCountField::default_field("client_app_rules_count", APP_RULES, "Rules of this app.")
         .writer(write_app_rule_count),
-    RuleCountField::default_field("project_rules_count", JsonFieldType::Text, "Rules of the project.")
-        .writer(|out, shown| out.write_id(shown.count)),
+    RuleCountField::default_field("project_rules_count", JsonFieldType::CountText, "Rules of the project.")
+        .writer(|out, shown| out.write_count_text(shown.count)),
 ];
 
 fn write_app_rule_count(out: &mut JsonWriter, shown: &RuleCount) {

@@ -40,6 +40,8 @@ pub enum JsonFieldType {
     /// `YYYY-MM-DDTHH:MM:SS.mmmZ`.
     Time,
     Int,
+    /// An integer; in the newer vocabulary, as a string.
+    CountText,
     Real,
     Bool,
     OneOf(&'static [&'static str]),

@@ -10,6 +10,8 @@ pub struct RenderOptions {
     /// Whether metrics whose names differ are rendered under both names, because the client's vocabulary is
     /// unknown.
     pub both_metric_names: bool,
+    /// Whether the client rejects what its models do not have, which come from the newer document (an official SDK).
+    pub newer_models: bool,
 }
 
 #[derive(Debug)]
@@ -26,6 +28,10 @@ impl JsonWriter {
 
     pub(crate) const fn vocabulary(&self) -> Vocabulary {
         self.options.vocabulary
+    }
+
+    pub(crate) const fn has_newer_models(&self) -> bool {
+        self.options.newer_models
     }
 
     pub(crate) fn finish(self) -> String {
@@ -45,6 +51,14 @@ impl JsonWriter {
             each(self, item);
         }
         self.text.push(']');
+    }
+
+    /// Writes a member with a name that is not ours.
+    pub(crate) fn write_text_member(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
+        self.write_separator();
+        self.write_text(name);
+        self.text.push(':');
+        value(self);
     }
 
     /// Writes a member, or nothing if `value` writes nothing.
@@ -150,6 +164,15 @@ impl JsonWriter {
 
     pub(crate) fn write_int(&mut self, value: i64) {
         self.text.push_str(itoa::Buffer::new().format(value));
+    }
+
+    /// Writes a count that the newer document types as a string, and the older one as an integer.
+    pub(crate) fn write_count_text(&mut self, count: i64) {
+        if self.options.vocabulary == Vocabulary::Post || self.options.newer_models {
+            self.write_id(count);
+        } else {
+            self.write_int(count);
+        }
     }
 
     /// Writes an id as a string, so that clients lose no digits.

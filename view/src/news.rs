@@ -79,13 +79,26 @@ const FIELDS: &[NewsField] = &[
     NewsField::requested_field("hook", JsonFieldType::Text, "Its first sentence.")
         .writer(|out, told| out.write_nonempty_text(&told.hook)),
     NewsField::requested_field("keywords", TEXT_LIST, "Its keywords.")
-        .writer(|out, told| write_texts(out, &told.keywords)),
+        .writer(|out, told| write_keywords(out, &told.keywords)),
     NewsField::requested_field("summary", JsonFieldType::Text, "What happened.")
         .writer(|out, told| out.write_nonempty_text(&told.summary)),
     NewsField::requested_field("updated_at", JsonFieldType::Time, "When it last changed.")
         .tweet_name("last_updated_at_ms")
         .writer(|out, told| out.write_time(told.updated_at)),
 ];
+
+/// The newer document, and with it the official SDK, types them as an object of unknown members: keywords with their
+/// rank.
+fn write_keywords(out: &mut JsonWriter, keywords: &[String]) {
+    if !out.has_newer_models() {
+        return write_texts(out, keywords);
+    }
+    out.write_object(|out| {
+        for (keyword, rank) in keywords.iter().zip(1..) {
+            out.write_text_member(keyword, |out| out.write_int(rank));
+        }
+    });
+}
 
 fn write_texts(out: &mut JsonWriter, names: &[String]) {
     out.write_array(names, |out, name| out.write_nonempty_text(name));

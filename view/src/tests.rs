@@ -18,8 +18,10 @@ use store::users::User;
 use crate::loaded_objects::LoadedObjects;
 use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
 
-pub(crate) const POSTS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
-pub(crate) const TWEETS: RenderOptions = RenderOptions { vocabulary: Vocabulary::Tweet, both_metric_names: false };
+pub(crate) const POSTS: RenderOptions =
+    RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false };
+pub(crate) const TWEETS: RenderOptions =
+    RenderOptions { vocabulary: Vocabulary::Tweet, both_metric_names: false, newer_models: false };
 
 pub(crate) const ALL_KINDS: [ObjectKind; 20] = [
     ObjectKind::POST,

@@ -1,6 +1,6 @@
 //! Trend fields and responses.
 
-use base::{Time, VocabularyWord};
+use base::{Time, Vocabulary, VocabularyWord};
 use store::topics::TrendingTopic;
 
 use crate::field_schema::JsonFieldType;
@@ -73,10 +73,13 @@ const PERSONALIZED_TREND_FIELDS: &[PersonalizedTrendField] = &[
         .writer(|out, ctx| out.write_nonempty_text(trend_category(&ctx.trend.topic))),
     PersonalizedTrendField::default_field(
         "post_count",
-        JsonFieldType::Text,
+        JsonFieldType::CountText,
         "Posts about it in the last week, in words.",
     )
-    .writer(|out, ctx| out.write_nonempty_text(&format_post_count(ctx.trend.posts))),
+    .writer(|out, ctx| match out.vocabulary() {
+        Vocabulary::Post => out.write_nonempty_text(&format_post_count(ctx.trend.posts)),
+        Vocabulary::Tweet => out.write_int(ctx.trend.posts),
+    }),
     PersonalizedTrendField::default_field("trending_since", JsonFieldType::Text, "Since when, in words.")
         .writer(|out, ctx| out.write_nonempty_text(&format_trending_since(ctx))),
 ];

@@ -25,10 +25,9 @@ pub fn render_usage(usage: &ProjectUsage, selection: &FieldSelection, options: R
     ResponsePayload::from_objects::<ProjectUsage>(std::iter::once(usage), selection, options, 512).into_single()
 }
 
-// Counts are strings, as in the contract.
 const DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("date", JsonFieldType::Time),
-    JsonMember::new("usage", JsonFieldType::Text),
+    JsonMember::new("usage", JsonFieldType::CountText),
 ]);
 
 const APP_DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[
@@ -70,12 +69,12 @@ const USAGE_FIELDS: &[UsageField] = &[
             out.write_plain_member("usage", |out| write_daily_usage(out, shown));
         });
     }),
-    UsageField::default_field("project_cap", JsonFieldType::Text, "The most in a month.")
-        .writer(|out, shown| out.write_id(shown.monthly_cap)),
+    UsageField::default_field("project_cap", JsonFieldType::CountText, "The most in a month.")
+        .writer(|out, shown| out.write_count_text(shown.monthly_cap)),
     UsageField::default_field("project_id", JsonFieldType::Id, "Id of the project.")
         .writer(|out, shown| out.write_id(shown.app)),
-    UsageField::default_field("project_usage", JsonFieldType::Text, "Posts this month.")
-        .writer(|out, shown| out.write_id(shown.this_month)),
+    UsageField::default_field("project_usage", JsonFieldType::CountText, "Posts this month.")
+        .writer(|out, shown| out.write_count_text(shown.this_month)),
 ];
 
 fn write_app_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
@@ -91,7 +90,7 @@ fn write_daily_usage(out: &mut JsonWriter, shown: &ProjectUsage) {
     out.write_array(&shown.days, |out, (date, usage)| {
         out.write_object(|out| {
             out.write_plain_member("date", |out| out.write_time(*date));
-            out.write_plain_member("usage", |out| out.write_id(*usage));
+            out.write_plain_member("usage", |out| out.write_count_text(*usage));
         });
     });
 }

@@ -11,6 +11,8 @@ pub struct VocabularyHints {
     pub path: Option<Vocabulary>,
     /// From a name that only the older vocabulary has, but newer clients send too: `tweet_id` in a body.
     pub body_key: Option<Vocabulary>,
+    /// Whether the client is an official SDK, whose models come from the newer document though its paths are older.
+    pub newer_models: bool,
 }
 
 impl VocabularyHints {
@@ -39,7 +41,7 @@ impl VocabularyHints {
         let path_hint = self.path.or(self.body_key);
         let vocabulary = self.names.or(path_hint).or(app).unwrap_or(default);
         let both_metrics = self.names.is_none() && path_hint != Some(Vocabulary::Post);
-        RenderOptions { vocabulary, both_metric_names: both_metrics }
+        RenderOptions { vocabulary, both_metric_names: both_metrics, newer_models: self.newer_models }
     }
 }
 

@@ -212,7 +212,7 @@ impl LinkedRules {
 /// Parses a link's query, which includes its vocabulary.
 fn parse_link_format(fields: &str) -> StreamFormat {
     let mut selection = FieldSelection::defaults(ObjectKind::POST);
-    let mut options = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false };
+    let mut options = RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false };
     for (name, value) in fields.split('&').filter_map(|pair| pair.split_once('=')) {
         // Validated when stored; parameters removed since are ignored.
         let _read = match name {

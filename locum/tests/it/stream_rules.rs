@@ -94,7 +94,7 @@ fn stream_rules_are_counted_for_the_app_and_its_project() {
     let older = shared_server()
         .send(TestRequest::get("/2/tweets/search/stream/rules/counts").bearer(&app.bearer))
         .assert_status(200);
-    assert_eq!(older["data"]["project_rules_count"], "3");
+    assert_eq!(older["data"]["project_rules_count"], 3);
 }
 
 #[test]

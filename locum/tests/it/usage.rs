@@ -57,7 +57,11 @@ fn usage_is_kept_over_a_restart_and_under_the_older_path() {
     server.kill();
     server.restart();
     let request = TestRequest::get("/2/usage/tweets?days=1").bearer(&app.bearer);
-    assert_eq!(server.send(request).assert_status(200)["data"]["project_usage"], "2");
+    let older = server.send(request.clone()).assert_status(200);
+    assert_eq!(older["data"]["project_usage"], 2, "an integer in the older document");
+    assert_eq!(older["data"]["daily_project_usage"]["usage"][0]["usage"], 2);
+    let sdk = server.send(request.header("user-agent", "xdk-python/0.10.6")).assert_status(200);
+    assert_eq!(sdk["data"]["project_usage"], "2", "its models are those of the newer document");
     server.send(TestRequest::get(url).bearer(&app.bearer)).assert_status(200);
     assert_eq!(usage(&server, &app, "")["project_usage"], "2", "the app had it");
 }

@@ -73,7 +73,7 @@ pub(crate) fn events(call: RequestContext) -> HandlerFuture {
         wants.add_expansions_param("expansions", "author_id")?;
         let format = StreamFormat {
             selection: wants,
-            options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
+            options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false },
         };
         let feed = session.feed();
         call.state.post_streams.join(&session, format, None).await;

@@ -24,7 +24,7 @@ pub(super) fn object_schema(object: ObjectKind) -> Value {
 
 fn field_schema(json: JsonFieldType) -> Value {
     match json {
-        JsonFieldType::Text => json!({ "type": "string" }),
+        JsonFieldType::Text | JsonFieldType::CountText => json!({ "type": "string" }),
         JsonFieldType::Id => id_schema(),
         JsonFieldType::Time => json!({ "type": "string", "format": "date-time" }),
         JsonFieldType::Int => json!({ "type": "integer" }),

@@ -7,7 +7,7 @@ use base::refusal::AuthenticationProblem;
 use base::{Credential, Error, Refusal, Scope, Scopes, Vocabulary};
 use bytes::Bytes;
 use edge::BodyError;
-use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue};
+use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue, USER_AGENT};
 use network::apps::{AuthRequest, Caller, Permission};
 
 use super::{IncomingRequest, RequestTrace, ServerState};
@@ -87,6 +87,7 @@ impl ServerState {
         let vocabulary = path_vocabulary.unwrap_or(Vocabulary::Post);
         let body = body::parse_body(endpoint, content_type, &bytes, vocabulary)?;
         let mut vocabulary_hints = VocabularyHints::from_path(path_vocabulary);
+        vocabulary_hints.newer_models = is_official_sdk(&head);
         vocabulary_hints.observe_name(params.vocabulary_hint());
         vocabulary_hints.observe_body_key(body.vocabulary_hint);
         let call = RequestContext {
@@ -395,4 +396,9 @@ const fn access_level_name(permission: Permission) -> &'static str {
         Permission::Write => "read-write",
         Permission::Messages => "read-write-directmessages",
     }
+}
+
+/// The official SDKs of the v2 API name themselves `xdk-LANGUAGE/VERSION`.
+fn is_official_sdk(head: &RequestHead) -> bool {
+    head.headers.get(USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(b"xdk-"))
 }

@@ -1,7 +1,6 @@
 //! Webhooks that receive the app's filtered stream.
 
-use base::{Error, Refusal, Vocabulary};
-use network::apps::AccessLevel;
+use base::{Error, Vocabulary};
 use network::webhooks;
 use serde_json::{Value, json};
 use store::webhooks::{self as stored, StreamLink};
@@ -9,6 +8,7 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::path_webhook_id;
+use crate::v2::rules;
 
 const LINK_FIELDS: [&str; 6] =
     ["post.fields", "expansions", "media.fields", "poll.fields", "place.fields", "user.fields"];
@@ -34,7 +34,10 @@ pub(crate) fn list_links(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| Ok(stored::stream_links(tx, app)?)).await?;
         let owner = call.require_caller()?.app.owner_id.to_string();
         let links: Value = found.iter().map(|link| link_json(link, &owner)).collect();
-        call.respond_data(json!({ "links": links }))
+        // The two public documents differ.
+        let options = call.answer_vocabulary();
+        let is_list = options.newer_models || options.vocabulary == Vocabulary::Post;
+        call.respond_data(if is_list { links } else { json!({ "links": links }) })
     })
 }
 
@@ -84,10 +87,8 @@ fn requested_fields(call: &RequestContext) -> String {
 }
 
 fn require_enterprise(call: &RequestContext) -> Result<base::AppId, Error> {
-    let caller = call.require_caller()?;
-    if caller.app.access_level == AccessLevel::Enterprise.name() {
-        return Ok(caller.app_id);
+    if !rules::is_enterprise(call)? {
+        return Err(rules::enterprise_required());
     }
-    let required = AccessLevel::Enterprise.name();
-    Err(Refusal::NotEnrolled { required }.into())
+    Ok(call.require_caller()?.app_id)
 }

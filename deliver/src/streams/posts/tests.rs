@@ -97,7 +97,7 @@ async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_chang
     let session = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
     let format = StreamFormat {
         selection: FieldSelection::defaults(ObjectKind::POST),
-        options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false },
+        options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false },
     };
     let begin = async {
         let turn = poll(&streams).await;

@@ -28,6 +28,11 @@ fn linked_webhook_receives_matching_posts_also_after_a_crash() {
     assert_eq!(link["application_id"], app.id.as_str());
     let requested = json!(["post.fields=author_id", "expansions=author_id", "user.fields=username"]);
     assert_eq!(link["fields"], requested);
+    // The newer document has no object around the list, and the models of the official SDK reject one.
+    let newer = server.send(request(TestRequest::get("/2/posts/search/webhooks"))).assert_status(200);
+    assert_eq!(newer["data"], links["data"]["links"]);
+    let sdk = TestRequest::get("/2/tweets/search/webhooks").header("user-agent", "xdk-python/0.10.6");
+    assert_eq!(server.send(request(sdk)).assert_status(200)["data"], newer["data"]);
 
     let first = author.publish_text("my cat");
     author.publish_text("my bird");
