@@ -3,6 +3,7 @@
 mod ads;
 mod oauth;
 pub mod operations;
+mod v1;
 mod v2;
 
 pub use operations::ENDPOINTS;

@@ -26,6 +26,7 @@ pub mod manager;
 mod notifications;
 mod page;
 mod permissions;
+mod post;
 mod relative_time;
 mod samples;
 mod search_console;
@@ -63,6 +64,7 @@ pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
 pub use notifications::{NotificationItem, NotificationsPage, PostPreviewPage};
 pub use page::{HtmlPage, Pager};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
+pub use post::{PollResult, PostMedia, PostPage, PostTextPart, RelatedPost};
 pub use relative_time::{time_ago, time_until};
 pub use samples::{PageSample, all_samples};
 pub use search_console::{

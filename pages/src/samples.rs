@@ -7,6 +7,7 @@ pub(crate) mod apps;
 pub(crate) mod authorize;
 pub(crate) mod compose;
 pub(crate) mod manager;
+pub(crate) mod post;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
 pub(crate) mod tools;
@@ -53,6 +54,7 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::manager::AdsManagerPage>(&mut all)?;
     add_samples::<crate::NotificationsPage>(&mut all)?;
     add_samples::<crate::PostPreviewPage>(&mut all)?;
+    add_samples::<crate::PostPage>(&mut all)?;
     add_samples::<crate::MailboxPage>(&mut all)?;
     add_samples::<crate::EmailPage>(&mut all)?;
     add_samples::<crate::ConversationCardPage>(&mut all)?;

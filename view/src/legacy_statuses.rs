@@ -220,7 +220,7 @@ impl LegacyRenderer<'_> {
         });
         let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
         let link = if link.is_null() { &own } else { link };
-        json!({
+        let mut shown = json!({
             "id": media.id.get(),
             "id_str": media.id.to_string(),
             "indices": entity_indices(link),
@@ -231,7 +231,11 @@ impl LegacyRenderer<'_> {
             "expanded_url": link.get("expanded_url"),
             "type": media.kind,
             "sizes": { "large": { "w": media.width, "h": media.height, "resize": "fit" } },
-        })
+        });
+        if let Some(members) = shown.as_object_mut().filter(|_| !media.alt_text.is_empty()) {
+            members.insert("ext_alt_text".to_owned(), media.alt_text.as_str().into());
+        }
+        shown
     }
 }
 

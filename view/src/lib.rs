@@ -26,6 +26,7 @@ mod polls;
 mod posts;
 mod response;
 mod spaces;
+mod text_segments;
 mod trends;
 mod usage;
 mod users;
@@ -57,5 +58,6 @@ pub use response::{
     render_posts, render_user, render_user_lookup, render_users,
 };
 pub use spaces::{render_space, render_space_lookup, render_spaces};
+pub use text_segments::{TextSegment, legacy_text_segments};
 pub use trends::{render_personal_trends, render_trends};
 pub use usage::{ProjectUsage, render_usage};

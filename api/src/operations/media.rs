@@ -76,7 +76,35 @@ pub static UPLOADS: &[Endpoint] = &[
         ]))
         .error_format(ErrorFormat::Legacy)
         .handler(media::set_metadata_v1),
+    Endpoint::new("createMediaSubtitlesV1", "POST", "/1.1/media/subtitles/create.json")
+        .summary("Adds subtitles to the authenticated user's video (v1.1).")
+        .permit("1", Scopes::NONE)
+        .body(BodySpec::Json(SUBTITLES_V1))
+        .error_format(ErrorFormat::Legacy)
+        .handler(media::add_subtitles_v1),
+    Endpoint::new("deleteMediaSubtitlesV1", "POST", "/1.1/media/subtitles/delete.json")
+        .summary("Removes subtitles from the authenticated user's video (v1.1).")
+        .permit("1", Scopes::NONE)
+        .body(BodySpec::Json(SUBTITLES_V1))
+        .error_format(ErrorFormat::Legacy)
+        .handler(media::remove_subtitles_v1),
 ];
+
+/// The ids may be numbers here. Files are named when subtitles are added only.
+const SUBTITLES_V1: &[Parameter] = &[
+    Parameter::member("media_id", Kind::JSON).as_required(),
+    Parameter::member("media_category", TEXT),
+    Parameter::member(
+        "subtitle_info",
+        Kind::object(&[Parameter::member("subtitles", SUBTITLE_V1.list(1, 10)).as_required()]),
+    )
+    .as_required(),
+];
+const SUBTITLE_V1: Kind = Kind::object(&[
+    Parameter::member("media_id", Kind::JSON),
+    Parameter::member("language_code", Kind::text(2, 2)).as_required(),
+    Parameter::member("display_name", TEXT),
+]);
 
 pub static MEDIA_FILES: &[Endpoint] = &[Endpoint::new("getMediaFile", "GET", "/media/{file}")
     .allow_anonymous()

@@ -28,6 +28,7 @@ pub mod timelines;
 pub mod trends;
 pub mod usage;
 pub mod users;
+pub mod v1;
 pub mod webhooks;
 
 use std::sync::LazyLock;
@@ -71,6 +72,7 @@ static DECLARED: &[&[Endpoint]] = &[
     compliance::COMPLIANCE,
     compliance::COMPLIANCE_FILES,
     powerstream::POWERSTREAM,
+    v1::V1,
     oauth::OAUTH1,
     oauth::OAUTH2,
     ads::SERVING,

@@ -36,32 +36,6 @@ pub static OAUTH1: &[Endpoint] = &[
         .permit("1", Scopes::NONE)
         .limits(PER_APP, PER_APP)
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("verifyCredentials", "GET", "/1.1/account/verify_credentials.json")
-        .handler(oauth::legacy::verify_credentials)
-        .summary("The authenticated user, as a v1.1 object.")
-        .permit("1", Scopes::NONE)
-        .limits(&[], &[per_quarter_hour(75)])
-        .params(&[&[
-            Parameter::query("include_email", YES_OR_NO, "Whether to include the email address."),
-            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
-            Parameter::query("skip_status", YES_OR_NO, "Accepted and ignored: no post is included."),
-            Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
-        ]])
-        .error_format(ErrorFormat::Legacy),
-    Endpoint::new("showUser", "GET", "/1.1/users/show.json")
-        .aliases(&["/1.1/users/show"])
-        .handler(oauth::legacy::show_user)
-        .summary("A user by id or username, as a v1.1 object.")
-        .permit("1A", Scopes::NONE)
-        .limits(&[per_quarter_hour(900)], &[per_quarter_hour(900)])
-        .params(&[[
-            Parameter::query("user_id", Kind::ID, "The id of the user."),
-            Parameter::query("screen_name", Kind::text(1, 100), "The username; ignored if an id is given."),
-            Parameter::query("include_entities", YES_OR_NO, "Accepted and ignored: entities are always included."),
-            Parameter::query("tweet_mode", TWEET_MODE, "Accepted and ignored: no post is included."),
-        ]
-        .as_slice()])
-        .error_format(ErrorFormat::Legacy),
 ];
 
 pub static OAUTH2: &[Endpoint] = &[
@@ -105,9 +79,6 @@ pub static OAUTH2: &[Endpoint] = &[
         .error_format(ErrorFormat::OAuth2),
 ];
 
-/// As released v1.1 clients write it.
-const YES_OR_NO: Kind = Kind::one_of(&["true", "false", "True", "False", "t", "f", "1", "0"]);
-const TWEET_MODE: Kind = Kind::one_of(&["compat", "extended"]);
 const TEXT: Kind = Kind::text(0, MAX_SHORT_TEXT);
 const PER_APP: &[RateWindow] = &[per_quarter_hour(500)];
 

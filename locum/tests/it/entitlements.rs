@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use web::endpoint::{Endpoint, ErrorFormat};
 
-use crate::harness::{TestApp, TestRequest, TestResponse, TestUser, shared_server};
+use crate::harness::{TestApp, TestRequest, TestResponse, TestServer, TestUser, shared_server};
 
 fn needing() -> impl Iterator<Item = (&'static Endpoint, &'static str)> {
     // Advertising speaks of it in its own words, and is tested there.
@@ -154,4 +154,51 @@ fn user_lookup_accepts_the_parameters_of_older_clients() {
     show("user_id=x".to_owned()).assert_legacy_code(400, 44);
     server.run_cli(&["user", "suspend", &other.id]).json();
     show(format!("user_id={}", other.id)).assert_legacy_code(403, 63);
+}
+
+#[test]
+fn users_are_looked_up_as_by_older_clients() {
+    let server = shared_server();
+    let (person, other) = (server.new_user("looker"), server.new_user("lookedup"));
+    let app = server.default_app();
+    let both = format!("screen_name={},nobody_at_all&user_id={},7", other.username.to_uppercase(), person.id);
+    let path = "/1.1/users/lookup.json";
+    let names = |users: &Value| -> Vec<String> {
+        users.as_array().unwrap().iter().map(|user| user["id_str"].as_str().unwrap().to_owned()).collect()
+    };
+    let expected = [person.id.clone(), other.id.clone()];
+    let found = person.send_signed(TestRequest::get(format!("{path}?{both}"))).assert_status(200);
+    assert_eq!(names(&found), expected);
+    let posted = TestRequest::post(path).form(both).bearer(&app.bearer);
+    assert_eq!(names(&server.send(posted).assert_status(200)), expected);
+    let look = |query: &str| person.send_signed(TestRequest::get(format!("{path}{query}")));
+    look("").assert_legacy_code(403, 25);
+    look("?screen_name=nobody_at_all").assert_legacy_code(404, 17);
+    let ids: Vec<String> = (1..=101).map(|id: u32| id.to_string()).collect();
+    look(&format!("?user_id={}", ids.join(","))).assert_legacy_code(403, 18);
+    server.run_cli(&["user", "suspend", &other.id]).json();
+    look(&format!("?user_id={}", other.id)).assert_legacy_code(404, 17);
+}
+
+#[test]
+fn rate_limits_are_listed_as_for_older_clients() {
+    let server = TestServer::start(&["--rate-limits", "table", "--world", "empty"]);
+    let person = server.new_user("limited");
+    let list = |query: &str| {
+        let path = format!("/1.1/application/rate_limit_status.json{query}");
+        person.send_signed(TestRequest::get(path)).assert_status(200)
+    };
+    let all = list("");
+    assert_eq!(all["resources"]["users"]["/users/show"]["remaining"], 900, "{all}");
+    assert_eq!(all["resources"]["users"]["/users/:id"]["limit"], all["resources"]["users"]["/users/:id"]["remaining"]);
+    assert!(all["resources"]["tweets"]["/tweets&POST"]["reset"].as_i64() > Some(1_700_000_000), "{all}");
+    person.send_signed(TestRequest::get(format!("/1.1/users/show.json?user_id={}", person.id))).assert_status(200);
+    let some = list("?resources=users,application");
+    assert_eq!(some["resources"]["users"]["/users/show"]["remaining"], 899);
+    assert_eq!(some["resources"]["application"]["/application/rate_limit_status"]["remaining"], 178);
+    assert_eq!(some["resources"].as_object().unwrap().len(), 2);
+    let app = person.app.bearer.clone();
+    let alone =
+        server.send(TestRequest::get("/1.1/application/rate_limit_status.json").bearer(&app)).assert_status(200);
+    assert_eq!(alone["rate_limit_context"]["application"], person.app.key.as_str());
 }

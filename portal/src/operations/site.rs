@@ -7,8 +7,8 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_preview,
-    registration, settings, sign_in,
+    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_page,
+    post_preview, registration, settings, sign_in,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -54,6 +54,13 @@ pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("showPreview", "/preview/{id}", post_preview::show)
         .params(&[&[Parameter::path("id", Kind::text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),
+    page_endpoint("showPost", "/{username}/status/{id}", post_page::show)
+        .params(&[&[Parameter::path("username", Kind::text(1, 50), "The author's username."), POST_ID]])
+        .summary("The page of a post."),
+    page_endpoint("findPost", "/i/web/status/{id}", post_page::redirect_to_permalink)
+        .aliases(&["/i/status/{id}"])
+        .params(&[&[POST_ID]])
+        .summary("Redirects to the page of a post."),
     form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
         .summary("Revokes an app's access."),
     page_endpoint("authorizeRequestToken", "/oauth/authorize", oauth1::authorize)
@@ -123,6 +130,7 @@ const fn form_endpoint(
         .handler(handler)
 }
 
+const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const LINK: &[Parameter] = &[Parameter::path("link", Kind::ID, "The id of the link.")];
 const CARD: &[Parameter] = &[
     Parameter::path("card", Kind::ID, "The id of the card."),

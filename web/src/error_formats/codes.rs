@@ -13,6 +13,8 @@ macro_rules! codes {
 const CODES: &[(u16, u16, &str)] = codes! {
     3 400 "Invalid coordinates."
     17 404 "No user matches for specified terms."
+    18 403 "Too many terms specified in query."
+    25 403 "Query parameters are missing."
     32 401 "Could not authenticate you."
     34 404 "Sorry, that page does not exist."
     36 403 "You cannot report yourself for spam."

@@ -75,17 +75,22 @@ fn parse_alt_text(call: &RequestContext, metadata: BodyMembers<'_>) -> Result<Op
 pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let body = call.body();
-        let id = match body.get("media_id") {
-            Some(Value::Number(number)) => Id::parse(&number.to_string()),
-            Some(Value::String(text)) => Id::parse(text),
-            _ => None,
-        };
-        let id = id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?;
+        let id = parse_media_id(body)?;
         let alt_text = body.optional_object(ALT_TEXT);
         let text = alt_text.map(|alt_text| alt_text.required_text("text"));
         store_alt_text(&call, id, text.transpose()?.map(str::to_owned)).await?;
         Ok(HttpReply::empty(200))
     })
+}
+
+/// A number or a text, as released v1.1 clients send it.
+fn parse_media_id(body: BodyMembers<'_>) -> Result<Id<marker::MediaMarker>, Error> {
+    let id = match body.get("media_id") {
+        Some(Value::Number(number)) => Id::parse(&number.to_string()),
+        Some(Value::String(text)) => Id::parse(text),
+        _ => None,
+    };
+    Ok(id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?)
 }
 
 async fn store_alt_text(call: &RequestContext, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
@@ -129,6 +134,51 @@ pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
         call.write(move |tx| media::remove_subtitles(tx, user, video, &language)).await?;
         call.respond_data(json!({ "deleted": true }))
     })
+}
+
+/// `POST /1.1/media/subtitles/create.json`.
+pub(crate) fn add_subtitles_v1(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let user = call.require_user()?;
+        let video = parse_media_id(call.body())?;
+        let files = subtitles_v1(&call)?.into_iter().map(|of| {
+            let display_name = of.optional_text("display_name").unwrap_or_default().to_owned();
+            Ok((parse_media_id(of)?, parse_language(of.required_text(LANGUAGE)?)?, display_name))
+        });
+        let files = files.collect::<Result<Vec<_>, Error>>()?;
+        let write = call.write(move |tx| {
+            for (file, language, display_name) in &files {
+                media::add_subtitles(tx, user, video, language, *file, display_name)?;
+            }
+            Ok(())
+        });
+        write.await?;
+        Ok(HttpReply::empty(200))
+    })
+}
+
+/// `POST /1.1/media/subtitles/delete.json`.
+pub(crate) fn remove_subtitles_v1(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let user = call.require_user()?;
+        let video = parse_media_id(call.body())?;
+        let languages = subtitles_v1(&call)?.into_iter().map(|of| Ok(parse_language(of.required_text(LANGUAGE)?)?));
+        let languages = languages.collect::<Result<Vec<_>, Error>>()?;
+        let write = call.write(move |tx| {
+            for language in &languages {
+                media::remove_subtitles(tx, user, video, language)?;
+            }
+            Ok(())
+        });
+        write.await?;
+        Ok(HttpReply::empty(200))
+    })
+}
+
+fn subtitles_v1(call: &RequestContext) -> Result<Vec<BodyMembers<'_>>, Error> {
+    let info = call.body().optional_object("subtitle_info");
+    let info = info.ok_or_else(|| Refusal::missing_parameter("subtitle_info"))?;
+    Ok(info.object_array("subtitles").collect())
 }
 
 const LANGUAGE: &str = "language_code";

@@ -327,4 +327,17 @@ fn subtitles_are_added_to_a_video_only() {
     let take = json!({ "id": film, "media_category": "TweetVideo", "language_code": "EN" });
     let taken = author.send(TestRequest::delete("/2/media/subtitles").json(&take)).assert_status(200);
     assert_eq!(taken["data"]["deleted"], true);
+    // As released v1.1 clients do it.
+    let v1 = |what: &str, video: &Value, subtitles: &Value| {
+        let body =
+            json!({ "media_id": video, "media_category": "TweetVideo", "subtitle_info": { "subtitles": subtitles } });
+        author.send_signed(TestRequest::post(format!("/1.1/media/subtitles/{what}.json")).json(&body))
+    };
+    let (film, words) = (json!(film), json!(words));
+    let number = json!(film.as_str().unwrap().parse::<u64>().unwrap());
+    let english = json!([{ "media_id": words, "language_code": "EN", "display_name": "English" }]);
+    assert_eq!(v1("create", &number, &english).status, 200);
+    v1("create", &words, &english).assert_legacy_code(404, 34);
+    v1("create", &film, &json!([{ "media_id": words, "language_code": "E1" }])).assert_legacy_code(400, 44);
+    assert_eq!(v1("delete", &film, &json!([{ "language_code": "EN" }])).status, 200);
 }

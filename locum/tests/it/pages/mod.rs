@@ -8,6 +8,7 @@ mod hostile;
 mod landing;
 mod oauth1;
 mod oauth2;
+mod posts;
 mod scan;
 mod secrets;
 mod sign_in;

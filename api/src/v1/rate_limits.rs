@@ -1,0 +1,72 @@
+//! The caller's rate limits.
+
+use std::collections::BTreeMap;
+
+use base::clock::wall_time;
+use base::{Error, Vocabulary};
+use network::apps::Caller;
+use serde_json::{Map, Value, json};
+use web::endpoint::{Endpoint, HandlerFuture};
+use web::limits::RateLimitSubject;
+use web::request_context::RequestContext;
+use web::router::spell_path;
+
+/// `GET /1.1/application/rate_limit_status.json`: the windows of 15 minutes, by family (the first part of the path). Does
+/// not count as a call of what it lists.
+pub(crate) fn show_status(call: RequestContext) -> HandlerFuture {
+    Box::pin(async move {
+        let caller = call.require_caller()?;
+        let families = call.raw_param("resources").split(',').map(str::trim).filter(|family| !family.is_empty());
+        let families: Vec<&str> = families.collect();
+        let mut resources: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+        for (number, endpoint) in call.state.endpoints.iter().enumerate() {
+            let Some((family, name)) = resource_name(endpoint) else { continue };
+            if !families.is_empty() && !families.contains(&family.as_str()) {
+                continue;
+            }
+            if let Some(status) = window_status(&call, caller, endpoint, number) {
+                resources.entry(family).or_default().insert(name, status);
+            }
+        }
+        let context = rate_limit_context(&call, caller).await?;
+        call.respond_json(&json!({ "rate_limit_context": context, "resources": resources }))
+    })
+}
+
+async fn rate_limit_context(call: &RequestContext, caller: &Caller) -> Result<Value, Error> {
+    if let Some(user) = caller.user {
+        return Ok(json!({ "access_token": user.to_string() }));
+    }
+    let app = caller.app_id;
+    let app = call.read(move |tx| network::apps::find(tx, app)).await?;
+    Ok(json!({ "application": app.api_key }))
+}
+
+fn window_status(call: &RequestContext, caller: &Caller, endpoint: &Endpoint, number: usize) -> Option<Value> {
+    let app = caller.app_id.get();
+    let (subject, windows) = match caller.user {
+        Some(user) => (RateLimitSubject::User(app, user.get()), endpoint.limits.user),
+        None => (RateLimitSubject::App(app), endpoint.limits.app),
+    };
+    let window = call.state.limiter.peek(subject, number, windows, wall_time()).common?;
+    Some(json!({ "limit": window.limit, "remaining": window.remaining, "reset": window.reset }))
+}
+
+/// The family, and a name such as `/users/show`, `/users/:id` or `/users/:id/following&POST`; `None` for what is not part
+/// of the v1.1 and v2 APIs.
+fn resource_name(endpoint: &Endpoint) -> Option<(String, String)> {
+    let path = spell_path(endpoint.path, Vocabulary::Tweet);
+    let path = path.strip_prefix("/2/").or_else(|| path.strip_prefix("/1.1/"))?;
+    let path = path.strip_suffix(".json").unwrap_or(path);
+    let family = path.split('/').next()?.to_owned();
+    let segments = path.split('/').map(|segment| match segment.strip_prefix('{') {
+        Some(name) => format!(":{}", name.trim_end_matches('}')),
+        None => segment.to_owned(),
+    });
+    let mut name = segments.fold(String::new(), |name, segment| format!("{name}/{segment}"));
+    if endpoint.method != "GET" {
+        name.push('&');
+        name.push_str(endpoint.method);
+    }
+    Some((family, name))
+}
