@@ -7,7 +7,7 @@ use pages::{PollResult, PostMedia, PostPage, PostTextPart, RelatedPost};
 use serde_json::Value;
 use store::Tx;
 use store::polls::{self, Poll};
-use store::posts::Post;
+use store::posts::{Post, PostState};
 use view::{StatusForm, legacy_text_segments};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -38,7 +38,8 @@ pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let id: PostId = call.path_id("id")?;
         let author = call.read(move |tx| {
-            let Some(post) = store::posts::find_by_id(tx, id)? else { return Ok(None) };
+            let post = store::posts::find_by_id(tx, id)?.filter(|post| post.state == PostState::Live);
+            let Some(post) = post else { return Ok(None) };
             Ok(store::users::find_by_id(tx, post.author_id)?)
         });
         let author = author.await?.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
