@@ -155,6 +155,7 @@ impl SegmentedSums<'_> {
             ids: vec![self.id],
             from: self.span.0,
             to: self.span.1,
+            bounds: vec![self.span.0, self.span.1],
             granularity: "TOTAL".to_owned(),
             groups: Vec::new(),
             placement: self.placement.to_owned(),

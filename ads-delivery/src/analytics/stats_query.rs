@@ -53,6 +53,8 @@ pub(super) struct StatsQuery {
     pub(super) ids: Vec<i64>,
     pub(super) from: Time,
     pub(super) to: Time,
+    /// Where each bucket begins, and where the last one ends.
+    pub(super) bounds: Vec<Time>,
     pub(super) granularity: String,
     pub(super) groups: Vec<String>,
     pub(super) placement: String,
@@ -82,13 +84,15 @@ impl StatsQuery {
         let word = |name: &str| params.text(name).unwrap_or_default().to_owned();
         let optional = |name: &str| params.text(name).map(str::to_owned);
         let (from, to) = parse_time_window(ctx, params, days)?;
+        let granularity = word("granularity");
         let mut ask = Self {
             account: ctx.account_id()?,
             kind: word("entity"),
             ids: Vec::new(),
             from,
             to,
-            granularity: word("granularity"),
+            bounds: bucket_bounds(ctx, &granularity, (from, to))?,
+            granularity,
             groups: params.texts("metric_groups"),
             placement: word("placement"),
             segments: optional("segmentation_type"),
@@ -96,33 +100,14 @@ impl StatsQuery {
             platform: optional("platform"),
             vocabulary: ctx.caller.vocabulary,
         };
-        ask.check_day_boundaries(ctx)?;
         ask.check_metric_groups()?;
-        ask.check_segmentation()?;
+        ask.check_segmentation(&AccountTimeZone::from_name(ctx.account()?.record.text("timezone")))?;
         if ctx.account()?.role == AdsRole::Analyst && (ask.kind != "ACCOUNT" || ask.groups != ["ENGAGEMENT"]) {
             let message = "This role sees the engagement of the account only";
             return Err(AdsProblem::new("ACTION_NOT_ALLOWED", message).into());
         }
         ask.ids = parse_entity_ids(ctx, &ask.kind, &params.texts("entity_ids"))?;
         Ok(ask)
-    }
-
-    /// Requires days to begin at midnight in the account's time zone, by its current UTC offset.
-    fn check_day_boundaries(&self, ctx: &AccountContext<'_, '_>) -> Result<(), Error> {
-        if self.granularity != "DAY" {
-            return Ok(());
-        }
-        let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
-        let offset = zone.utc_offset_ms(ctx.now());
-        for (name, at) in [("start_time", self.from), ("end_time", self.to)] {
-            if (at.ms() + offset).rem_euclid(DAY) != 0 {
-                let shown = format_time(at);
-                let message =
-                    format!("Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}");
-                return Err(AdsProblem::invalid_parameter(name, shown, message).into());
-            }
-        }
-        Ok(())
     }
 
     fn check_metric_groups(&self) -> Result<(), Error> {
@@ -138,7 +123,7 @@ impl StatsQuery {
         Ok(())
     }
 
-    fn check_segmentation(&self) -> Result<(), Error> {
+    fn check_segmentation(&self, zone: &AccountTimeZone) -> Result<(), Error> {
         let Some(segments) = self.segments.as_deref() else {
             return Ok(());
         };
@@ -158,21 +143,35 @@ impl StatsQuery {
             let message = "Posts that are not promoted are not segmented";
             return Err(AdsProblem::invalid_parameter("segmentation_type", segments, message).into());
         }
-        if self.to.ms() - self.from.ms() > MAX_SEGMENTED_DAYS * DAY {
+        if is_longer_than(zone, (self.from, self.to), MAX_SEGMENTED_DAYS) {
             return Err(time_window_too_long(MAX_SEGMENTED_DAYS).into());
         }
         Ok(())
     }
 
-    /// The bucket length in milliseconds and the number of buckets.
-    pub(super) fn bucket_layout(&self) -> (i64, usize) {
-        let whole = self.to.ms() - self.from.ms();
-        let length = match self.granularity.as_str() {
-            "HOUR" => HOUR,
-            "DAY" => DAY,
-            _ => whole.max(1),
-        };
-        (length, usize::try_from(whole / length).unwrap_or(0).max(1))
+    pub(super) fn bucket_count(&self) -> usize {
+        self.bounds.len().saturating_sub(1)
+    }
+
+    /// The bucket that contains a moment; out of range outside the window.
+    pub(super) fn bucket_index(&self, at: Time) -> usize {
+        self.bounds.partition_point(|bound| *bound <= at).checked_sub(1).unwrap_or(usize::MAX)
+    }
+
+    /// For queries that count in equal intervals: the length of all buckets, or else one of which every day has a whole
+    /// number, also where clocks change.
+    pub(super) fn interval_ms(&self) -> i64 {
+        let mut lengths = self.bounds.windows(2).map(|pair| match pair {
+            [from, to] => to.ms() - from.ms(),
+            _ => 0,
+        });
+        let first = lengths.next().unwrap_or(HOUR);
+        if lengths.all(|length| length == first) { first.max(1) } else { HOUR / 2 }
+    }
+
+    /// The bucket of the interval with this number.
+    pub(super) fn bucket_of_interval(&self, number: i64) -> usize {
+        self.bucket_index(self.from.plus_ms(number.saturating_mul(self.interval_ms())))
     }
 
     pub(super) fn ledger_entity(&self) -> AdEntity {
@@ -232,6 +231,7 @@ impl StatsQuery {
             "entity_ids": self.ids,
             "start": self.from.ms(),
             "end": self.to.ms(),
+            "bounds": self.bounds.iter().map(|bound| bound.ms()).collect::<Vec<_>>(),
             "granularity": self.granularity,
             "metric_groups": self.groups,
             "placement": self.placement,
@@ -259,6 +259,13 @@ impl StatsQuery {
             ids: items("entity_ids").iter().filter_map(Value::as_i64).collect(),
             from: Time::from_ms(number("start")),
             to: Time::from_ms(number("end")),
+            bounds: match items("bounds").iter().filter_map(Value::as_i64).map(Time::from_ms).collect::<Vec<_>>() {
+                // Stored by an older version, for which every day had 24 hours.
+                bounds if bounds.is_empty() => {
+                    equal_bounds(&word("granularity"), (Time::from_ms(number("start")), Time::from_ms(number("end"))))
+                }
+                bounds => bounds,
+            },
             granularity: word("granularity"),
             groups: items("metric_groups").iter().filter_map(|group| group.as_str().map(str::to_owned)).collect(),
             placement: word("placement"),
@@ -270,9 +277,60 @@ impl StatsQuery {
     }
 }
 
+/// Days begin at midnight in the account's time zone, also where clocks change within the window. Clients that add the
+/// current UTC offset to each date get days of 24 hours.
+fn bucket_bounds(
+    ctx: &AccountContext<'_, '_>,
+    granularity: &str,
+    (from, to): (Time, Time),
+) -> Result<Vec<Time>, Error> {
+    let zone = AccountTimeZone::from_name(ctx.account()?.record.text("timezone"));
+    if granularity != "DAY" {
+        return Ok(equal_bounds(granularity, (from, to)));
+    }
+    if let Some(bounds) = calendar_bounds(&zone, (from, to)) {
+        return Ok(bounds);
+    }
+    let offset = zone.utc_offset_ms(ctx.now());
+    for (name, at) in [("start_time", from), ("end_time", to)] {
+        if (at.ms() + offset).rem_euclid(DAY) != 0 {
+            let shown = format_time(at);
+            let message = format!("Expected a time at midnight of the account's time zone, got \"{shown}\" for {name}");
+            return Err(AdsProblem::invalid_parameter(name, shown, message).into());
+        }
+    }
+    Ok(equal_bounds(granularity, (from, to)))
+}
+
+/// `None` unless both are midnight in the zone.
+fn calendar_bounds(zone: &AccountTimeZone, (from, to): (Time, Time)) -> Option<Vec<Time>> {
+    let is_midnight = |at: Time| zone.day_bounds(at).0 == at;
+    if !is_midnight(from) || !is_midnight(to) {
+        return None;
+    }
+    let next = |at: &Time| (*at < to).then(|| zone.day_bounds(*at).1);
+    Some(std::iter::successors(Some(from), next).collect())
+}
+
+fn equal_bounds(granularity: &str, (from, to): (Time, Time)) -> Vec<Time> {
+    let length = match granularity {
+        "HOUR" => HOUR,
+        "DAY" => DAY,
+        _ => (to.ms() - from.ms()).max(1),
+    };
+    let count = ((to.ms() - from.ms()) / length).max(1);
+    (0..=count).map(|number| from.plus_ms(number.saturating_mul(length))).collect()
+}
+
 fn time_window_too_long(days: i64) -> AdsProblem {
     let message = format!("The end time must be at most {days} days after the start time");
     AdsProblem::new("INVALID_TIME_WINDOW", message)
+}
+
+/// In hours, and by the clocks of the zone: a window in which these are set back has an hour more.
+fn is_longer_than(zone: &AccountTimeZone, (from, to): (Time, Time), days: i64) -> bool {
+    let local = |at: Time| at.ms() + zone.utc_offset_ms(at);
+    (to.ms() - from.ms()).min(local(to) - local(from)) > days * DAY
 }
 
 /// Parses `start_time` and `end_time`: whole hours in the account's time zone, at most this many days apart.
@@ -310,7 +368,7 @@ pub(super) fn parse_time_window(
         let message = "The end time must be after the start time";
         return Err(AdsProblem::new("INVALID_TIME_WINDOW", message).into());
     }
-    if to.ms() - from.ms() > days * DAY {
+    if is_longer_than(&zone, (from, to), days) {
         return Err(time_window_too_long(days).into());
     }
     Ok((from, to))
@@ -354,4 +412,40 @@ fn parse_post_ids(ctx: &mut AccountContext<'_, '_>, texts: &[String]) -> Result<
         }
     }
     Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use ads_engine::AccountTimeZone;
+
+    use super::{HOUR, calendar_bounds, is_longer_than};
+
+    #[test]
+    fn days_across_clock_changes_begin_at_midnight() {
+        // Two days before and after each change of 2026, and the length of the day of the change in minutes.
+        let cases = [
+            ("America/Los_Angeles", "2026-03-06", "2026-03-11", 23 * 60),
+            ("America/Los_Angeles", "2026-10-30", "2026-11-04", 25 * 60),
+            ("Europe/Berlin", "2026-03-27", "2026-04-01", 23 * 60),
+            ("Europe/Berlin", "2026-10-23", "2026-10-28", 25 * 60),
+            ("Australia/Sydney", "2026-04-03", "2026-04-08", 25 * 60),
+            ("Australia/Sydney", "2026-10-02", "2026-10-07", 23 * 60),
+            ("Australia/Lord_Howe", "2026-04-03", "2026-04-08", 24 * 60 + 30),
+            ("Asia/Kolkata", "2026-03-06", "2026-03-11", 24 * 60),
+        ];
+        for (name, from, to, minutes) in cases {
+            let zone = AccountTimeZone::from_name(name);
+            let window = (zone.midnight_of_date(from).unwrap(), zone.midnight_of_date(to).unwrap());
+            let bounds = calendar_bounds(&zone, window).unwrap();
+            let lengths: Vec<i64> =
+                bounds.iter().zip(&bounds[1..]).map(|(from, to)| (to.ms() - from.ms()) / 60_000).collect();
+            assert_eq!(lengths.len(), 5, "{name}");
+            assert_eq!(lengths.iter().filter(|length| **length != 24 * 60).count(), usize::from(minutes != 24 * 60));
+            assert!(lengths.contains(&minutes), "{name}: {lengths:?}");
+            assert_eq!((bounds[0], bounds[5]), window);
+            assert!(!is_longer_than(&zone, window, 5), "{name}");
+            assert_eq!(calendar_bounds(&zone, (window.0.plus_ms(HOUR), window.1)), None);
+            assert!(is_longer_than(&zone, (window.0, window.1.plus_ms(2 * HOUR)), 5));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ads::gazetteer::gazetteer;
-use base::{Fault, PostId};
+use base::{Fault, PostId, Time};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
@@ -18,7 +18,7 @@ type MetricBuckets = Vec<MetricSums>;
 
 /// The number of buckets and the data of each entity.
 pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, Value), Fault> {
-    let (_, count) = query.bucket_layout();
+    let count = query.bucket_count();
     let names: Vec<NamedMetric> =
         query.groups.iter().flat_map(|group| metrics_of_group(group, &query.kind, query.vocabulary)).collect();
     if query.segments.is_some() {
@@ -48,18 +48,13 @@ fn metrics_json(names: &[NamedMetric], buckets: &[MetricSums]) -> Map<String, Va
     names.iter().map(|(name, metric)| (name.clone(), values(metric))).collect()
 }
 
-fn bucket_index(query: &StatsQuery, at: i64) -> usize {
-    let (length, _) = query.bucket_layout();
-    usize::try_from((at - query.from.ms()) / length).unwrap_or(usize::MAX)
-}
-
 fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
-    let (_, count) = query.bucket_layout();
+    let count = query.bucket_count();
     let span = (query.from, query.to);
     let mut series: HashMap<i64, MetricBuckets> = HashMap::new();
     for (id, hour, sums) in ledger::hourly_sums(tx, query.ledger_entity(), &query.ids, span, query.placement_group())? {
         let buckets = series.entry(id).or_insert_with(|| vec![MetricSums::default(); count]);
-        if let Some(bucket) = buckets.get_mut(bucket_index(query, hour)) {
+        if let Some(bucket) = buckets.get_mut(query.bucket_index(Time::from_ms(hour))) {
             bucket.merge(&sums);
         }
     }
@@ -68,7 +63,7 @@ fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Met
 
 /// Engagement with posts, minus what is attributed to their promotion.
 fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
-    let (length, count) = query.bucket_layout();
+    let (length, count) = (query.interval_ms(), query.bucket_count());
     let promoted = sum_by_entity(tx, query)?;
     let empty = vec![MetricSums::default(); count];
     let mut lines = HashMap::new();
@@ -81,8 +76,7 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
         ] {
             let span = (query.from, query.to);
             for (place, number) in analytics::count_post_series(tx, series, PostId::new(*id), span, length)? {
-                let place = usize::try_from(place).unwrap_or(usize::MAX);
-                if let Some(sums) = buckets.get_mut(place) {
+                if let Some(sums) = buckets.get_mut(query.bucket_of_interval(place)) {
                     sums.add(metric, number);
                 }
             }
@@ -106,7 +100,7 @@ type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
 
 /// Aggregates from event rows, because the stored sums do not know the viewers.
 fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
-    let (length, count) = query.bucket_layout();
+    let (length, count) = (query.interval_ms(), query.bucket_count());
     let entity = query.ledger_entity();
     let attributed = line_items_by_entity(tx, query.account, entity, &query.ids)?;
     let mut items: Vec<i64> = attributed.values().flatten().copied().collect();
@@ -138,8 +132,7 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBucket
             let segments = series.entry(id).or_default();
             let buckets = segments.entry(part.segment.clone());
             let buckets = buckets.or_insert_with(|| vec![MetricSums::default(); count]);
-            let place = usize::try_from(part.interval).unwrap_or(usize::MAX);
-            if let Some(sums) = buckets.get_mut(place) {
+            if let Some(sums) = buckets.get_mut(query.bucket_of_interval(part.interval)) {
                 sums.count_events(part.kind, part.count, part.billed, part.charge);
             }
         }

@@ -82,6 +82,15 @@ fn embed_html(status: &Value, url: &str) -> String {
         text("/user/name"),
         text("/user/screen_name"),
         escape_html(url),
-        text("/created_at"),
+        date_of(&text("/created_at")),
     )
+}
+
+/// `Nov 23, 2026` from `Mon Nov 23 16:02:48 +0000 2026`.
+fn date_of(created_at: &str) -> String {
+    let words: Vec<&str> = created_at.split(' ').collect();
+    match words.as_slice() {
+        [_, month, day, _, _, year] => format!("{month} {day}, {year}"),
+        _ => created_at.to_owned(),
+    }
 }

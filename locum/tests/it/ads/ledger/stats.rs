@@ -97,6 +97,19 @@ fn days_begin_at_midnight_in_the_time_zone_of_the_account() {
     let stats = with(&days).assert_status(200);
     assert_eq!(stats["time_series_length"], 3);
     assert_eq!(stats["request"]["params"]["start_time"], "2026-11-15T08:00:00Z");
+    // Windows across both changes of the clocks, by date alone; and by the offset of today.
+    for (from, to, days) in [
+        ("2026-03-07", "2026-03-10", 3),
+        ("2026-10-28", "2026-11-04", 7),
+        ("2026-06-01", "2026-06-08", 7),
+        ("2026-03-01T08:00:00Z", "2026-03-04T08:00:00Z", 3),
+    ] {
+        let window = [("start_time", from), ("end_time", to), ("granularity", "DAY")];
+        assert_eq!(with(&window).assert_status(200)["time_series_length"], days, "{from}");
+        let job = with_overrides(&usual(&item), &window);
+        let path = format!("/12/stats/jobs/accounts/{}", ads.account);
+        send(&ads.person, "POST", &path, &job).assert_status(200);
+    }
 }
 
 #[test]
