@@ -333,6 +333,8 @@ mod tests {
                 "credential_use",
                 "app_read",
                 "post_read",
+                "link_click",
+                "link_click_hour",
                 "stream_connection",
                 "notification",
             ],

@@ -53,6 +53,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("event_partitions", include_str!("../../migrations/0038_event_partitions.sql")),
     ("delivery_partitions", include_str!("../../migrations/0039_delivery_partitions.sql")),
     ("task_leases", include_str!("../../migrations/0040_task_leases.sql")),
+    ("links", include_str!("../../migrations/0041_links.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -97,6 +97,7 @@ pub(super) const TABLES: &[TableDefinition] = &[
     NOTE_RATING,
     NOTE_REQUEST,
     STORY,
+    LINK_FACTS,
 ];
 
 const PLACE: TableDefinition = define_table(
@@ -312,6 +313,15 @@ const NOTE_RATING: TableDefinition =
 
 const NOTE_REQUEST: TableDefinition =
     define_table("note_request", 2, columns! { post_id: Post, user_id: User, at: Time });
+
+const LINK_FACTS: TableDefinition = define_table(
+    "link_facts",
+    1,
+    columns! {
+        digest: Foreign, url: Text, unwound_url: Text, status: InRange(0, 599), title: Text, description: Text,
+        images: Json, updated_at: Time,
+    },
+);
 
 const STORY: TableDefinition = define_table(
     "story",
