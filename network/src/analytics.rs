@@ -1,10 +1,12 @@
-//! Analytics of a user's own posts over time, from likes, reposts, replies, quotes and bookmarks that still exist.
+//! Analytics of a user's own posts over time, from likes, reposts, replies, quotes and bookmarks that still
+//! exist, and clicks on links outside promotion, which are known by the hour.
 
 use base::refusal::ResourceRef;
 use base::{Fault, PostId, Refusal, Time, UserId};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
 use store::posts::{self, Post, PostState};
+use store::short_links;
 
 /// Counts of one time interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,11 +16,12 @@ pub struct EngagementCounts {
     pub quotes: i64,
     pub replies: i64,
     pub reposts: i64,
+    pub url_clicks: i64,
 }
 
 impl EngagementCounts {
     pub const fn total_engagements(&self) -> i64 {
-        self.bookmarks + self.likes + self.quotes + self.replies + self.reposts
+        self.bookmarks + self.likes + self.quotes + self.replies + self.reposts + self.url_clicks
     }
 
     const fn series_mut(&mut self, series: MetricSeries) -> &mut i64 {
@@ -93,15 +96,22 @@ fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow
     let bucket_start = |index: i64| start.plus_ms(index.saturating_mul(bucket_ms));
     let buckets = (first..=last).map(|index| (bucket_start(index), EngagementCounts::default()));
     let mut counted = PostAnalytics { id: post.id, total: EngagementCounts::default(), buckets: buckets.collect() };
+    let mut add = |(index, count): (i64, i64), select: &dyn Fn(&mut EngagementCounts) -> &mut i64| {
+        *select(&mut counted.total) += count;
+        let position = usize::try_from(index - first).unwrap_or(usize::MAX);
+        if let Some((_, counts)) = counted.buckets.get_mut(position) {
+            *select(counts) += count;
+        }
+    };
     for series in ALL {
         let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), bucket_ms)?;
-        for (index, count) in rows {
-            *counted.total.series_mut(series) += count;
-            let position = usize::try_from(index - first).unwrap_or(usize::MAX);
-            if let Some((_, counts)) = counted.buckets.get_mut(position) {
-                *counts.series_mut(series) += count;
-            }
+        for row in rows {
+            add(row, &|counts| counts.series_mut(series));
         }
+    }
+    for (hour, clicks) in short_links::list_hourly_clicks(tx, post.id, (start, window.end))? {
+        let index = bucket_index(hour.max(post.created_at).max(start));
+        add((index, clicks), &|counts| &mut counts.url_clicks);
     }
     Ok(counted)
 }

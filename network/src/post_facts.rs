@@ -14,6 +14,7 @@ use store::users::User;
 use store::{Tx, affiliates, apps, lists, posts, users};
 
 use self::content::{AccountName, PostContent, to_handle};
+use crate::link_facts::{self, KnownLinks};
 use crate::places;
 use crate::visibility::{AuthorVisibilities, Viewer, Visibility, find_post_denial};
 
@@ -171,6 +172,7 @@ struct PostFactsContext {
     lists: HashMap<UserId, Arc<[i64]>>,
     places: HashMap<i64, Place>,
     apps: HashMap<AppId, Arc<str>>,
+    links: KnownLinks,
     visibilities: AuthorVisibilities,
     no_affiliations: Arc<[AccountName]>,
     no_source: Arc<str>,
@@ -206,6 +208,7 @@ impl PostFactsContext {
         Ok(Self {
             affiliations: group_by_user(named_affiliations),
             lists: group_by_user(lists),
+            links: link_facts::load_for_posts(tx, rows.iter().chain(&posts))?,
             posts: index_by_key(posts, |post| post.id),
             places: index_by_key(store::places::find_by_ids(tx, &places)?, |place| place.id),
             apps: apps.into_iter().map(|(id, name)| (id, name.into())).collect(),
@@ -220,14 +223,14 @@ impl PostFactsContext {
         let author = Arc::clone(self.users.get(&row.author_id)?);
         let original = row.repost_of_id.and_then(|id| self.posts.get(&id));
         let original = original.filter(|post| self.post_visibility(post) != Visibility::Missing);
-        let content = PostContent::from_post(original.unwrap_or(&row));
+        let content = PostContent::from_post(original.unwrap_or(&row), &self.links);
         let quoted = row.quoted_post_id.and_then(|id| self.posts.get(&id));
         let quoted = quoted.filter(|post| self.post_visibility(post) == Visibility::Visible);
         let place = post_place_id(&row).and_then(|id| self.places.get(&id));
         let app = row.app_id.and_then(|app| self.apps.get(&app));
         Some(StoredPostFacts {
             visibility: self.public_visibility(&row, original),
-            quoted: quoted.map(PostContent::from_post),
+            quoted: quoted.map(|post| PostContent::from_post(post, &self.links)),
             affiliations: self.user_affiliations(row.author_id),
             lists: self.lists.get(&row.author_id).cloned().unwrap_or_default(),
             reply_to: self.replied_post(&row),

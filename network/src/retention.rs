@@ -4,7 +4,7 @@ use base::{Error, Fault, Time};
 use store::partitions::PartitionExpiry;
 use store::{
     Store, Tx, attempt_limits, audit, authorization_codes, connections, credential_changes, emails, event_log, nonces,
-    notifications, partitions, rate_windows, request_tokens, sessions, tokens, usage,
+    notifications, partitions, rate_windows, request_tokens, sessions, short_links, tokens, usage,
 };
 
 use crate::usage::RETENTION_MS;
@@ -98,6 +98,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     }),
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH_SIZE / 4)),
     ("posts read", |tx, _, wall| crate::reads::prune(tx, wall, BATCH_SIZE)),
+    ("link clicks", |tx, _, _| short_links::prune_clicks(tx, tx.now(), BATCH_SIZE)),
     ("members of audiences", |tx, _, _| store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)),
     ("files of figures", |tx, _, _| store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)),
     ("auctions", |tx, _, _| store::ledger::prune_auctions(tx, BATCH_SIZE)),

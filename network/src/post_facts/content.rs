@@ -2,7 +2,10 @@
 
 use query::{ContextAnnotation, QueryableLink, UserHandle};
 use serde_json::Value;
+use store::link_facts::LinkFacts;
 use store::posts::Post;
+
+use crate::link_facts::KnownLinks;
 
 /// An account's id and username.
 pub(super) type AccountName = (i64, String);
@@ -32,7 +35,7 @@ struct ContentLink {
 }
 
 impl PostContent {
-    pub(super) fn from_post(post: &Post) -> Self {
+    pub(super) fn from_post(post: &Post, known: &KnownLinks) -> Self {
         let mut content = Self { text: post.text.clone(), lang: post.lang.clone(), ..Self::default() };
         // The prefix of a media key is its kind.
         for key in post.media_keys.split(',') {
@@ -46,12 +49,12 @@ impl PostContent {
         if !post.entities.is_empty()
             && let Ok(entities) = serde_json::from_str::<Value>(&post.entities)
         {
-            content.read_entities(&entities);
+            content.read_entities(&entities, known);
         }
         content
     }
 
-    fn read_entities(&mut self, entities: &Value) {
+    fn read_entities(&mut self, entities: &Value, known: &KnownLinks) {
         self.hashtags = entity_texts(entities, "hashtags", "tag");
         self.cashtags = entity_texts(entities, "cashtags", "tag");
         self.annotation_names = entity_texts(entities, "annotations", "normalized_text");
@@ -66,12 +69,17 @@ impl PostContent {
         self.links = links
             .map(|link| {
                 let text = |name| entity_text(link, name).to_owned();
+                let facts = known.find(entity_text(link, "expanded_url"));
+                let fact = |name, known: fn(&LinkFacts) -> &String| match entity_text(link, name) {
+                    "" => facts.map(known).cloned().unwrap_or_default(),
+                    stored => stored.to_owned(),
+                };
                 ContentLink {
                     url: text("url"),
                     expanded: text("expanded_url"),
-                    unwound: text("unwound_url"),
-                    title: text("title"),
-                    description: text("description"),
+                    unwound: fact("unwound_url", |facts| &facts.unwound_url),
+                    title: fact("title", |facts| &facts.title),
+                    description: fact("description", |facts| &facts.description),
                 }
             })
             .collect();

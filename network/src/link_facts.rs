@@ -1,0 +1,238 @@
+//! What is known about the pages that links lead to: title, description, images, final URL. Operators say it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use base::{Error, Fault, Refusal, Time};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use store::Tx;
+use store::link_facts::{self, LinkFacts};
+use store::posts::Post;
+
+/// In characters.
+const MAX_URL: usize = 2_048;
+const MAX_TITLE: usize = 300;
+const MAX_DESCRIPTION: usize = 1_000;
+const MAX_IMAGES: usize = 4;
+/// Pixels per side.
+const MAX_SIDE: i64 = 100_000;
+
+/// A page, as an operator describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkDescription {
+    pub url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub unwound_url: String,
+    /// The HTTP status of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<i64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<DescribedImage>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DescribedImage {
+    pub url: String,
+    /// Pixels.
+    pub width: i64,
+    pub height: i64,
+}
+
+/// Facts by the digest of their URL.
+#[derive(Debug, Default)]
+pub struct KnownLinks(HashMap<i64, LinkFacts>);
+
+impl KnownLinks {
+    pub fn find(&self, url: &str) -> Option<&LinkFacts> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let url = normalize_url(url)?;
+        self.0.get(&digest_url(&url)).filter(|facts| facts.url == url)
+    }
+}
+
+/// The links in entities as stored.
+#[derive(Deserialize)]
+struct LinkedText<'a> {
+    #[serde(borrow, default)]
+    urls: Vec<LinkedUrl<'a>>,
+}
+
+#[derive(Deserialize)]
+struct LinkedUrl<'a> {
+    #[serde(borrow, default)]
+    expanded_url: Cow<'a, str>,
+}
+
+/// What is known about the links of posts, with one query, or none if they have no links.
+pub fn load_for_posts<'a>(tx: &mut Tx<'_>, posts: impl Iterator<Item = &'a Post>) -> Result<KnownLinks, Fault> {
+    let mut digests = Vec::new();
+    for post in posts.filter(|post| post.entities.contains("\"urls\"")) {
+        let Ok(text) = serde_json::from_str::<LinkedText<'_>>(&post.entities) else {
+            continue;
+        };
+        let urls = text.urls.iter().filter_map(|url| normalize_url(&url.expanded_url));
+        digests.extend(urls.map(|url| digest_url(&url)));
+    }
+    if digests.is_empty() {
+        return Ok(KnownLinks::default());
+    }
+    digests.sort_unstable();
+    digests.dedup();
+    let found = link_facts::find_by_digests(tx, &digests)?;
+    Ok(KnownLinks(found.into_iter().map(|facts| (facts.digest, facts)).collect()))
+}
+
+/// Replaces what is known about a page.
+pub fn describe(tx: &mut Tx<'_>, page: &LinkDescription) -> Result<(), Error> {
+    let facts = check_description(page, tx.now())?;
+    Ok(link_facts::upsert(tx, &facts)?)
+}
+
+pub fn find_description(tx: &mut Tx<'_>, url: &str) -> Result<Option<LinkDescription>, Fault> {
+    let Some(url) = normalize_url(url) else {
+        return Ok(None);
+    };
+    let found = link_facts::find_by_digests(tx, &[digest_url(&url)])?.pop();
+    Ok(found.filter(|facts| facts.url == url).map(|facts| LinkDescription {
+        images: serde_json::from_str(&facts.images).unwrap_or_default(),
+        status: Some(facts.status).filter(|status| *status > 0),
+        url: facts.url,
+        unwound_url: facts.unwound_url,
+        title: facts.title,
+        description: facts.description,
+    }))
+}
+
+fn check_description(page: &LinkDescription, now: Time) -> Result<LinkFacts, Refusal> {
+    let too_long = |name: &'static str, limit| {
+        Refusal::invalid_parameter(name, "", format!("The {name} has more than {limit} characters."))
+    };
+    for (name, text, limit) in [
+        ("url", &page.url, MAX_URL),
+        ("unwound_url", &page.unwound_url, MAX_URL),
+        ("title", &page.title, MAX_TITLE),
+        ("description", &page.description, MAX_DESCRIPTION),
+    ] {
+        if text.chars().count() > limit {
+            return Err(too_long(name, limit));
+        }
+        if text.contains(char::is_control) {
+            return Err(Refusal::invalid_parameter(name, text, format!("The {name} contains control characters.")));
+        }
+    }
+    let url = require_web_url("url", &page.url)?;
+    if !page.unwound_url.is_empty() {
+        require_web_url("unwound_url", &page.unwound_url)?;
+    }
+    if page.status.is_some_and(|status| !(100..=599).contains(&status)) {
+        let value = page.status.unwrap_or(0);
+        return Err(Refusal::invalid_parameter("status", value, "The status is not between 100 and 599."));
+    }
+    check_images(&page.images)?;
+    let images = serde_json::to_string(&page.images).unwrap_or_default();
+    Ok(LinkFacts {
+        digest: digest_url(&url),
+        url,
+        unwound_url: page.unwound_url.clone(),
+        status: page.status.unwrap_or(0),
+        title: page.title.clone(),
+        description: page.description.clone(),
+        images: if page.images.is_empty() { String::new() } else { images },
+        updated_at: now,
+    })
+}
+
+fn check_images(images: &[DescribedImage]) -> Result<(), Refusal> {
+    if images.len() > MAX_IMAGES {
+        let message = format!("There are more than {MAX_IMAGES} images.");
+        return Err(Refusal::invalid_parameter("images", images.len(), message));
+    }
+    for image in images {
+        require_web_url("images", &image.url)?;
+        let is_side = |side: i64| (1..=MAX_SIDE).contains(&side);
+        if image.url.chars().count() > MAX_URL || !is_side(image.width) || !is_side(image.height) {
+            let message = "An image needs a URL, a width and a height in pixels.";
+            return Err(Refusal::invalid_parameter("images", &image.url, message));
+        }
+    }
+    Ok(())
+}
+
+/// The normalized URL.
+fn require_web_url(name: &'static str, url: &str) -> Result<String, Refusal> {
+    let refused = || Refusal::invalid_parameter(name, url, format!("The {name} is not a URL of the web."));
+    normalize_url(url).ok_or_else(refused)
+}
+
+/// The URL without its fragment, scheme and host in lower case; `None` unless it is http or https.
+fn normalize_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let scheme = scheme.to_ascii_lowercase();
+    let rest = rest.split('#').next().unwrap_or_default();
+    let host_end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at_checked(host_end)?;
+    let path = if path == "/" { "" } else { path };
+    let is_web = ["http", "https"].contains(&scheme.as_str()) && !host.is_empty() && !url.contains(char::is_whitespace);
+    is_web.then(|| [scheme.as_str(), "://", &host.to_lowercase(), path].concat())
+}
+
+/// Never negative.
+fn digest_url(normalized: &str) -> i64 {
+    let digest = Sha256::digest(normalized.as_bytes());
+    let first = digest.first_chunk::<8>().copied().unwrap_or_default();
+    i64::from_be_bytes(first) & i64::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::{DescribedImage, LinkDescription, check_description, normalize_url};
+
+    #[test]
+    fn spellings_of_a_url_are_one() {
+        for (url, normalized) in [
+            ("HTTPS://Example.COM/", Some("https://example.com")),
+            ("https://example.com#top", Some("https://example.com")),
+            ("https://example.com/A?b=C#d", Some("https://example.com/A?b=C")),
+            ("http://Bücher.example?x", Some("http://bücher.example?x")),
+            ("ftp://example.com", None),
+            ("https://", None),
+            ("https://example.com/a b", None),
+            ("example.com", None),
+        ] {
+            assert_eq!(normalize_url(url).as_deref(), normalized, "{url}");
+        }
+    }
+
+    #[test]
+    fn description_has_bounds() {
+        let page = LinkDescription { url: "https://example.com".to_owned(), ..LinkDescription::default() };
+        let image = |width| DescribedImage { url: "https://example.com/i.png".to_owned(), width, height: 1 };
+        let check = |page: LinkDescription| check_description(&page, Time::from_ms(0)).is_ok();
+        assert!(check(page.clone()));
+        assert!(check(LinkDescription { images: vec![image(1); 4], status: Some(200), ..page.clone() }));
+        for wrong in [
+            LinkDescription { url: "x".to_owned(), ..page.clone() },
+            LinkDescription { url: format!("https://e.com/{}", "x".repeat(2_048)), ..page.clone() },
+            LinkDescription { unwound_url: "javascript:alert(1)".to_owned(), ..page.clone() },
+            LinkDescription { title: "x".repeat(301), ..page.clone() },
+            LinkDescription { title: "a\u{0}".to_owned(), ..page.clone() },
+            LinkDescription { description: "x".repeat(1_001), ..page.clone() },
+            LinkDescription { status: Some(99), ..page.clone() },
+            LinkDescription { images: vec![image(1); 5], ..page.clone() },
+            LinkDescription { images: vec![image(0)], ..page.clone() },
+        ] {
+            assert!(!check(wrong.clone()), "{wrong:?}");
+        }
+    }
+}
