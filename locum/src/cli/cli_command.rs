@@ -8,8 +8,9 @@ use crate::arguments::{
 };
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
-    ImportCommand, InviteArgs, KeysCommand, MessageCommand, NewsCommand, NodeCommand, NoteCommand, PlaceCommand,
-    PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
+    ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, NewsCommand, NodeCommand, NoteCommand,
+    PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand,
+    WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 
@@ -52,6 +53,9 @@ pub(crate) enum CliCommand {
     /// Manage news stories
     #[command(subcommand)]
     News(NewsCommand),
+    /// Manage what is known about the pages that links lead to
+    #[command(subcommand)]
+    Link(LinkCommand),
     /// Manage places
     #[command(subcommand)]
     Place(PlaceCommand),

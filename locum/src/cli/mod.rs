@@ -48,6 +48,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Poll(verb) => command::run_and_print(common, command::AdminCommand::Poll(verb))?,
         CliCommand::Community(verb) => command::run_and_print(common, command::AdminCommand::Community(verb))?,
         CliCommand::Note(verb) => command::run_and_print(common, command::AdminCommand::Note(verb))?,
+        CliCommand::Link(verb) => command::run_and_print(common, command::AdminCommand::Link(verb))?,
         CliCommand::News(verb) => command::run_and_print(common, command::AdminCommand::News(verb))?,
         CliCommand::Place(verb) => command::run_and_print(common, command::AdminCommand::Place(verb))?,
         CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,

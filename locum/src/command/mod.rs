@@ -17,6 +17,7 @@ mod fsck;
 mod import;
 mod invite;
 mod keys;
+mod links;
 mod messages;
 pub(crate) mod news;
 mod nodes;
@@ -52,6 +53,7 @@ pub(crate) use fsck::{FsckArgs, check_consistency};
 pub(crate) use import::ImportCommand;
 pub(crate) use invite::InviteArgs;
 pub(crate) use keys::KeysCommand;
+pub(crate) use links::LinkCommand;
 pub(crate) use messages::MessageCommand;
 pub(crate) use news::NewsCommand;
 pub(crate) use nodes::NodeCommand;
@@ -82,6 +84,7 @@ pub(crate) enum AdminCommand {
     Community(CommunityCommand),
     Note(NoteCommand),
     News(NewsCommand),
+    Link(LinkCommand),
     Place(PlaceCommand),
     App(AppCommand),
     Ads(AdsCommand),
@@ -112,6 +115,7 @@ impl AdminCommand {
             Self::Community(_) => "community",
             Self::Note(_) => "note",
             Self::News(_) => "news",
+            Self::Link(_) => "link",
             Self::Place(_) => "place",
             Self::App(_) => "app",
             Self::Ads(_) => "ads",
@@ -164,6 +168,7 @@ impl AdminCommand {
             Self::Import(command) => make_absolute(command.path_mut()),
             Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
             Self::Backup(backup) => backup.make_absolute(),
+            Self::Link(command) => command.path_mut().map_or(Ok(()), make_absolute),
         }
     }
 }
