@@ -166,7 +166,7 @@ class Posts(Suite):
             read = client.get_tweets([root, reply, quote], **EVERYTHING, **more)
             first, second, third = read.data
             self.assertEqual(read.errors, [])
-            self.assertEqual(first.text.split(" https://")[0], f"Hello @{self.other.username} #tour $TOUR")
+            self.assertEqual(first.text.split(" http")[0], f"Hello @{self.other.username} #tour $TOUR")
             self.assertEqual(first.entities["mentions"][0]["id"], self.other.id)
             self.assertIsInstance(first.created_at, datetime.datetime)
             self.assertIsInstance(first.edit_controls["edits_remaining"], int)

@@ -1,4 +1,4 @@
-//! Clicks on card links (contract ads §8.11): attributed like other engagement, or to the
+//! Clicks on card links and links in posts (contract ads §8.11): attributed like other engagement, or to the
 //! impression whose token the link carried.
 
 use base::{Fault, PostId};
@@ -6,6 +6,7 @@ use store::Tx;
 use store::ads::card_links::CardLink;
 use store::ledger::{self, AdEntity, AdEventKind, AdEventOrigin};
 use store::posts::{self, PostState};
+use store::short_links;
 
 use crate::attribution::{EngagementAct, attribute_act};
 use crate::ledger::{LedgerEvent, record_events};
@@ -49,6 +50,25 @@ pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) ->
         return Ok(false);
     };
     Ok(!record_events(tx, &[event])?.is_empty())
+}
+
+/// A click on a link in a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkClick {
+    pub post: PostId,
+    /// The user id; negative for a viewer who is not signed in.
+    pub viewer: i64,
+}
+
+/// Records a click in the ledger if it is attributed to promotion, or else once per viewer and day; returns whether it
+/// counts.
+pub fn record_link_click(tx: &mut Tx<'_>, click: LinkClick) -> Result<bool, Fault> {
+    let at = tx.now();
+    let act = EngagementAct { kind: AdEventKind::UrlClick, at, viewer: click.viewer, subject: click.post.get() };
+    match attribute_act(tx, act)? {
+        Some(event) => Ok(!record_events(tx, &[event])?.is_empty()),
+        None => short_links::record_click(tx, click.post, click.viewer, at),
+    }
 }
 
 /// The event for a click that carried the token of a reported impression.

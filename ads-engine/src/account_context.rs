@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::refusal::AdsProblem;
-use base::{Error, Time, UserId, Vocabulary};
+use base::{Error, SiteLinks, Time, UserId, Vocabulary};
 use store::records;
 use store::{Tx, ads};
 
@@ -24,7 +24,7 @@ pub struct AccountContext<'t, 'c> {
     /// The cursor scope as far as the request determines it.
     pub cursor_scope: String,
     /// The base URL of the site; files are served below it.
-    pub site_url: &'static str,
+    pub site: SiteLinks,
     pub evaluator: Option<SharedEvaluator>,
     pub batch: Option<BatchState>,
     /// The number of campaigns that have not ended, cached once counted.
@@ -58,7 +58,7 @@ impl<'t, 'c> AccountContext<'t, 'c> {
             caller,
             cursor_key: [0; 32],
             cursor_scope: String::new(),
-            site_url: "",
+            site: SiteLinks::default(),
             evaluator: None,
             batch: None,
             live_campaigns: None,

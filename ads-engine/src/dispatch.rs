@@ -53,7 +53,7 @@ pub fn run_operation(tx: &mut Tx<'_>, request: &AdsRequest, params: &ParsedParam
     }
     let mut ctx = AccountContext::new(tx, request.caller);
     ctx.cursor_key = request.cursor_key;
-    ctx.site_url = request.site_url;
+    ctx.site = request.site;
     ctx.evaluator.clone_from(&request.evaluator);
     ctx.config.clone_from(&request.config);
     operation.id.clone_into(&mut ctx.cursor_scope);

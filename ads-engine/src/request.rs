@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use base::{AppId, UserId, Vocabulary};
+use base::{AppId, SiteLinks, UserId, Vocabulary};
 use schema::ParameterLocation;
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub struct AdsRequest {
     pub query_pairs: Vec<(String, String)>,
     pub evaluator: Option<SharedEvaluator>,
     pub config: AdsConfig,
-    pub site_url: &'static str,
+    pub site: SiteLinks,
 }
 
 /// The app id of requests from the Ads Manager, which has no app.
@@ -57,7 +57,7 @@ impl AdsRequest {
             evaluator: None,
             config: AdsConfig::default(),
             cursor_key: [0; 32],
-            site_url: "",
+            site: SiteLinks::default(),
         }
     }
 }

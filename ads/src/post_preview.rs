@@ -1,7 +1,7 @@
 //! Signed preview pages of posts (contract ads §4.11, §8.4). The URL contains everything; nothing is stored.
 
 use ads_engine::{AccountContext, CONSOLE_APP_ID};
-use base::{AppId, Error, Time, UserId};
+use base::{AppId, Error, SiteLinks, Time, UserId};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
@@ -69,7 +69,7 @@ impl SignedPreview {
     }
 
     /// Loads the content; `None` if it no longer exists.
-    pub fn load(&self, tx: &mut Tx<'_>) -> Result<Option<PreviewContent>, Error> {
+    pub fn load(&self, tx: &mut Tx<'_>, site: SiteLinks) -> Result<Option<PreviewContent>, Error> {
         let account = accounts::find(tx, self.account_id)?;
         let Some(account) = account.filter(|account| !account.deleted) else {
             return Ok(None);
@@ -91,8 +91,9 @@ impl SignedPreview {
         let link = text("video_cta_value").map(|url| (calls.to_owned(), url.to_owned()));
         // Posts by others are rendered as the account's own user sees them.
         let viewer = promotable_users::find_own_user(&mut ctx)?.unwrap_or(content.post.author_id);
+        let site = content.site_links(site);
         let post = content.post;
-        Ok(Some(PreviewContent { post, viewer, poll_choices: choices, call_to_action: link }))
+        Ok(Some(PreviewContent { post, site, viewer, poll_choices: choices, call_to_action: link }))
     }
 }
 
@@ -100,6 +101,8 @@ impl SignedPreview {
 #[derive(Clone, Debug)]
 pub struct PreviewContent {
     pub post: Post,
+    /// Where the post links to.
+    pub site: SiteLinks,
     /// The user whose view is rendered.
     pub viewer: UserId,
     pub poll_choices: Vec<String>,

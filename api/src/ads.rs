@@ -65,7 +65,7 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
         evaluator: Some(call.state.evaluator.clone()),
         config: call.state.ads_config.clone(),
         cursor_key: call.state.page_context.config.page_key,
-        site_url: call.site_url(),
+        site: call.site(),
     })
 }
 

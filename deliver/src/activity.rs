@@ -19,7 +19,7 @@ pub use live::{LiveActivityReader, replay_activity};
 pub use matching::{ActivityScope, match_events};
 pub use webhook_queue::{enqueue_webhook_events, has_unread_entries};
 
-use base::Vocabulary;
+use base::{SiteLinks, Vocabulary};
 use store::apps::App;
 use view::{EventRenderer, RenderOptions};
 
@@ -27,8 +27,7 @@ use view::{EventRenderer, RenderOptions};
 pub struct ActivityConfig {
     /// The vocabulary of apps without a preference.
     pub default_vocabulary: Vocabulary,
-    /// The base URL of the platform's own files.
-    pub site: &'static str,
+    pub site: SiteLinks,
 }
 
 impl ActivityConfig {

@@ -1,6 +1,7 @@
 //! Notifications, and the preview of an unpublished post.
 
 use crate::page::{HtmlPage, html_page};
+use crate::post::PostTextPart;
 use crate::{PageFrame, Pager};
 use askama::Template;
 use base::Time;
@@ -32,7 +33,7 @@ pub struct PostPreviewPage {
     pub name: String,
     /// Without the at sign.
     pub username: String,
-    pub text: String,
+    pub text: Vec<PostTextPart>,
     pub pictures: Vec<String>,
     pub choices: Vec<String>,
     pub notes: Vec<String>,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use base::id::encode_base62;
-use base::{Fault, PostId, Time, UserId, Vocabulary, VocabularyWord};
+use base::{Fault, PostId, SiteLinks, Time, UserId, Vocabulary, VocabularyWord};
 use network::visibility::{Viewer, Visibility, profile_visibility};
 use serde_json::Value;
 use store::posts::{self as stored, Post};
@@ -44,8 +44,7 @@ pub struct LikeEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRenderer {
     pub options: RenderOptions,
-    /// The base URL of the platform's own files.
-    pub site: &'static str,
+    pub site: SiteLinks,
 }
 
 impl EventRenderer {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::refusal::InvalidParameter;
-use base::{Refusal, Vocabulary, VocabularyWord};
+use base::{Refusal, SiteLinks, Vocabulary, VocabularyWord};
 
 use crate::field_schema::{Expansion, ExpansionTarget, FieldInclusion};
 use crate::object::{IncludedKind, ObjectKind, RenderedObject};
@@ -25,7 +25,7 @@ pub struct FieldSelection {
     has_post_names: bool,
     has_tweet_names: bool,
     email_allowed: bool,
-    site: &'static str,
+    site: SiteLinks,
 }
 
 impl FieldSelection {
@@ -42,7 +42,7 @@ impl FieldSelection {
             has_post_names: false,
             has_tweet_names: false,
             email_allowed: false,
-            site: "",
+            site: SiteLinks::without_short_links(""),
         }
     }
 
@@ -63,12 +63,11 @@ impl FieldSelection {
         Self { is_complete: true, ..Self::defaults(root) }
     }
 
-    pub const fn set_site(&mut self, site: &'static str) {
+    pub const fn set_site(&mut self, site: SiteLinks) {
         self.site = site;
     }
 
-    /// The base URL of the platform's own files, without a trailing slash.
-    pub const fn site(&self) -> &'static str {
+    pub const fn site(&self) -> SiteLinks {
         self.site
     }
 

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use base::short_links::{LinkSource, ShortLinkTarget};
 use base::text::unescape_html;
-use base::{AppId, Fault, PostId, UserId, Vocabulary};
+use base::{AppId, Fault, PostId, SiteLinks, UserId, Vocabulary};
 use network::visibility::{Viewer, Visibility};
 use serde_json::{Map, Value, json};
 use store::media::Media;
@@ -14,11 +15,14 @@ use store::{Tx, apps};
 
 use crate::loaded_objects::LoadedObjects;
 use crate::media::{id_from_media_key, media_url};
-use crate::posts::{PostRenderContext, media_keys, sent_entities, sent_text};
+use crate::posts::{PostRenderContext, display_url, media_keys, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
 /// The maximum length of `text` in compatibility mode, in characters.
 const SHORT_TEXT_CHARS: usize = 140;
+
+/// A space and the link to the post, which counts as 23 whatever its length.
+const PAGE_LINK_CHARS: usize = 24;
 
 pub fn legacy_participant_json(user: &User) -> Value {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -40,12 +44,7 @@ pub fn legacy_participant_json(user: &User) -> Value {
 }
 
 /// A post as a viewer sees it; `None` if the viewer may not.
-pub fn legacy_post_json(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    post: Post,
-    site: &'static str,
-) -> Result<Option<Value>, Fault> {
+pub fn legacy_post_json(tx: &mut Tx<'_>, viewer: Viewer, post: Post, site: SiteLinks) -> Result<Option<Value>, Fault> {
     let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
     selection.set_site(site);
     let id = post.id;
@@ -73,7 +72,7 @@ pub fn legacy_statuses_json(
     viewer: Viewer,
     posts: Vec<Post>,
     form: StatusForm,
-    site: &'static str,
+    site: SiteLinks,
 ) -> Result<Vec<(PostId, Value)>, Fault> {
     let mut selection = FieldSelection::all_public_fields(ObjectKind::POST, Vocabulary::Post);
     selection.set_site(site);
@@ -141,7 +140,7 @@ fn load_source_links(tx: &mut Tx<'_>, objects: &LoadedObjects) -> Result<HashMap
 struct LegacyRenderer<'a> {
     objects: &'a LoadedObjects,
     source_links: &'a HashMap<AppId, String>,
-    site: &'static str,
+    site: SiteLinks,
 }
 
 impl LegacyRenderer<'_> {
@@ -186,7 +185,7 @@ impl LegacyRenderer<'_> {
             "timestamp_ms": at.ms().to_string(),
         });
         let members = shown.as_object_mut()?;
-        insert_text(members, &text, post, entities);
+        insert_text(members, &text, post, entities, self.site);
         let other = |id| objects.posts.get(id).filter(|_| whole);
         if let Some(quoted) = post.quoted_post_id {
             members.insert("quoted_status_id".to_owned(), quoted.get().into());
@@ -213,7 +212,7 @@ impl LegacyRenderer<'_> {
     }
 
     fn render_media(&self, media: &Media, link: &Value) -> Value {
-        let file = media_url(media, self.site);
+        let file = media_url(media, self.site.url);
         let still = file.as_deref().unwrap_or(match media.kind.as_str() {
             "photo" => &media.url,
             _ => &media.preview_image_url,
@@ -281,7 +280,7 @@ fn convert_entities(stored: &str, name: impl Fn(UserId) -> Option<String>) -> (M
 }
 
 /// Inserts the text and its entities; for long texts a truncated version and `extended_tweet`.
-fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: Map<String, Value>) {
+fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: Map<String, Value>, site: SiteLinks) {
     let mut set = |name: &str, value: Value| {
         members.insert(name.to_owned(), value);
     };
@@ -297,10 +296,10 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
         }
         return;
     }
-    let beginning: String = text.chars().take(SHORT_TEXT_CHARS - 1).chain(['…']).collect();
+    let (beginning, entities) = truncate_status(text, post, &all, site);
     set("text", escape_html(&beginning).into());
     set("truncated", true.into());
-    set("entities", Value::Object(entities_before(&all, SHORT_TEXT_CHARS - 1)));
+    set("entities", Value::Object(entities));
     let mut whole = json!({
         "full_text": escape_html(text),
         "display_text_range": [post.display_start, letters],
@@ -310,6 +309,33 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
         whole.insert("extended_entities".to_owned(), media);
     }
     set("extended_tweet", whole);
+}
+
+/// The beginning of a long text with a link to the post, and the entities in it.
+fn truncate_status(text: &str, post: &Post, all: &Map<String, Value>, site: SiteLinks) -> (String, Map<String, Value>) {
+    let link = site.short_link(LinkSource::Post(post.id), ShortLinkTarget::Post);
+    let limit = SHORT_TEXT_CHARS - 1 - link.as_ref().map_or(0, |_| PAGE_LINK_CHARS);
+    let index = |entity: &Value, path| usize::try_from(entity.pointer(path)?.as_u64()?).ok();
+    let urls = all.get("urls").and_then(Value::as_array).into_iter().flatten();
+    // No part of a link is left.
+    let mut starts = urls.filter_map(|url| Some((index(url, "/indices/0")?, index(url, "/indices/1")?)));
+    let end = starts.find(|(start, end)| *start < limit && limit < *end).map_or(limit, |(start, _)| start);
+    let mut beginning: String = text.chars().take(end).collect();
+    beginning.truncate(beginning.trim_end().len());
+    beginning.push('…');
+    let mut entities = entities_before(all, end);
+    if let Some(link) = link {
+        beginning.push(' ');
+        let start = beginning.chars().count();
+        beginning.push_str(&link);
+        let page = site.post_page(post.id);
+        let entity = json!({ "url": link, "display_url": display_url(&page), "expanded_url": page,
+            "indices": [start, start.saturating_add(link.len())] });
+        if let Some(urls) = entities.get_mut("urls").and_then(Value::as_array_mut) {
+            urls.push(entity);
+        }
+    }
+    (beginning, entities)
 }
 
 /// Entities that end at or before `end`.

@@ -52,7 +52,7 @@ pub use messages::{render_message_event, render_message_events};
 pub use news::{render_stories, render_story};
 pub use notes::{RatedNote, render_notes};
 pub use object::ObjectKind;
-pub use posts::new_post_text;
+pub use posts::{new_post_text, shorten_message_links};
 pub use response::{
     LookupKeys, ResponsePayload, UserKey, render_media, render_media_lookup, render_post, render_post_lookup,
     render_posts, render_user, render_user_lookup, render_users,

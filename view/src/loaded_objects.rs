@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use base::{PostId, Time, UserId};
+use base::{PostId, SiteLinks, Time, UserId};
+use network::link_facts::KnownLinks;
 use network::visibility::{Viewer, Visibility};
 use store::ads::card_links::CardLink;
 use store::ledger::MetricSums;
@@ -15,6 +16,7 @@ use store::spaces::SpaceTopic;
 use store::users::User;
 
 use crate::FieldSelection;
+use crate::posts::RenderedText;
 
 /// Records in insertion order, indexed by key.
 #[derive(Debug)]
@@ -46,8 +48,7 @@ pub(crate) struct LoadedObjects {
     pub(crate) root_count: usize,
     /// Whether the user's own email address may be rendered.
     pub(crate) email_allowed: bool,
-    /// The base URL of the platform's own files.
-    pub(crate) site: &'static str,
+    pub(crate) site: SiteLinks,
     pub(crate) users: IndexedVec<UserId, User>,
     pub(crate) posts: IndexedVec<PostId, Post>,
     pub(crate) media: IndexedVec<i64, Media>,
@@ -59,14 +60,20 @@ pub(crate) struct LoadedObjects {
     pub(crate) relations: ViewerRelations,
     /// By the id of the first version.
     pub(crate) edit_versions: HashMap<PostId, Vec<PostId>>,
+    /// What is known about the links of posts, if their entities are requested.
+    pub(crate) known_links: KnownLinks,
+    /// Full texts of posts with short links.
+    pub(crate) full_texts: HashMap<PostId, RenderedText>,
     /// Truncated texts of long posts.
-    pub(crate) short_texts: HashMap<PostId, String>,
+    pub(crate) short_texts: HashMap<PostId, RenderedText>,
     /// By card, in order.
     pub(crate) card_links: HashMap<i64, Vec<CardLink>>,
     /// Posts that are not visible.
     pub(crate) hidden_posts: HashMap<PostId, Visibility>,
     /// Totals of the viewer's own promoted posts, if requested.
     pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
+    /// Clicks on links of the viewer's own posts outside promotion, if requested.
+    pub(crate) link_clicks: HashMap<PostId, i64>,
 }
 
 impl<K, V> Default for IndexedVec<K, V> {
@@ -123,10 +130,13 @@ impl LoadedObjects {
             message_by_media: HashMap::new(),
             relations: ViewerRelations::default(),
             edit_versions: HashMap::new(),
+            known_links: KnownLinks::default(),
+            full_texts: HashMap::new(),
             short_texts: HashMap::new(),
             card_links: HashMap::new(),
             hidden_posts: HashMap::new(),
             promoted_totals: HashMap::new(),
+            link_clicks: HashMap::new(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
 use base::{Fault, PostId, UserId};
+use network::link_facts;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links;
 use store::graph::{self, RelationKind};
@@ -11,15 +12,20 @@ use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
-use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users};
+use store::{Tx, follows, media, places, polls, posts, records, short_links, spaces, subscriptions, users};
 
 use crate::FieldSelection;
 use crate::field_schema::ExpansionTarget;
 use crate::loaded_objects::LoadedObjects;
 use crate::media::id_from_media_key;
 use crate::object::RenderedObject;
-use crate::posts::{OWNER_ONLY, PostRenderContext, card_id, media_keys, short_text};
+use crate::posts::{
+    OWNER_ONLY, PostRenderContext, card_id, link_truncated_text, media_keys, short_text, shorten_links,
+};
 use crate::users::{USERS_ONLY, UserRenderContext};
+
+/// The fields that show what is known about links.
+const LINK_FIELDS: [&str; 2] = ["entities", "note_post"];
 
 /// The keys that one level of expansions requires.
 #[derive(Default)]
@@ -128,7 +134,8 @@ impl LoadedObjects {
         self.load_posts(tx, &needs.posts)?;
         self.load_reposted_posts(tx)?;
         self.load_edit_versions(tx)?;
-        self.compute_short_texts();
+        self.load_known_links(tx, selection)?;
+        self.compute_texts();
         let nested = self.plan_post_expansions(selection, true);
         needs.users.extend(nested.users);
         needs.media.extend(nested.media);
@@ -151,6 +158,14 @@ impl LoadedObjects {
         self.compute_hidden_posts(tx)?;
         self.load_promoted_totals(tx, selection)?;
         self.load_viewer_relations(tx, selection)
+    }
+
+    fn load_known_links(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
+        let fields = selected_fields::<Post>(selection);
+        if LINK_FIELDS.iter().any(|name| fields & Post::KIND.field_bit(name) != 0) {
+            self.known_links = link_facts::load_for_posts(tx, self.posts.items().iter())?;
+        }
+        Ok(())
     }
 
     /// The text of a post with a card ends with the card's link.
@@ -210,6 +225,8 @@ impl LoadedObjects {
         let own_posts = self.posts.items().iter();
         let own_posts = own_posts.filter(|post| post.author_id == viewer);
         let own_posts: Vec<i64> = own_posts.map(|post| post.id.get()).collect();
+        let own_ids: Vec<PostId> = own_posts.iter().copied().map(PostId::new).collect();
+        self.link_clicks.extend(short_links::count_clicks(tx, &own_ids)?);
         for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own_posts)? {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
@@ -224,9 +241,12 @@ impl LoadedObjects {
         Ok(())
     }
 
-    pub(crate) fn compute_short_texts(&mut self) {
-        let posts = self.posts.items().iter();
-        let shorts = posts.filter_map(|post| Some((post.id, short_text(post)?)));
+    /// The texts that are not rendered as stored.
+    pub(crate) fn compute_texts(&mut self) {
+        let (posts, site, known) = (self.posts.items().iter(), self.site, &self.known_links);
+        self.full_texts.extend(posts.clone().filter_map(|post| Some((post.id, shorten_links(post, site, known)?))));
+        let shorts =
+            posts.filter_map(|post| Some((post.id, link_truncated_text(post, short_text(post)?, site, known))));
         self.short_texts.extend(shorts);
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
 /// Like [`media_url`]; media attached only to a message have a URL below the message, accessible to its
 /// participants.
 fn response_media_url(ctx: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
-    let (media, site) = (ctx.media, ctx.objects.site);
+    let (media, site) = (ctx.media, ctx.objects.site.url);
     let carrier = ctx.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
         let address = media_url(media, site)?;

@@ -9,6 +9,7 @@ use crate::field_schema::{ExpansionTarget, JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
+use crate::posts::shorten_message_links;
 use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
 use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
@@ -123,6 +124,10 @@ pub fn render_message_events(
     selection: &FieldSelection,
     options: RenderOptions,
 ) -> Result<ResponsePayload, Fault> {
+    let mut page = page.to_vec();
+    for event in &mut page {
+        shorten_message_links(event, selection.site());
+    }
     let mut objects = LoadedObjects::load_for_objects::<MessageEvent>(tx, viewer, Vec::new(), page.iter(), selection)?;
     let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);

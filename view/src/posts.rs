@@ -4,6 +4,7 @@ mod entities;
 mod expansions;
 mod fields;
 mod metrics;
+mod short_links;
 mod text;
 
 use base::{PostId, UserId, VocabularyWord};
@@ -17,8 +18,10 @@ use crate::loaded_objects::LoadedObjects;
 use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject, audience_mask};
 use crate::users::ENTITIES;
 
-pub(crate) use entities::sent_entities;
+pub(crate) use entities::{display_url, sent_entities};
 pub(crate) use metrics::reject_private_metrics;
+pub use short_links::shorten_message_links;
+pub(crate) use short_links::{RenderedText, link_truncated_text, shorten_links};
 pub use text::new_post_text;
 pub(crate) use text::{sent_text, short_text};
 
@@ -38,6 +41,16 @@ impl<'a> PostRenderContext<'a> {
         let post = self.objects.posts.get(self.post.repost_of_id?)?;
         let is_visible = self.objects.post_visibility(post) == Visibility::Visible;
         is_visible.then_some(PostRenderContext { post, ..self })
+    }
+
+    /// The full text.
+    fn full_text(self) -> &'a str {
+        self.objects.full_texts.get(&self.post.id).map_or(&self.post.text, |full| &full.text)
+    }
+
+    /// The entities of the full text.
+    fn full_entities(self) -> &'a str {
+        self.objects.full_texts.get(&self.post.id).map_or(&self.post.entities, |full| &full.entities)
     }
 
     /// Whether the text is truncated and the full text is a note.

@@ -5,6 +5,7 @@ mod loading;
 mod names;
 mod posts;
 mod shape;
+mod short_links;
 mod speed;
 mod users;
 
@@ -140,7 +141,7 @@ pub(crate) fn loaded_objects(
     objects.users.extend_distinct(users, |user| user.id);
     objects.media.extend_distinct(media, |media| media.id.get());
     objects.root_count = roots;
-    objects.compute_short_texts();
+    objects.compute_texts();
     objects
 }
 

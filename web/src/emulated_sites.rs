@@ -1,6 +1,9 @@
 //! The URLs of hosts that a development server answers for.
 
+use base::SiteLinks;
+
 use crate::PublicOrigin;
+use crate::site_links::ShortLinkSettings;
 
 /// Empty in production.
 #[derive(Debug, Default)]
@@ -9,23 +12,23 @@ pub struct EmulatedSites(Vec<EmulatedSite>);
 #[derive(Debug)]
 struct EmulatedSite {
     host: &'static str,
-    http: &'static str,
-    https: &'static str,
+    http: SiteLinks,
+    https: SiteLinks,
 }
 
 impl EmulatedSites {
     /// Leaked once per server, which lives as long as the process.
-    pub(crate) fn new(hosts: &[String]) -> Self {
-        let leak = |scheme: &str, host: &String| -> &'static str { String::leak(format!("{scheme}://{host}")) };
+    pub(crate) fn new(hosts: &[String], short_links: ShortLinkSettings<'_>) -> Self {
         let site = |host: &String| {
-            let https = leak("https", host);
-            EmulatedSite { host: https.trim_start_matches("https://"), http: leak("http", host), https }
+            let https = short_links.build_site(format!("https://{host}"));
+            let http = short_links.build_site(format!("http://{host}"));
+            EmulatedSite { host: https.url.trim_start_matches("https://"), http, https }
         };
         Self(hosts.iter().map(site).collect())
     }
 
-    /// The URL that a client used, if it is that of an emulated host on the standard port.
-    pub(crate) fn find_url(&self, origin: PublicOrigin<'_>) -> Option<&'static str> {
+    /// The site that a client used, if it is an emulated host on the standard port.
+    pub(crate) fn find_site(&self, origin: PublicOrigin<'_>) -> Option<SiteLinks> {
         let host = origin.host.filter(|_| !self.0.is_empty())?;
         let (standard_port, is_tls) = if origin.scheme == "https" { (":443", true) } else { (":80", false) };
         let host = host.strip_suffix(standard_port).unwrap_or(host);
@@ -51,10 +54,11 @@ impl EmulatedSites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::ServerConfig;
 
     #[test]
     fn urls_and_pages_of_emulated_hosts_are_known() {
-        let sites = EmulatedSites::new(&["x.com".to_owned()]);
+        let sites = EmulatedSites::new(&["x.com".to_owned()], ShortLinkSettings::new(&ServerConfig::default()));
         let origin = |scheme, host| PublicOrigin { scheme, host: Some(host) };
         for (used, url) in [
             (origin("https", "x.com"), Some("https://x.com")),
@@ -64,7 +68,7 @@ mod tests {
             (origin("https", "ax.com"), None),
             (PublicOrigin { scheme: "https", host: None }, None),
         ] {
-            assert_eq!(sites.find_url(used), url, "{used:?}");
+            assert_eq!(sites.find_site(used).map(|site| site.url), url, "{used:?}");
         }
         assert!(sites.is_same_site("https://x.com:8443", origin("https", "x.com:8443")));
         for (page, used) in [

@@ -19,6 +19,7 @@ pub mod reply;
 pub mod request_context;
 pub mod router;
 pub mod security_headers;
+mod site_links;
 pub mod uploads;
 pub mod vocabulary;
 

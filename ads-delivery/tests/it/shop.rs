@@ -126,7 +126,7 @@ fn request(user: UserId, method: &str, path: &str, pairs: &[(&str, &str)], json:
         query_pairs: Vec::new(),
         evaluator: None,
         config: AdsConfig::default(),
-        site_url: "http://localhost",
+        site: base::SiteLinks::without_short_links("http://localhost"),
     };
     (request, operation.is_write)
 }

@@ -217,7 +217,7 @@ fn render_component(
     if let Some(link) = link
         && let Some(to) = part.get_mut("destination").and_then(Value::as_object_mut)
     {
-        let short = format!("{}/c/{link}", ctx.site_url);
+        let short = format!("{}/c/{link}", ctx.site.url);
         to.insert("tco_url".to_owned(), short.into());
     }
     let media = media_keys(&part).into_iter().filter_map(|key| known.get(key));

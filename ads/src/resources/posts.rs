@@ -10,7 +10,7 @@ use ads_engine::{
     ParsedParams, RequiredRole, Resource, cursor, listing,
 };
 use base::refusal::AdsProblem;
-use base::{Error, PostId, UserId};
+use base::{Error, PostId, SiteLinks, UserId};
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
 use store::posts::{self, Post, PostState};
@@ -79,6 +79,8 @@ pub struct PostWithAccountRecord {
     /// The composition, or the account's record of a published post.
     pub account_record: Option<AdsRecord>,
     kind: &'static str,
+    /// Whether the post exists, so that short links lead somewhere.
+    is_stored: bool,
 }
 
 impl PostWithAccountRecord {
@@ -94,11 +96,16 @@ impl PostWithAccountRecord {
                 "PUBLISHED"
             },
             account_record: Some(record),
+            is_stored: false,
         })
     }
 
+    pub const fn site_links(&self, site: SiteLinks) -> SiteLinks {
+        links_for(self.is_stored, site)
+    }
+
     pub const fn from_published(post: Post, account_record: Option<AdsRecord>) -> Self {
-        Self { post, account_record, kind: "PUBLISHED" }
+        Self { post, account_record, kind: "PUBLISHED", is_stored: true }
     }
 }
 
@@ -297,26 +304,31 @@ fn list_platform_posts(
     slice_page(ctx, posts.collect(), params)
 }
 
+/// Links of posts that are not published are rendered as written.
+const fn links_for(is_stored: bool, site: SiteLinks) -> SiteLinks {
+    if is_stored { site } else { SiteLinks::without_short_links(site.url) }
+}
+
 pub fn render_posts(
     ctx: &mut AccountContext<'_, '_>,
     seen: Vec<PostWithAccountRecord>,
     form: StatusForm,
 ) -> Result<Value, Error> {
-    let mut by_author: HashMap<UserId, Vec<Post>> = HashMap::new();
+    let mut by_author: HashMap<(UserId, bool), Vec<Post>> = HashMap::new();
     for one in &seen {
-        let own = by_author.entry(one.post.author_id).or_default();
+        let own = by_author.entry((one.post.author_id, one.is_stored)).or_default();
         own.push(one.post.clone());
     }
     let full = promotable_users::find_own_user(ctx)?;
     let mut statuses = HashMap::new();
-    for (author, posts) in by_author {
+    for ((author, is_stored), posts) in by_author {
         // Posts by others are rendered as the account's own user sees them.
         let viewer = match full {
             Some(full) if ctx.caller.user != author => full,
             _ => author,
         };
         let viewer = Viewer::user(viewer);
-        statuses.extend(view::legacy_statuses_json(ctx.tx, viewer, posts, form, ctx.site_url)?);
+        statuses.extend(view::legacy_statuses_json(ctx.tx, viewer, posts, form, links_for(is_stored, ctx.site))?);
     }
     let vocabulary = ctx.caller.vocabulary;
     let mut all = Vec::new();
@@ -403,7 +415,7 @@ fn list_previews(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     let mut all = Vec::new();
     for id in ids.into_iter().filter(|id| found.contains(id)) {
         let path = SignedPreview::new(ctx, kind, id, post_preview::QUARTER_HOUR_MS)?.signed_path(&ctx.cursor_key);
-        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site_url);
+        let page = format!("<iframe class='tweet-preview' src='{}{path}'></iframe>", ctx.site.url);
         all.push(json!({ name: id.to_string(), "preview": page }));
     }
     Ok(OperationOutput::from_value(all.into()))

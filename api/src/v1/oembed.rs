@@ -1,7 +1,7 @@
 //! Posts for embedding in other sites (oEmbed 1.0).
 
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal};
+use base::{Error, PostId, Refusal, SiteLinks};
 use network::visibility::Viewer;
 use serde_json::{Value, json};
 use store::Tx;
@@ -18,9 +18,10 @@ const CACHE_AGE: &str = "31536000";
 pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = requested_post(&call)?;
-        let site = call.site_url();
+        let links = call.site();
         let unknown = Refusal::NotFound(ResourceRef::new("tweet", "id", id));
-        let status = call.read(move |tx| load_public_status(tx, id, site)).await?.ok_or(unknown)?;
+        let status = call.read(move |tx| load_public_status(tx, id, links)).await?.ok_or(unknown)?;
+        let site = links.url;
         let text = |path: &str| status.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (name, username) = (text("/user/name"), text("/user/screen_name"));
         let author_url = format!("{site}/{username}");
@@ -54,7 +55,7 @@ fn requested_post(call: &RequestContext) -> Result<PostId, Error> {
     Ok(id.ok_or_else(|| Refusal::invalid_parameter("url", url, "is not the address of a post"))?)
 }
 
-fn load_public_status(tx: &mut Tx<'_>, id: PostId, site: &'static str) -> Result<Option<Value>, Error> {
+fn load_public_status(tx: &mut Tx<'_>, id: PostId, site: SiteLinks) -> Result<Option<Value>, Error> {
     let post = store::posts::find_by_id(tx, id)?;
     let form = StatusForm { extended: true, trim_user: false };
     let shown = view::legacy_statuses_json(tx, Viewer::anonymous(), post.into_iter().collect(), form, site)?;

@@ -76,7 +76,7 @@ fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, E
 }
 
 fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {
-    let site = call.site_url();
+    let site = call.site().url;
     ComplianceJobSummary {
         status: compliance::status(&job, call.now()),
         upload_url: format!("{site}/compliance/uploads/{}", job.upload_token),

@@ -50,7 +50,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
             app_id: Some(caller.app_id),
             self_serve: caller.app.access_level == AccessLevel::SelfServe.name(),
         };
-        let site = call.site_url();
+        let site = call.site();
         let (post, versions, text) = call
             .write(move |tx| {
                 let post = posts::create(tx, &author, &new)?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use store::graph::{self, RelationKind};
 use store::messages::{self, MessageEvent};
 use store::{Tx, apps, posts, users};
-use view::{legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_user_json};
+use view::{legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_user_json, shorten_message_links};
 
 use super::ActivityConfig;
 use super::log_entry::ActivityEntry;
@@ -38,7 +38,7 @@ pub(super) fn render_account_event(
         "block.unblock" => relation_event(tx, entry, "block_events", "unblock")?,
         "mute.mute" => relation_event(tx, entry, "mute_events", "mute")?,
         "mute.unmute" => relation_event(tx, entry, "mute_events", "unmute")?,
-        "dm.sent" | "dm.received" => message_create_event(tx, entry, user)?,
+        "dm.sent" | "dm.received" => message_create_event(tx, entry, user, config)?,
         "dm.read" => {
             let event = read_event(entry, user);
             Some(message_signal_event(tx, entry, user, "direct_message_mark_read_events", &event)?)
@@ -157,10 +157,12 @@ fn message_create_event(
     tx: &mut Tx<'_>,
     entry: &ActivityEntry<'_>,
     user: UserId,
+    config: ActivityConfig,
 ) -> Result<Option<AccountEventMembers>, Fault> {
-    let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
+    let Some(mut message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
+    shorten_message_links(&mut message, config.site);
     let recipient = message_recipient(entry, user);
     let mut members = event_members("direct_message_events", message_event(&message, recipient));
     if let Some(id) = message.app_id

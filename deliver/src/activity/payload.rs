@@ -218,9 +218,10 @@ fn render_message(
     concern: &AffectedUser,
     shared: EventRenderer,
 ) -> Result<Option<EventPayload>, Fault> {
-    let Some(message) = messages::find_event(tx, entry.event.subject_id)? else {
+    let Some(mut message) = messages::find_event(tx, entry.event.subject_id)? else {
         return Ok(None);
     };
+    view::shorten_message_links(&mut message, shared.site);
     let recipient = message_recipient(entry, concern.user);
     let event = message_event(&message, recipient);
     let people = [message.sender_id, recipient];

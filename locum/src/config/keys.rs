@@ -20,6 +20,9 @@ config_keys! {
         data_dir: PathBuf = Literal("./.locum"), Literal("/var/lib/locum");
         /// The base URL that clients use; in dev, the listener's address by default.
         base_url: Option<Origin> = Unset, Required;
+        /// The host of short links in posts, which serves nothing else; by default they are below `/t/` of the base URL. It
+        /// must lead to this server.
+        short_link_host: Option<HostName> = Unset;
         /// Additional origins for which clients may sign requests.
         public_origins: Vec<Origin> = Literal(
             "https://api.x.com,https://api.twitter.com,https://upload.x.com,https://upload.twitter.com,\

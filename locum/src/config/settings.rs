@@ -166,7 +166,14 @@ impl ServerSettings {
 
     /// None in production.
     pub(crate) fn emulated_hosts(&self) -> Vec<String> {
-        host_names(&self.emulate.hosts)
+        let mut hosts = host_names(&self.emulate.hosts);
+        if self.mode == RunMode::Dev
+            && let Some(HostName(own)) = &self.core.short_link_host
+            && !hosts.contains(own)
+        {
+            hosts.push(own.clone());
+        }
+        hosts
     }
 
     pub(crate) fn passed_hosts(&self) -> Vec<String> {

@@ -40,13 +40,18 @@ pub(super) struct ServerInterfaces {
 pub(super) struct RequestKeys {
     pub(super) pages: [u8; 32],
     refreshed_tokens: [u8; 32],
+    short_links: [u8; 32],
 }
 
 impl RequestKeys {
     /// Blocks; created by the first node.
     pub(super) fn load(instance: &Instance) -> Result<Self, CommandError> {
         let load = |name| instance::shared_key(&instance.store, name);
-        Ok(Self { pages: load("page_key")?, refreshed_tokens: load("refreshed_token_key")? })
+        Ok(Self {
+            pages: load("page_key")?,
+            refreshed_tokens: load("refreshed_token_key")?,
+            short_links: load("short_link_key")?,
+        })
     }
 }
 
@@ -242,6 +247,8 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &
         },
         page_key: keys.pages,
         base_url: listening.base_url.trim_end_matches('/').to_owned(),
+        short_link_key: Some(keys.short_links),
+        short_link_host: settings.core.short_link_host.as_ref().map(|host| host.0.clone()),
         origins: origin_texts(&settings.core.public_origins),
         emulated_hosts: settings.emulated_hosts(),
         dev: settings.mode == RunMode::Dev,

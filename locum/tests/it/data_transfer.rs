@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{DatabaseEngine, TestRequest, TestServer, suite_engine};
+use crate::harness::{DatabaseEngine, TestRequest, TestServer, suite_engine, written_text};
 
 #[test]
 fn postgres_database_is_left_to_its_own_tools() {
@@ -62,7 +62,8 @@ fn export_is_imported_elsewhere_and_importing_twice_changes_nothing() {
     let reader = other.new_user("reader");
     let fields = "created_at,entities,conversation_id,referenced_posts,in_reply_to_user_id,lang,text,public_metrics";
     for id in [&root, &reply, &repost] {
-        assert_eq!(reader.fetch_post(id, fields), friend.fetch_post(id, fields));
+        let [copy, original] = [&reader, &friend].map(|reader| without_short_links(reader.fetch_post(id, fields)));
+        assert_eq!(copy, original);
     }
     let following = reader.get(format!("/2/users/{}/following", user.id)).assert_status(200);
     assert_eq!(following["data"][0]["id"], friend.id);
@@ -188,8 +189,8 @@ fn real_posts_are_imported_and_paged() {
     loop {
         let page = reader.get(format!("{path}{token}")).assert_status(200);
         for post in page["data"].as_array().unwrap() {
-            let whole = post["note_post"]["text"].as_str().or(post["text"].as_str());
-            read.push(whole.unwrap().to_owned());
+            let whole = if post["note_post"].is_object() { &post["note_post"] } else { post };
+            read.push(written_text(&whole["text"], &whole["entities"]).replace("http://", ""));
         }
         match page["meta"]["next_token"].as_str() {
             Some(next) => token = format!("&pagination_token={next}"),
@@ -197,12 +198,24 @@ fn real_posts_are_imported_and_paged() {
         }
     }
     // The newest 3,200 are within reach.
-    let newest: Vec<String> = texts.iter().rev().take(read.len()).map(|text| shown(text)).collect();
+    let newest: Vec<String> =
+        texts.iter().rev().take(read.len()).map(|text| shown(text).replace("http://", "")).collect();
     assert_eq!(read.len(), 3_200);
     for (read, expected) in read.iter().zip(&newest) {
         assert_eq!(read, expected);
     }
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
+}
+
+/// An object with its links as written, for short links differ between servers.
+fn without_short_links(mut object: Value) -> Value {
+    object["text"] = written_text(&object["text"], &object["entities"]).into();
+    if let Some(entities) = object.as_object_mut().and_then(|object| object.remove("entities")) {
+        let urls = entities["urls"].as_array().cloned().unwrap_or_default();
+        object["links"] = urls.iter().map(|url| url["expanded_url"].clone()).collect();
+        object["tags"] = entities["hashtags"].as_array().map_or(0, Vec::len).into();
+    }
+    object
 }
 
 /// A text as the interface shows it.

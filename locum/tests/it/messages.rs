@@ -4,7 +4,7 @@ mod groups;
 
 use serde_json::{Value, json};
 
-use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server};
+use crate::harness::{TestRequest, TestResponse, TestServer, TestUser, percent_encode, shared_server, written_text};
 use crate::media::{at_once, path_of, samples};
 
 fn person(name: &str) -> TestUser<'static> {
@@ -112,7 +112,11 @@ fn message_is_returned_with_its_fields_and_expansions() {
     let whole = whole.assert_status(200);
     let data = &whole["data"];
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    assert_eq!(data["text"], escaped);
+    assert_eq!(written_text(&data["text"], &data["entities"]), escaped);
+    let link = data["entities"]["urls"][0]["url"].as_str().unwrap();
+    let link = link.strip_prefix(&shared_server().url).unwrap();
+    let redirect = shared_server().send(TestRequest::get(link));
+    assert_eq!(redirect.header("location"), format!("https://example.org/b/status/{post}"));
     assert_eq!(data["sender_id"], ada.id);
     assert_eq!(data["dm_conversation_id"], conversation);
     assert!(data["created_at"].as_str().unwrap().ends_with('Z'));

@@ -137,7 +137,7 @@ async fn webhooks_page(
     frame.failure = failure;
     frame.notices.extend(done.map(Notice::success));
     let dev = call.state.page_context.config.dev;
-    let site = call.state.site_url;
+    let site = call.state.site.url;
     let page = WebhooksPage {
         frame,
         action: AppTab::Webhooks.path_for_app(&own.app_ref()),

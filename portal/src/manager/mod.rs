@@ -200,7 +200,7 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
         request: ManagerRequest {
             user: person.user.id,
             cursor_key: call.state.page_context.config.page_key,
-            site_url: call.site_url(),
+            site: call.site(),
             now: call.now(),
             client_address: call.client_address(),
             cursor: asked("cursor").map(str::to_owned),

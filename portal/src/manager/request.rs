@@ -8,7 +8,7 @@ use ads_engine::{
     AccountContext, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData, OperationOutput,
     ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb,
 };
-use base::{Error, Fault, Time, UserId, Vocabulary};
+use base::{Error, Fault, SiteLinks, Time, UserId, Vocabulary};
 use pages::manager::{AdsAccountSummary, NavLink};
 use serde_json::Value;
 use store::Tx;
@@ -19,7 +19,7 @@ use super::labels::role_label;
 pub(super) struct ManagerRequest {
     pub(super) user: UserId,
     pub(super) cursor_key: [u8; 32],
-    pub(super) site_url: &'static str,
+    pub(super) site: SiteLinks,
     pub(super) now: Time,
     pub(super) client_address: String,
     pub(super) cursor: Option<String>,
@@ -135,7 +135,7 @@ impl ManagerAccount {
         let ids: Vec<&str> = std::iter::once(account.as_str()).chain(ids.iter().copied()).collect();
         let request = AdsRequest {
             cursor_key: self.request.cursor_key,
-            site_url: self.request.site_url,
+            site: self.request.site,
             ..AdsRequest::new_without_app(operation, self.caller(self.record.flag("sandbox")), &ids, params)
         };
         run_operation(tx, &request, &ParsedParams::parse(&request))
@@ -198,7 +198,7 @@ impl ManagerAccount {
     ) -> Result<AccountContext<'t, 'c>, Error> {
         let mut ctx = AccountContext::new(tx, AdsCaller { app: None, ..self.caller(self.record.flag("sandbox")) });
         ctx.cursor_key = self.request.cursor_key;
-        ctx.site_url = self.request.site_url;
+        ctx.site = self.request.site;
         ctx.open_account((&accounts::ACCOUNT, self.record.id), required_role, writes, false)?;
         Ok(ctx)
     }

@@ -8,7 +8,7 @@ use web::text_members;
 
 use crate::site::{
     access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_page,
-    post_preview, registration, settings, sign_in,
+    post_preview, registration, settings, short_links, sign_in,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -86,6 +86,9 @@ pub(super) static PAGES: &[Endpoint] = &[
         "Redirects to the destination of a post's card and counts the click if the post is \
              promoted. Ad-serving clients add an `impression_token`.",
     ),
+    page_endpoint("followLink", "/t/{code}", short_links::follow)
+        .params(&[CODE])
+        .summary("Redirects to the URL behind a short link; a click on one in a post counts."),
     page_endpoint("showCard", "/cards/{card}/{post}", compose::show_conversation_card)
         .params(&[CARD])
         .summary("A conversation card of a post."),
@@ -132,6 +135,7 @@ const fn form_endpoint(
 
 const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const LINK: &[Parameter] = &[Parameter::path("link", Kind::ID, "The id of the link.")];
+const CODE: &[Parameter] = &[Parameter::path("code", Kind::text(1, 64), "The code of the short link.")];
 const CARD: &[Parameter] = &[
     Parameter::path("card", Kind::ID, "The id of the card."),
     Parameter::path("post", Kind::ID, "The id of the post."),

@@ -55,20 +55,26 @@ fn redirect_to_link(link: &CardLink) -> HttpReply {
 }
 
 async fn build_click(call: &RequestContext, post: PostId) -> Result<CardClick, Error> {
-    let visit = BrowserVisit::from_call(call).await?;
+    let viewer = identify_viewer(call).await?;
     let key = call.state.page_context.config.page_key;
-    let viewer = visit.person.as_ref().map_or_else(
-        || clicks::anonymous_viewer_id(&key, &visit.client_info.address, &visit.client_info.user_agent),
-        |person| person.user.id.get(),
-    );
     // A malformed query does not prevent the redirect.
     let query = PageQuery::from_call(call).ok();
     let token = query.as_ref().and_then(|query| query.get("impression_token"));
     Ok(CardClick { post, viewer, impression: token.and_then(|token| AdImpression::decode(&key, token)) })
 }
 
+/// The signed-in user, or a keyed digest of address and browser.
+pub(super) async fn identify_viewer(call: &RequestContext) -> Result<i64, Error> {
+    let visit = BrowserVisit::from_call(call).await?;
+    let key = call.state.page_context.config.page_key;
+    Ok(visit.person.as_ref().map_or_else(
+        || clicks::anonymous_viewer_id(&key, &visit.client_info.address, &visit.client_info.user_agent),
+        |person| person.user.id.get(),
+    ))
+}
+
 /// Excludes bots, prefetches, previews and subresources.
-fn is_human_request(call: &RequestContext) -> bool {
+pub(super) fn is_human_request(call: &RequestContext) -> bool {
     let head = call.head();
     head.method == http::Method::GET && is_human_navigation(&head.headers)
 }

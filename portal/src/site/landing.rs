@@ -18,7 +18,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             frame: visit.page_frame(&call),
             sign_up: is_open.then(|| SITE_LINKS.sign_up.to_owned()),
             invited_only: config.registration == RegistrationPolicy::Invite,
-            api: call.site_url().to_owned(),
+            api: call.site().url.to_owned(),
             description: "/2/openapi.json".to_owned(),
         };
         Ok(visit.render_page(&call, &page)?)

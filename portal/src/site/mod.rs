@@ -22,6 +22,7 @@ pub(crate) mod registration;
 mod return_target;
 pub(crate) mod session;
 pub(crate) mod settings;
+pub(crate) mod short_links;
 pub(crate) mod sign_in;
 
 pub(crate) use session::{BrowserVisit, SignedInPerson};

@@ -1,13 +1,13 @@
 //! The page of one post.
 
 use base::refusal::ResourceRef;
-use base::{PostId, Refusal};
+use base::{Error, Fault, PostId, Refusal, SiteLinks};
 use network::visibility::Viewer;
 use pages::{PollResult, PostMedia, PostPage, PostTextPart, RelatedPost};
 use serde_json::Value;
 use store::Tx;
 use store::polls::{self, Poll};
-use store::posts::{Post, PostState};
+use store::posts::Post;
 use view::{StatusForm, legacy_text_segments};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -19,14 +19,10 @@ use super::{BrowserVisit, redirect_to, run_page};
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let id: PostId = call.path_id("id")?;
-        let viewer = visit.person.as_ref().map_or_else(Viewer::anonymous, |person| Viewer::user(person.user.id));
-        let site = call.site_url();
-        let found = call.read(move |tx| Ok(load_post(tx, viewer, id, site)?)).await?;
-        let (post, status, poll) = found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
+        let (post, status, poll) = find_post(&call, &visit).await?;
         let username = json_text(&status, "/user/screen_name");
         if call.path_text("username")? != username {
-            return Ok(redirect_to(&format!("/{username}/status/{id}")));
+            return Ok(redirect_to(&format!("/{username}/status/{}", post.id)));
         }
         let page = build_page(&call, &visit, &post, &status, poll.as_ref());
         Ok(visit.render_page(&call, &page)?)
@@ -36,26 +32,26 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 /// `GET /i/web/status/{id}`.
 pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
     run_page(async move {
-        let id: PostId = call.path_id("id")?;
-        let author = call.read(move |tx| {
-            let post = store::posts::find_by_id(tx, id)?.filter(|post| post.state == PostState::Live);
-            let Some(post) = post else { return Ok(None) };
-            Ok(store::users::find_by_id(tx, post.author_id)?)
-        });
-        let author = author.await?.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?;
-        Ok(redirect_to(&format!("/{}/status/{id}", author.username)))
+        let visit = BrowserVisit::from_call(&call).await?;
+        let (_, status, _) = find_post(&call, &visit).await?;
+        let username = json_text(&status, "/user/screen_name");
+        Ok(redirect_to(&format!("/{username}/status/{}", json_text(&status, "/id_str"))))
     })
+}
+
+/// Refused unless the visitor may see it.
+async fn find_post(call: &RequestContext, visit: &BrowserVisit) -> Result<LoadedPost, Error> {
+    let id: PostId = call.path_id("id")?;
+    let viewer = visit.person.as_ref().map_or_else(Viewer::anonymous, |person| Viewer::user(person.user.id));
+    let site = call.site();
+    let found = call.read(move |tx| Ok(load_post(tx, viewer, id, site)?)).await?;
+    Ok(found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("tweet", "id", id)))?)
 }
 
 type LoadedPost = (Post, Value, Option<Poll>);
 
 /// `None` if the viewer may not see it.
-fn load_post(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    id: PostId,
-    site: &'static str,
-) -> Result<Option<LoadedPost>, base::Fault> {
+fn load_post(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, site: SiteLinks) -> Result<Option<LoadedPost>, Fault> {
     let Some(post) = store::posts::find_by_id(tx, id)? else { return Ok(None) };
     let form = StatusForm { extended: true, trim_user: false };
     let shown = view::legacy_statuses_json(tx, viewer, vec![post.clone()], form, site)?;
@@ -76,12 +72,11 @@ fn build_page(
     poll: Option<&Poll>,
 ) -> PostPage {
     let id = post.id;
-    let site = call.site_url();
+    let site = call.site().url;
     let permalink = format!("{site}/{}/status/{id}", json_text(status, "/user/screen_name"));
     // A repost shows what it reposts.
     let shown = status.get("retweeted_status").unwrap_or(status);
     let username = json_text(shown, "/user/screen_name");
-    let text = legacy_text_segments(shown).into_iter();
     let reply_to = json_text(shown, "/in_reply_to_screen_name");
     let parent = json_text(shown, "/in_reply_to_status_id_str");
     PostPage {
@@ -89,7 +84,7 @@ fn build_page(
         name: json_text(shown, "/user/name"),
         username,
         language: json_text(shown, "/lang"),
-        text: text.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect(),
+        text: post_text_parts(shown),
         media: post_media(shown),
         poll: poll.map(poll_results).unwrap_or_default(),
         quoted: shown.get("quoted_status").map(related_post),
@@ -104,6 +99,11 @@ fn build_page(
         reply_path: format!("{COMPOSE_PATH}?in_reply_to={}", json_text(shown, "/id_str")),
         oembed_url: format!("{site}/oembed?url={}", base::percent::encode(&permalink)),
     }
+}
+
+pub(super) fn post_text_parts(status: &Value) -> Vec<PostTextPart> {
+    let segments = legacy_text_segments(status).into_iter();
+    segments.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
 }
 
 fn post_media(status: &Value) -> Vec<PostMedia> {

@@ -1,7 +1,7 @@
 //! Preview pages of promoted posts, at signed addresses.
 
 use ads::post_preview::{PreviewContent, SignedPreview};
-use base::{AppId, Error, Refusal};
+use base::{AppId, Error, Refusal, SiteLinks};
 use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use network::visibility::Viewer;
@@ -14,6 +14,7 @@ use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::frame_ancestors_policy;
 
 use super::forms::PageQuery;
+use super::post_page::post_text_parts;
 use super::run_page;
 
 /// `GET /preview/{id}`: needs no credential, since the address is signed and expires.
@@ -27,7 +28,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             .zip(token)
             .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
             .ok_or(Refusal::RouteNotFound)?;
-        let (app, site) = (preview.app_id, call.site_url());
+        let (app, site) = (preview.app_id, call.site());
         let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site);
         let (content, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
         let ancestors = call.read(move |tx| app_origins(tx, app)).await?;
@@ -46,14 +47,14 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 fn load_preview(
     tx: &mut Tx<'_>,
     preview: &SignedPreview,
-    site: &'static str,
+    site: SiteLinks,
 ) -> Result<Option<(PreviewContent, Value)>, Error> {
-    let Some(content) = preview.load(tx)? else {
+    let Some(content) = preview.load(tx, site)? else {
         return Ok(None);
     };
     let form = StatusForm { extended: true, trim_user: false };
     let (viewer, post) = (Viewer::user(content.viewer), content.post.clone());
-    let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, site)?;
+    let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, content.site)?;
     let status = shown.into_iter().next();
     Ok(status.map(|(_, status)| (content, status)))
 }
@@ -77,10 +78,6 @@ fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &
     let media = status.pointer("/extended_entities/media");
     let media = media.or_else(|| status.pointer("/entities/media"));
     let media = media.and_then(Value::as_array).into_iter().flatten();
-    let full_text = base::text::unescape_html(&text("/full_text")).into_owned();
-    // Omit the link to the media shown below.
-    let link = text("/entities/media/0/url");
-    let visible_text = full_text.strip_suffix(link.as_str()).unwrap_or(&full_text).trim_end();
     let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());
     let mut notes = Vec::new();
     if content.post.nullcast {
@@ -95,7 +92,7 @@ fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &
         frame: call.state.page_context.page_frame(call.now()),
         name: text("/user/name"),
         username: text("/user/screen_name"),
-        text: visible_text.to_owned(),
+        text: post_text_parts(status),
         pictures: pictures.map(str::to_owned).collect(),
         choices: content.poll_choices.clone(),
         notes,

@@ -118,7 +118,7 @@ impl BrowserVisit {
                 username: person.user.username.clone(),
                 name: person.user.name.clone(),
             }),
-            host: host_of(call.site_url()).to_owned(),
+            host: host_of(call.site().url).to_owned(),
             ..call.state.page_context.page_frame(call.now())
         }
     }

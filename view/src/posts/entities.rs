@@ -26,12 +26,12 @@ pub(crate) fn sent_entities(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
 /// The entities without the link at the end of the text.
 fn text_entities(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
     let post = ctx.post;
-    if ctx.is_long() {
-        return Cow::Borrowed(&post.short_entities);
+    if let Some(short) = ctx.objects.short_texts.get(&post.id) {
+        return Cow::Borrowed(&short.entities);
     }
     match ctx.original_post().filter(|_| !has_repost_prefix(post)) {
         Some(original) => repost_entities(original).map_or(Cow::Borrowed(""), Cow::Owned),
-        None => Cow::Borrowed(&post.entities),
+        None => Cow::Borrowed(ctx.full_entities()),
     }
 }
 
@@ -41,9 +41,9 @@ fn repost_entities(original: PostRenderContext<'_>) -> Option<String> {
     let handle = author.username.chars().count();
     // `RT @`, the handle, a colon and a space.
     let before = handle + 6;
-    let length = original.post.text.chars().count() + before;
+    let length = original.full_text().chars().count() + before;
     let end = if length > REPOST_LENGTH { REPOST_LENGTH - 1 } else { length };
-    let parsed = serde_json::from_str(&original.post.entities).ok();
+    let parsed = serde_json::from_str(original.full_entities()).ok();
     let mut all: Map<String, Value> = parsed.unwrap_or_default();
     for list in all.values_mut().filter_map(Value::as_array_mut) {
         list.retain_mut(|entity| shift_entity(entity, before, end).is_some());
@@ -77,7 +77,7 @@ fn shift_entity(entity: &mut Value, before: usize, end: usize) -> Option<()> {
 const DISPLAY_URL_LENGTH: usize = 30;
 
 /// The display form of a URL.
-fn display_url(address: &str) -> String {
+pub(crate) fn display_url(address: &str) -> String {
     let plain = address.split_once("://").map_or(address, |(_, rest)| rest).trim_end_matches('/');
     if plain.chars().count() <= DISPLAY_URL_LENGTH {
         return plain.to_owned();
@@ -110,7 +110,7 @@ fn card_link_entity(ctx: PostRenderContext<'_>, card: &CardLink, link: &str, (st
     let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
-        let own = media_url(media, objects.site).filter(|_| !moves || media.size_path("small").is_some());
+        let own = media_url(media, objects.site.url).filter(|_| !moves || media.size_path("small").is_some());
         let still = Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
         let own = own.map(|own| if moves { format!("{own}?name=small") } else { own });
         own.or(still)

@@ -36,9 +36,15 @@ fn promoted_totals(ctx: PostRenderContext<'_>) -> MetricSums {
     totals.copied().unwrap_or_default()
 }
 
+/// Clicks outside promotion.
+fn organic_clicks(ctx: PostRenderContext<'_>) -> i64 {
+    ctx.objects.link_clicks.get(&ctx.post.id).copied().unwrap_or(0)
+}
+
 pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let post = ctx.post;
     let promoted = promoted_totals(ctx);
+    let clicks = organic_clicks(ctx);
     let counted = post.like_count + post.reply_count + post.repost_count + post.quote_count + post.bookmark_count;
     // Engagement outside the platform is counted where it was served.
     let elsewhere = promoted.get(Metric::Engagements)
@@ -48,8 +54,8 @@ pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderCont
         - promoted.get(Metric::Follows);
     out.write_object(|out| {
         write_metric(out, "impression_count", post.impression_count);
-        write_clicks(out, promoted.get(Metric::UrlClicks));
-        write_metric(out, "engagements", counted + elsewhere.max(0));
+        write_clicks(out, promoted.get(Metric::UrlClicks) + clicks);
+        write_metric(out, "engagements", counted + elsewhere.max(0) + clicks);
     });
 }
 
@@ -65,7 +71,7 @@ pub(super) fn write_organic_metrics(out: &mut JsonWriter, ctx: PostRenderContext
         write_metric(out, "like_count", less(post.like_count, Metric::Likes));
         write_metric(out, "reply_count", less(post.reply_count, Metric::Replies));
         out.write_count(REPOSTS, less(post.repost_count, Metric::Reposts));
-        write_clicks(out, 0);
+        write_clicks(out, organic_clicks(ctx));
     });
 }
 
@@ -84,7 +90,7 @@ pub(super) fn write_promoted_metrics(out: &mut JsonWriter, ctx: PostRenderContex
     });
 }
 
-/// Clicks are counted only where promoted posts are served.
+/// Visits to profiles are not counted.
 fn write_clicks(out: &mut JsonWriter, links: i64) {
     write_metric(out, "url_link_clicks", links);
     write_metric(out, "user_profile_clicks", 0);

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use base::text::{MAX_POST_WEIGHT, truncate_with_ellipsis, weigh_text};
-use base::{Fault, Id};
+use base::{Fault, Id, SiteLinks};
+use network::link_facts::KnownLinks;
 use store::ads::card_links::{self, CardLink};
 use store::posts::Post;
 use store::{Tx, media};
 
-use super::{PostRenderContext, card_id, media_keys};
+use super::{PostRenderContext, card_id, media_keys, shorten_links};
 use crate::json_writer::JsonWriter;
 use crate::media::{id_from_media_key, media_url};
 
@@ -25,11 +26,10 @@ pub(super) fn write_text(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
 
 /// Writes the full text of a long post.
 pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
-    let post = ctx.post;
     if ctx.is_long() {
         out.write_object(|out| {
-            out.write_plain_member("text", |out| out.write_html_escaped(&post.text));
-            out.write_plain_member("entities", |out| out.write_raw(&post.entities));
+            out.write_plain_member("text", |out| out.write_html_escaped(ctx.full_text()));
+            out.write_plain_member("entities", |out| out.write_raw(ctx.full_entities()));
         });
     }
 }
@@ -39,12 +39,14 @@ pub(super) fn write_note_post(out: &mut JsonWriter, ctx: PostRenderContext<'_>) 
 pub(super) fn write_display_text_range(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let post = ctx.post;
     let whole = !ctx.is_long() && post.repost_of_id.is_none();
+    let full = ctx.objects.full_texts.get(&post.id);
+    let shift = |position| full.map_or(position, |full| full.shift_position(position));
     let end = if whole {
-        post.display_end
+        shift(post.display_end)
     } else {
         i64::try_from(text_without_link(ctx).chars().count()).unwrap_or(post.display_end)
     };
-    out.write_array([post.display_start, end], JsonWriter::write_int);
+    out.write_array([shift(post.display_start), end], JsonWriter::write_int);
 }
 
 /// The rendered text, not escaped: it ends with a link to the post's media or card.
@@ -64,7 +66,7 @@ pub(super) fn media_link(ctx: PostRenderContext<'_>) -> Option<String> {
     let first = media_keys(ctx.post).next().filter(|_| ctx.post.repost_of_id.is_none())?;
     let media = objects.media.get(id_from_media_key(first)?)?;
     media.uses?;
-    media_url(media, objects.site)
+    media_url(media, objects.site.url)
 }
 
 /// The destinations of the post's card, and its link for each.
@@ -72,11 +74,11 @@ pub(super) fn card_links(ctx: PostRenderContext<'_>) -> impl Iterator<Item = (&C
     let objects = ctx.objects;
     let card = card_id(ctx.post).and_then(|card| objects.card_links.get(&card));
     let links = card.into_iter().flatten();
-    links.filter_map(move |link| Some((link, short_link(link, ctx.post, objects.site)?)))
+    links.filter_map(move |link| Some((link, card_link(link, ctx.post, objects.site.url)?)))
 }
 
 /// The post's own short link to a card's destination, so that clicks are attributed to the post.
-fn short_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
+fn card_link(link: &CardLink, post: &Post, site: &str) -> Option<String> {
     let (page, id) = match link.url.as_str() {
         "" => ("cards", link.card_id),
         _ => ("c", link.id),
@@ -92,23 +94,24 @@ pub(super) fn link_range(ctx: PostRenderContext<'_>, link: &str) -> (usize, usiz
 }
 
 /// The text of a post just created, including the link at its end.
-pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: &str) -> Result<String, Fault> {
+pub fn new_post_text(tx: &mut Tx<'_>, post: &Post, site: SiteLinks) -> Result<String, Fault> {
     let first = media_keys(post).next().and_then(id_from_media_key);
     let media = match first {
         Some(id) => media::find_by_id(tx, Id::new(id))?,
         None => None,
     };
-    let link = media.as_ref().and_then(|media| media_url(media, site));
+    let link = media.as_ref().and_then(|media| media_url(media, site.url));
     let card = card_id(post).filter(|_| link.is_none());
     let leads = match card {
         Some(card) => card_links::list_by_cards(tx, &[card])?,
         None => Vec::new(),
     };
-    let link = link.or_else(|| short_link(leads.first()?, post, site));
+    let link = link.or_else(|| card_link(leads.first()?, post, site.url));
+    let text = shorten_links(post, site, &KnownLinks::default()).map_or_else(|| post.text.clone(), |full| full.text);
     Ok(match link {
-        Some(link) if post.text.is_empty() => link,
-        Some(link) => format!("{} {link}", post.text),
-        None => post.text.clone(),
+        Some(link) if text.is_empty() => link,
+        Some(link) => format!("{text} {link}"),
+        None => text,
     })
 }
 
@@ -119,7 +122,7 @@ fn text_without_link(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
         return repost_text(ctx);
     }
     let short = ctx.objects.short_texts.get(&post.id);
-    Cow::Borrowed(short.map_or(&post.text, String::as_str))
+    Cow::Borrowed(short.map_or_else(|| ctx.full_text(), |short| &short.text))
 }
 
 /// Whether a repost's stored text has the prefix already, as in imports.
@@ -134,7 +137,7 @@ fn repost_text(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
     let original = ctx.original_post().filter(|_| !has_repost_prefix(post));
     let made = original.and_then(|original| {
         let author = &original.author()?.username;
-        Some(Cow::Owned(format!("RT @{author}: {}", original.post.text)))
+        Some(Cow::Owned(format!("RT @{author}: {}", original.full_text())))
     });
     let text: Cow<'_, str> = made.unwrap_or(Cow::Borrowed(post.text.as_str()));
     match truncate_chars(&text, REPOST_LENGTH) {

@@ -1,6 +1,6 @@
 //! Event payloads in both forms: complete objects, so that a change to any member shows.
 
-use base::{AppId, Id, UserId};
+use base::{AppId, Id, SiteLinks, UserId};
 use network::visibility::Viewer;
 use serde_json::Value;
 use store::posts::{NewPostDetails, Post};
@@ -10,7 +10,7 @@ use super::loading::store;
 use super::{NOW, POSTS, TWEETS, json, media, post, post_id, user};
 use crate::{EventRenderer, LikeEvent, legacy_entities_json, legacy_participant_json, legacy_post_json};
 
-const SITE: &str = "https://social.example";
+const SITE: SiteLinks = SiteLinks::without_short_links("https://social.example");
 
 /// Ana and Bob: his post with a picture, her long reply to it, her quote and her repost of it.
 fn scene(tx: &mut Tx<'_>) {

@@ -31,6 +31,7 @@ use crate::page_context::PageContext;
 use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
 use crate::router::EndpointRouter;
+use crate::site_links::ShortLinkSettings;
 use crate::uploads::UploadProcessor;
 pub use public_origin::PublicOrigin;
 
@@ -61,6 +62,10 @@ pub struct ServerConfig {
     pub rate_limit_url: Option<base::Secret>,
     /// Public URL of the site, without a trailing slash.
     pub base_url: String,
+    /// Key of the short links, the same on every node; links are rendered as written without one.
+    pub short_link_key: Option<[u8; 32]>,
+    /// The host of short links, which serves nothing else, if they have one.
+    pub short_link_host: Option<String>,
     /// Further origins that serve the same pages.
     pub origins: Vec<String>,
     /// Public hosts that a development server answers for, in lower case.
@@ -105,6 +110,8 @@ impl Default for ServerConfig {
             page_key: [0; 32],
             rate_limit_url: None,
             base_url: "http://localhost".to_owned(),
+            short_link_key: None,
+            short_link_host: None,
             origins: Vec::new(),
             emulated_hosts: Vec::new(),
             site_name: "Locum".to_owned(),
@@ -183,6 +190,7 @@ impl ApiServer {
         metrics.add_streams(hub.clone());
         metrics.add_store(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
+        let short_links = ShortLinkSettings::new(&config);
         let state = AppState {
             endpoints,
             store: Arc::clone(&store),
@@ -212,9 +220,8 @@ impl ApiServer {
             },
             ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),
-            // Leaked once per server, which lives as long as the process.
-            site_url: String::leak(config.base_url.clone()),
-            emulated_sites: EmulatedSites::new(&config.emulated_hosts),
+            site: short_links.build_site(config.base_url.clone()),
+            emulated_sites: EmulatedSites::new(&config.emulated_hosts, short_links),
             page_context: PageContext::new(&store, &config)?,
         };
         let shared = ServerState {

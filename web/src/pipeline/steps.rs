@@ -19,6 +19,7 @@ use crate::params::RequestParams;
 use crate::reply::HttpReply;
 use crate::request_context::{RequestContext, RequestHead, wrong_credential};
 use crate::router::{RouteError, RouteMatch};
+use crate::site_links::short_link_path;
 use crate::vocabulary::VocabularyHints;
 
 const DM_SCOPES: Scopes = Scopes::from_slice(&[Scope::DmRead, Scope::DmWrite]);
@@ -52,11 +53,10 @@ impl ServerState {
         trace: &mut RequestTrace,
     ) -> Result<HttpReply, Error> {
         let (head, raw) = incoming;
-        let RouteMatch { endpoint, facts, vocabulary: path_vocabulary, path } =
-            match self.router.find(head.method.as_str(), head.route_path()) {
-                Ok(found) => found,
-                Err(error) => return self.handle_unmatched(error, &head, trace).await,
-            };
+        let RouteMatch { endpoint, facts, vocabulary: path_vocabulary, path } = match self.find_route(&head) {
+            Ok(found) => found,
+            Err(error) => return self.handle_unmatched(error, &head, trace).await,
+        };
         trace.route = facts.template;
         trace.error_format = endpoint.error_format;
         trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
@@ -162,6 +162,15 @@ impl ServerState {
     }
 
     /// Handles a path or method without an operation: health check, CORS preflight or refusal.
+    fn find_route(&self, head: &RequestHead) -> Result<RouteMatch, RouteError> {
+        let (method, path) = (head.method.as_str(), head.route_path());
+        let host = self.config.short_link_host.as_deref();
+        match host.and_then(|host| short_link_path(host, head.public_origin(), path)) {
+            Some(path) => self.router.find(method, &path),
+            None => self.router.find(method, path),
+        }
+    }
+
     async fn handle_unmatched(
         &self,
         error: RouteError,

@@ -98,15 +98,14 @@ pub struct AppState {
     pub evaluator: Arc<ads_delivery::evaluator::Evaluator>,
     pub ads_config: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
-    /// Base URL of the platform's own files.
-    pub site_url: &'static str,
+    pub site: base::SiteLinks,
     pub emulated_sites: EmulatedSites,
     pub page_context: crate::page_context::PageContext,
 }
 
 impl AppState {
     pub fn event_context(&self) -> deliver::activity::ActivityConfig {
-        deliver::activity::ActivityConfig { default_vocabulary: self.default_vocabulary, site: self.site_url }
+        deliver::activity::ActivityConfig { default_vocabulary: self.default_vocabulary, site: self.site }
     }
 }
 
@@ -240,13 +239,13 @@ impl RequestContext {
         if self.may_see_email() {
             selection.allow_email();
         }
-        selection.set_site(self.site_url());
+        selection.set_site(self.site());
         selection
     }
 
-    /// Base URL of the platform's own files, on the emulated host that the client used if there is one.
-    pub fn site_url(&self) -> &'static str {
-        self.state.emulated_sites.find_url(self.head.public_origin()).unwrap_or(self.state.site_url)
+    /// The public site, or the emulated host that the client used.
+    pub fn site(&self) -> base::SiteLinks {
+        self.state.emulated_sites.find_site(self.head.public_origin()).unwrap_or(self.state.site)
     }
 
     /// Whether the client used TLS, to this server or to a proxy of the public address.
@@ -257,7 +256,7 @@ impl RequestContext {
     /// With the emulated host that the client used as the issuer.
     pub fn oauth_settings(&self) -> network::oauth2_flow::OAuth2Config {
         let settings = self.state.oauth_settings.clone();
-        match self.state.emulated_sites.find_url(self.head.public_origin()) {
+        match self.state.emulated_sites.find_site(self.head.public_origin()).map(|site| site.url) {
             Some(url) => network::oauth2_flow::OAuth2Config { issuer: Some(url.to_owned()), ..settings },
             None => settings,
         }
@@ -300,7 +299,7 @@ impl RequestContext {
 
     /// Clients that use the public API's former host name are older than the newer vocabulary.
     fn default_vocabulary(&self) -> Vocabulary {
-        let url = self.state.emulated_sites.find_url(self.head.public_origin());
+        let url = self.state.emulated_sites.find_site(self.head.public_origin()).map(|site| site.url);
         if url.is_some_and(|url| url.ends_with("twitter.com")) {
             Vocabulary::Tweet
         } else {

@@ -34,6 +34,8 @@ pub(crate) use webhook_receiver::{CrcBehavior, DeliveryResponse, ReceivedRequest
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
+
 /// Numbers that look random, the same for the same seed.
 #[derive(Clone, Debug)]
 pub(crate) struct TestRng(pub(crate) u64);
@@ -54,6 +56,16 @@ impl TestRng {
 /// A setting of the suite, a number.
 pub(crate) fn suite_setting(name: &str, defaults: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(defaults)
+}
+
+/// The text of a post or message, escaped, with its links as their author wrote them.
+pub(crate) fn written_text(text: &Value, entities: &Value) -> String {
+    let mut written = text.as_str().unwrap().to_owned();
+    for url in entities["urls"].as_array().into_iter().flatten() {
+        let expanded = url["expanded_url"].as_str().unwrap();
+        written = written.replacen(url["url"].as_str().unwrap(), &base::text::escape_html(expanded), 1);
+    }
+    written
 }
 
 /// A number that this process has not used yet.
