@@ -1,12 +1,13 @@
-//! Analytics of a user's own posts over time, from likes, reposts, replies, quotes and bookmarks that still
-//! exist, and clicks on links outside promotion, which are known by the hour.
+//! Analytics of a user's own posts over time: likes, reposts, replies, quotes and bookmarks that still exist, and what is
+//! counted by hour.
 
 use base::refusal::ResourceRef;
 use base::{Fault, PostId, Refusal, Time, UserId};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
+use store::ledger::{self, AdEntity, Metric};
 use store::posts::{self, Post, PostState};
-use store::short_links;
+use store::views::{self, HOUR_MS, hour_number};
 
 /// Counts of one time interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,12 +17,28 @@ pub struct EngagementCounts {
     pub quotes: i64,
     pub replies: i64,
     pub reposts: i64,
+    pub impressions: i64,
     pub url_clicks: i64,
+    pub user_profile_clicks: i64,
+    /// All engagements that leave no rows, of which clicks are a part.
+    engagements_without_rows: i64,
 }
 
 impl EngagementCounts {
     pub const fn total_engagements(&self) -> i64 {
-        self.bookmarks + self.likes + self.quotes + self.replies + self.reposts + self.url_clicks
+        self.bookmarks + self.likes + self.quotes + self.replies + self.reposts + self.engagements_without_rows
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.bookmarks += other.bookmarks;
+        self.likes += other.likes;
+        self.quotes += other.quotes;
+        self.replies += other.replies;
+        self.reposts += other.reposts;
+        self.impressions += other.impressions;
+        self.url_clicks += other.url_clicks;
+        self.user_profile_clicks += other.user_profile_clicks;
+        self.engagements_without_rows += other.engagements_without_rows;
     }
 
     const fn series_mut(&mut self, series: MetricSeries) -> &mut i64 {
@@ -87,31 +104,73 @@ pub fn load_post_analytics(
     Ok((counted, refused))
 }
 
-fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow) -> Result<PostAnalytics, Fault> {
-    let (start, bucket_ms) = (window.start, window.bucket_ms.max(1));
-    let bucket_index = |time: Time| (time.ms() - start.ms()).div_euclid(bucket_ms);
-    let end = window.end.min(tx.now().plus_ms(1));
-    let first = bucket_index(post.created_at.max(start));
-    let last = bucket_index(end.plus_ms(-1));
-    let bucket_start = |index: i64| start.plus_ms(index.saturating_mul(bucket_ms));
-    let buckets = (first..=last).map(|index| (bucket_start(index), EngagementCounts::default()));
-    let mut counted = PostAnalytics { id: post.id, total: EngagementCounts::default(), buckets: buckets.collect() };
-    let mut add = |(index, count): (i64, i64), select: &dyn Fn(&mut EngagementCounts) -> &mut i64| {
-        *select(&mut counted.total) += count;
-        let position = usize::try_from(index - first).unwrap_or(usize::MAX);
-        if let Some((_, counts)) = counted.buckets.get_mut(position) {
-            *select(counts) += count;
-        }
-    };
-    for series in ALL {
-        let rows = analytics::count_post_series(tx, series, post.id, (start, window.end), bucket_ms)?;
-        for row in rows {
-            add(row, &|counts| counts.series_mut(series));
-        }
+impl AnalyticsWindow {
+    fn bucket_index(&self, time: Time) -> i64 {
+        (time.ms() - self.start.ms()).div_euclid(self.bucket_ms.max(1))
     }
-    for (hour, clicks) in short_links::list_hourly_clicks(tx, post.id, (start, window.end))? {
-        let index = bucket_index(hour.max(post.created_at).max(start));
-        add((index, clicks), &|counts| &mut counts.url_clicks);
+
+    /// The index of the first bucket after `since`, and the starts of the buckets from there until now.
+    pub(crate) fn buckets<T: Default>(&self, since: Time, now: Time) -> (i64, Vec<(Time, T)>) {
+        let end = self.end.min(now.plus_ms(1));
+        let (first, last) = (self.bucket_index(since.max(self.start)), self.bucket_index(end.plus_ms(-1)));
+        let start = |index: i64| self.start.plus_ms(index.saturating_mul(self.bucket_ms.max(1)));
+        (first, (first..=last).map(|index| (start(index), T::default())).collect())
+    }
+
+    /// Numbers of the hours (since 1970) of the window, the first of which may begin before it.
+    pub(crate) fn hours(&self) -> (i64, i64) {
+        (hour_number(self.start), hour_number(self.end.plus_ms(HOUR_MS - 1)))
+    }
+
+    /// The bucket in which an hour (since 1970) is counted.
+    pub(crate) fn bucket_of_hour(&self, hour: i64) -> i64 {
+        self.bucket_index(Time::from_ms(hour.saturating_mul(HOUR_MS)).max(self.start))
+    }
+}
+
+fn count_post_engagements(tx: &mut Tx<'_>, post: &Post, window: &AnalyticsWindow) -> Result<PostAnalytics, Fault> {
+    let (first, buckets) = window.buckets(post.created_at, tx.now());
+    let mut counted = PostAnalytics { id: post.id, total: EngagementCounts::default(), buckets };
+    for (index, counts) in load_counts(tx, post.id, window)? {
+        counted.total.merge(&counts);
+        // An hour may begin before the post.
+        let position = usize::try_from((index - first).max(0)).unwrap_or(usize::MAX);
+        if let Some((_, bucket)) = counted.buckets.get_mut(position) {
+            bucket.merge(&counts);
+        }
     }
     Ok(counted)
+}
+
+/// With the index of their bucket, in no order.
+fn load_counts(tx: &mut Tx<'_>, post: PostId, window: &AnalyticsWindow) -> Result<Vec<(i64, EngagementCounts)>, Fault> {
+    let (period, mut found) = ((window.start, window.end), Vec::new());
+    for series in ALL {
+        for (index, count) in analytics::count_post_series(tx, series, post, period, window.bucket_ms.max(1))? {
+            let mut counts = EngagementCounts::default();
+            *counts.series_mut(series) += count;
+            found.push((index, counts));
+        }
+    }
+    for (hourly, hour) in views::hourly_counts(tx, post, window.hours())? {
+        let counts = EngagementCounts {
+            impressions: hourly.impressions,
+            url_clicks: hourly.link_clicks,
+            user_profile_clicks: hourly.profile_clicks,
+            engagements_without_rows: hourly.link_clicks + hourly.profile_clicks,
+            ..EngagementCounts::default()
+        };
+        found.push((window.bucket_of_hour(hour), counts));
+    }
+    let (from, _) = window.hours();
+    let period = (Time::from_ms(from.saturating_mul(HOUR_MS)), window.end);
+    for (start, sums) in ledger::hourly_sums_of_all_groups(tx, AdEntity::Post, post.get(), period)? {
+        let counts = EngagementCounts {
+            url_clicks: sums.get(Metric::UrlClicks),
+            engagements_without_rows: sums.engagements_without_rows(),
+            ..EngagementCounts::default()
+        };
+        found.push((window.bucket_index(start.max(window.start)), counts));
+    }
+    Ok(found)
 }

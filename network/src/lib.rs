@@ -66,6 +66,7 @@ pub mod topics;
 pub mod uploads;
 pub mod usage;
 pub mod users;
+pub mod views;
 pub mod visibility;
 pub mod webhooks;
 pub mod withholding;

@@ -44,6 +44,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
             events_before: tx.now().plus_ms(periods.log_ms.saturating_neg()),
             deliveries_before: tx.now().plus_ms(periods.deliveries_ms.saturating_neg()),
             reads_before: crate::reads::first_kept_day(wall),
+            views_before: crate::views::first_kept_hour(tx.now()),
         };
         partitions::drop_next_expired(tx, expiry)
     }),
@@ -99,6 +100,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("topics", |tx, _, _| crate::topics::prune(tx, BATCH_SIZE / 4)),
     ("posts read", |tx, _, wall| crate::reads::prune(tx, wall, BATCH_SIZE)),
     ("link clicks", |tx, _, _| short_links::prune_clicks(tx, tx.now(), BATCH_SIZE)),
+    ("views", |tx, _, _| crate::views::prune(tx, BATCH_SIZE)),
     ("members of audiences", |tx, _, _| store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)),
     ("files of figures", |tx, _, _| store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)),
     ("auctions", |tx, _, _| store::ledger::prune_auctions(tx, BATCH_SIZE)),

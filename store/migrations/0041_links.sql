@@ -7,14 +7,6 @@ CREATE TABLE link_click (
 ) EDGE;
 CREATE INDEX link_click_day ON link_click (day);
 
--- How many did, outside promotion, in an hour (milliseconds since 1970).
-CREATE TABLE link_click_hour (
-    post_id BIGINT NOT NULL,
-    hour BIGINT NOT NULL,
-    clicks BIGINT NOT NULL,
-    PRIMARY KEY (post_id, hour)
-) EDGE;
-
 -- What is known about the pages that links lead to, by a digest of the normalized URL.
 CREATE TABLE link_facts (
     digest BIGINT NOT NULL PRIMARY KEY,

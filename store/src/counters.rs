@@ -84,6 +84,7 @@ shared_counters! {
         Reposts = 6: "repost_count", "pending_reposts";
         Quotes = 7: "quote_count", "pending_quotes";
         Bookmarks = 8: "bookmark_count", "pending_bookmarks";
+        Impressions = 10: "impression_count", "pending_impressions";
     }
     "list", PENDING_OF_LISTS {
         ListFollowers = 9: "follower_count", "pending_list_followers";

@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn changes_of_shared_counters_are_added() {
-        for (table, column, number) in SHARED_COUNTERS {
+        // Impressions have no rows to be counted from.
+        for (table, column, number) in SHARED_COUNTERS.iter().filter(|(_, column, _)| *column != "impression_count") {
             let checked = COUNTERS.iter().find(|(counter, _)| *counter == format!("{table}.{column}"));
             let (_, sql) = checked.unwrap();
             assert!(sql.contains(&format!("AND counter = {number})")), "{sql}");

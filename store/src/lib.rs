@@ -56,6 +56,7 @@ pub mod notes;
 pub mod notifications;
 pub mod partitions;
 pub mod places;
+pub mod playbacks;
 pub mod polls;
 pub mod portable_tables;
 pub mod posts;
@@ -79,6 +80,7 @@ pub mod uploads;
 pub mod usage;
 pub mod user_search;
 pub mod users;
+pub mod views;
 pub mod webhooks;
 
 pub use context::StoreContext;

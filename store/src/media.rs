@@ -5,6 +5,7 @@ use base::{Fault, Id, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert_new, insert_new_later, select, table};
+use crate::playbacks;
 
 table! {
     #[derive(Clone, Debug)]
@@ -173,6 +174,7 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
     for sql in ["DELETE FROM media_share WHERE media_id = $1", "DELETE FROM subtitle WHERE video_id = $1"] {
         tx.execute_later(sql, &[id.into()])?;
     }
+    playbacks::delete_by_media(tx, id)?;
     Ok(true)
 }
 

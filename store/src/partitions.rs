@@ -12,10 +12,11 @@ mod tests;
 use base::{Fault, Time};
 
 use crate::Tx;
+use crate::views::hour_number;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
-/// Partitions that exist before their first row, besides today's.
-const DAYS_AHEAD: i64 = 2;
+/// Partitions that exist before their first row, besides that of now.
+const PARTITIONS_AHEAD: i64 = 2;
 /// A reader that takes long must not make all others wait behind a change of partitions.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '100ms'";
 
@@ -26,18 +27,22 @@ pub struct PartitionExpiry {
     pub deliveries_before: Time,
     /// Days since 1970.
     pub reads_before: i64,
+    /// Hours since 1970; of views and playbacks.
+    pub views_before: i64,
 }
 
-struct DailyPartitions {
+struct TimePartitions {
     table: &'static str,
     column: &'static str,
-    /// A day in the column's unit.
+    /// In the column's unit: a day, or an hour.
     width: i64,
 }
 
-const DELIVERIES: DailyPartitions = DailyPartitions { table: "delivery", column: "at", width: DAY_MS };
-const ATTEMPTS: DailyPartitions = DailyPartitions { table: "delivery_attempt", column: "at", width: DAY_MS };
-const READS: DailyPartitions = DailyPartitions { table: "post_read", column: "day", width: 1 };
+const DELIVERIES: TimePartitions = TimePartitions { table: "delivery", column: "at", width: DAY_MS };
+const ATTEMPTS: TimePartitions = TimePartitions { table: "delivery_attempt", column: "at", width: DAY_MS };
+const READS: TimePartitions = TimePartitions { table: "post_read", column: "day", width: 1 };
+const VIEWS: TimePartitions = TimePartitions { table: "post_view", column: "hour", width: 1 };
+const PLAYBACKS: TimePartitions = TimePartitions { table: "playback", column: "hour", width: 1 };
 
 /// The first bound is missing from the default partition and, since it has no lower bound, from the first one.
 const LIST_SQL: &str = "SELECT name, CAST(substring(bound FROM 'FROM \\(''?(-?[0-9]+)') AS BIGINT), \
@@ -54,17 +59,18 @@ struct Partition {
     upper: i64,
 }
 
-/// Creates the next partitions of the coming days, of one table, so that no lock is held longer than for that; returns
-/// how many. Days are those of the platform's clock and, of reads, the machine's.
+/// Creates the next partitions of the coming days or hours, of one table, so that no lock is held longer than for that;
+/// returns how many. Times are those of the platform's clock and, of reads, the machine's.
 pub fn create_next_coming(tx: &mut Tx<'_>, wall: Time) -> Result<u64, Fault> {
     if !tx.is_postgres() || !try_lock_maintenance(tx)? {
         return Ok(0);
     }
-    let (now, today) = (tx.now().ms(), wall.ms().div_euclid(DAY_MS));
+    let (now, today, hour) = (tx.now().ms(), wall.ms().div_euclid(DAY_MS), hour_number(tx.now()));
     let mut created = events::create_coming(tx)?;
-    for (daily, now) in [(&DELIVERIES, now), (&ATTEMPTS, now), (&READS, today)] {
+    let tables = [(&DELIVERIES, now), (&ATTEMPTS, now), (&READS, today), (&VIEWS, hour), (&PLAYBACKS, hour)];
+    for (partitions, now) in tables {
         if created == 0 {
-            created = daily.create_coming(tx, now)?;
+            created = partitions.create_coming(tx, now)?;
         }
     }
     Ok(created)
@@ -80,7 +86,9 @@ pub fn drop_next_expired(tx: &mut Tx<'_>, expiry: PartitionExpiry) -> Result<u64
     let dropped = events::drop_next_expired(tx, expiry.events_before)?
         || drop_first(tx, DELIVERIES.table, deliveries_before, Some(waiting_deliveries))?
         || drop_first(tx, ATTEMPTS.table, deliveries_before, None)?
-        || drop_first(tx, READS.table, expiry.reads_before, None)?;
+        || drop_first(tx, READS.table, expiry.reads_before, None)?
+        || drop_first(tx, VIEWS.table, expiry.views_before, None)?
+        || drop_first(tx, PLAYBACKS.table, expiry.views_before, None)?;
     Ok(u64::from(dropped))
 }
 
@@ -89,7 +97,7 @@ fn waiting_deliveries(partition: &str) -> String {
     format!("SELECT 1 FROM {partition} JOIN webhook ON webhook.id = webhook_id WHERE state = 0 AND valid = 1 LIMIT 1")
 }
 
-impl DailyPartitions {
+impl TimePartitions {
     fn create_coming(&self, tx: &mut Tx<'_>, now: i64) -> Result<u64, Fault> {
         let partitions = list_partitions(tx, self.table)?;
         let mut created = 0;
@@ -119,15 +127,15 @@ fn list_partitions(tx: &mut Tx<'_>, table: &str) -> Result<Vec<Partition>, Fault
     Ok(rows.into_iter().map(|(name, lower, upper)| Partition { name, lower, upper }).collect())
 }
 
-/// Today's and the coming days as far as they overlap no partition.
+/// The current range and the coming ones as far as they overlap no partition.
 fn missing_ranges(partitions: &[Partition], now: i64, width: i64) -> Vec<(i64, i64)> {
-    let today = now.div_euclid(width).max(0);
-    let days = (today..=today + DAYS_AHEAD).map(|day| (day * width, (day + 1) * width));
+    let current = now.div_euclid(width).max(0);
+    let ranges = (current..=current + PARTITIONS_AHEAD).map(|number| (number * width, (number + 1) * width));
     let is_missing = |(from, to): &(i64, i64)| {
         let overlaps = |one: &Partition| one.upper > *from && one.lower.is_none_or(|first| first < *to);
         !partitions.iter().any(overlaps)
     };
-    days.filter(is_missing).collect()
+    ranges.filter(is_missing).collect()
 }
 
 /// Returns false if the default partition has rows of the range, which stay there.

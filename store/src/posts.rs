@@ -93,7 +93,7 @@ table! {
         /// Live quotes.
         pub quote_count: i64 as "quote_count /*! + COALESCE(pending_quotes, 0) */",
         pub bookmark_count: i64 as "bookmark_count /*! + COALESCE(pending_bookmarks, 0) */",
-        pub impression_count: i64,
+        pub impression_count: i64 as "impression_count /*! + COALESCE(pending_impressions, 0) */",
     }
 }
 

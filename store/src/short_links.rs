@@ -4,9 +4,9 @@ use base::{Fault, PostId, Time};
 
 use crate::Tx;
 use crate::db::insert_new;
+use crate::views::{self, PostHourCounts};
 
-const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
+const DAY_MS: i64 = 24 * views::HOUR_MS;
 
 /// The entities of a post whose links work (JSON, or empty): neither it nor its author is deleted, suspended or withheld.
 pub fn find_entities(tx: &mut Tx<'_>, post: PostId) -> Result<Option<String>, Fault> {
@@ -26,27 +26,9 @@ pub fn record_click(tx: &mut Tx<'_>, post: PostId, viewer: i64, at: Time) -> Res
     if !insert_new!(tx, "link_click", post_id = post, viewer_id = viewer, day = day)? {
         return Ok(false);
     }
-    let hour = at.ms().div_euclid(HOUR_MS).saturating_mul(HOUR_MS);
-    let sql = "INSERT INTO link_click_hour (post_id, hour, clicks) VALUES ($1, $2, 1) \
-               ON CONFLICT (post_id, hour) DO UPDATE SET clicks = link_click_hour.clicks + 1";
-    tx.execute_later(sql, &[post.into(), hour.into()])?;
+    let counts = PostHourCounts { link_clicks: 1, ..PostHourCounts::default() };
+    views::add_counts(tx, post, views::hour_number(at), counts)?;
     Ok(true)
-}
-
-/// The numbers of clicks on links of posts; posts without any are left out.
-pub fn count_clicks(tx: &mut Tx<'_>, posts: &[PostId]) -> Result<Vec<(PostId, i64)>, Fault> {
-    let sql = "SELECT post_id, CAST(SUM(clicks) AS BIGINT) FROM link_click_hour WHERE post_id = $1 GROUP BY post_id";
-    tx.query_by_ids(sql, posts, &[])
-}
-
-/// Pairs of an hour and its clicks, for hours that overlap a range of time.
-pub fn list_hourly_clicks(
-    tx: &mut Tx<'_>,
-    post: PostId,
-    (start, end): (Time, Time),
-) -> Result<Vec<(Time, i64)>, Fault> {
-    let sql = "SELECT hour, clicks FROM link_click_hour WHERE post_id = $1 AND hour > $2 AND hour < $3 ORDER BY hour";
-    tx.query_rows(sql, &[post.into(), start.plus_ms(-HOUR_MS).into(), end.into()])
 }
 
 /// Deletes who clicked before the day of `at`; returns how many rows.

@@ -39,6 +39,12 @@ pub(crate) struct ViewerRelations {
     pub(crate) subscribers: HashSet<UserId>,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PostClicks {
+    pub(crate) links: i64,
+    pub(crate) profiles: i64,
+}
+
 /// The records of a response, and what is known about the viewer.
 #[derive(Debug)]
 pub(crate) struct LoadedObjects {
@@ -72,8 +78,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) hidden_posts: HashMap<PostId, Visibility>,
     /// Totals of the viewer's own promoted posts, if requested.
     pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
-    /// Clicks on links of the viewer's own posts outside promotion, if requested.
-    pub(crate) link_clicks: HashMap<PostId, i64>,
+    /// Of the viewer's own posts, if requested.
+    pub(crate) organic_clicks: HashMap<PostId, PostClicks>,
 }
 
 impl<K, V> Default for IndexedVec<K, V> {
@@ -136,7 +142,7 @@ impl LoadedObjects {
             card_links: HashMap::new(),
             hidden_posts: HashMap::new(),
             promoted_totals: HashMap::new(),
-            link_clicks: HashMap::new(),
+            organic_clicks: HashMap::new(),
         }
     }
 

@@ -12,11 +12,11 @@ use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
-use store::{Tx, follows, media, places, polls, posts, records, short_links, spaces, subscriptions, users};
+use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users, views};
 
 use crate::FieldSelection;
 use crate::field_schema::ExpansionTarget;
-use crate::loaded_objects::LoadedObjects;
+use crate::loaded_objects::{LoadedObjects, PostClicks};
 use crate::media::id_from_media_key;
 use crate::object::RenderedObject;
 use crate::posts::{
@@ -225,8 +225,7 @@ impl LoadedObjects {
         let own_posts = self.posts.items().iter();
         let own_posts = own_posts.filter(|post| post.author_id == viewer);
         let own_posts: Vec<i64> = own_posts.map(|post| post.id.get()).collect();
-        let own_ids: Vec<PostId> = own_posts.iter().copied().map(PostId::new).collect();
-        self.link_clicks.extend(short_links::count_clicks(tx, &own_ids)?);
+        self.load_organic_clicks(tx, &own_posts)?;
         for (id, sums, _) in ledger::total_sums_by_entity(tx, AdEntity::Post, &own_posts)? {
             self.promoted_totals.insert(PostId::new(id), sums);
         }
@@ -237,6 +236,14 @@ impl LoadedObjects {
             {
                 self.promoted_totals.insert(PostId::new(id), MetricSums::default());
             }
+        }
+        Ok(())
+    }
+
+    fn load_organic_clicks(&mut self, tx: &mut Tx<'_>, own_posts: &[i64]) -> Result<(), Fault> {
+        let ids: Vec<PostId> = own_posts.iter().map(|id| PostId::new(*id)).collect();
+        for (post, links, profiles) in views::total_clicks(tx, &ids)? {
+            self.organic_clicks.insert(post, PostClicks { links, profiles });
         }
         Ok(())
     }

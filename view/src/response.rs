@@ -31,6 +31,8 @@ pub struct ResponsePayload {
     /// The number of primary objects.
     pub count: usize,
     pub posts: Vec<PostId>,
+    /// What these posts show: of a repost, the original.
+    pub viewed_posts: Vec<PostId>,
     /// The highest post id.
     pub newest_id: Option<PostId>,
     /// The lowest post id.
@@ -304,6 +306,7 @@ fn render_post_rows<'w>(
     let ids = || shown.iter().map(|ctx| ctx.post.id);
     ResponsePayload {
         posts: ids().collect(),
+        viewed_posts: shown.iter().map(|ctx| ctx.post.repost_of_id.unwrap_or(ctx.post.id)).collect(),
         newest_id: ids().max(),
         oldest_id: ids().min(),
         ..ResponseRenderer { objects, selection, options }.render_response::<Post>(shown, errors, 768)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use base::Fault;
 use deliver::streams::Hub;
 use edge::{ListenerStats, ListenerStatsSnapshot};
+use network::views::ViewRecorder;
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -138,6 +139,10 @@ impl ServerMetrics {
         registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
+    pub fn add_views(&self, views: Arc<ViewRecorder>) {
+        self.registry.lock().register_collector(Box::new(ViewCollector(views)));
+    }
+
     pub fn add_store(&self, store: Arc<Store>) {
         let collector = StoreCollector { store, backlog: Arc::clone(&self.backlog) };
         self.registry.lock().register_collector(Box::new(collector));
@@ -212,6 +217,17 @@ impl Collector for ListenerCollector {
             counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
         }
         Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct ViewCollector(Arc<ViewRecorder>);
+
+impl Collector for ViewCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let (name, help) = ("views_dropped", "Views of posts not counted because too many waited to be stored");
+        let counter = ConstCounter::new(self.0.dropped_count());
+        counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
     }
 }
 

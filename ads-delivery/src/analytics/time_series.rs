@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
 use store::ledger::{self, AdEntity, Metric, MetricSums, ReportFilter, ReportRow, ReportSegment};
+use store::views::{self, HOUR_MS, hour_number};
 
 use super::metrics::{NamedMetric, metrics_of_group};
 use super::stats_query::StatsQuery;
@@ -81,9 +82,14 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
                 }
             }
         }
+        add_hourly_counts(tx, query, PostId::new(*id), &mut buckets)?;
         let attributed = promoted.get(id).unwrap_or(&empty);
         for (sums, less) in buckets.iter_mut().zip(attributed) {
             let mut own = MetricSums::default();
+            own.add(Metric::Impressions, (sums.get(Metric::Impressions) - less.get(Metric::Impressions)).max(0));
+            own.add(Metric::UrlClicks, sums.get(Metric::UrlClicks));
+            own.add(Metric::Clicks, sums.get(Metric::UrlClicks));
+            own.add(Metric::Engagements, sums.get(Metric::UrlClicks));
             for metric in [Metric::Likes, Metric::Replies, Metric::Reposts] {
                 let number = (sums.get(metric) - less.get(metric)).max(0);
                 own.add(metric, number);
@@ -94,6 +100,23 @@ fn sum_organic(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, Metri
         lines.insert(*id, buckets);
     }
     Ok(lines)
+}
+
+/// Impressions, and link clicks except those on ads.
+fn add_hourly_counts(
+    tx: &mut Tx<'_>,
+    query: &StatsQuery,
+    post: PostId,
+    buckets: &mut [MetricSums],
+) -> Result<(), Fault> {
+    let hours = (hour_number(query.from), hour_number(query.to));
+    for (counts, hour) in views::hourly_counts(tx, post, hours)? {
+        if let Some(sums) = buckets.get_mut(query.bucket_index(Time::from_ms(hour.saturating_mul(HOUR_MS)))) {
+            sums.add(Metric::Impressions, counts.impressions);
+            sums.add(Metric::UrlClicks, counts.link_clicks);
+        }
+    }
+    Ok(())
 }
 
 type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;

@@ -1,4 +1,4 @@
-//! Post analytics. Metrics that are not stored, such as views, are omitted.
+//! Post analytics. Metrics that are not stored, such as expanded details, are omitted.
 
 use base::{Error, PostId, Refusal, Time};
 use network::analytics::{self, AnalyticsWindow, EngagementCounts, PostAnalytics};
@@ -13,14 +13,16 @@ const MAX_BUCKETS: i64 = 1_000;
 
 type NamedFigure = (&'static str, fn(&EngagementCounts) -> i64);
 
-const FIGURES: [NamedFigure; 7] = [
+const FIGURES: [NamedFigure; 9] = [
     ("bookmarks", |figures| figures.bookmarks),
     ("engagements", EngagementCounts::total_engagements),
+    ("impressions", |figures| figures.impressions),
     ("likes", |figures| figures.likes),
     ("quote_tweets", |figures| figures.quotes),
     ("replies", |figures| figures.replies),
     ("retweets", |figures| figures.reposts),
     ("url_clicks", |figures| figures.url_clicks),
+    ("user_profile_clicks", |figures| figures.user_profile_clicks),
 ];
 
 /// `GET /2/posts/analytics`.

@@ -27,6 +27,7 @@ use crate::instance::{self, Instance};
 use crate::tls::{AcmeCertificates, RedirectServer};
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
+const VIEW_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) struct ServerInterfaces {
     server: ApiServer,
@@ -118,6 +119,7 @@ impl ServerInterfaces {
             authenticator.poll_credential_changes().await;
         });
         tasks.start("usage", server, flush_usage);
+        tasks.start("views", server, flush_views_until_shutdown);
         tasks.start_endless("rate_limits", server, |server| async move { server.return_unused_calls().await });
         let roles = instance.settings.roles();
         if roles.contains(NodeRole::Api) {
@@ -193,6 +195,10 @@ impl ServerInterfaces {
         Box::pin(edge::serve(listener, limits, self.server.sandbox_server(), shutdown.clone()))
     }
 
+    pub(super) async fn flush_views(&self) {
+        flush_views(&self.server).await;
+    }
+
     pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
         let limits = self.limits.clone();
         Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
@@ -209,6 +215,20 @@ async fn flush_usage(server: ApiServer, shutdown: Shutdown) {
         if shutdown.is_triggered() {
             return;
         }
+    }
+}
+
+/// Flushes periodically, and once more on shutdown.
+async fn flush_views_until_shutdown(server: ApiServer, shutdown: Shutdown) {
+    while !shutdown.is_triggered() {
+        let _early = tokio::time::timeout(VIEW_FLUSH_INTERVAL, shutdown.wait()).await;
+        flush_views(&server).await;
+    }
+}
+
+async fn flush_views(server: &ApiServer) {
+    if let Err(error) = server.flush_views().await {
+        tracing::warn!(?error, "failed to store views and playbacks");
     }
 }
 

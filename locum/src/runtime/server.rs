@@ -136,13 +136,15 @@ async fn run_until_shutdown(
             OptionFuture::from(cluster),
             services.serve_control(local, &shutdown),
             tasks.join_all(),
-        )
+        );
+        // Of responses that were sent during the shutdown.
+        services.flush_views().await;
     };
     announce(&ready)?;
     announce_ready(&ready, ready_fd)?;
     let started = clock::monotonic_now();
     tokio::select! {
-        _ = serving => {}
+        () = serving => {}
         () = signals.forward_to_shutdown(shutdown.clone()) => {}
     }
     tracing::info!(seconds = started.elapsed().as_secs(), "stopped");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{
     DatabaseEngine, OAuth1Credentials, TestRequest, TestRng, TestServer, locum_command, suite_engine, suite_setting,
-    wait_until,
+    wait_until, without_impressions,
 };
 use crate::media::{at_once, samples};
 
@@ -68,6 +68,7 @@ fn tour(server: &TestServer, post: &str) -> BTreeMap<String, String> {
             let bytes = server.send(TestRequest::get(path.clone()));
             answers.insert(path, format!("{} {:?}", bytes.status, bytes.body));
         }
+        let answer = without_impressions(answer);
         let host = server.url.trim_start_matches("http://");
         answers.insert(path, answer.to_string().replace(&server.url, "").replace(host, ""));
     }

@@ -117,6 +117,8 @@ fn forget(value: &mut Value) {
                 match name.as_str() {
                     "next_token" | "previous_token" => *member = json!("a token"),
                     "created_at" | "editable_until" => *member = json!("a time"),
+                    // Views are stored later.
+                    "impression_count" => *member = json!("a count"),
                     // Of somebody whose posts the program does not see.
                     "most_recent_post_id" | "most_recent_tweet_id"
                         if !member.as_str().unwrap_or_default().starts_with('<') =>

@@ -89,4 +89,5 @@ mod upgrade;
 mod usage;
 mod users;
 mod users_search_and_names;
+mod views;
 mod webhooks;

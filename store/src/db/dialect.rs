@@ -5,12 +5,15 @@ use std::borrow::Cow;
 
 /// Begins a line that concerns PostgreSQL only.
 const POSTGRES_ONLY: &str = "POSTGRES ";
+/// Ends a table that is partitioned on PostgreSQL.
+const BY_HOUR: &str = " BY_HOUR;";
 
 pub(crate) fn to_sqlite(script: &str) -> String {
     let statements = script.replace("SERIAL_KEY", "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT");
     let is_shared_by_both = |line: &&str| !line.starts_with(POSTGRES_ONLY);
     let statements: String = statements.split_inclusive('\n').filter(is_shared_by_both).collect();
     let statements = statements
+        .replace(BY_HOUR, ";")
         .replace("BIGINT", "INTEGER")
         .replace("BYTES", "BLOB")
         .replace("COMMIT_ORDER", "")
@@ -30,6 +33,7 @@ pub(crate) fn to_postgres(script: &str) -> String {
         .replace(POSTGRES_ONLY, "")
         .replace("CREATE VOLATILE TABLE", "CREATE UNLOGGED TABLE")
         .replace("DOCUMENT", "JSON")
+        .replace(") EDGE BY_HOUR;", ") PARTITION BY RANGE (hour);")
         .replace(") EDGE;", ");")
 }
 

@@ -54,6 +54,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("delivery_partitions", include_str!("../../migrations/0039_delivery_partitions.sql")),
     ("task_leases", include_str!("../../migrations/0040_task_leases.sql")),
     ("links", include_str!("../../migrations/0041_links.sql")),
+    ("views", include_str!("../../migrations/0042_views.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

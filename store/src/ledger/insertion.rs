@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use base::Fault;
+use base::{Fault, PostId};
 
 use super::vocabulary::METRIC_COLUMNS;
 use super::{
@@ -11,6 +11,7 @@ use super::{
 };
 use crate::Tx;
 use crate::db::{InsertableRow, SqlValue};
+use crate::views::{self, PostView, hour_number};
 
 /// Rows per statement.
 const BATCH_SIZE: usize = 64;
@@ -73,7 +74,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     let mut hours: BTreeMap<(i64, i64, i64, i64), MetricSums> = BTreeMap::new();
     let mut totals: BTreeMap<(i64, i64), MetricSums> = BTreeMap::new();
     let mut active: BTreeMap<(i64, i64, i64, i64), ActivityTimes> = BTreeMap::new();
-    let mut post_impressions: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut post_impressions: BTreeMap<PostView, i64> = BTreeMap::new();
     let now = tx.now().ms();
     for event in events {
         let (at, group) = (event.at.ms(), event.placement.group().to_number());
@@ -91,7 +92,9 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
         }
         let shown = event.kind == AdEventKind::Impression && event.creative == AdEntity::PromotedPost;
         if shown && event.origin == AdEventOrigin::Served {
-            *post_impressions.entry(event.subject_id).or_default() += 1;
+            let (post_id, viewer_id) = (PostId::new(event.subject_id), event.viewer_id);
+            let view = PostView { hour: hour_number(event.at), post_id, viewer_id };
+            *post_impressions.entry(view).or_default() += 1;
         }
     }
     // A fixed order, so that concurrent transactions do not deadlock.
@@ -104,11 +107,7 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     for ((account, entity, hour, id), times) in &active {
         add_activity(tx, [*account, *entity, *hour, *id], *times)?;
     }
-    for (post, impressions) in &post_impressions {
-        let sql = "UPDATE post SET impression_count = impression_count + $1 WHERE id = $2";
-        tx.execute_later(sql, &[(*impressions).into(), (*post).into()])?;
-    }
-    Ok(())
+    views::record_ad_impressions(tx, &post_impressions)
 }
 
 /// An upsert that adds to the sums of a table with these key columns.

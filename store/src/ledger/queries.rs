@@ -24,6 +24,21 @@ pub fn hourly_sums(
     tx.query_by_keys(sql, ids, &more)
 }
 
+/// Starts of hours and sums, a row for each placement group.
+pub fn hourly_sums_of_all_groups(
+    tx: &mut Tx<'_>,
+    entity: AdEntity,
+    id: i64,
+    (from, to): (Time, Time),
+) -> Result<Vec<(Time, MetricSums)>, Fault> {
+    let sql = sql!(
+        "SELECT hour, ",
+        METRIC_COLUMNS,
+        " FROM ad_hour WHERE entity_id = $1 AND entity = $2 AND hour >= $3 AND hour < $4"
+    );
+    tx.query_rows(sql, &[id.into(), entity.to_number().into(), from.into(), to.into()])
+}
+
 /// Entity, total sums, and the uncharged thousandths of a micro; entities without events are omitted.
 pub fn total_sums_by_entity(
     tx: &mut Tx<'_>,

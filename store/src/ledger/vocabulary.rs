@@ -271,6 +271,13 @@ impl MetricSums {
         self.add(Metric::Charge, charge);
     }
 
+    /// Those of which the platform has no rows, such as clicks.
+    pub fn engagements_without_rows(&self) -> i64 {
+        let with_rows = [Metric::Likes, Metric::Replies, Metric::Reposts, Metric::Follows];
+        let with_rows: i64 = with_rows.into_iter().map(|metric| self.get(metric)).sum();
+        (self.get(Metric::Engagements) - with_rows).max(0)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|sum| *sum == 0)
     }

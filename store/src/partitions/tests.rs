@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::{DAY_MS, PartitionExpiry, create_next_coming, deletion_limit, drop_next_expired};
 use crate::test_stores::{locations, options};
+use crate::views::HOUR_MS;
 use crate::{DatabaseLocation, Store, deliveries, event_log, reads};
 
 const LIMIT: i64 = 100_000;
@@ -50,6 +51,7 @@ impl Database {
             events_before: Time::from_ms(before),
             deliveries_before: Time::from_ms(before),
             reads_before: before.div_euclid(DAY_MS),
+            views_before: before.div_euclid(HOUR_MS),
         };
         let before = Time::from_ms(before);
         let work = move |tx: &mut crate::Tx<'_>| {
@@ -141,8 +143,9 @@ fn rows_are_stored_by_day_and_without_a_partition_in_the_default_one() {
     let Some(database) = server_database() else { return };
     let mut client = database.client();
     let end = end_of_initial(&mut client);
-    assert_eq!(database.create_coming(end - 3 * DAY_MS), 0, "the first partitions have these days");
-    assert_eq!(database.create_coming(end), 9);
+    let hours = 2 * 3;
+    assert_eq!(database.create_coming(end - 3 * DAY_MS), hours, "the first partitions have these days");
+    assert_eq!(database.create_coming(end), 9 + hours);
     assert_eq!(database.create_coming(end), 0);
     // Before all, on the last day of the first partition, on two days, and without a partition.
     for (number, at) in
@@ -164,13 +167,32 @@ fn rows_are_stored_by_day_and_without_a_partition_in_the_default_one() {
     database.insert_event(2_400_000, end);
     assert_eq!(partitions(&mut client, "event"), [("event_default".to_owned(), 1), ("event_initial".to_owned(), 6)]);
     // The default partition has the newest numbers: the next one begins beyond them. It has rows of one of the days.
-    assert_eq!(database.create_coming(end + 8 * DAY_MS), 2 + 2 * 3);
+    assert_eq!(database.create_coming(end + 8 * DAY_MS), 2 + 2 * 3 + hours);
     assert_eq!(partitions(&mut client, "event")[0], ("event_2500000".to_owned(), 0));
     database.insert(7, end + 8 * DAY_MS, 1, 0);
     database.insert_event(2_500_000, end);
     assert_eq!(partitions(&mut client, "event")[0], ("event_2500000".to_owned(), 1));
     assert!(partitions(&mut client, "post_read").contains(&(format!("post_read_{}", day + 10), 0)));
     assert!(partitions(&mut client, "delivery").contains(&(format!("delivery_{}", end + 8 * DAY_MS), 1)));
+    database.close();
+}
+
+#[test]
+fn views_are_stored_by_hour_and_dropped_with_it() {
+    let Some(database) = server_database() else { return };
+    let mut client = database.client();
+    let hour = end_of_initial(&mut client) / HOUR_MS;
+    database.create_coming(hour * HOUR_MS);
+    for (viewer, offset) in [-1, 0, 1, 1, 9].into_iter().enumerate() {
+        let values = format!("({}, 1, {viewer}, 1, 0)", hour + offset);
+        database
+            .execute(format!("INSERT INTO post_view (hour, post_id, viewer_id, delivered, promoted) VALUES {values}"));
+    }
+    let named = |offset: i64, rows| (format!("post_view_{}", hour + offset), rows);
+    let default = ("post_view_default".to_owned(), 2);
+    assert_eq!(partitions(&mut client, "post_view"), [named(0, 1), named(1, 2), named(2, 0), default.clone()]);
+    database.prune((hour + 2) * HOUR_MS);
+    assert_eq!(partitions(&mut client, "post_view"), [named(2, 0), default]);
     database.close();
 }
 
@@ -259,7 +281,12 @@ fn readers_that_take_long_delay_the_dropping_of_partitions_and_nobody_else() {
     let mut reading = reader.transaction().unwrap();
     reading.query("SELECT COUNT(*) FROM delivery", &[]).unwrap();
     let before = Time::from_ms(end);
-    let expiry = PartitionExpiry { events_before: Time::from_ms(0), deliveries_before: before, reads_before: 0 };
+    let expiry = PartitionExpiry {
+        events_before: Time::from_ms(0),
+        deliveries_before: before,
+        reads_before: 0,
+        views_before: 0,
+    };
     let drop_expired = || database.runtime.block_on(database.store.write(move |tx| Ok(drop_next_expired(tx, expiry)?)));
     assert!(drop_expired().is_err());
     database.insert(3, end, 1, 1);

@@ -9,6 +9,7 @@ use store::ledger::{Metric, MetricSums};
 use super::{FIELDS, OWNER_ONLY, PostRenderContext};
 use crate::field_schema::JsonFieldType;
 use crate::json_writer::JsonWriter;
+use crate::loaded_objects::PostClicks;
 
 /// How long the author can see a post's private metrics.
 const PRIVATE_METRICS_MS: i64 = 30 * 86_400_000;
@@ -36,26 +37,16 @@ fn promoted_totals(ctx: PostRenderContext<'_>) -> MetricSums {
     totals.copied().unwrap_or_default()
 }
 
-/// Clicks outside promotion.
-fn organic_clicks(ctx: PostRenderContext<'_>) -> i64 {
-    ctx.objects.link_clicks.get(&ctx.post.id).copied().unwrap_or(0)
-}
-
 pub(super) fn write_non_public_metrics(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let post = ctx.post;
     let promoted = promoted_totals(ctx);
-    let clicks = organic_clicks(ctx);
     let counted = post.like_count + post.reply_count + post.repost_count + post.quote_count + post.bookmark_count;
-    // Engagement outside the platform is counted where it was served.
-    let elsewhere = promoted.get(Metric::Engagements)
-        - promoted.get(Metric::Likes)
-        - promoted.get(Metric::Replies)
-        - promoted.get(Metric::Reposts)
-        - promoted.get(Metric::Follows);
+    let clicks = organic_clicks(ctx);
+    let without_rows = promoted.engagements_without_rows() + clicks.links + clicks.profiles;
     out.write_object(|out| {
         write_metric(out, "impression_count", post.impression_count);
-        write_clicks(out, promoted.get(Metric::UrlClicks) + clicks);
-        write_metric(out, "engagements", counted + elsewhere.max(0) + clicks);
+        write_clicks(out, PostClicks { links: clicks.links + promoted.get(Metric::UrlClicks), ..clicks });
+        write_metric(out, "engagements", counted + without_rows);
     });
 }
 
@@ -86,14 +77,18 @@ pub(super) fn write_promoted_metrics(out: &mut JsonWriter, ctx: PostRenderContex
         write_metric(out, "like_count", sums.get(Metric::Likes));
         write_metric(out, "reply_count", sums.get(Metric::Replies));
         out.write_count(REPOSTS, sums.get(Metric::Reposts));
-        write_clicks(out, sums.get(Metric::UrlClicks));
+        write_clicks(out, PostClicks { links: sums.get(Metric::UrlClicks), profiles: 0 });
     });
 }
 
-/// Visits to profiles are not counted.
-fn write_clicks(out: &mut JsonWriter, links: i64) {
-    write_metric(out, "url_link_clicks", links);
-    write_metric(out, "user_profile_clicks", 0);
+/// All but those on ads.
+fn organic_clicks(ctx: PostRenderContext<'_>) -> PostClicks {
+    ctx.objects.organic_clicks.get(&ctx.post.id).copied().unwrap_or_default()
+}
+
+fn write_clicks(out: &mut JsonWriter, clicks: PostClicks) {
+    write_metric(out, "url_link_clicks", clicks.links);
+    write_metric(out, "user_profile_clicks", clicks.profiles);
 }
 
 /// The errors for private metrics in a mask that the viewer may not see, one for each member; a post with

@@ -191,6 +191,8 @@ impl ApiServer {
         metrics.add_store(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let short_links = ShortLinkSettings::new(&config);
+        let views = Arc::new(network::views::ViewRecorder::default());
+        metrics.add_views(Arc::clone(&views));
         let state = AppState {
             endpoints,
             store: Arc::clone(&store),
@@ -201,6 +203,7 @@ impl ApiServer {
             limiter: Arc::clone(&limiter),
             usage: network::usage::UsageCounter::default(),
             post_reads: Arc::clone(&post_reads),
+            views,
             bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
             cursor_codec: CursorCodec::new(&config.page_key)?,
             default_vocabulary: config.default_vocabulary,
@@ -253,6 +256,12 @@ impl ApiServer {
         let state = &self.shared.app_state;
         state.usage.flush(&state.store).await?;
         state.post_reads.flush(&state.store).await
+    }
+
+    /// Stores the views of posts since the last flush.
+    pub async fn flush_views(&self) -> Result<(), Error> {
+        let state = &self.shared.app_state;
+        state.views.flush(&state.store).await
     }
 
     pub fn uploads(&self) -> Option<UploadProcessor> {

@@ -85,6 +85,7 @@ pub struct AppState {
     pub limiter: Arc<crate::limits::RateLimiter>,
     pub usage: network::usage::UsageCounter,
     pub post_reads: Arc<network::reads::PostReadCounter>,
+    pub views: Arc<network::views::ViewRecorder>,
     /// Limits how often an app requests its bearer token.
     pub bearer_limiter: crate::limits::RateLimiter,
     pub cursor_codec: base::cursor::CursorCodec,

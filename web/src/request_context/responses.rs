@@ -59,6 +59,9 @@ impl RequestContext {
     ) -> Result<HttpReply, Error> {
         if let Some(caller) = &self.caller {
             self.state.post_reads.record(caller.app_id, &payload.posts);
+            if let Some(user) = caller.user.filter(|_| self.endpoint.method == "GET") {
+                self.state.views.record(user, &payload.viewed_posts, self.now());
+            }
         }
         let base = &self.state.problem_base;
         let errors = payload.errors.iter().map(|refusal| error_formats::render_partial_error(refusal, base)).collect();

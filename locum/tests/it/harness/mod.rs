@@ -99,6 +99,22 @@ pub(crate) fn assert_one_is_faster(limit: Duration, mut attempt: impl FnMut() ->
     panic!("{times:?}, all longer than {limit:?}");
 }
 
+/// Removes the impressions of posts, which reading raises.
+pub(crate) fn without_impressions(mut value: serde_json::Value) -> serde_json::Value {
+    fn remove(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Array(items) => items.iter_mut().for_each(remove),
+            serde_json::Value::Object(members) => {
+                members.remove("impression_count");
+                members.values_mut().for_each(remove);
+            }
+            _ => {}
+        }
+    }
+    remove(&mut value);
+    value
+}
+
 /// Tries until it is so.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = base::clock::monotonic_now();

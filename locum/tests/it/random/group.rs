@@ -266,7 +266,8 @@ fn forget(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(forget),
         Value::Object(members) => {
-            let given = ["next_token", "previous_token", "created_at", "editable_until"];
+            // Views are stored later.
+            let given = ["next_token", "previous_token", "created_at", "editable_until", "impression_count"];
             members.retain(|name, _| !given.contains(&name.as_str()));
             members.values_mut().for_each(forget);
         }

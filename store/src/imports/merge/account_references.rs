@@ -205,6 +205,8 @@ mod tests {
                 ("delivery", "about_id"),
                 ("ads_change", "user_id"),
                 ("ad_video", "author_id"),
+                ("post_view", "viewer_id"),
+                ("playback", "viewer_id"),
             ],
         ),
         ("what a placeholder wrote is nobody's to see, and so speaks of no topic", &[("topic_post", "author_id")]),
