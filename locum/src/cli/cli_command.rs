@@ -8,9 +8,9 @@ use crate::arguments::{
 };
 use crate::command::{
     AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
-    ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, NewsCommand, NodeCommand, NoteCommand,
-    PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand,
-    WebhookCommand,
+    ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, MetricsCommand, NewsCommand, NodeCommand,
+    NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs,
+    UserCommand, WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 
@@ -90,6 +90,9 @@ pub(crate) enum CliCommand {
     Node(NodeCommand),
     /// Trigger an event on a development server by performing the action it reports
     Trigger(TriggerArgs),
+    /// Add to the metrics of posts on a development server
+    #[command(subcommand)]
+    Metrics(MetricsCommand),
     /// Debug OAuth 1.0a signatures
     #[command(subcommand)]
     Sign(SignCommand),

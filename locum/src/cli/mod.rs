@@ -65,6 +65,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         }
         CliCommand::Node(verb) => command::run_and_print(common, command::AdminCommand::Node(verb))?,
         CliCommand::Trigger(args) => command::run_and_print(common, command::AdminCommand::Trigger(args))?,
+        CliCommand::Metrics(args) => command::run_and_print(common, command::AdminCommand::Metrics(args))?,
         CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
         CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,
         CliCommand::Export(args) => command::run_and_print(common, command::AdminCommand::Export(args))?,

@@ -50,8 +50,13 @@ fn execute_or_forward(
         return send_to_server(&ControlEndpoint::from_url_flag(common)?, command);
     }
     let settings = Arc::new(common.load_settings()?);
-    if matches!(command, AdminCommand::Trigger(_)) && settings.mode != RunMode::Dev {
-        return Err(CommandError::WrongMode(super::trigger::DEV_ONLY.to_owned()));
+    let dev_only = match command {
+        AdminCommand::Trigger(_) => Some(super::trigger::DEV_ONLY),
+        AdminCommand::Metrics(_) => Some(super::metrics::DEV_ONLY),
+        _ => None,
+    };
+    if let Some(reason) = dev_only.filter(|_| settings.mode != RunMode::Dev) {
+        return Err(CommandError::WrongMode(reason.to_owned()));
     }
     let control = ControlEndpoint::data_folder_socket(&settings.core.data_dir);
     let mut tries = 0;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     AdminCommand, ads, apps, audit, backup, communities, export, follows, fsck, import, invite, keys, links, messages,
-    news, nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
+    metrics, news, nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -42,6 +42,7 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
         AdminCommand::Webhook(command) => webhooks::execute(instance, command).await,
         AdminCommand::Node(command) => nodes::execute(instance, command).await,
         AdminCommand::Trigger(trigger) => trigger::execute(instance, trigger).await,
+        AdminCommand::Metrics(command) => metrics::execute(instance, command).await,
         AdminCommand::Sign(command) => sign::execute(instance, command).await,
         AdminCommand::Import(command) => {
             let report = import::execute(instance, command).await;

@@ -19,6 +19,7 @@ mod invite;
 mod keys;
 mod links;
 mod messages;
+mod metrics;
 pub(crate) mod news;
 mod nodes;
 mod notes;
@@ -55,6 +56,7 @@ pub(crate) use invite::InviteArgs;
 pub(crate) use keys::KeysCommand;
 pub(crate) use links::LinkCommand;
 pub(crate) use messages::MessageCommand;
+pub(crate) use metrics::MetricsCommand;
 pub(crate) use news::NewsCommand;
 pub(crate) use nodes::NodeCommand;
 pub(crate) use notes::NoteCommand;
@@ -96,6 +98,7 @@ pub(crate) enum AdminCommand {
     Webhook(WebhookCommand),
     Node(NodeCommand),
     Trigger(TriggerArgs),
+    Metrics(MetricsCommand),
     Sign(SignCommand),
     Import(ImportCommand),
     Export(ExportArgs),
@@ -128,6 +131,7 @@ impl AdminCommand {
             Self::Webhook(_) => "webhook",
             Self::Node(_) => "node",
             Self::Trigger(_) => "trigger",
+            Self::Metrics(_) => "metrics",
             Self::Import(_) => "importing",
             Self::Export(_) => "exporting",
             Self::Backup(_) => "copying files",
@@ -160,6 +164,7 @@ impl AdminCommand {
             | Self::Webhook(_)
             | Self::Node(_)
             | Self::Trigger(_)
+            | Self::Metrics(_)
             | Self::Keys(_)
             | Self::Fsck(_)
             | Self::Reindex => Ok(()),

@@ -135,6 +135,7 @@ fn production_has_no_endpoints_commands_or_headers_of_the_development_server() {
     }
     assert_eq!(serve.send(TestRequest::post("/_control/command")).status, 404);
     serve.run_cli(&["trigger", "post.create"]).assert_exit_code(4);
+    serve.run_cli(&["metrics", "add", "1", "--impressions", "1"]).assert_exit_code(4);
     let plain = serve.send(TestRequest::get("/2/users/me")).text();
     for name in ["x-locum-world", "x-locum-seed", "x-locum-user", "x-locum-clock", "x-locum-fault"] {
         let response = serve.send(TestRequest::get("/2/users/me").header(name, "1"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{TestRequest, TestServer, TestUser, shared_server, wait_until};
 
@@ -107,6 +107,56 @@ fn included_posts_are_not_viewed_and_reposts_show_the_original() {
     let repost = page["data"][0]["id"].as_str().unwrap();
     wait_for_impressions(&author, &quoted, 1);
     assert_eq!(impressions(&author, repost), 0);
+}
+
+/// Analytics from before the post until after now.
+fn analytics(author: &TestUser<'_>, post: &str, granularity: &str) -> Value {
+    let time = |offset_ms| {
+        let at = base::clock::wall_time().plus_ms(offset_ms);
+        at.to_string()
+    };
+    let (start, end) = (time(-3_600_000), time(3_600_000));
+    let target = format!("/2/posts/analytics?ids={post}&start_time={start}&end_time={end}&granularity={granularity}");
+    author.get(target).assert_status(200)["data"][0].clone()
+}
+
+#[test]
+fn metrics_of_a_post_agree_wherever_they_are_shown() {
+    let (author, reader) = (person("author"), person("reader"));
+    let post = author.publish_text("Measured");
+    reader.get(format!("/2/posts/{post}")).assert_status(200);
+    let add = |more: &[&str]| author.server.run_cli(&[&["metrics", "add", &post], more].concat());
+    let added = add(&["--impressions", "10", "--link-clicks", "3", "--profile-clicks", "2"]).json();
+    assert_eq!(
+        (&added["impressions"], &added["link_clicks"], &added["profile_clicks"]),
+        (&json!(10), &json!(3), &json!(2))
+    );
+    add(&["--link-clicks", "1"]).assert_success();
+    wait_for_impressions(&author, &post, 11);
+    author.fetch_post(&post, "text");
+    wait_for_impressions(&author, &post, 12);
+    let seen = author.fetch_post(&post, "public_metrics,non_public_metrics,organic_metrics");
+    for name in ["public_metrics", "non_public_metrics", "organic_metrics"] {
+        assert_eq!(seen[name]["impression_count"], 12, "{name}: {seen}");
+    }
+    for name in ["non_public_metrics", "organic_metrics"] {
+        assert_eq!(seen[name]["url_link_clicks"], 4, "{name}: {seen}");
+        assert_eq!(seen[name]["user_profile_clicks"], 2, "{name}: {seen}");
+    }
+    assert_eq!(seen["non_public_metrics"]["engagements"], 6);
+    for granularity in ["total", "hourly", "daily"] {
+        let figures = analytics(&author, &post, granularity);
+        for (name, expected) in [("impressions", 12), ("url_clicks", 4), ("user_profile_clicks", 2), ("engagements", 6)]
+        {
+            assert_eq!(figures[name], expected, "{granularity} {name}: {figures}");
+            let buckets = figures["timestamped_metrics"].as_array().unwrap();
+            let sum: i64 = buckets.iter().map(|bucket| bucket["metrics"][name].as_i64().unwrap()).sum();
+            assert_eq!(sum, expected, "{granularity} {name}: {figures}");
+        }
+    }
+    add(&["--impressions", "-1"]).assert_exit_code(2);
+    let unknown = author.server.run_cli(&["metrics", "add", "17", "--impressions", "1"]);
+    assert!(unknown.code != 0 && unknown.stderr.contains("no post matches"), "{unknown:?}");
 }
 
 #[test]
