@@ -39,6 +39,7 @@ pub mod passwords;
 pub mod people;
 mod permissions;
 pub mod places;
+pub mod playbacks;
 pub mod polls;
 pub mod portal;
 mod post_actions;

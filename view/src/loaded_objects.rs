@@ -10,6 +10,7 @@ use store::ads::card_links::CardLink;
 use store::ledger::MetricSums;
 use store::media::Media;
 use store::places::Place;
+use store::playbacks::PlaybackCounts;
 use store::polls::Poll;
 use store::posts::Post;
 use store::spaces::SpaceTopic;
@@ -80,6 +81,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) promoted_totals: HashMap<PostId, MetricSums>,
     /// Of the viewer's own posts, if requested.
     pub(crate) organic_clicks: HashMap<PostId, PostClicks>,
+    /// By media id, if requested.
+    pub(crate) playbacks: HashMap<i64, PlaybackCounts>,
 }
 
 impl<K, V> Default for IndexedVec<K, V> {
@@ -143,6 +146,7 @@ impl LoadedObjects {
             hidden_posts: HashMap::new(),
             promoted_totals: HashMap::new(),
             organic_clicks: HashMap::new(),
+            playbacks: HashMap::new(),
         }
     }
 

@@ -12,12 +12,12 @@ use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
-use store::{Tx, follows, media, places, polls, posts, records, spaces, subscriptions, users, views};
+use store::{Tx, follows, media, places, playbacks, polls, posts, records, spaces, subscriptions, users, views};
 
 use crate::FieldSelection;
 use crate::field_schema::ExpansionTarget;
 use crate::loaded_objects::{LoadedObjects, PostClicks};
-use crate::media::id_from_media_key;
+use crate::media::{id_from_media_key, metric_fields};
 use crate::object::RenderedObject;
 use crate::posts::{
     OWNER_ONLY, PostRenderContext, card_id, link_truncated_text, media_keys, short_text, shorten_links,
@@ -119,6 +119,7 @@ impl LoadedObjects {
         let owners: HashSet<_> = found.iter().map(|media| media.owner_id).collect();
         let owners: Vec<_> = owners.into_iter().collect();
         objects.media.extend_distinct(found, |media| media.id.get());
+        objects.load_playbacks(tx, selection)?;
         objects.users.extend_distinct(users::find_by_ids(tx, &owners)?, |user| user.id);
         Ok(objects)
     }
@@ -157,6 +158,7 @@ impl LoadedObjects {
         self.load_polls_and_places(tx, needs.polls, needs.places)?;
         self.compute_hidden_posts(tx)?;
         self.load_promoted_totals(tx, selection)?;
+        self.load_playbacks(tx, selection)?;
         self.load_viewer_relations(tx, selection)
     }
 
@@ -237,6 +239,17 @@ impl LoadedObjects {
                 self.promoted_totals.insert(PostId::new(id), MetricSums::default());
             }
         }
+        Ok(())
+    }
+
+    fn load_playbacks(&mut self, tx: &mut Tx<'_>, selection: &FieldSelection) -> Result<(), Fault> {
+        let films = self.media.items().iter().filter(|media| media.kind != "photo");
+        let films: Vec<i64> = films.map(|media| media.id.get()).collect();
+        if films.is_empty() || selected_fields::<Media>(selection) & metric_fields() == 0 {
+            return Ok(());
+        }
+        let totals = playbacks::total_counts(tx, &films)?;
+        self.playbacks.extend(totals.into_iter().map(|(counts, media)| (media, counts)));
         Ok(())
     }
 

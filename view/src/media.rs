@@ -80,13 +80,7 @@ pub(crate) fn id_from_media_key(key: &str) -> Option<i64> {
     key.split_once('_')?.1.parse().ok()
 }
 
-const PLAYBACKS: &[JsonMember] = &[
-    JsonMember::new("playback_0_count", JsonFieldType::Int),
-    JsonMember::new("playback_25_count", JsonFieldType::Int),
-    JsonMember::new("playback_50_count", JsonFieldType::Int),
-    JsonMember::new("playback_75_count", JsonFieldType::Int),
-    JsonMember::new("playback_100_count", JsonFieldType::Int),
-];
+const PLAYBACKS: &[JsonMember] = PLAYBACKS_AND_VIEWS.split_at(5).0;
 
 const PLAYBACKS_AND_VIEWS: &[JsonMember] = &[
     JsonMember::new("playback_0_count", JsonFieldType::Int),
@@ -97,7 +91,7 @@ const PLAYBACKS_AND_VIEWS: &[JsonMember] = &[
     JsonMember::new("view_count", JsonFieldType::Int),
 ];
 
-const VIEWS: &[JsonMember] = &[JsonMember::new("view_count", JsonFieldType::Int)];
+const VIEWS: &[JsonMember] = PLAYBACKS_AND_VIEWS.split_at(5).1;
 
 const VARIANT: JsonFieldType = JsonFieldType::Object(&[
     JsonMember::new("bit_rate", JsonFieldType::Int),
@@ -149,21 +143,21 @@ const FIELDS: &[MediaField] = &[
         JsonFieldType::Object(VIEWS),
         "Figures of a video that everyone may see.",
     )
-    .writer(|out, ctx| write_zero_metrics(out, ctx, VIEWS)),
+    .writer(|out, ctx| write_metrics(out, ctx, VIEWS)),
     MediaField::requested_field(
         "non_public_metrics",
         JsonFieldType::Object(PLAYBACKS),
         "Figures of a video for its owner.",
     )
     .restrict_to(FieldAudience::Owner)
-    .writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS)),
+    .writer(|out, ctx| write_metrics(out, ctx, PLAYBACKS)),
     MediaField::requested_field(
         "organic_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
         "Figures of a video for its owner, without promotion.",
     )
     .restrict_to(FieldAudience::Owner)
-    .writer(|out, ctx| write_zero_metrics(out, ctx, PLAYBACKS_AND_VIEWS)),
+    .writer(|out, ctx| write_metrics(out, ctx, PLAYBACKS_AND_VIEWS)),
     MediaField::requested_field(
         "promoted_metrics",
         JsonFieldType::Object(PLAYBACKS_AND_VIEWS),
@@ -179,14 +173,29 @@ fn write_positive(out: &mut JsonWriter, measure: i64) {
     }
 }
 
-/// Writes zeros: playback is not measured.
-fn write_zero_metrics(out: &mut JsonWriter, ctx: MediaRenderContext<'_>, figures: &[JsonMember]) {
+/// The fields with metrics of playback.
+pub(crate) fn metric_fields() -> u64 {
+    let fields = FIELDS.iter().enumerate();
+    let public = fields.filter(|(_, field)| field.definition.name.post == "public_metrics");
+    public.fold(OWNER_ONLY, |mask, (index, _)| mask | 1 << index)
+}
+
+fn write_metrics(out: &mut JsonWriter, ctx: MediaRenderContext<'_>, members: &[JsonMember]) {
     if ctx.media.kind == "photo" {
         return;
     }
+    let counts = ctx.objects.playbacks.get(&ctx.media.id.get()).copied().unwrap_or_default();
     out.write_object(|out| {
-        for figure in figures {
-            out.write_count(VocabularyWord::same_in_both(figure.name.post), 0);
+        for member in members {
+            let count = match member.name.post {
+                "playback_0_count" => counts.starts,
+                "playback_25_count" => counts.quarters,
+                "playback_50_count" => counts.halves,
+                "playback_75_count" => counts.three_quarters,
+                "playback_100_count" => counts.completions,
+                _ => counts.views,
+            };
+            out.write_count(VocabularyWord::same_in_both(member.name.post), count);
         }
     });
 }

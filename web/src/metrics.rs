@@ -9,6 +9,7 @@ use std::time::Duration;
 use base::Fault;
 use deliver::streams::Hub;
 use edge::{ListenerStats, ListenerStatsSnapshot};
+use network::playbacks::PlaybackRecorder;
 use network::views::ViewRecorder;
 use parking_lot::Mutex;
 use prometheus_client::collector::Collector;
@@ -139,8 +140,8 @@ impl ServerMetrics {
         registry.register_collector(Box::new(StreamCollector(hub)));
     }
 
-    pub fn add_views(&self, views: Arc<ViewRecorder>) {
-        self.registry.lock().register_collector(Box::new(ViewCollector(views)));
+    pub fn add_views(&self, views: Arc<ViewRecorder>, playbacks: Arc<PlaybackRecorder>) {
+        self.registry.lock().register_collector(Box::new(ViewCollector { views, playbacks }));
     }
 
     pub fn add_store(&self, store: Arc<Store>) {
@@ -221,13 +222,22 @@ impl Collector for ListenerCollector {
 }
 
 #[derive(Debug)]
-struct ViewCollector(Arc<ViewRecorder>);
+struct ViewCollector {
+    views: Arc<ViewRecorder>,
+    playbacks: Arc<PlaybackRecorder>,
+}
 
 impl Collector for ViewCollector {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let (name, help) = ("views_dropped", "Views of posts not counted because too many waited to be stored");
-        let counter = ConstCounter::new(self.0.dropped_count());
-        counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)
+        let [views, playbacks] = [self.views.dropped_count(), self.playbacks.dropped_count()];
+        for (name, help, count) in [
+            ("views_dropped", "Views of posts not counted because too many waited to be stored", views),
+            ("playbacks_dropped", "Playbacks not counted because too many waited to be stored", playbacks),
+        ] {
+            let counter = ConstCounter::new(count);
+            counter.encode(encoder.encode_descriptor(name, help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use base::{Scope, Scopes};
 use web::endpoint::{BodySpec, Endpoint, ErrorFormat, Kind, MAX_SHORT_TEXT, Parameter, per_day, per_quarter_hour};
 
 use super::shared::{END_TIME, MEDIA_FIELD, MEDIA_KEY, START_TIME, plain_fields_param};
+use crate::v2::analytics;
 use crate::v2::media::{self, serve, upload};
 
 pub static UPLOADS: &[Endpoint] = &[
@@ -144,7 +145,9 @@ pub static MEDIA_DETAILS: &[Endpoint] = &[
     Endpoint::new("getMediaAnalytics", "GET", "/2/media/analytics")
         .summary("Metrics of the authenticated user's own media over time.")
         .permit("12", SEE)
-        .params(&[KEYS, ANALYTICS]),
+        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(300)])
+        .params(&[KEYS, ANALYTICS])
+        .handler(analytics::get_media_analytics),
     Endpoint::new("createMediaSubtitles", "POST", "/2/media/subtitles")
         .summary("Adds subtitles to a video.")
         .permit("12", WRITE)

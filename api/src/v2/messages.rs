@@ -121,7 +121,7 @@ pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
         let found = found.await?.ok_or_else(missing)?;
         let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
         let path = found.file_paths().into_iter().find(named).ok_or_else(missing)?;
-        let sent = serve::send_file(&call, &found, &path, serve::PRIVATE_CACHE).await?;
+        let sent = serve::send_file(&call, &found, &path, serve::PRIVATE_CACHE, None).await?;
         sent.ok_or_else(missing)
     })
 }

@@ -192,7 +192,8 @@ impl ApiServer {
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let short_links = ShortLinkSettings::new(&config);
         let views = Arc::new(network::views::ViewRecorder::default());
-        metrics.add_views(Arc::clone(&views));
+        let playbacks = Arc::new(network::playbacks::PlaybackRecorder::default());
+        metrics.add_views(Arc::clone(&views), Arc::clone(&playbacks));
         let state = AppState {
             endpoints,
             store: Arc::clone(&store),
@@ -204,6 +205,7 @@ impl ApiServer {
             usage: network::usage::UsageCounter::default(),
             post_reads: Arc::clone(&post_reads),
             views,
+            playbacks,
             bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
             cursor_codec: CursorCodec::new(&config.page_key)?,
             default_vocabulary: config.default_vocabulary,
@@ -258,10 +260,11 @@ impl ApiServer {
         state.post_reads.flush(&state.store).await
     }
 
-    /// Stores the views of posts since the last flush.
+    /// Stores the views of posts and the playbacks of films since the last flush.
     pub async fn flush_views(&self) -> Result<(), Error> {
         let state = &self.shared.app_state;
-        state.views.flush(&state.store).await
+        state.views.flush(&state.store).await?;
+        state.playbacks.flush(&state.store).await
     }
 
     pub fn uploads(&self) -> Option<UploadProcessor> {

@@ -86,6 +86,7 @@ pub struct AppState {
     pub usage: network::usage::UsageCounter,
     pub post_reads: Arc<network::reads::PostReadCounter>,
     pub views: Arc<network::views::ViewRecorder>,
+    pub playbacks: Arc<network::playbacks::PlaybackRecorder>,
     /// Limits how often an app requests its bearer token.
     pub bearer_limiter: crate::limits::RateLimiter,
     pub cursor_codec: base::cursor::CursorCodec,

@@ -1,5 +1,6 @@
 //! Media lookup, alt text and subtitles.
 
+mod playback_recording;
 pub(crate) mod serve;
 pub(crate) mod upload;
 

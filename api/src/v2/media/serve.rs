@@ -16,6 +16,8 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::storage_unavailable;
 
+use super::playback_recording::PlaybackRecording;
+
 const OCTET_STREAM: &str = "application/octet-stream";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
@@ -37,7 +39,8 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         let media = media.ok_or_else(missing)?;
         let size = call.query_text("name").unwrap_or_default();
         let path = media.size_path(size).unwrap_or_else(|| media.path.clone());
-        send_file(&call, &media, &path, PUBLIC_CACHE).await?.ok_or_else(missing)
+        let recording = PlaybackRecording::new(&call, &media, &path);
+        send_file(&call, &media, &path, PUBLIC_CACHE, recording).await?.ok_or_else(missing)
     })
 }
 
@@ -52,6 +55,7 @@ pub(crate) async fn send_file(
     media: &Media,
     path: &str,
     cache: &'static str,
+    recording: Option<PlaybackRecording>,
 ) -> Result<Option<HttpReply>, Error> {
     let uploads = call.uploads()?;
     let files = uploads.files();
@@ -66,7 +70,7 @@ pub(crate) async fn send_file(
         return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
     }
     let range_request = parse_range(request_headers, &etag, length);
-    file_reply(files, path, length, range_request, headers).await.map(Some)
+    file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
 }
 
 /// As detected at upload, else as detected now.
@@ -157,10 +161,10 @@ fn parse_range(request_headers: &HeaderMap, etag: &str, length: u64) -> RangeReq
 
 async fn file_reply(
     files: &FileStore,
-    path: &str,
-    length: u64,
+    (path, length): (&str, u64),
     range_request: RangeRequest,
     mut headers: HeaderMap,
+    recording: Option<PlaybackRecording>,
 ) -> Result<HttpReply, Error> {
     let (status, range, count) = match range_request {
         RangeRequest::Whole => (200, None, length),
@@ -178,7 +182,7 @@ async fn file_reply(
     let content = files.read(path, range).await.map_err(storage_unavailable)?;
     let content = content.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
     insert_header(&mut headers, CONTENT_LENGTH, &count.to_string());
-    Ok(HttpReply { headers, body: stream_body(content), ..HttpReply::empty(status) })
+    Ok(HttpReply { headers, body: stream_body(content, recording), ..HttpReply::empty(status) })
 }
 
 fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
@@ -187,6 +191,13 @@ fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     }
 }
 
-fn stream_body(content: FileRange) -> Body {
-    Body::stream(content.bytes.map(|bytes| bytes.map_err(|_| BodyError::Broken)))
+fn stream_body(content: FileRange, recording: Option<PlaybackRecording>) -> Body {
+    let FileRange { size, range, bytes } = content;
+    let mut recording = recording.map(|recording| recording.begin(range.start, size));
+    Body::stream(bytes.map(move |bytes| {
+        if let (Some(recording), Ok(bytes)) = (&mut recording, &bytes) {
+            recording.count(bytes.len());
+        }
+        bytes.map_err(|_| BodyError::Broken)
+    }))
 }

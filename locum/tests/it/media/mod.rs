@@ -1,5 +1,6 @@
 //! Media: uploaded in every way, looked at, posted, served, forgotten.
 
+mod analytics;
 mod contents;
 mod files;
 mod nodes;
