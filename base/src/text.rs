@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 pub use entities::{Entities, Entity, extract_entities};
-pub use language::identify_language;
+pub use language::{identify_language, identify_post_language};
 pub use names::{NAME_LENGTH, NameProblem, find_name_problem, is_valid_username};
 pub use weight::{MAX_POST_WEIGHT, TextWeight, URL_WEIGHT, truncate_with_ellipsis, weigh_text};
 

@@ -67,9 +67,9 @@ impl PostTextDraft {
         Self { entities, short_entities: short.map(|short| text::extract_entities(&short)), text }
     }
 
-    /// The detected language (BCP 47).
+    /// The detected language (BCP 47), or a code for what a post without a language contains.
     pub fn language(&self) -> &'static str {
-        text::identify_language(&self.text)
+        text::identify_post_language(&self.text, &self.entities)
     }
 
     /// As written.

@@ -24,6 +24,7 @@ mod encryption;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]
+mod languages;
 mod lists;
 #[cfg(test)]
 mod messages;
