@@ -1,5 +1,6 @@
 //! The text of posts and names: weight, entities, language and allowed characters.
 
+mod annotations;
 mod entities;
 mod language;
 mod names;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+pub use annotations::{FoundName, NameMatcher};
 pub use entities::{Entities, Entity, extract_entities};
 pub use language::{identify_language, identify_post_language};
 pub use names::{NAME_LENGTH, NameProblem, find_name_problem, is_valid_username};
