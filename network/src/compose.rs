@@ -5,6 +5,8 @@ use base::{Fault, UserId};
 use serde_json::{Map, Value, json};
 use store::{Tx, users};
 
+use crate::annotations;
+
 #[derive(Clone, Debug)]
 pub struct ComposedText {
     /// NFC.
@@ -15,6 +17,8 @@ pub struct ComposedText {
     pub entities: String,
     /// Entities of the shortened text of a long post (JSON), or empty.
     pub short_entities: String,
+    /// What it is about, in the API's format (JSON), or empty.
+    pub context_annotations: String,
     /// Without duplicates.
     pub mentioned: Vec<UserId>,
     pub(crate) cashtags: usize,
@@ -99,6 +103,7 @@ impl PostTextDraft {
             lang,
             entities: render_entities(&self.entities, known),
             short_entities: short.map_or_else(String::new, |short| render_entities(short, known)),
+            context_annotations: String::new(),
             mentioned,
             cashtags: self.entities.cashtags.len(),
             unweighted_bytes: leading_bytes,
@@ -113,7 +118,28 @@ impl PostTextDraft {
 pub fn compose_text(tx: &mut Tx<'_>, text: &str, is_reply: bool) -> Result<ComposedText, Fault> {
     let draft = PostTextDraft::parse(text);
     let known = resolve_mentions(tx, &draft)?;
-    Ok(draft.compose(&known, is_reply, draft.language()))
+    let mut composed = draft.compose(&known, is_reply, draft.language());
+    let found = annotations::annotate_text(tx, &draft.text, &draft.entities)?;
+    if draft.short_entities.is_some()
+        && let Some(short) = text::truncate_with_ellipsis(&draft.text)
+    {
+        // The ellipsis belongs to no name.
+        let end = i64::try_from(short.chars().count()).unwrap_or(0) - 1;
+        let is_shown = |name: &&Value| name.get("end").and_then(Value::as_i64).is_some_and(|last| last < end);
+        add_annotations(&mut composed.short_entities, found.names.iter().filter(is_shown).cloned().collect());
+    }
+    add_annotations(&mut composed.entities, found.names);
+    composed.context_annotations = found.contexts;
+    Ok(composed)
+}
+
+fn add_annotations(entities: &mut String, names: Vec<Value>) {
+    if names.is_empty() {
+        return;
+    }
+    let mut members: Map<String, Value> = serde_json::from_str(entities).unwrap_or_default();
+    members.insert("annotations".to_owned(), Value::Array(names));
+    *entities = Value::Object(members).to_string();
 }
 
 /// The mentioned users who exist, with their usernames.

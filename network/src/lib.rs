@@ -3,6 +3,7 @@
 pub mod account_activity;
 pub mod activity;
 pub mod analytics;
+pub mod annotations;
 pub mod app_names;
 pub mod apps;
 pub mod audit;

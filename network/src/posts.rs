@@ -222,6 +222,7 @@ fn build_post(
         made_with_ai: new.made_with_ai || was_set(|post| post.made_with_ai),
         entities: composed.entities,
         short_entities: composed.short_entities,
+        context_annotations: composed.context_annotations,
         display_start: composed.display_start,
         display_end: composed.display_end,
         media_keys,

@@ -5,6 +5,7 @@ use base::id::IdGenerator;
 use base::{Clock, Rng};
 use tokio::sync::watch;
 
+use crate::annotations::CatalogueCache;
 use crate::credential_versions::CredentialVersions;
 use crate::nodes::NodeLease;
 
@@ -15,6 +16,7 @@ pub struct StoreContext {
     pub keyring: Keyring,
     pub credential_versions: CredentialVersions,
     pub node: NodeLease,
+    pub annotations: CatalogueCache,
     /// Counts the commits that produced webhook deliveries.
     pub(crate) delivery_commits: watch::Sender<u64>,
 }

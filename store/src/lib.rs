@@ -18,6 +18,7 @@ pub mod activity;
 pub mod ads;
 pub mod affiliates;
 pub mod analytics;
+pub mod annotations;
 pub mod apps;
 pub mod attempt_limits;
 pub mod audit;

@@ -347,6 +347,7 @@ mod tests {
             &["meta", "node", "task_lease", "import_progress", "import_alias", "import_name", "import_author"],
         ),
         ("not finished", &["upload", "upload_segment"]),
+        ("a file that its operator imports", &["annotation_entity"]),
         (
             "contracts between this server's operator and its advertisers",
             &[

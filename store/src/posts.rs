@@ -67,6 +67,8 @@ table! {
         pub entities: String,
         /// Entities of the shortened text of a long post (JSON), or empty.
         pub short_entities: String,
+        /// What it is about, as in the API (JSON), or empty.
+        pub context_annotations: String,
         /// Start of the displayed text, in code points.
         pub display_start: i64,
         /// End of the displayed text (exclusive), in code points.

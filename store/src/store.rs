@@ -11,6 +11,7 @@ use base::{Clock, Error, Fault, Refusal, Rng};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 
+use crate::annotations::CatalogueCache;
 use crate::background_pause::ActivityClock;
 use crate::context::StoreContext;
 use crate::credential_versions::CredentialVersions;
@@ -85,6 +86,7 @@ impl Store {
             keyring: options.keyring,
             credential_versions: CredentialVersions::default(),
             node: NodeLease::new(options.purpose.roles()),
+            annotations: CatalogueCache::default(),
             delivery_commits: watch::Sender::new(0),
         });
         let open = |node| Database::open(&options.location, &options.data_dir, options.connections, node, &context);

@@ -222,7 +222,8 @@ const FIELDS: &[PostField] = &[
     )
     .restrict_to(FieldAudience::Owner)
     .writer(metrics::write_promoted_metrics),
-    PostField::requested_field("context_annotations", JsonFieldType::List(&CONTEXT), "What it is about."),
+    PostField::requested_field("context_annotations", JsonFieldType::List(&CONTEXT), "What it is about.")
+        .writer(fields::write_context_annotations),
     PostField::requested_field(
         "geo",
         JsonFieldType::Object(&[

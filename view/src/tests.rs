@@ -85,6 +85,7 @@ pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
         made_with_ai: false,
         entities: String::new(),
         short_entities: String::new(),
+        context_annotations: String::new(),
         display_start: 0,
         display_end: i64::try_from(text.chars().count()).unwrap(),
         media_keys: String::new(),

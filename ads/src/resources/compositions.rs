@@ -73,6 +73,7 @@ pub fn to_post(ctx: &mut AccountContext<'_, '_>, composition: &AdsRecord) -> Res
         lang: reading.lang.to_owned(),
         entities: reading.entities,
         short_entities: reading.short_entities,
+        context_annotations: reading.context_annotations,
         display_start: reading.display_start,
         display_end: reading.display_end,
         card_uri: composition.text("card_uri").to_owned(),

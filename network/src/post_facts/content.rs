@@ -20,9 +20,17 @@ pub(super) struct PostContent {
     links: Vec<ContentLink>,
     /// Names of annotations of the text.
     annotation_names: Vec<String>,
+    contexts: Vec<ContentContext>,
     images: bool,
     video: bool,
     animation: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ContentContext {
+    domain: u64,
+    entity: u64,
+    name: String,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -50,6 +58,11 @@ impl PostContent {
             && let Ok(entities) = serde_json::from_str::<Value>(&post.entities)
         {
             content.read_entities(&entities, known);
+        }
+        if !post.context_annotations.is_empty()
+            && let Ok(Value::Array(contexts)) = serde_json::from_str(&post.context_annotations)
+        {
+            content.contexts = contexts.iter().filter_map(read_context).collect();
         }
         content
     }
@@ -103,13 +116,18 @@ impl PostContent {
             description: &link.description,
         });
         let found = self.annotation_names.iter().map(|name| ContextAnnotation { name, ..ContextAnnotation::default() });
+        let contexts = self.contexts.iter().map(|context| ContextAnnotation {
+            domain: Some(context.domain),
+            entity: context.entity,
+            name: &context.name,
+        });
         BorrowedContent {
             content: self,
             hashtags: tags(&self.hashtags),
             cashtags: tags(&self.cashtags),
             mentions: mentions.map(to_handle).collect(),
             links: links.collect(),
-            annotations: found.collect(),
+            annotations: found.chain(contexts).collect(),
         }
     }
 }
@@ -125,6 +143,12 @@ fn entity_list<'a>(entities: &'a Value, kind: &str) -> &'a [Value] {
 
 fn entity_text<'a>(entity: &'a Value, name: &str) -> &'a str {
     entity.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn read_context(context: &Value) -> Option<ContentContext> {
+    let (domain, entity) = (context.get("domain")?, context.get("entity")?);
+    let id = |part| entity_text(part, "id").parse().ok();
+    Some(ContentContext { domain: id(domain)?, entity: id(entity)?, name: entity_text(entity, "name").to_owned() })
 }
 
 fn entity_texts(entities: &Value, kind: &str, name: &str) -> Vec<String> {

@@ -55,6 +55,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("task_leases", include_str!("../../migrations/0040_task_leases.sql")),
     ("links", include_str!("../../migrations/0041_links.sql")),
     ("views", include_str!("../../migrations/0042_views.sql")),
+    ("annotations", include_str!("../../migrations/0043_annotations.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -67,6 +67,10 @@ impl<'c> Tx<'c> {
         self.now
     }
 
+    pub(crate) const fn context(&self) -> &'c StoreContext {
+        self.context
+    }
+
     pub fn next_id<K>(&self) -> Id<K> {
         self.context.ids.next()
     }

@@ -151,6 +151,7 @@ impl Post {
             made_with_ai: false,
             entities: String::new(),
             short_entities: String::new(),
+            context_annotations: String::new(),
             display_start: 0,
             display_end: 0,
             media_keys: String::new(),

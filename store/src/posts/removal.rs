@@ -14,7 +14,7 @@ const CLEARED_COUNTERS: [SharedCounter; 3] = [SharedCounter::Likes, SharedCounte
 /// Clears everything but the id.
 macro_rules! blank {
     () => {
-        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', media_keys = '', geo = '', \
+        "UPDATE post SET state = 2, text = '', entities = '', short_entities = '', context_annotations = '', media_keys = '', geo = '', \
          poll_id = NULL, direct_message_deep_link = '', fingerprint = NULL, like_count = 0, imported_like_count = 0, \
          repost_count = 0, imported_repost_count = 0, bookmark_count = 0, removed_at = $1 WHERE"
     };

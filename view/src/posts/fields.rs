@@ -58,6 +58,12 @@ pub(super) fn write_entities(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     out.write_raw(&sent_entities(ctx));
 }
 
+/// A repost is about what the original is about.
+pub(super) fn write_context_annotations(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
+    let post = ctx.original_post().map_or(ctx.post, |original| original.post);
+    out.write_raw(&post.context_annotations);
+}
+
 pub(super) fn write_geo(out: &mut JsonWriter, ctx: PostRenderContext<'_>) {
     let place = ctx.post.place_id.as_deref().unwrap_or_default();
     if place.is_empty() && ctx.post.geo.is_empty() {
