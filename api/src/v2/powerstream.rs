@@ -37,12 +37,17 @@ pub(crate) fn add_rules(call: RequestContext) -> HandlerFuture {
         if new.is_empty() {
             return Ok(rules_reply(&call, 200, &[], &refused));
         }
-        let added = call
-            .write(move |tx| network_rules::add(tx, app, StreamProduct::Powerstream, dialect.max_rules(), &new, false))
+        let (added, unknown) = call
+            .write(move |tx| {
+                let max = dialect.max_rules();
+                let added = network_rules::add(tx, app, StreamProduct::Powerstream, max, &new, false)?;
+                Ok((added, rules::list_unknown_terms(tx, &new, dialect)?))
+            })
             .await?;
         refused.extend(added.duplicates);
         let status = call.endpoint().success_status;
-        Ok(rules_reply(&call, status, &added.rules, &refused))
+        let reply = rules_reply(&call, status, &added.rules, &refused);
+        Ok(rules::warn_of_unknown_terms(reply, &unknown))
     })
 }
 

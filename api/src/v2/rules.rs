@@ -1,17 +1,24 @@
 //! Parsing and rendering of stream rules.
 
-use base::{Error, Refusal};
+use base::{Error, Fault, Refusal};
+use http::{HeaderName, HeaderValue};
+use network::annotations;
 use network::apps::AccessLevel;
 use network::rules::NewStreamRule;
 use query::{AccessTier, QueryDialect, QueryError, QueryProduct};
 use serde_json::{Value, json};
+use store::Tx;
 use store::rules::StreamRule;
 use web::body::BodyMembers;
 use web::error_formats;
-use web::request_context::RequestContext;
+use web::request_context::{HttpReply, RequestContext};
 
 const VALUE: &str = "value";
 const TAG: &str = "tag";
+/// No documented answer has a place for warnings, and strict clients refuse unknown members.
+const WARNING: HeaderName = HeaderName::from_static("x-locum-warning");
+/// In bytes; the rest is cut off.
+const WARNING_LENGTH: usize = 1_000;
 
 pub(super) fn is_enterprise(call: &RequestContext) -> Result<bool, Error> {
     Ok(call.require_caller()?.app.access_level == AccessLevel::Enterprise.name())
@@ -55,6 +62,34 @@ pub(super) fn canonical_form(value: &str, dialect: QueryDialect) -> Result<Strin
         details: problems.details(),
         too_long: matches!(problems, QueryError::TooLong { .. }),
     })
+}
+
+/// Terms of the rules which name an entity or a domain that is not in the catalogue of annotations.
+pub(super) fn list_unknown_terms(
+    tx: &mut Tx<'_>,
+    new: &[NewStreamRule],
+    dialect: QueryDialect,
+) -> Result<Vec<String>, Fault> {
+    let mut unknown = Vec::new();
+    for rule in new.iter().filter(|rule| rule.canonical.contains("context:") || rule.canonical.contains("entity:")) {
+        if let Ok(parsed) = query::parse(&rule.value, dialect) {
+            unknown.extend(annotations::list_unknown_terms(tx, &parsed)?);
+        }
+    }
+    Ok(unknown)
+}
+
+/// A header that names the terms, if there are any.
+pub(super) fn warn_of_unknown_terms(reply: HttpReply, unknown: &[String]) -> HttpReply {
+    if unknown.is_empty() {
+        return reply;
+    }
+    let text = format!("not in the catalogue of annotations: {}", unknown.join(", "));
+    let text: String = text.chars().flat_map(char::escape_default).take(WARNING_LENGTH).collect();
+    match HeaderValue::from_str(&text.replace("\\\"", "\"").replace("\\'", "'")) {
+        Ok(value) => reply.header(WARNING, value),
+        Err(_) => reply,
+    }
 }
 
 pub(super) fn errors_json(call: &RequestContext, refused: &[Refusal]) -> Value {

@@ -6,6 +6,7 @@ mod window;
 use std::sync::Arc;
 
 use base::{Error, Refusal};
+use network::annotations;
 use network::search::{PostSearchPage, PostSearchRequest, find, find_ranked};
 use query::{ParsedQuery, QueryProduct};
 use view::ObjectKind;
@@ -13,7 +14,7 @@ use web::endpoint::HandlerFuture;
 use web::pagination::{PageDirection, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
-use super::rules::dialect;
+use super::rules::{dialect, warn_of_unknown_terms};
 
 /// `GET /2/posts/search/recent`.
 pub(crate) fn search_recent(call: RequestContext) -> HandlerFuture {
@@ -60,6 +61,7 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     if let (Some([id, ..]), false) = (after, by_relevancy) {
         window.before_id = window.before_id.min(id);
     }
+    let asked = Arc::clone(&query);
     let request = PostSearchRequest { query, window, limit: page.limit };
     let index = call.search_backend()?.catch_up(call.store()).await?;
     let (viewer, selection, options) = call.render_context(ObjectKind::POST);
@@ -69,11 +71,12 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
         } else {
             find(tx, &*index, viewer, &request)?
         };
-        Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next))
+        let unknown = annotations::list_unknown_terms(tx, &asked)?;
+        Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next, unknown))
     });
-    let (answer, next) = read.await?;
+    let (answer, next, unknown) = read.await?;
     let tokens = PageTokens { next: next.map(|keys| page.page_token(PageDirection::Next, keys)), previous: None };
-    call.respond_timeline(&answer, &tokens)
+    Ok(warn_of_unknown_terms(call.respond_timeline(&answer, &tokens)?, &unknown))
 }
 
 fn parse_query(call: &RequestContext, product: QueryProduct) -> Result<Arc<ParsedQuery>, Error> {

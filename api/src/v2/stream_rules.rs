@@ -86,10 +86,14 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     }
     let (new, mut refused) = rules::parse_rules(call.body().object_array(ADD), dialect)?;
     let invalid = refused.len();
-    let mut added = AddedRules::default();
+    let (mut added, mut unknown) = (AddedRules::default(), Vec::new());
     if !new.is_empty() {
         let max = dialect.max_rules();
-        added = call.write(move |tx| network_rules::add(tx, app, STREAM, max, &new, dry_run)).await?;
+        let add = call.write(move |tx| {
+            let added = network_rules::add(tx, app, STREAM, max, &new, dry_run)?;
+            Ok((added, rules::list_unknown_terms(tx, &new, dialect)?))
+        });
+        (added, unknown) = add.await?;
     }
     let duplicates = added.duplicates.len();
     let summary = json!({
@@ -103,7 +107,8 @@ async fn add_rules(call: &RequestContext) -> Result<HttpReply, Error> {
     let status = if none_valid { 200 } else { call.endpoint().success_status };
     refused.extend(added.duplicates);
     let errors = (!refused.is_empty()).then(|| rules::errors_json(call, &refused));
-    Ok(change_reply(call, status, &added.rules, &summary, errors))
+    let reply = change_reply(call, status, &added.rules, &summary, errors);
+    Ok(rules::warn_of_unknown_terms(reply, &unknown))
 }
 
 fn change_reply(
