@@ -7,10 +7,10 @@ use crate::arguments::{
     RoutesArgs, RunArgs, ServeArgs,
 };
 use crate::command::{
-    AdsCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand, FsckArgs,
-    ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, MetricsCommand, NewsCommand, NodeCommand,
-    NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand, TriggerArgs,
-    UserCommand, WebhookCommand,
+    AdsCommand, AnnotationCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand,
+    FsckArgs, ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, MetricsCommand, NewsCommand,
+    NodeCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
+    TriggerArgs, UserCommand, WebhookCommand,
 };
 use crate::tools::WebhookListenArgs;
 
@@ -59,6 +59,9 @@ pub(crate) enum CliCommand {
     /// Manage places
     #[command(subcommand)]
     Place(PlaceCommand),
+    /// Manage the catalogue of entities that posts are annotated with
+    #[command(subcommand)]
+    Annotation(AnnotationCommand),
     /// Manage apps and their keys
     #[command(subcommand)]
     App(AppCommand),

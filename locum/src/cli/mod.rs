@@ -51,6 +51,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Link(verb) => command::run_and_print(common, command::AdminCommand::Link(verb))?,
         CliCommand::News(verb) => command::run_and_print(common, command::AdminCommand::News(verb))?,
         CliCommand::Place(verb) => command::run_and_print(common, command::AdminCommand::Place(verb))?,
+        CliCommand::Annotation(verb) => command::run_and_print(common, command::AdminCommand::Annotation(verb))?,
         CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,
         CliCommand::Ads(verb) => command::run_and_print(common, command::AdminCommand::Ads(verb))?,
         CliCommand::Token(verb) => command::run_and_print(common, command::AdminCommand::Token(verb))?,

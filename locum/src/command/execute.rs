@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AdminCommand, ads, apps, audit, backup, communities, export, follows, fsck, import, invite, keys, links, messages,
-    metrics, news, nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users, webhooks,
+    AdminCommand, ads, annotations, apps, audit, backup, communities, export, follows, fsck, import, invite, keys,
+    links, messages, metrics, news, nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users,
+    webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -32,6 +33,7 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
         AdminCommand::News(command) => news::execute(instance, command).await,
         AdminCommand::Link(command) => links::execute(instance, command).await,
         AdminCommand::Place(command) => places::execute(instance, command).await,
+        AdminCommand::Annotation(command) => annotations::execute(instance, command).await,
         AdminCommand::App(command) => apps::execute(instance, command).await,
         AdminCommand::Ads(command) => ads::execute(instance, command).await,
         AdminCommand::Token(command) => tokens::execute(instance, command).await,

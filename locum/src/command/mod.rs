@@ -3,6 +3,7 @@
 mod account_settings;
 pub(crate) mod ads;
 mod ads_accounts;
+mod annotations;
 mod apps;
 mod audit;
 mod backup;
@@ -40,6 +41,7 @@ mod users;
 mod webhooks;
 
 pub(crate) use ads::AdsCommand;
+pub(crate) use annotations::AnnotationCommand;
 pub(crate) use apps::AppCommand;
 pub(crate) use audit::AuditCommand;
 pub(crate) use backup::BackupArgs;
@@ -88,6 +90,7 @@ pub(crate) enum AdminCommand {
     News(NewsCommand),
     Link(LinkCommand),
     Place(PlaceCommand),
+    Annotation(AnnotationCommand),
     App(AppCommand),
     Ads(AdsCommand),
     Token(TokenCommand),
@@ -119,6 +122,7 @@ impl AdminCommand {
             Self::Note(_) => "note",
             Self::News(_) => "news",
             Self::Link(_) => "link",
+            Self::Annotation(_) => "annotation",
             Self::Place(_) => "place",
             Self::App(_) => "app",
             Self::Ads(_) => "ads",
@@ -170,6 +174,7 @@ impl AdminCommand {
             | Self::Reindex => Ok(()),
             Self::Token(command) => command.read_stdin_inputs(),
             Self::Sign(command) => command.read_stdin_inputs(),
+            Self::Annotation(command) => command.path_mut().map_or(Ok(()), make_absolute),
             Self::Import(command) => make_absolute(command.path_mut()),
             Self::Export(export) => export.file.as_mut().map_or(Ok(()), make_absolute),
             Self::Backup(backup) => backup.make_absolute(),

@@ -12,6 +12,7 @@ mod acme;
 mod activity;
 mod ads;
 mod analytics;
+mod annotations;
 mod audit;
 mod authorization;
 mod backup;
