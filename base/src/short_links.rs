@@ -161,7 +161,8 @@ mod tests {
             assert_eq!(codec.decode(&String::from_utf8(changed).unwrap()), None, "{index}");
         }
         assert_eq!(ShortLinkCodec::new(&[8; 32]).decode(&code), None);
-        for code in ["", "é", &code[1..], &format!("{code}A"), &format!("{}=", &code[1..])] {
+        let cut = code.get(1..).unwrap();
+        for code in ["", "é", cut, &format!("{code}A"), &format!("{cut}=")] {
             assert_eq!(codec.decode(code), None, "{code}");
         }
     }

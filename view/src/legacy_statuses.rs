@@ -21,9 +21,6 @@ use crate::{FieldSelection, ObjectKind, legacy_user_json};
 /// The maximum length of `text` in compatibility mode, in characters.
 const SHORT_TEXT_CHARS: usize = 140;
 
-/// A space and the link to the post, which counts as 23 whatever its length.
-const PAGE_LINK_CHARS: usize = 24;
-
 pub fn legacy_participant_json(user: &User) -> Value {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     json!({
@@ -314,7 +311,9 @@ fn insert_text(members: &mut Map<String, Value>, text: &str, post: &Post, all: M
 /// The beginning of a long text with a link to the post, and the entities in it.
 fn truncate_status(text: &str, post: &Post, all: &Map<String, Value>, site: SiteLinks) -> (String, Map<String, Value>) {
     let link = site.short_link(LinkSource::Post(post.id), ShortLinkTarget::Post);
-    let limit = SHORT_TEXT_CHARS - 1 - link.as_ref().map_or(0, |_| PAGE_LINK_CHARS);
+    // The ellipsis, and a space before the link, which is ASCII.
+    let room = link.as_ref().map_or(1, |link| link.len().saturating_add(2));
+    let limit = SHORT_TEXT_CHARS.saturating_sub(room);
     let index = |entity: &Value, path| usize::try_from(entity.pointer(path)?.as_u64()?).ok();
     let urls = all.get("urls").and_then(Value::as_array).into_iter().flatten();
     // No part of a link is left.

@@ -22,7 +22,7 @@ const MAX_LINE: u64 = 64 * 1024;
 pub(crate) enum LinkCommand {
     /// Say what is behind a URL: the title, description and images that posts with it show
     Describe(DescribeLinkArgs),
-    /// Describe the URLs of a file of JSON Lines: url, title, description, images, unwound_url, status
+    /// Describe the URLs of a file of JSON Lines: url, title, description, images, `unwound_url`, status
     Import {
         /// The file
         path: PathBuf,

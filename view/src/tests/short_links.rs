@@ -17,11 +17,11 @@ use crate::posts::PostRenderContext;
 use crate::response::render_post_page;
 use crate::{FieldSelection, ObjectKind};
 
-const URL: &str = "https://social.example";
+const URL: &str = "https://social.com";
 
 fn site() -> SiteLinks {
     let codec: &'static ShortLinkCodec = Box::leak(Box::new(ShortLinkCodec::new(&[9; 32])));
-    SiteLinks { url: URL, short_link_prefix: "https://social.example/t/", codec: Some(codec) }
+    SiteLinks { url: URL, short_link_prefix: "https://social.com/t/", codec: Some(codec) }
 }
 
 fn selection() -> FieldSelection {
@@ -142,7 +142,7 @@ fn truncated_text_ends_with_a_link_to_the_post() {
     assert_eq!(urls.len(), 2);
     assert_eq!(urls[1]["url"], link);
     assert_eq!(urls[1]["expanded_url"], format!("{URL}/i/web/status/{id}"));
-    assert_eq!(urls[1]["display_url"], display(&format!("social.example/i/web/status/{id}")));
+    assert_eq!(urls[1]["display_url"], display(&format!("social.com/i/web/status/{id}")));
     assert_eq!(shown["note_tweet"]["entities"]["urls"][1]["expanded_url"], "https://b.com");
     assert_eq!(shown["display_text_range"], serde_json::json!([0, part.chars().count()]));
     check_post(&shown);

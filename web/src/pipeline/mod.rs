@@ -9,6 +9,7 @@ mod steps;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ads_delivery::evaluator::Evaluator;
 use base::clock::monotonic_now;
 use base::cursor::CursorCodec;
 use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
@@ -88,7 +89,7 @@ pub struct ServerConfig {
     /// Requests for other roles are refused as unavailable.
     pub roles: NodeRoles,
     /// Shared with other components; created if absent.
-    pub evaluator: Option<Arc<ads_delivery::evaluator::Evaluator>>,
+    pub evaluator: Option<Arc<Evaluator>>,
     pub ads: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
 }
@@ -219,10 +220,7 @@ impl ApiServer {
             ),
             stream_hub: hub,
             search: config.search.clone(),
-            evaluator: match &config.evaluator {
-                Some(evaluator) => Arc::clone(evaluator),
-                None => ads_delivery::evaluator::Evaluator::new(config.search.clone()),
-            },
+            evaluator: config.evaluator.clone().unwrap_or_else(|| Evaluator::new(config.search.clone())),
             ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),
             site: short_links.build_site(config.base_url.clone()),

@@ -100,11 +100,11 @@ pub(crate) fn assert_one_is_faster(limit: Duration, mut attempt: impl FnMut() ->
 }
 
 /// Removes the impressions of posts, which reading raises.
-pub(crate) fn without_impressions(mut value: serde_json::Value) -> serde_json::Value {
-    fn remove(value: &mut serde_json::Value) {
+pub(crate) fn without_impressions(mut value: Value) -> Value {
+    fn remove(value: &mut Value) {
         match value {
-            serde_json::Value::Array(items) => items.iter_mut().for_each(remove),
-            serde_json::Value::Object(members) => {
+            Value::Array(items) => items.iter_mut().for_each(remove),
+            Value::Object(members) => {
                 members.remove("impression_count");
                 members.values_mut().for_each(remove);
             }
