@@ -204,6 +204,7 @@ mod tests {
                 ("audit", "actor_id"),
                 ("delivery", "about_id"),
                 ("ads_change", "user_id"),
+                ("link_click", "viewer_id"),
                 ("ad_video", "author_id"),
                 ("post_view", "viewer_id"),
                 ("playback", "viewer_id"),
