@@ -24,6 +24,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         if call.path_text("username")? != username {
             return Ok(redirect_to(&format!("/{username}/status/{}", post.id)));
         }
+        if let Some(person) = &visit.person {
+            call.state.views.record(person.user.id, &[post.repost_of_id.unwrap_or(post.id)], call.now());
+        }
         let page = build_page(&call, &visit, &post, &status, poll.as_ref());
         Ok(visit.render_page(&call, &page)?)
     })

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::browser::Browser;
-use crate::harness::{TestRequest, percent_encode, shared_server};
+use crate::harness::{TestRequest, percent_encode, shared_server, wait_until};
 
 #[test]
 fn permalink_shows_the_post_with_what_belongs_to_it() {
@@ -38,6 +38,23 @@ fn permalink_shows_the_post_with_what_belongs_to_it() {
     for gone in [permalink, format!("/i/web/status/{post}"), "/ada/status/7".to_owned()] {
         browser.get(&gone).assert_page(404);
     }
+}
+
+#[test]
+fn page_of_a_post_counts_as_a_view_of_those_who_are_signed_in() {
+    let server = shared_server();
+    let author = server.new_user("viewed");
+    let post = author.publish_text("Who looks?");
+    let path = format!("/{}/status/{post}", author.username);
+    Browser::new(server).get(&path).assert_page(200);
+    let (mut browser, _) = Browser::of_someone(server);
+    browser.get(&path).assert_page(200);
+    browser.get(&path).assert_page(200);
+    let bearer = &server.default_app().bearer;
+    wait_until("the view is counted", || {
+        let shown = TestRequest::get(format!("/2/posts/{post}?post.fields=public_metrics")).bearer(bearer);
+        server.send(shown).assert_status(200)["data"]["public_metrics"]["impression_count"] == 1
+    });
 }
 
 #[test]
