@@ -12,7 +12,7 @@ use std::time::Duration;
 use base::encryption::{Keyring, MasterKey};
 use base::{AppId, Clock, Rng, Secret, Time};
 use parking_lot::Mutex;
-use store::deliveries::{self, DeliveryState, NewDelivery};
+use store::deliveries::{self, Delivery, DeliveryState, NewDelivery};
 use store::webhooks::Webhook;
 use store::{DatabaseLocation, NodePurpose, NodeRoles, Store, StoreOptions, Tx};
 use tempfile::TempDir;
@@ -194,13 +194,22 @@ impl World {
         self.store.read(read).await.unwrap().unwrap()
     }
 
-    async fn states(&self, hook: i64) -> Vec<DeliveryState> {
+    async fn deliveries(&self, hook: i64) -> Vec<Delivery> {
         let read = move |tx: &mut Tx<'_>| {
             let end = (Time::from_ms(i64::MAX), i64::MAX);
             Ok(deliveries::list_before(tx, hook, end, 1000)?)
         };
-        let all = self.store.read(read).await.unwrap();
-        all.iter().map(|one| one.state).collect()
+        self.store.read(read).await.unwrap()
+    }
+
+    async fn states(&self, hook: i64) -> Vec<DeliveryState> {
+        self.deliveries(hook).await.iter().map(|one| one.state).collect()
+    }
+
+    /// Waits until the outcomes of so many attempts are recorded; the next ones are due from then on.
+    async fn await_recorded_tries(&self, hook: i64, count: i64) {
+        let recorded = async || self.deliveries(hook).await.iter().map(|one| one.tries).sum::<i64>() >= count;
+        until("the attempts are recorded", recorded).await;
     }
 }
 
@@ -243,7 +252,7 @@ async fn what_fails_is_tried_for_more_than_a_day() {
         let waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
         for (tries, wait) in (1..).zip(waits) {
             until("it is tried", async || receiver.count() == tries).await;
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            world.await_recorded_tries(hook, i64::try_from(tries).unwrap()).await;
             // Nothing is sent early.
             world.pass(wait - 1000);
             tokio::time::sleep(Duration::from_millis(500)).await;
@@ -328,9 +337,10 @@ async fn one_that_comes_back_gets_everything_at_once() {
     let story = async {
         world.enqueue(hook, 0..40, 20).await;
         until("all keys are tried", async || receiver.count() == 20).await;
+        world.await_recorded_tries(hook, 20).await;
         world.pass(10_000);
         until("and again", async || receiver.count() >= 40).await;
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        world.await_recorded_tries(hook, 40).await;
         // All wait for minutes now. An event with another key shows that the receiver is back.
         world.pass(61_000);
         receiver.delivery.store(200, Ordering::SeqCst);
