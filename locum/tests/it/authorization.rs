@@ -377,17 +377,10 @@ fn token_of(user: &TestUser<'_>, scopes: &str) -> String {
 }
 
 #[test]
-fn planned_operation_answers_not_implemented() {
-    let server = shared_server();
-    let user = server.new_user("planner");
-    let operations = operations();
-    let planned =
-        operations.iter().find(|operation| !operation.built && operation.oauth1 && operation.path.starts_with("/2/"));
-    let planned = planned.expect("there is much to do yet");
-    let response = user.send_signed(planned.ask(&user));
-    let problem = response.assert_status(501);
-    assert!(problem["detail"].as_str().unwrap().contains("not built"), "{problem}");
-    assert!(response.header("content-type").starts_with("application/problem+json"));
+fn every_declared_operation_is_implemented() {
+    let planned: Vec<String> =
+        operations().iter().filter(|operation| !operation.built).map(|operation| operation.path.clone()).collect();
+    assert!(planned.is_empty(), "{planned:?}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, without_impressions, written_text,
+    DatabaseEngine, TestRequest, TestServer, TestUser, suite_engine, without_impressions, without_short_links,
+    written_text,
 };
 
 #[test]
@@ -208,17 +209,6 @@ fn real_posts_are_imported_and_paged() {
         assert_eq!(read, expected);
     }
     assert_eq!(server.run_cli(&["fsck"]).json()["sound"], true);
-}
-
-/// An object with its links as written, for short links differ between servers.
-fn without_short_links(mut object: Value) -> Value {
-    object["text"] = written_text(&object["text"], &object["entities"]).into();
-    if let Some(entities) = object.as_object_mut().and_then(|object| object.remove("entities")) {
-        let urls = entities["urls"].as_array().cloned().unwrap_or_default();
-        object["links"] = urls.iter().map(|url| url["expanded_url"].clone()).collect();
-        object["tags"] = entities["hashtags"].as_array().map_or(0, Vec::len).into();
-    }
-    object
 }
 
 /// A text as the interface shows it.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::harness::{DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine};
+use crate::harness::{
+    DatabaseEngine, TestRequest, TestServer, run_command, shared_server, suite_engine, without_short_links,
+};
 
 const NAMES: &[&str] = &[
     "BASE_URL",
@@ -96,12 +98,13 @@ fn seed_determines_the_world() {
         assert_ne!(one.env_value(secret), other.env_value(secret), "{secret}");
     }
     let posts = |server: &TestServer| {
-        let fields = "post.fields=created_at,public_metrics,referenced_posts&expansions=author_id";
+        let fields = "post.fields=created_at,entities,public_metrics,referenced_posts&expansions=author_id";
         let path = format!("/2/users/{}/posts?max_results=100&{fields}", server.env_value("USER_ID"));
-        server.send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN"))).assert_status(200)["data"].clone()
+        let page = server.send(TestRequest::get(path).bearer(server.env_value("BEARER_TOKEN"))).assert_status(200);
+        page["data"].as_array().unwrap().iter().cloned().map(without_short_links).collect::<Vec<_>>()
     };
     assert_eq!(posts(&one), posts(&same));
-    assert!(!posts(&one).as_array().unwrap().is_empty());
+    assert!(!posts(&one).is_empty());
 }
 
 #[test]

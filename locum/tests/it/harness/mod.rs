@@ -68,6 +68,17 @@ pub(crate) fn written_text(text: &Value, entities: &Value) -> String {
     written
 }
 
+/// An object with its links as written, for short links differ between servers.
+pub(crate) fn without_short_links(mut object: Value) -> Value {
+    object["text"] = written_text(&object["text"], &object["entities"]).into();
+    if let Some(entities) = object.as_object_mut().and_then(|object| object.remove("entities")) {
+        let urls = entities["urls"].as_array().cloned().unwrap_or_default();
+        object["links"] = urls.iter().map(|url| url["expanded_url"].clone()).collect();
+        object["tags"] = entities["hashtags"].as_array().map_or(0, Vec::len).into();
+    }
+    object
+}
+
 /// A number that this process has not used yet.
 pub(crate) fn unique_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
