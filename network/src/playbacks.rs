@@ -223,6 +223,7 @@ mod tests {
         for viewer in 0..=i64::try_from(MAX_WAITING).unwrap() {
             recorder.record(playback_key(Id::new(1), viewer, Time::from_ms(0)), 1_000, served);
         }
-        assert_eq!((recorder.waiting.lock().playbacks.len(), recorder.dropped_count()), (MAX_WAITING, 1));
+        let waiting = recorder.waiting.lock().playbacks.len();
+        assert_eq!((waiting, recorder.dropped_count()), (MAX_WAITING, 1));
     }
 }
