@@ -73,6 +73,13 @@ impl PostPage {
     }
 }
 
+impl PostMedia {
+    /// `None` unless it is a path of ours, or http or https.
+    pub fn video_url(&self) -> Option<&str> {
+        self.video.as_deref().filter(|url| url.starts_with('/') || is_web_url(url))
+    }
+}
+
 impl PostTextPart {
     /// `None` unless the URL is http or https.
     pub fn web_url(&self) -> Option<&str> {
