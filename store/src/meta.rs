@@ -116,7 +116,7 @@ mod tests {
         "subscription",
     ];
     /// Ids that come from elsewhere.
-    const FOREIGN: [&str; 2] = ["import_alias", "place"];
+    const FOREIGN: [&str; 3] = ["annotation_entity", "import_alias", "place"];
     /// Ids that are counted by kind, or always 1; those of them that are made of the time come with an entry of
     /// the log.
     const COUNTED: [&str; 3] = ["ads_record", "ads_change", "event_sequencer"];

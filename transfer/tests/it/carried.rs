@@ -6,6 +6,7 @@ use base::{Error, Id, Time, UserId};
 use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::communities::NewCommunity;
+use network::link_facts::LinkDescription;
 use network::lists::NewList;
 use network::messages::{MessageSender, NewMessage};
 use network::news::NewNewsStory;
@@ -61,6 +62,12 @@ fn fill(tx: &mut Tx<'_>) -> Result<People, Error> {
     spaces(tx, people)?;
     talks(tx, people)?;
     notes(tx, people)?;
+    let page = LinkDescription {
+        url: "https://example.com/harbour".to_owned(),
+        title: "The harbour".to_owned(),
+        ..LinkDescription::default()
+    };
+    network::link_facts::describe(tx, &page)?;
     Ok(people)
 }
 

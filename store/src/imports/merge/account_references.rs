@@ -136,6 +136,7 @@ mod tests {
         "community_id",
         "conversation_id",
         "creative_id",
+        "domain_id",
         "edit_root_id",
         "entity_id",
         "event_id",
