@@ -58,14 +58,15 @@ const USAGE_FIELDS: &[UsageField] = &[
     UsageField::default_field(
         "daily_project_usage",
         JsonFieldType::Object(&[
-            JsonMember::new("project_id", JsonFieldType::Id),
+            JsonMember::new("project_id", JsonFieldType::CountText),
             JsonMember::new("usage", JsonFieldType::List(&DAILY_USAGE)),
         ]),
         "Posts a day.",
     )
     .writer(|out, shown| {
         out.write_object(|out| {
-            out.write_plain_member("project_id", |out| out.write_id(shown.app));
+            // The older document types this id, too, as an integer.
+            out.write_plain_member("project_id", |out| out.write_count_text(shown.app));
             out.write_plain_member("usage", |out| write_daily_usage(out, shown));
         });
     }),
