@@ -33,23 +33,10 @@ pub static V1: &[Endpoint] = &[
         ]
         .as_slice()])
         .error_format(ErrorFormat::Legacy),
-    Endpoint::new("lookupUsers", "GET", "/1.1/users/lookup.json")
-        .aliases(&["/1.1/users/lookup"])
-        .handler(users::lookup_users)
-        .summary("Up to 100 users by ids and usernames, as v1.1 objects.")
-        .permit("1A", Scopes::NONE)
-        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
-        .params(&[LOOKUP])
-        .error_format(ErrorFormat::Legacy),
-    Endpoint::new("lookupManyUsers", "POST", "/1.1/users/lookup.json")
-        .aliases(&["/1.1/users/lookup"])
-        .handler(users::lookup_users)
+    users_lookup("lookupUsers", "GET").summary("Up to 100 users by ids and usernames, as v1.1 objects."),
+    users_lookup("lookupManyUsers", "POST")
         .summary("The same for lists that are too long for a URL.")
-        .permit("1A", Scopes::NONE)
-        .limits(&[per_quarter_hour(300)], &[per_quarter_hour(900)])
-        .params(&[LOOKUP])
-        .body(BodySpec::Form(text_members! { MAX_TEXT; user_id screen_name include_entities tweet_mode }))
-        .error_format(ErrorFormat::Legacy),
+        .body(BodySpec::Form(text_members! { MAX_TEXT; user_id screen_name include_entities tweet_mode })),
     Endpoint::new("getRateLimitStatus", "GET", "/1.1/application/rate_limit_status.json")
         .aliases(&["/1.1/application/rate_limit_status"])
         .handler(rate_limits::show_status)
@@ -79,12 +66,24 @@ pub static V1: &[Endpoint] = &[
         .error_format(ErrorFormat::Legacy),
 ];
 
+const fn users_lookup(id: &'static str, method: &'static str) -> Endpoint {
+    Endpoint::new(id, method, "/1.1/users/lookup.json")
+        .aliases(&["/1.1/users/lookup"])
+        .handler(users::lookup_users)
+        .permit("1A", Scopes::NONE)
+        .limits(LOOKUPS_PER_APP, LOOKUPS_PER_USER)
+        .params(&[LOOKUP])
+        .error_format(ErrorFormat::Legacy)
+}
+
 /// As released v1.1 clients write it.
 const YES_OR_NO: Kind = Kind::one_of(&["true", "false", "True", "False", "t", "f", "1", "0"]);
 const TWEET_MODE: Kind = Kind::one_of(&["compat", "extended"]);
 
 const EMBEDS: &[RateWindow] = &[per_quarter_hour(900)];
 
+const LOOKUPS_PER_APP: &[RateWindow] = &[per_quarter_hour(300)];
+const LOOKUPS_PER_USER: &[RateWindow] = &[per_quarter_hour(900)];
 const LOOKUP: &[Parameter] = &[
     Parameter::query("user_id", Kind::text(0, MAX_TEXT), "Ids of users, separated by commas."),
     Parameter::query("screen_name", Kind::text(0, MAX_TEXT), "Usernames, separated by commas."),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::clock::wall_time;
-use base::{Error, Vocabulary};
+use base::{Credential, Error, Vocabulary};
 use network::apps::Caller;
 use serde_json::{Map, Value, json};
 use web::endpoint::{Endpoint, HandlerFuture};
@@ -33,13 +33,19 @@ pub(crate) fn show_status(call: RequestContext) -> HandlerFuture {
     })
 }
 
+/// The caller's OAuth 1.0a token; the app's key for other credentials.
 async fn rate_limit_context(call: &RequestContext, caller: &Caller) -> Result<Value, Error> {
-    if let Some(user) = caller.user {
-        return Ok(json!({ "access_token": user.to_string() }));
-    }
-    let app = caller.app_id;
-    let app = call.read(move |tx| network::apps::find(tx, app)).await?;
-    Ok(json!({ "application": app.api_key }))
+    let (app, user, permission) = (caller.app_id, caller.user, caller.permission);
+    let signed_by = user.filter(|_| caller.credential == Credential::OAuth1);
+    call.read(move |tx| {
+        if let Some(user) = signed_by
+            && let Some(token) = store::tokens::find_live_oauth1(tx, app, user, permission.name())?
+        {
+            return Ok(json!({ "access_token": token.token.expose_secret() }));
+        }
+        Ok(json!({ "application": network::apps::find(tx, app)?.api_key }))
+    })
+    .await
 }
 
 fn window_status(call: &RequestContext, caller: &Caller, endpoint: &Endpoint, number: usize) -> Option<Value> {

@@ -189,6 +189,7 @@ fn rate_limits_are_listed_as_for_older_clients() {
         person.send_signed(TestRequest::get(path)).assert_status(200)
     };
     let all = list("");
+    assert_eq!(all["rate_limit_context"]["access_token"], person.oauth1_token().0);
     assert_eq!(all["resources"]["users"]["/users/show"]["remaining"], 900, "{all}");
     assert_eq!(all["resources"]["users"]["/users/:id"]["limit"], all["resources"]["users"]["/users/:id"]["remaining"]);
     assert!(all["resources"]["tweets"]["/tweets&POST"]["reset"].as_i64() > Some(1_700_000_000), "{all}");
