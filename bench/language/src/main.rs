@@ -6,7 +6,7 @@ mod ngrams;
 mod samples;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
@@ -19,12 +19,10 @@ const LEARNING_RATE: f32 = 0.35;
 const WEIGHT_RANGE: f32 = 6.0;
 const PHRASES: &str = include_str!("../phrases.tsv");
 
-fn main() {
-    let root = env::args().nth(1).expect("usage: language-trainer REPOSITORY");
-    let phrases: HashMap<&str, Vec<&str>> = PHRASES
-        .lines()
-        .filter_map(|line| line.split_once('\t'))
-        .fold(HashMap::new(), |mut all, (code, list)| {
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = env::args().nth(1).ok_or("usage: language-trainer REPOSITORY")?;
+    let phrases: HashMap<&str, Vec<&str>> =
+        PHRASES.lines().filter_map(|line| line.split_once('\t')).fold(HashMap::new(), |mut all, (code, list)| {
             all.entry(code).or_default().extend(list.split('|'));
             all
         });
@@ -32,13 +30,14 @@ fn main() {
     for group in GROUPS {
         let file = train(group, &phrases);
         let path = Path::new(&root).join("base/src/text/language").join(group.file);
-        fs::write(path, file).expect("the model can be written");
+        fs::write(path, file)?;
         let is_latin = group.file.starts_with("latin");
         group.corpora.iter().for_each(|corpus| samples::write_tests(corpus, is_latin, &mut tests));
     }
     SINGLE.iter().for_each(|corpus| samples::write_tests(corpus, false, &mut tests));
     let path = Path::new(&root).join("base/tests/language/sentences.tsv");
-    fs::write(path, tests).expect("the sentences can be written");
+    fs::write(path, tests)?;
+    Ok(())
 }
 
 /// Multinomial logistic regression over hashed n-grams, with AdaGrad. Returns the file of the model.
@@ -59,9 +58,7 @@ fn train(group: &Group, phrases: &HashMap<&str, Vec<&str>>) -> Vec<u8> {
             regression.learn(sample.language, &sample.draw(&mut random));
         }
     }
-    let mut file = String::new();
-    writeln!(file, "{}", codes.join(" ")).expect("strings can be written");
-    let mut file = file.into_bytes();
+    let mut file = format!("{}\n", codes.join(" ")).into_bytes();
     file.extend(regression.weights.iter().map(|weight| {
         let weight = (weight / WEIGHT_RANGE * 127.0).round().clamp(-127.0, 127.0);
         (weight as i8).cast_unsigned()

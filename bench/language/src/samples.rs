@@ -59,12 +59,7 @@ impl Sample {
     }
 }
 
-pub fn collect(
-    group: &Group,
-    codes: &[&str],
-    phrases: &HashMap<&str, Vec<&str>>,
-    random: &mut Random,
-) -> Vec<Sample> {
+pub fn collect(group: &Group, codes: &[&str], phrases: &HashMap<&str, Vec<&str>>, random: &mut Random) -> Vec<Sample> {
     let mut samples = Vec::new();
     for corpus in group.corpora {
         let language = codes.iter().position(|code| *code == corpus.code).expect("codes are complete");
