@@ -217,6 +217,11 @@ impl FileStore {
         }
     }
 
+    /// Where a file of the folder is or would be.
+    pub fn local_path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Joins files into one, buffering one part at a time. Returns its size in bytes.
     pub async fn concatenate(&self, names: &[String], to: &str) -> Result<u64, FileStoreError> {
         let mut writer = self.start_write(to)?;

@@ -12,7 +12,9 @@ mod picture;
 mod png;
 mod rejection;
 mod sizes;
+mod still_card;
 mod strip_metadata;
+mod transcoding;
 mod webp;
 
 pub use bucket::Bucket;
@@ -21,9 +23,11 @@ pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter, SEARCH_IN
 pub use format::MediaFormat;
 pub use mp4::{VideoProperties, measure_video};
 pub use object_store::GetRange;
-pub use picture::{ImageProperties, ResizedImage, measure_image};
+pub use picture::{ImageProperties, ResizedImage, measure_image, read_image_dimensions};
 pub use rejection::MediaRejection;
 pub use sizes::{ImageSize, SIZES};
+pub use still_card::draw_still_card;
+pub use transcoding::{TranscodeControl, TranscodeError, TranscodeOutput, TranscodeSource, Transcoder};
 
 pub const IMAGE_BYTES: u64 = 5 * 1024 * 1024;
 pub const GIF_BYTES: u64 = 15 * 1024 * 1024;

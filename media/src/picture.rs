@@ -81,6 +81,18 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     })
 }
 
+/// Width and height in pixels, from the beginning of a file; `None` if it is not enough.
+pub fn read_image_dimensions(start: &[u8]) -> Option<(u32, u32)> {
+    let kind = match MediaFormat::sniff(start)? {
+        MediaFormat::Jpeg => ImageFormat::Jpeg,
+        MediaFormat::Png => ImageFormat::Png,
+        MediaFormat::WebP => ImageFormat::WebP,
+        MediaFormat::Gif => ImageFormat::Gif,
+        MediaFormat::Mp4 | MediaFormat::Vtt | MediaFormat::Srt => return None,
+    };
+    ImageReader::with_format(Cursor::new(start), kind).into_dimensions().ok()
+}
+
 const fn swaps_sides(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)

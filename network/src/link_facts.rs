@@ -1,14 +1,15 @@
-//! What is known about the pages that links lead to: title, description, images, final URL. Operators say it.
+//! What is known about the pages that links lead to: title, description, images, final URL. Operators say it, or the
+//! pages themselves where they are fetched.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use base::{Error, Fault, Refusal, Time};
+use base::{Error, Fault, PostId, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use store::Tx;
 use store::link_facts::{self, LinkFacts};
-use store::posts::Post;
+use store::posts::{Post, PostState};
+use store::{Tx, posts, users};
 
 /// In characters.
 const MAX_URL: usize = 2_048;
@@ -18,7 +19,7 @@ const MAX_IMAGES: usize = 4;
 /// Pixels per side.
 const MAX_SIDE: i64 = 100_000;
 
-/// A page, as an operator describes it.
+/// A page, as an operator or the page itself describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkDescription {
@@ -74,14 +75,7 @@ struct LinkedUrl<'a> {
 
 /// What is known about the links of posts, with one query, or none if they have no links.
 pub fn load_for_posts<'a>(tx: &mut Tx<'_>, posts: impl Iterator<Item = &'a Post>) -> Result<KnownLinks, Fault> {
-    let mut digests = Vec::new();
-    for post in posts.filter(|post| post.entities.contains("\"urls\"")) {
-        let Ok(text) = serde_json::from_str::<LinkedText<'_>>(&post.entities) else {
-            continue;
-        };
-        let urls = text.urls.iter().filter_map(|url| normalize_url(&url.expanded_url));
-        digests.extend(urls.map(|url| digest_url(&url)));
-    }
+    let mut digests: Vec<i64> = posts.flat_map(normalized_links).map(|url| digest_url(&url)).collect();
     if digests.is_empty() {
         return Ok(KnownLinks::default());
     }
@@ -89,6 +83,69 @@ pub fn load_for_posts<'a>(tx: &mut Tx<'_>, posts: impl Iterator<Item = &'a Post>
     digests.dedup();
     let found = link_facts::find_by_digests(tx, &digests)?;
     Ok(KnownLinks(found.into_iter().map(|facts| (facts.digest, facts)).collect()))
+}
+
+fn normalized_links(post: &Post) -> Vec<String> {
+    if !post.entities.contains("\"urls\"") {
+        return Vec::new();
+    }
+    let text = serde_json::from_str::<LinkedText<'_>>(&post.entities);
+    let urls = text.map(|text| text.urls).unwrap_or_default();
+    urls.iter().filter_map(|url| normalize_url(&url.expanded_url)).collect()
+}
+
+/// The links of public posts about which nothing is known, or only what was fetched before a time: `fetched_before` if
+/// the page answered, otherwise `failed_before`.
+pub fn list_unfetched_links(
+    tx: &mut Tx<'_>,
+    ids: &[PostId],
+    fetched_before: Time,
+    failed_before: Time,
+) -> Result<Vec<String>, Fault> {
+    let mut found = posts::find_by_ids(tx, ids)?;
+    found.retain(|post| post.state == PostState::Live && !post.nullcast && !normalized_links(post).is_empty());
+    let authors: Vec<_> = found.iter().map(|post| post.author_id).collect();
+    let authors = users::find_by_ids(tx, &authors)?;
+    let is_public = |post: &Post| authors.iter().any(|author| author.id == post.author_id && !author.protected);
+    let links = found.iter().filter(|post| is_public(post)).flat_map(normalized_links);
+    let links: BTreeSet<String> = links.filter(|url| url.chars().count() <= MAX_URL).collect();
+    let digests: Vec<i64> = links.iter().map(|url| digest_url(url)).collect();
+    let known = link_facts::find_by_digests(tx, &digests)?;
+    let is_current = |facts: &LinkFacts| {
+        let before = if facts.status == 0 { failed_before } else { fetched_before };
+        !facts.is_fetched || facts.updated_at >= before
+    };
+    let is_known = |url: &String| known.iter().any(|facts| facts.url == *url && is_current(facts));
+    Ok(links.into_iter().filter(|url| !is_known(url)).collect())
+}
+
+/// Stores what a page says, cut to the bounds of descriptions, unless an operator has described it.
+pub fn record_fetched(tx: &mut Tx<'_>, page: &LinkDescription) -> Result<(), Error> {
+    let is_url = |url: &str| normalize_url(url).is_some() && url.chars().count() <= MAX_URL;
+    let is_image = |image: &DescribedImage| {
+        let is_side = |side| (1..=MAX_SIDE).contains(&side);
+        is_url(&image.url) && is_side(image.width) && is_side(image.height)
+    };
+    let page = LinkDescription {
+        url: page.url.clone(),
+        unwound_url: Some(page.unwound_url.clone()).filter(|url| is_url(url)).unwrap_or_default(),
+        status: page.status.filter(|status| (100..=599).contains(status)),
+        title: shorten_text(&page.title, MAX_TITLE),
+        description: shorten_text(&page.description, MAX_DESCRIPTION),
+        images: page.images.iter().filter(|image| is_image(image)).take(MAX_IMAGES).cloned().collect(),
+    };
+    let facts = LinkFacts { is_fetched: true, ..check_description(&page, tx.now())? };
+    Ok(link_facts::upsert(tx, &facts)?)
+}
+
+/// On one line, with an ellipsis where it is cut.
+fn shorten_text(text: &str, limit: usize) -> String {
+    let printable = text.replace(char::is_control, " ");
+    let text = printable.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= limit {
+        return text;
+    }
+    text.chars().take(limit - 1).chain(['…']).collect()
 }
 
 /// Replaces what is known about a page.
@@ -148,6 +205,7 @@ fn check_description(page: &LinkDescription, now: Time) -> Result<LinkFacts, Ref
         description: page.description.clone(),
         images: if page.images.is_empty() { String::new() } else { images },
         updated_at: now,
+        is_fetched: false,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use base::id::marker;
 use base::refusal::ResourceRef;
-use base::{Error, Id, Refusal, Time, UserId};
+use base::{Error, Fault, Id, Refusal, Time, UserId};
 use store::media::Media;
 use store::uploads::{self, MediaUpload, UploadSegment, UploadState};
 use store::{Tx, event_log, media};
@@ -15,6 +15,8 @@ pub const UNATTACHED_TTL_MS: i64 = 24 * 3600 * 1000;
 pub const LEASE_MS: i64 = 60 * 1000;
 /// Receiving uploads per user.
 const MAX_OPEN_UPLOADS: i64 = 100;
+/// Uploads that wait for processing; while there are more, no variants are made.
+const MAX_WAITING_UPLOADS: i64 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadKind {
@@ -90,6 +92,8 @@ pub struct ProcessedUpload {
     pub bit_rate: i64,
     /// The suffixes of the smaller images, comma-separated.
     pub sizes: String,
+    /// The suffixes of the variants with their bits per second, comma-separated.
+    pub variant_files: String,
 }
 
 impl ProcessedUpload {
@@ -235,8 +239,14 @@ pub fn finalize(tx: &mut Tx<'_>, upload: &mut MediaUpload, later: bool) -> Resul
     Ok(())
 }
 
-/// Creates the media object of a processed upload.
-pub fn publish_media(tx: &mut Tx<'_>, upload: &MediaUpload, found: &ProcessedUpload) -> Result<Media, Error> {
+/// Creates the media object of a processed upload. With `needs_variants`, its variants are made later, unless too many
+/// uploads wait.
+pub fn publish_media(
+    tx: &mut Tx<'_>,
+    upload: &MediaUpload,
+    found: &ProcessedUpload,
+    needs_variants: bool,
+) -> Result<Media, Error> {
     // The description may have changed during processing; concurrent changes wait for this transaction.
     let transitioned = uploads::transition(tx, upload.id, upload.state, UploadState::Succeeded)?;
     let current = uploads::find_by_id(tx, upload.id)?;
@@ -261,15 +271,40 @@ pub fn publish_media(tx: &mut Tx<'_>, upload: &MediaUpload, found: &ProcessedUpl
         sizes: found.sizes.clone(),
         uses: Some(0),
         expires_at: Some(upload.expires_at),
+        variant_files: found.variant_files.clone(),
     };
     if transitioned && media::insert(tx, &media_object)? {
         for user in &upload.shared_with {
             media::share(tx, upload.id, *user)?;
         }
+        if needs_variants && !is_queue_full(tx)? {
+            uploads::request_variants(tx, upload.id)?;
+        }
         let owner = upload.owner_id.get();
         event_log::append(tx, "media.create", owner, upload.id.get(), "")?;
     }
     Ok(media_object)
+}
+
+/// Whether so many uploads wait that no more variants should be made.
+pub fn is_queue_full(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    Ok(uploads::count_waiting(tx, MAX_WAITING_UPLOADS)? >= MAX_WAITING_UPLOADS)
+}
+
+/// Records the variants of a published media object, or that there are none. Returns false if the media object was
+/// deleted or another worker was faster.
+pub fn publish_variants(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+    made: Option<(&str, &str)>,
+) -> Result<bool, Error> {
+    if !uploads::finish_variants(tx, id)? {
+        return Ok(false);
+    }
+    match made {
+        Some((sizes, variant_files)) => Ok(media::set_variant_files(tx, id, sizes, variant_files)?),
+        None => Ok(true),
+    }
 }
 
 #[cfg(test)]

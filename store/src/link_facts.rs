@@ -21,15 +21,20 @@ table! {
         /// Images as in the API (JSON), or empty.
         pub images: String,
         pub updated_at: Time,
+        /// Whether the page said so, and not an operator.
+        pub is_fetched: bool as "fetched",
     }
 }
 
-/// Replaces what is known about a URL.
+const UPSERT: &str = "INSERT INTO link_facts (digest, url, unwound_url, status, title, description, images, updated_at, \
+    fetched) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO UPDATE SET url = excluded.url, \
+    unwound_url = excluded.unwound_url, status = excluded.status, title = excluded.title, \
+    description = excluded.description, images = excluded.images, updated_at = excluded.updated_at, \
+    fetched = excluded.fetched";
+
+/// Replaces what is known about a URL. What an operator said is not replaced by what was fetched.
 pub fn upsert(tx: &mut Tx<'_>, facts: &LinkFacts) -> Result<(), Fault> {
-    let sql = "INSERT INTO link_facts (digest, url, unwound_url, status, title, description, images, updated_at) \
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (digest) DO UPDATE SET url = excluded.url, \
-               unwound_url = excluded.unwound_url, status = excluded.status, title = excluded.title, \
-               description = excluded.description, images = excluded.images, updated_at = excluded.updated_at";
+    let guard = if facts.is_fetched { " WHERE link_facts.fetched = 1" } else { "" };
     let args = [
         facts.digest.into(),
         (&facts.url).into(),
@@ -39,8 +44,9 @@ pub fn upsert(tx: &mut Tx<'_>, facts: &LinkFacts) -> Result<(), Fault> {
         (&facts.description).into(),
         (&facts.images).into(),
         facts.updated_at.into(),
+        facts.is_fetched.into(),
     ];
-    tx.execute_later(sql, &args)
+    tx.execute_later(&[UPSERT, guard].concat(), &args)
 }
 
 /// Facts of digests that have any, in no particular order.

@@ -44,7 +44,17 @@ table! {
         pub uses: Option<i64>,
         /// When it is deleted, unless a post or message uses it by then.
         pub expires_at: Option<Time>,
+        /// Videos next to the file with their bits per second, comma-separated: `320p.mp4:632000,720p.mp4:2176000`.
+        pub variant_files: String,
     }
+}
+
+/// A video that was made from the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantFile {
+    pub path: String,
+    /// Bits per second; 0 for that of an animated GIF.
+    pub bit_rate: i64,
 }
 
 impl Media {
@@ -62,9 +72,18 @@ impl Media {
         Some(format!("{stem}.{ending}"))
     }
 
+    pub fn variant_files(&self) -> impl Iterator<Item = VariantFile> {
+        let stem = self.path.rsplit_once('.').map(|(stem, _)| stem);
+        let variants = self.variant_files.split(',').filter_map(|one| one.rsplit_once(':'));
+        variants.filter_map(move |(suffix, bit_rate)| {
+            Some(VariantFile { path: format!("{}.{suffix}", stem?), bit_rate: bit_rate.parse().ok()? })
+        })
+    }
+
     pub fn file_paths(&self) -> Vec<String> {
         let sizes = self.sizes.split(',').filter_map(|one| one.split('.').next());
         let mut all: Vec<String> = sizes.filter_map(|size| self.size_path(size)).collect();
+        all.extend(self.variant_files().map(|variant| variant.path));
         if !self.path.is_empty() {
             all.push(self.path.clone());
         }
@@ -96,6 +115,17 @@ pub fn insert(tx: &mut Tx<'_>, media: &Media) -> Result<bool, Fault> {
 pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fault> {
     let sql = "UPDATE media SET path = $1 WHERE media_key = $2 AND path = ''";
     Ok(tx.execute(sql, &[path.into(), media_key.into()])? > 0)
+}
+
+/// Returns false if there is no such media object.
+pub fn set_variant_files(
+    tx: &mut Tx<'_>,
+    id: Id<marker::MediaMarker>,
+    sizes: &str,
+    variant_files: &str,
+) -> Result<bool, Fault> {
+    let sql = "UPDATE media SET sizes = $1, variant_files = $2 WHERE id = $3";
+    Ok(tx.execute(sql, &[sizes.into(), variant_files.into(), id.into()])? > 0)
 }
 
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {

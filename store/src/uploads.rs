@@ -4,7 +4,7 @@ use base::id::marker;
 use base::{Fault, Id, Time, UserId};
 
 use crate::Tx;
-use crate::db::{insert, row, select, stored_enum, table};
+use crate::db::{insert, insert_new_later, row, select, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadState {
@@ -140,8 +140,55 @@ pub fn claim_next(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpl
 
 /// Releases all leases, when no other process can hold one.
 pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    let sql = "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) AND leased_until > 0";
-    tx.execute_later(sql, &[])
+    for sql in [
+        "UPDATE upload SET leased_until = 0 WHERE (state = 1 OR state = 2) AND leased_until > 0",
+        "UPDATE variant_task SET leased_until = 0 WHERE leased_until > 0",
+    ] {
+        tx.execute_later(sql, &[])?;
+    }
+    Ok(())
+}
+
+/// Queues the making of variants.
+pub fn request_variants(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
+    insert_new_later!(tx, "variant_task", upload_id = id, leased_until = Time::from_ms(0))
+}
+
+/// Claims a published upload whose variants are to be made and that no worker has claimed.
+pub fn claim_next_for_variants(tx: &mut Tx<'_>, leased_until: Time) -> Result<Option<MediaUpload>, Fault> {
+    let sql = "SELECT upload_id, leased_until FROM variant_task WHERE leased_until <= $1 \
+               ORDER BY leased_until, upload_id LIMIT 1";
+    let now = tx.now();
+    let Some((id, before)) = tx.query_row::<(Id<marker::MediaMarker>, Time)>(sql, &[now.into()])? else {
+        return Ok(None);
+    };
+    let sql = "UPDATE variant_task SET leased_until = $1 WHERE upload_id = $2 AND leased_until = $3";
+    if tx.execute(sql, &[leased_until.into(), id.into(), before.into()])? == 0 {
+        return Ok(None);
+    }
+    find_by_id(tx, id)
+}
+
+pub fn extend_variants_lease(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_until: Time) -> Result<(), Fault> {
+    let sql = "UPDATE variant_task SET leased_until = $1 WHERE upload_id = $2";
+    tx.execute_later(sql, &[leased_until.into(), id.into()])
+}
+
+/// Returns false if the variants were not to be made any more.
+pub fn finish_variants(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
+    Ok(tx.execute("DELETE FROM variant_task WHERE upload_id = $1", &[id.into()])? > 0)
+}
+
+/// Uploads that wait for a worker or are processed, counted up to `bound`.
+pub fn count_waiting(tx: &mut Tx<'_>, bound: i64) -> Result<i64, Fault> {
+    let mut count = 0;
+    for sql in [
+        "SELECT COUNT(*) FROM (SELECT 1 FROM upload WHERE state = 1 OR state = 2 LIMIT $1) AS waiting",
+        "SELECT COUNT(*) FROM (SELECT 1 FROM variant_task LIMIT $1) AS waiting",
+    ] {
+        count += tx.query_number(sql, &[bound.into()])?;
+    }
+    Ok(count.min(bound))
 }
 
 pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
@@ -155,9 +202,13 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
     tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
-/// Also deletes its segments.
+/// Also deletes its segments, and the request for variants.
 pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
-    for sql in ["DELETE FROM upload_segment WHERE upload_id = $1", "DELETE FROM upload WHERE id = $1"] {
+    for sql in [
+        "DELETE FROM upload_segment WHERE upload_id = $1",
+        "DELETE FROM variant_task WHERE upload_id = $1",
+        "DELETE FROM upload WHERE id = $1",
+    ] {
         tx.execute_later(sql, &[id.into()])?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod cleanup;
 mod processing;
 mod receive;
+mod variants;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,9 +11,11 @@ use std::time::{Duration, Instant};
 use base::id::marker;
 use base::{Error, Id, Refusal};
 use edge::Shutdown;
-use media::{FileStore, FileStoreError};
+use media::{FileStore, FileStoreError, Transcoder};
+use network::uploads::LEASE_MS;
 use parking_lot::Mutex;
 use store::Store;
+use store::uploads::{self, MediaUpload};
 use tokio::sync::{Notify, Semaphore};
 
 pub use receive::{IncomingFile, UploadForm, is_legacy, receive};
@@ -28,6 +31,8 @@ const SCRATCH: &str = "scratch";
 pub struct UploadProcessor {
     store: Arc<Store>,
     files: FileStore,
+    /// None if no variants are made.
+    transcoder: Option<Arc<Transcoder>>,
     decode_permits: Arc<Semaphore>,
     wake: Arc<Notify>,
     leftovers_removed_at: Arc<Mutex<Option<Instant>>>,
@@ -41,7 +46,7 @@ impl std::fmt::Debug for UploadProcessor {
 
 impl UploadProcessor {
     /// Removes files that an earlier process received in part; call before requests are served.
-    pub fn new(store: Arc<Store>, files: FileStore) -> Self {
+    pub fn new(store: Arc<Store>, files: FileStore, transcoder: Option<Transcoder>) -> Self {
         // On a shared database, other nodes may use the folder; there, leftovers are removed by their age.
         if !store.is_shared()
             && let Err(error) = files.clear_scratch()
@@ -51,6 +56,7 @@ impl UploadProcessor {
         Self {
             store,
             files,
+            transcoder: transcoder.map(Arc::new),
             decode_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_DECODES)),
             wake: Arc::default(),
             leftovers_removed_at: Arc::default(),
@@ -88,12 +94,31 @@ impl UploadProcessor {
         }
     }
 
+    /// Uploads come before variants of media that are published already. Returns false if nothing is waiting.
+    async fn process_next(&self) -> Result<bool, Error> {
+        let makes_variants = self.has_transcoder();
+        let claimed = self.store.write(move |tx| {
+            let until = tx.now().plus_ms(LEASE_MS);
+            if let Some(upload) = uploads::claim_next(tx, until)? {
+                return Ok(Some(ClaimedWork::Upload(upload)));
+            }
+            let upload = if makes_variants { uploads::claim_next_for_variants(tx, until)? } else { None };
+            Ok(upload.map(ClaimedWork::Variants))
+        });
+        match claimed.await? {
+            None => return Ok(false),
+            Some(ClaimedWork::Upload(upload)) => self.process_upload(&upload).await?,
+            Some(ClaimedWork::Variants(upload)) => self.make_missing_variants(&upload).await?,
+        }
+        Ok(true)
+    }
+
     /// Releases what an earlier process left unfinished.
     async fn recover_unfinished(&self) {
         let released = self.store.write(|tx| {
             // Without a shared database, no other node can hold a lease.
             if !tx.is_shared() {
-                store::uploads::release_leases(tx)?;
+                uploads::release_leases(tx)?;
             }
             Ok(())
         });
@@ -104,6 +129,12 @@ impl UploadProcessor {
             tracing::warn!(?error, "failed to remove expired uploads; will retry");
         }
     }
+}
+
+enum ClaimedWork {
+    Upload(MediaUpload),
+    /// Of media that are published.
+    Variants(MediaUpload),
 }
 
 fn upload_folder(id: Id<marker::MediaMarker>) -> String {

@@ -4,46 +4,83 @@ use std::time::Duration;
 
 use base::{Error, Fault, Refusal};
 use media::{
-    FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, measure_image,
-    measure_video,
+    FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, draw_still_card,
+    measure_image, measure_video,
 };
 use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
 use store::media::Media;
 use store::uploads::{self as stored, MediaUpload, UploadState};
 
+use super::variants::{MadeVariants, needs_variants};
 use super::{SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
 /// Failure reason if the file store is unavailable.
 const STORE_FAILURE: &str = "The file could not be stored.";
 
 /// Well below the length of a lease.
-const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(20);
+pub(super) const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(20);
 
-type MeasuredUpload = Result<(ProcessedUpload, Vec<ResizedImage>), MediaRejection>;
+/// Progress when the file is measured and when its variants are made, in percent.
+const MEASURED_PERCENT: i64 = 50;
+const STORING_PERCENT: i64 = 75;
+
+type MeasuredUpload = Result<(ProcessedUpload, Vec<StoredImage>), MediaRejection>;
+
+/// An image that is stored next to the file.
+pub(super) struct StoredImage {
+    /// `small.jpg`.
+    suffix: String,
+    bytes: Vec<u8>,
+}
+
+/// When the variants of a video or animated GIF are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VariantTime {
+    BeforePublishing,
+    /// Nobody waits for them.
+    AfterPublishing,
+}
 
 impl UploadProcessor {
-    /// Returns false if no upload is waiting.
-    pub(super) async fn process_next(&self) -> Result<bool, Error> {
-        let claimed = self.store.write(|tx| {
-            let until = tx.now().plus_ms(LEASE_MS);
-            Ok(stored::claim_next(tx, until)?)
-        });
-        let Some(upload) = claimed.await? else {
-            return Ok(false);
-        };
-        if let Err(rejection) = self.finish_upload(&upload).await? {
+    pub(super) async fn process_upload(&self, upload: &MediaUpload) -> Result<(), Error> {
+        let is_full = self.store.read(|tx| Ok(rules::is_queue_full(tx)?)).await?;
+        let time = if is_full { VariantTime::AfterPublishing } else { VariantTime::BeforePublishing };
+        if let Err(rejection) = self.publish_upload(upload, time).await? {
             tracing::info!(upload = %upload.id, %rejection, "rejected an upload");
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Creates media from an upload whose segments are complete.
+    /// Creates media from an upload whose segments are complete. Variants are made later.
     pub async fn finish_upload(&self, upload: &MediaUpload) -> Result<Result<Media, MediaRejection>, Error> {
+        let outcome = Box::pin(self.publish_upload(upload, VariantTime::AfterPublishing)).await;
+        self.wake();
+        outcome
+    }
+
+    async fn publish_upload(
+        &self,
+        upload: &MediaUpload,
+        time: VariantTime,
+    ) -> Result<Result<Media, MediaRejection>, Error> {
         let joined = format!("{SCRATCH}/{}-{}", upload.id, self.store.context().node.incarnation());
         let size = self.join_segments(upload, &joined).await?;
-        self.renew_lease(upload, 50).await?;
+        self.renew_lease(upload, MEASURED_PERCENT).await?;
         let outcome = match self.measure_upload(upload, &joined, size).await? {
-            Ok((found, sizes)) => Ok(self.publish_or_clean_up(upload, &joined, found, &sizes).await?),
+            Ok((found, images)) => {
+                let mut new = NewMedia { found, images, made: MadeVariants::default(), needs_variants: false };
+                new.needs_variants = self.has_transcoder() && needs_variants(new.found.kind);
+                if new.needs_variants && time == VariantTime::BeforePublishing {
+                    let on_progress = |percent: i64| {
+                        let share = STORING_PERCENT - MEASURED_PERCENT;
+                        self.renew_lease(upload, MEASURED_PERCENT + percent * share / 100)
+                    };
+                    new.made = self.make_variants(&new.found, upload.id, &joined, on_progress).await?;
+                    new.made.add_to(&mut new.found);
+                    new.needs_variants = false;
+                }
+                Ok(self.publish_or_clean_up(upload, &joined, new).await?)
+            }
             Err(rejection) => {
                 self.mark_failed(upload, rejection.to_string()).await?;
                 Err(rejection)
@@ -88,18 +125,15 @@ impl UploadProcessor {
     }
 
     /// Publishes the media, or removes its files if the store fails.
-    async fn publish_or_clean_up(
-        &self,
-        upload: &MediaUpload,
-        joined: &str,
-        found: ProcessedUpload,
-        sizes: &[ResizedImage],
-    ) -> Result<Media, Error> {
-        let path = found.file_path(upload);
-        let published = self.publish_media(upload, joined, found, sizes).await;
+    async fn publish_or_clean_up(&self, upload: &MediaUpload, joined: &str, new: NewMedia) -> Result<Media, Error> {
+        let path = new.found.file_path(upload);
+        let images = new.images.iter().map(|image| path_with_suffix(&path, &image.suffix));
+        let names: Vec<String> = images.chain(new.made.paths(&path)).chain([path.clone()]).collect();
+        let folder = new.made.folder.clone();
+        let published = self.publish_media(upload, joined, &path, new).await;
+        self.discard_scratch_folder(folder.as_deref()).await;
         if let Err(Error::Refused(Refusal::Unavailable)) = published {
-            let names = sizes.iter().map(|resized| smaller_path(&path, resized));
-            for name in names.chain([path.clone()]) {
+            for name in names {
                 // A store that fails to write may fail to delete as well.
                 if self.files.delete(&name).await.is_err() {
                     break;
@@ -161,8 +195,7 @@ impl UploadProcessor {
             stored_file.map_err(storage_unavailable)?;
         }
         Ok(image.map(|image| {
-            let suffixes = image.sizes.iter();
-            let suffixes = suffixes.map(|resized| format!("{}.{}", resized.size.name, resized.format.extension()));
+            let images: Vec<StoredImage> = image.sizes.into_iter().map(StoredImage::from).collect();
             let found = ProcessedUpload {
                 kind: if image.animated { UploadKind::AnimatedGif } else { UploadKind::Photo },
                 content_type: image.format.content_type(),
@@ -172,9 +205,10 @@ impl UploadProcessor {
                 height: image.height.into(),
                 duration_ms: i64::try_from(image.duration_ms).unwrap_or(0),
                 bit_rate: bit_rate(size, image.duration_ms),
-                sizes: suffixes.collect::<Vec<_>>().join(","),
+                sizes: images.iter().map(|image| &*image.suffix).collect::<Vec<_>>().join(","),
+                variant_files: String::new(),
             };
-            (found, image.sizes)
+            (found, images)
         }))
     }
 
@@ -184,6 +218,10 @@ impl UploadProcessor {
         let task = tokio::task::spawn_blocking(move || measure_video(file, size));
         let video = task.await.unwrap_or(Err(MediaRejection::Unknown));
         Ok(video.map(|video| {
+            // A frame replaces it, if one can be decoded.
+            let card = draw_still_card(video.width, video.height, video.duration_ms).ok();
+            let images: Vec<StoredImage> =
+                card.map(|bytes| StoredImage { suffix: STILL_CARD.to_owned(), bytes }).into_iter().collect();
             let found = ProcessedUpload {
                 kind: UploadKind::Video,
                 content_type: MediaFormat::Mp4.content_type(),
@@ -193,9 +231,10 @@ impl UploadProcessor {
                 height: video.height.into(),
                 duration_ms: i64::try_from(video.duration_ms).unwrap_or(0),
                 bit_rate: i64::try_from(video.bit_rate).unwrap_or(0),
-                sizes: String::new(),
+                sizes: images.iter().map(|image| &*image.suffix).collect(),
+                variant_files: String::new(),
             };
-            (found, Vec::new())
+            (found, images)
         }))
     }
 
@@ -218,6 +257,7 @@ impl UploadProcessor {
             duration_ms: 0,
             bit_rate: 0,
             sizes: String::new(),
+            variant_files: String::new(),
         };
         Ok(Ok((found, Vec::new())))
     }
@@ -227,25 +267,44 @@ impl UploadProcessor {
         &self,
         upload: &MediaUpload,
         joined: &str,
-        found: ProcessedUpload,
-        sizes: &[ResizedImage],
+        path: &str,
+        new: NewMedia,
     ) -> Result<Media, Error> {
-        let path = found.file_path(upload);
-        for resized in sizes {
-            let name = smaller_path(&path, resized);
-            let stored_file = self.files.put(&name, resized.bytes.clone()).await;
+        for image in new.images {
+            let stored_file = self.files.put(&path_with_suffix(path, &image.suffix), image.bytes).await;
             stored_file.map_err(storage_unavailable)?;
         }
-        self.copy_files(upload, 75, Box::pin(self.files.rename(joined, &path))).await?;
-        let upload = upload.clone();
-        self.store.write(move |tx| rules::publish_media(tx, &upload, &found)).await
+        let copying = Box::pin(async {
+            self.store_variants(&new.made, path).await?;
+            self.files.rename(joined, path).await
+        });
+        self.copy_files(upload, STORING_PERCENT, copying).await?;
+        let (upload, found, needs_variants) = (upload.clone(), new.found, new.needs_variants);
+        self.store.write(move |tx| rules::publish_media(tx, &upload, &found, needs_variants)).await
     }
 }
 
-/// The path of a resized image, next to the original.
-fn smaller_path(path: &str, resized: &ResizedImage) -> String {
+/// What is stored of an upload.
+struct NewMedia {
+    found: ProcessedUpload,
+    images: Vec<StoredImage>,
+    made: MadeVariants,
+    /// Whether variants are made after publishing.
+    needs_variants: bool,
+}
+
+const STILL_CARD: &str = "small.jpg";
+
+impl From<ResizedImage> for StoredImage {
+    fn from(resized: ResizedImage) -> Self {
+        Self { suffix: format!("{}.{}", resized.size.name, resized.format.extension()), bytes: resized.bytes }
+    }
+}
+
+/// The path of a file next to the original.
+pub(super) fn path_with_suffix(path: &str, suffix: &str) -> String {
     let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-    format!("{stem}.{}.{}", resized.size.name, resized.format.extension())
+    format!("{stem}.{suffix}")
 }
 
 /// The kind of the bytes, if it matches the announced one.

@@ -169,7 +169,7 @@ async fn read_part(
         return Err(body::invalid_body(format!("The part [{shown}] must not be included twice.")).into());
     }
     match name.as_str() {
-        "media" => form.media = Some(store_file_part(call, files, field).await?),
+        "media" => form.media = store_file_part(call, files, field).await?,
         "media_data" => {
             let text = read_text_part(field, MAX_ENCODED_BYTES).await?;
             form.media = Some(store_base64(call, files, "media_data", &text).await?);
@@ -201,12 +201,13 @@ fn is_declared(call: &RequestContext, name: &str) -> bool {
     members.iter().any(|member| member.name.matches(name))
 }
 
-/// Writes the file as it arrives.
+/// Writes the file as it arrives. None if no file was chosen on a page, for which browsers send an empty one.
 async fn store_file_part(
     call: &RequestContext,
     files: &FileStore,
     mut field: Field<'_>,
-) -> Result<IncomingFile, Error> {
+) -> Result<Option<IncomingFile>, Error> {
+    let may_be_empty = call.endpoint().error_format == ErrorFormat::Page && field.file_name() == Some("");
     let name = incoming_path(call)?;
     let mut writer = files.start_write(&name).map_err(storage_unavailable)?;
     let mut head = BytesMut::new();
@@ -225,9 +226,10 @@ async fn store_file_part(
     }
     if writer.bytes_written() == 0 {
         writer.abort().await;
-        return Err(Refusal::missing_parameter("media").into());
+        return if may_be_empty { Ok(None) } else { Err(Refusal::missing_parameter("media").into()) };
     }
-    Ok(IncomingFile { name, size: writer.finish().await.map_err(storage_unavailable)?, head: head.freeze() })
+    let size = writer.finish().await.map_err(storage_unavailable)?;
+    Ok(Some(IncomingFile { name, size, head: head.freeze() }))
 }
 
 async fn read_text_part(mut field: Field<'_>, limit: usize) -> Result<Bytes, Error> {
