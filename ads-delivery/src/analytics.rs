@@ -5,6 +5,7 @@ mod active_entities;
 pub mod jobs;
 mod metrics;
 mod reach;
+pub mod results;
 mod stats_query;
 mod time_series;
 
@@ -15,13 +16,16 @@ use ads_engine::{
     AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FeatureGate, FieldSpec, Kind, OperationOutput,
     ParsedParams, RequiredRole,
 };
-use base::{Error, Time};
+use base::{Error, Fault, Time};
 use serde_json::{Value, json};
-use store::ledger::{AdEntity, MetricSums};
+use store::Tx;
+use store::ledger::{self, AdEntity, MetricSums};
 
 pub use time_series::age_bucket;
 
-use stats_query::{ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS, StatsQuery};
+use stats_query::{
+    ENTITIES, GRANULARITIES, GROUPS, PLACEMENTS, SEGMENTS, StatsQuery, bucket_bounds, parse_time_window,
+};
 
 const ENTITY: FieldSpec = FieldSpec::new("entity", Kind::word(ENTITIES)).required();
 const IDS: FieldSpec = FieldSpec::new("entity_ids", Kind::text(1, 20).list(1, 20)).required();
@@ -125,14 +129,50 @@ pub static OPERATIONS: &[CustomOperation] = &[
 
 const SYNC_MAX_DAYS: i64 = 7;
 
+/// Tells clients that figures include simulated events.
+const SIMULATED_HEADER: &str = "x-locum-simulated";
+
+fn mark_simulated(
+    ctx: &mut AccountContext<'_, '_>,
+    output: &mut OperationOutput,
+    span: (Time, Time),
+) -> Result<(), Error> {
+    let account = ctx.account_id()?;
+    if ledger::has_simulated_events(ctx.tx, account, span)? {
+        output.headers.push((SIMULATED_HEADER, "true".to_owned()));
+    }
+    Ok(())
+}
+
 fn get_stats(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     let ask = StatsQuery::parse(ctx, params, SYNC_MAX_DAYS)?;
     let (length, data) = time_series::load_stats(ctx.tx, &ask)?;
     let mut output = OperationOutput::from_value(data);
+    mark_simulated(ctx, &mut output, (ask.from, ask.to))?;
     output.data_type = "stats";
     output.extra_members = vec![("time_series_length", length.into())];
     output.echo_params = ask.echo_params();
     Ok(output)
+}
+
+/// The intervals between `start_time` and `end_time` by `granularity`, as statistics have them.
+pub(crate) struct TimeBuckets(Vec<Time>);
+
+impl TimeBuckets {
+    /// Refuses invalid parameters, and a window of more than this many days.
+    pub(crate) fn parse(ctx: &AccountContext<'_, '_>, params: &ParsedParams, days: i64) -> Result<Self, Error> {
+        ads_engine::engine::ensure_valid_params(params)?;
+        let window = parse_time_window(ctx, params, days)?;
+        Ok(Self(bucket_bounds(ctx, params.text("granularity").unwrap_or_default(), window)?))
+    }
+
+    /// Starts and ends.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (Time, Time)> {
+        self.0.windows(2).filter_map(|pair| match pair {
+            [from, to] => Some((*from, *to)),
+            _ => None,
+        })
+    }
 }
 
 /// What the sums of an entity are split by.
@@ -169,14 +209,19 @@ impl SegmentedSums<'_> {
 }
 
 /// The complete response body stored in a job's file.
-fn job_file_json(query: &StatsQuery, length: usize, data: &Value) -> String {
+fn job_file_json(tx: &mut Tx<'_>, query: &StatsQuery, length: usize, data: &Value) -> Result<String, Fault> {
     let mut params = query.echo_params();
     params.insert("account_id".to_owned(), query.format_account_id().into());
-    json!({
+    let mut body = json!({
         "data_type": "stats",
         "time_series_length": length,
         "data": data,
         "request": { "params": params },
-    })
-    .to_string()
+    });
+    if let Some(members) = body.as_object_mut()
+        && ledger::has_simulated_events(tx, query.account, (query.from, query.to))?
+    {
+        members.insert("simulated".to_owned(), true.into());
+    }
+    Ok(body.to_string())
 }

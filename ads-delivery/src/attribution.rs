@@ -153,6 +153,7 @@ fn event_from_impression(tx: &Tx<'_>, shown: &AdEvent, act: EngagementAct) -> Le
         origin: AdEventOrigin::Attributed,
         id,
         impression_id: dedup_key(id, act, shown.impression_id),
+        weight: 1,
     }
 }
 
@@ -174,5 +175,6 @@ fn event_from_promoted_post(tx: &Tx<'_>, promoted: &AdsRecord, act: EngagementAc
         origin: AdEventOrigin::Attributed,
         id,
         impression_id: dedup_key(id, act, -1 - hash_to_id(pair.as_bytes())),
+        weight: 1,
     }
 }

@@ -58,6 +58,17 @@ pub fn due_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<i64>
     Ok(None)
 }
 
+/// When the next measurement is due that is not due yet.
+pub fn next_audience(tx: &mut Tx<'_>, plan: MatchingConfig) -> Result<Option<Time>, Fault> {
+    let after = tx.now().ms().saturating_sub(plan.delay_ms);
+    let mut next: Option<i64> = None;
+    for (of, _) in SIZE_FIELDS {
+        let due = records::next_due(tx, of.name, "due_at", after)?;
+        next = [next, due].into_iter().flatten().min();
+    }
+    Ok(next.map(|due| Time::from_ms(due.saturating_add(plan.delay_ms))))
+}
+
 /// Matches some members with users; returns true while there are more.
 pub fn match_member_batch(tx: &mut Tx<'_>, audience: i64) -> Result<bool, Fault> {
     audiences::match_pending_members(tx, audience, BATCH_SIZE)

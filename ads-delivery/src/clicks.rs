@@ -27,12 +27,12 @@ pub fn anonymous_viewer_id(key: &[u8; 32], address: &str, agent: &str) -> i64 {
     -1 - hash_to_id(&[key.as_slice(), text.as_bytes()].concat())
 }
 
-/// Records a click on a card link in a post; returns whether it counts.
-pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) -> Result<bool, Fault> {
+/// Records a click on a card link in a post; returns the impression that it is attributed to.
+pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) -> Result<Option<i64>, Fault> {
     let post = posts::find_by_id(tx, click.post)?;
     let carries = format!("card://{}", link.card_id);
     if post.is_none_or(|post| post.card_uri != carries || post.state != PostState::Live) {
-        return Ok(false);
+        return Ok(None);
     }
     let event = match event_from_impression_token(tx, click)? {
         Some(event) => Some(event),
@@ -47,9 +47,10 @@ pub fn record_card_click(tx: &mut Tx<'_>, link: &CardLink, click: &CardClick) ->
         )?,
     };
     let Some(event) = event else {
-        return Ok(false);
+        return Ok(None);
     };
-    Ok(!record_events(tx, &[event])?.is_empty())
+    record_events(tx, std::slice::from_ref(&event))?;
+    Ok(Some(event.impression_id))
 }
 
 /// A click on a link in a post.
@@ -60,15 +61,17 @@ pub struct LinkClick {
     pub viewer: i64,
 }
 
-/// Records a click in the ledger if it is attributed to promotion, or else once per viewer and day; returns whether it
-/// counts.
-pub fn record_link_click(tx: &mut Tx<'_>, click: LinkClick) -> Result<bool, Fault> {
+/// Records a click in the ledger if it is attributed to promotion, or else once per viewer and day; returns the impression
+/// that it is attributed to.
+pub fn record_link_click(tx: &mut Tx<'_>, click: LinkClick) -> Result<Option<i64>, Fault> {
     let at = tx.now();
     let act = EngagementAct { kind: AdEventKind::UrlClick, at, viewer: click.viewer, subject: click.post.get() };
-    match attribute_act(tx, act)? {
-        Some(event) => Ok(!record_events(tx, &[event])?.is_empty()),
-        None => short_links::record_click(tx, click.post, click.viewer, at),
+    if let Some(event) = attribute_act(tx, act)? {
+        record_events(tx, std::slice::from_ref(&event))?;
+        return Ok(Some(event.impression_id));
     }
+    short_links::record_click(tx, click.post, click.viewer, at)?;
+    Ok(None)
 }
 
 /// The event for a click that carried the token of a reported impression.
@@ -99,5 +102,6 @@ fn event_from_impression_token(tx: &mut Tx<'_>, click: &CardClick) -> Result<Opt
         origin: AdEventOrigin::Attributed,
         id: tx.next_id::<()>().get(),
         impression_id: shown.id,
+        weight: 1,
     }))
 }

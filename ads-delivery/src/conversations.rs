@@ -64,7 +64,7 @@ fn card_from_record(tx: &mut Tx<'_>, card: &AdsRecord) -> Result<ConversationCar
     let poster = media_paths(tx, &field("poster_media_key", moves))?;
     let film = media_paths(tx, &field("unlocked_video_media_key", moves))?;
     let image = media_paths(tx, &text("unlocked_image_media_key"))?;
-    let choices = OPTIONS.into_iter().map(|(cta, post)| (text(cta), text(post)));
+    let choices = OPTIONS.into_iter().map(|(cta, post, _)| (text(cta), text(post)));
     Ok(ConversationCardContent {
         title: text("title"),
         media: CardMediaPaths { image: poster.image.or(main.image), video: main.video },
@@ -89,7 +89,11 @@ fn media_paths(tx: &mut Tx<'_>, key: &str) -> Result<CardMediaPaths, Fault> {
         return Ok(CardMediaPaths { image: path, video: None });
     }
     let small = path.as_ref().filter(|_| found.size_path("small").is_some());
-    Ok(CardMediaPaths { image: small.map(|path| format!("{path}?name=small")), video: path })
+    let image = small.map(|path| format!("{path}?name=small"));
+    let variants = found.variant_files().max_by_key(|variant| variant.bit_rate);
+    let name = variants.as_ref().and_then(|variant| variant.path.rsplit('/').next());
+    let video = name.map(|name| format!("/media/{name}")).or(path);
+    Ok(CardMediaPaths { image, video })
 }
 
 pub fn post_has_card(tx: &mut Tx<'_>, post: PostId, uri: i64) -> Result<bool, Fault> {

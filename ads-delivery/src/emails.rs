@@ -57,6 +57,12 @@ pub fn due_digest(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     Ok(rows.first().map(|row| row.id))
 }
 
+/// When the next digest is due that is not due yet.
+pub fn next_digest(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let now = tx.now().ms();
+    Ok(records::next_due(tx, USER_SETTINGS.name, "digest_at", now)?.map(Time::from_ms))
+}
+
 /// Queues the digest of the last whole week for a settings record, and schedules the next.
 pub fn queue_digest(tx: &mut Tx<'_>, site: &EmailSite, id: i64) -> Result<(), Error> {
     records::lock(tx, USER_SETTINGS.name, id)?;

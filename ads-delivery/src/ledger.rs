@@ -11,11 +11,11 @@ use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads_engine::{AccountTimeZone, AdsRecord};
 use base::{Fault, PostId, Time};
-use store::ledger::{self, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
+use store::ledger::{self, AdConversion, AdEntity, AdEvent, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
 use store::{Tx, records};
 
 use budget_state::BudgetState;
-use viewer_profiles::ViewerProfiles;
+pub(crate) use viewer_profiles::ViewerProfiles;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEvent {
@@ -38,6 +38,8 @@ pub struct LedgerEvent {
     pub id: i64,
     /// The impression the event belongs to; it has at most one event of each kind.
     pub impression_id: i64,
+    /// The number of impressions or engagements it stands for, each by another person; 1 unless simulated.
+    pub weight: i64,
 }
 
 /// Whether a line item pays for a kind of event.
@@ -61,7 +63,7 @@ pub fn pays_for(item: &AdsRecord, kind: AdEventKind) -> bool {
 }
 
 /// Line items and budgets while events are recorded.
-struct LedgerState {
+pub(crate) struct LedgerState {
     items: HashMap<i64, AdsRecord>,
     zones: HashMap<i64, AccountTimeZone>,
     budgets: HashMap<(AdEntity, i64), BudgetState>,
@@ -73,15 +75,9 @@ struct LedgerState {
 /// once a budget is exhausted, so it is overdrawn by less than one event.
 pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEvent>, Fault> {
     let ids: Vec<i64> = sort_and_dedup(events.iter().map(|event| event.line_item_id));
-    let items = records_by_ids(tx, &LINE_ITEM, &ids)?;
-    // Locks the funding instruments, so that others that spend from them see these charges.
-    let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
-    for id in pays {
-        records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
-    }
-    let mut known = recorded_events(tx, events)?;
     let profiles = ViewerProfiles::load(tx, events)?;
-    let mut books = load_ledger_state(tx, items, profiles)?;
+    let mut books = LedgerState::lock_and_load(tx, &ids, profiles)?;
+    let mut known = recorded_events(tx, events)?;
     let mut events: Vec<&LedgerEvent> = events.iter().collect();
     events.sort_by_key(|event| (event.at, event.id));
     let mut facts = Vec::with_capacity(events.len());
@@ -94,12 +90,19 @@ pub fn record_events(tx: &mut Tx<'_>, events: &[LedgerEvent]) -> Result<Vec<AdEv
             facts.push(fact);
         }
     }
-    let added = ledger::insert_events(tx, &facts)?;
-    for (item, owed) in &books.amounts_owed {
-        ledger::set_owed(tx, *item, *owed)?;
-    }
+    let added = books.insert_facts(tx, &facts)?;
     facts.retain(|fact| added.contains(&fact.id));
     record_video_placements(tx, &books.items, &facts)?;
+    Ok(facts)
+}
+
+/// As [`record_events`], for events of kind [`AdEventKind::Conversion`], each with what it was.
+pub fn record_conversions(tx: &mut Tx<'_>, conversions: &[(LedgerEvent, AdConversion)]) -> Result<Vec<AdEvent>, Fault> {
+    let events: Vec<LedgerEvent> = conversions.iter().map(|(event, _)| event.clone()).collect();
+    let facts = record_events(tx, &events)?;
+    let details: HashMap<i64, AdConversion> = conversions.iter().map(|(event, detail)| (event.id, *detail)).collect();
+    let details = facts.iter().filter_map(|fact| Some((fact, *details.get(&fact.id)?)));
+    ledger::insert_conversions(tx, &details.collect::<Vec<_>>())?;
     Ok(facts)
 }
 
@@ -178,8 +181,27 @@ fn load_ledger_state(
 }
 
 impl LedgerState {
+    /// Locks the funding instruments, so that others that spend from them see these charges.
+    pub(crate) fn lock_and_load(tx: &mut Tx<'_>, ids: &[i64], profiles: ViewerProfiles) -> Result<Self, Fault> {
+        let items = records_by_ids(tx, &LINE_ITEM, ids)?;
+        let pays = sort_and_dedup(items.values().filter_map(|item| item.int("funding_instrument_id")));
+        for id in pays {
+            records::lock(tx, FUNDING_INSTRUMENT.name, id)?;
+        }
+        load_ledger_state(tx, items, profiles)
+    }
+
+    /// Inserts rows in the order they were built; returns the ids of those that are new.
+    pub(crate) fn insert_facts(&self, tx: &mut Tx<'_>, facts: &[AdEvent]) -> Result<HashSet<i64>, Fault> {
+        let added = ledger::insert_events(tx, facts)?;
+        for (item, owed) in &self.amounts_owed {
+            ledger::set_owed(tx, *item, *owed)?;
+        }
+        Ok(added)
+    }
+
     /// The ledger row of an event; `None` if its line item never existed.
-    fn build_fact(&mut self, tx: &mut Tx<'_>, event: &LedgerEvent) -> Result<Option<AdEvent>, Fault> {
+    pub(crate) fn build_fact(&mut self, tx: &mut Tx<'_>, event: &LedgerEvent) -> Result<Option<AdEvent>, Fault> {
         let Some(item) = self.items.get(&event.line_item_id) else {
             return Ok(None);
         };
@@ -192,17 +214,16 @@ impl LedgerState {
         let pays = event.price > 0 && pays_for(item, event.kind);
         let by_thousand = item.text("pay_by") == "IMPRESSION";
         let day = zone.day_bounds(event.at);
-        let billed = pays && self.can_pay(tx, &keys, day)?;
-        let charge = match (billed, by_thousand) {
-            (false, _) => 0,
-            (true, false) => event.price,
-            (true, true) => {
-                let owed = self.amounts_owed.entry(event.line_item_id).or_default();
-                *owed = owed.saturating_add(event.price);
-                let charge = *owed / 1000;
-                *owed %= 1000;
-                charge
-            }
+        let billed = if pays { self.payable_weight(tx, &keys, day, (event, by_thousand))? } else { 0 };
+        let amount = event.price.saturating_mul(billed);
+        let charge = if by_thousand {
+            let owed = self.amounts_owed.entry(event.line_item_id).or_default();
+            *owed = owed.saturating_add(amount);
+            let charge = *owed / 1000;
+            *owed %= 1000;
+            charge
+        } else {
+            amount
         };
         for key in keys {
             if let Some(budget) = self.budgets.get_mut(&key) {
@@ -228,19 +249,41 @@ impl LedgerState {
             charge_micro: charge,
             origin: event.origin,
             impression_id: event.impression_id,
+            weight: event.weight,
             hour_offset_ms: zone.hour_shift_ms(event.at),
         }))
     }
 
-    fn can_pay(&mut self, tx: &mut Tx<'_>, keys: &[(AdEntity, i64)], day: (Time, Time)) -> Result<bool, Fault> {
+    /// How much of an event's weight is charged. A real event is charged in full or not at all, and may overdraw a
+    /// budget; a simulated one stands for many, of which as many are charged as the budgets pay for.
+    fn payable_weight(
+        &mut self,
+        tx: &mut Tx<'_>,
+        keys: &[(AdEntity, i64)],
+        day: (Time, Time),
+        (event, by_thousand): (&LedgerEvent, bool),
+    ) -> Result<i64, Fault> {
+        let mut remaining: Option<i64> = None;
         for key in keys {
             if let Some(budget) = self.budgets.get_mut(key)
-                && budget.is_empty(tx, day)?
+                && let Some(amount) = budget.remaining(tx, day)?
             {
-                return Ok(false);
+                remaining = Some(remaining.map_or(amount, |least| least.min(amount)));
             }
         }
-        Ok(true)
+        let Some(remaining) = remaining else {
+            return Ok(event.weight);
+        };
+        if event.origin != AdEventOrigin::Simulated {
+            return Ok(if remaining > 0 { event.weight } else { 0 });
+        }
+        let affordable = if by_thousand {
+            let owed = self.amounts_owed.get(&event.line_item_id).copied().unwrap_or(0);
+            remaining.saturating_mul(1000).saturating_sub(owed) / event.price
+        } else {
+            remaining / event.price
+        };
+        Ok(affordable.clamp(0, event.weight))
     }
 }
 

@@ -6,6 +6,7 @@ pub mod attribution;
 pub mod audience_matching;
 pub mod clicks;
 pub mod conversations;
+pub mod conversions;
 pub mod eligibility;
 pub mod emails;
 pub mod evaluator;
@@ -15,5 +16,6 @@ pub mod recommendations;
 pub mod serving;
 pub mod simulation;
 pub mod size_disclosure;
+pub mod web_events;
 
 pub use operations::{all_operations as operations, find_operation, record_indexes};

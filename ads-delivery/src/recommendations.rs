@@ -14,7 +14,7 @@ use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
 use ads::resources::recommendations::RECOMMENDATION;
 use ads_engine::{AccountContext, AdsConfig, AdsRecord, ParsedParams, engine};
-use base::{Error, Fault, UserId};
+use base::{Error, Fault, Time, UserId};
 use network::emails::EmailSite;
 use serde_json::Value;
 use store::{Tx, records};
@@ -52,6 +52,12 @@ pub fn due_funding_instrument(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, FUNDING_INSTRUMENT.name, "advise_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
+}
+
+/// When the next funding instrument is due that is not due yet.
+pub fn next_funding_instrument(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let now = tx.now().ms();
+    Ok(records::next_due(tx, FUNDING_INSTRUMENT.name, "advise_at", now)?.map(Time::from_ms))
 }
 
 /// The dependencies of the rules and of the emails about their results.

@@ -19,9 +19,15 @@ use store::Tx;
 use store::ledger::{AdEntity, AuctionBid, Placement, ViewerTraits};
 
 use crate::analytics::age_bucket;
+use crate::conversions::{CLICK_ID_PARAMETER, format_click_id};
 use crate::evaluator::Evaluator;
 
-pub(crate) use candidates::expected_rate;
+pub(crate) use auction::{
+    AuctionTerms, Competition, CreativeChooser, FrequencyHistory, is_capped, load_frequency_history,
+    run_market_auctions,
+};
+pub(crate) use candidates::{AccountDelivery, AuctionCandidate, expected_rate, matches_placement};
+pub(crate) use creatives::{AdCreative, creative_from_record, list_creatives};
 
 pub use impression_token::AdImpression;
 pub use reports::{ImpressionReport, MAX_REPORTS as MOST_REPORTS, record_reports};
@@ -160,12 +166,20 @@ fn parse_viewer(members: &Map<String, Value>, problems: &mut Vec<AdsProblem>) ->
 
 /// A negative viewer id derived from the network's own id of a viewer.
 fn viewer_id_from_key(key: &str) -> i64 {
-    -1 - hash_to_id(key.as_bytes())
+    viewer_id_from_digest(&Sha256::digest(key.as_bytes()).into())
+}
+
+/// The viewer id of a network's own id, such as that of a device, with this SHA-256 digest.
+pub(crate) fn viewer_id_from_digest(digest: &[u8; 32]) -> i64 {
+    -1 - digest_to_id(digest)
 }
 
 /// The first 62 bits of a hash.
 pub(crate) fn hash_to_id(bytes: &[u8]) -> i64 {
-    let digest = Sha256::digest(bytes);
+    digest_to_id(&Sha256::digest(bytes).into())
+}
+
+fn digest_to_id(digest: &[u8; 32]) -> i64 {
     let first = digest.first_chunk::<8>().copied().unwrap_or_default();
     i64::from_be_bytes(first) & (i64::MAX >> 1)
 }
@@ -190,7 +204,7 @@ pub fn serve_ads(
     for won in result.winners {
         let impression = AdImpression {
             id: tx.next_id::<()>().get(),
-            line_item_id: won.item.id,
+            line_item_id: won.candidate.item.id,
             creative: won.creative.kind,
             creative_id: won.creative.id,
             // A pre-roll ad is attributed to the video it precedes.
@@ -207,9 +221,10 @@ pub fn serve_ads(
         let mut members = won.creative.content;
         for (name, value) in [
             ("impression_token", Value::from(impression.encode(key))),
+            (CLICK_ID_PARAMETER, format_click_id(key, impression.id).into()),
             ("expires_at", format_time(impression.viewable_until()).into()),
-            ("line_item_id", won.item.formatted_id().into()),
-            ("campaign_id", won.campaign.formatted_id().into()),
+            ("line_item_id", won.candidate.item.formatted_id().into()),
+            ("campaign_id", won.candidate.campaign.formatted_id().into()),
             ("placement", request.placement.name().into()),
         ] {
             members.insert(name.to_owned(), value);

@@ -1,314 +1,360 @@
-//! Simulated events for developers who need statistics to render: ordinary rows, marked as simulated. The same
-//! seed and hour give the same events, recorded once.
+//! Simulated events for developers who need statistics to draw: what an audience that nobody stores would see and do
+//! (docs/decisions/0045). Who sees what is decided as in serving, by the same evaluator and auction; a row of the
+//! ledger stands for many people.
+//!
+//! Time passes in steps; what happens in a step depends on the seed, and on what was spent before.
 
-use ads::budget::{self, BudgetLimits, BudgetSpent};
-use ads::resources::bidding_rules::bid_bounds;
-use ads::resources::campaigns::CAMPAIGN;
+mod audience;
+mod conversions;
+mod dice;
+mod outcomes;
+mod simulated_day;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ads::budget::budget_limits;
+use ads::resources::cards::CARD;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads::resources::line_items::LINE_ITEM;
-use ads::resources::media_creatives::MEDIA_CREATIVE;
-use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
-use ads::resources::promoted_posts::{self, PROMOTED_POST};
+use ads::resources::poll_cards::POLL_CARD;
+use ads::resources::promoted_posts;
 use ads::resources::servability;
-use ads_engine::{AccountContext, AccountTimeZone, AdsRecord};
-use base::{Error, Fault, Rng, Time, UserId};
-use store::Tx;
-use store::ledger::{AdEntity, AdEventKind, AdEventOrigin, Placement, ViewerTraits};
+use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
+use base::{Error, Fault, Time, UserId};
+use parking_lot::Mutex;
+use store::ledger::{self, AdEntity, AdEventKind, Placement, SimulatedPeriod};
+use store::{Tx, records};
 
-use crate::eligibility::is_eligible;
-use crate::evaluator::Evaluator;
-use crate::ledger::{LedgerEvent, record_events, records_by_ids};
-use crate::serving::hash_to_id;
+use crate::eligibility::filter_eligible;
+use crate::evaluator::{Evaluator, TargetedAudience};
+use crate::ledger::{LedgerState, ViewerProfiles, records_by_ids};
+use crate::serving::{AccountDelivery, AdCreative, creative_from_record, list_creatives, matches_placement};
+use audience::ViewerGroup;
+use conversions::SimulatedTag;
+use dice::Dice;
+use outcomes::CreativeFacts;
+use simulated_day::SimulatedDay;
 
-const HOUR: i64 = 3_600_000;
-/// Users examined for an audience.
-const MAX_SAMPLED_USERS: usize = 2000;
-/// Viewers of a line item.
-const MAX_VIEWERS: usize = 500;
-/// Impressions of a line item per hour.
-const MAX_HOURLY_IMPRESSIONS: i64 = 200;
+/// At most one group of viewers looks in a step.
+pub const STEP_MS: i64 = 600_000;
+const DAY_MS: i64 = 86_400_000;
+/// How often viewers look at a placement, relative to the others.
+const PLACEMENT_SHARES: [(Placement, i64); 12] = [
+    (Placement::Timeline, 500),
+    (Placement::Search, 120),
+    (Placement::Profile, 60),
+    (Placement::Replies, 90),
+    (Placement::Publishers, 120),
+    (Placement::Banner, 50),
+    (Placement::Full, 40),
+    (Placement::FullLandscape, 20),
+    (Placement::Native, 60),
+    (Placement::Rectangle, 40),
+    (Placement::Spotlight, 60),
+    (Placement::Trend, 60),
+];
 
-#[derive(Clone, Debug)]
-pub struct SimulatedLineItem {
-    item: AdsRecord,
-    campaign: AdsRecord,
-    /// The type and id of each creative, and the id of its post or user.
-    creatives: Vec<(AdEntity, i64, i64)>,
-    audience: Vec<i64>,
+#[derive(Clone, Copy, Debug)]
+pub struct SimulationOptions {
+    pub seed: u64,
+    /// The number of people in the audience.
+    pub viewers: i64,
 }
 
-/// The line items of an account that can be simulated, each with the users it reaches.
-pub fn load_simulated_items(
-    tx: &mut Tx<'_>,
-    evaluator: &Evaluator,
-    account: &AdsRecord,
-) -> Result<Vec<SimulatedLineItem>, Error> {
-    let rows = store::records::list_by_account(tx, LINE_ITEM.name, account.id)?;
-    let items: Result<Vec<AdsRecord>, Fault> = rows.iter().map(|row| AdsRecord::from_stored(&LINE_ITEM, row)).collect();
-    let items = items?;
-    let ids: Vec<i64> = items.iter().filter_map(|item| item.int("campaign_id")).collect();
-    let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
-    let users = list_users(tx)?;
-    let mut plays = Vec::new();
-    for item in items {
-        let campaign = campaigns.get(&item.int("campaign_id").unwrap_or(0));
-        let Some(campaign) = campaign.filter(|one| is_running(one)) else {
-            continue;
-        };
-        if !is_running(&item) || !servability::is_complete(&item) {
-            continue;
-        }
+/// A creative and what it offers.
+type SimulatedCreative = (AdEntity, AdsRecord, CreativeFacts);
+
+struct SimulatedItem {
+    record: AdsRecord,
+    creatives: Vec<SimulatedCreative>,
+    /// Whether each group of viewers is reached, in the order of the groups.
+    reached: Vec<bool>,
+    /// The number of people in these groups.
+    people: i64,
+}
+
+type VisibleCreatives = Arc<Vec<AdCreative>>;
+
+/// An account's line items that can be shown, and the audience.
+pub struct Simulation {
+    account: AdsRecord,
+    zone: AccountTimeZone,
+    config: AdsConfig,
+    seed: i64,
+    items: HashMap<i64, SimulatedItem>,
+    groups: Vec<ViewerGroup>,
+    placements: Vec<(Placement, i64)>,
+    tags: Vec<SimulatedTag>,
+    /// By line item and user; 0 for those who are not signed in.
+    visible_creatives: Mutex<HashMap<(i64, i64), VisibleCreatives>>,
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation").field("account", &self.account.id).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedCounts {
+    /// Ledger rows.
+    pub rows: i64,
+    pub impressions: i64,
+}
+
+impl SimulatedCounts {
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self { rows: self.rows + other.rows, impressions: self.impressions + other.impressions }
+    }
+}
+
+/// The end of the last complete step.
+pub fn last_step_end(now: Time) -> Time {
+    Time::from_ms(now.ms().div_euclid(STEP_MS) * STEP_MS)
+}
+
+impl Simulation {
+    pub fn load(
+        tx: &mut Tx<'_>,
+        (evaluator, config): (&Evaluator, &AdsConfig),
+        account: &AdsRecord,
+        options: SimulationOptions,
+    ) -> Result<Self, Error> {
+        let seed = i64::try_from(options.seed & (u64::MAX >> 1)).unwrap_or(0);
+        let groups = audience::load_groups(tx, account, seed, options.viewers)?;
         let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), account.clone());
-        let creatives = item_creatives(&mut ctx, &item)?;
-        let mut audience = Vec::new();
-        for user in &users {
-            if audience.len() < MAX_VIEWERS && is_eligible(&mut ctx, evaluator, &item, Some(*user))? {
-                audience.push(user.get());
+        let mut items = HashMap::new();
+        for row in records::list_by_account(ctx.tx, LINE_ITEM.name, account.id)? {
+            let record = AdsRecord::from_stored(&LINE_ITEM, &row)?;
+            if !record.deleted && record.text("entity_status") == "ACTIVE" && servability::is_complete(&record) {
+                items.insert(record.id, SimulatedItem::load(&mut ctx, evaluator, record, &groups)?);
             }
         }
-        if !creatives.is_empty() && !audience.is_empty() {
-            plays.push(SimulatedLineItem { item, campaign: campaign.clone(), creatives, audience });
-        }
+        let tags = conversions::load_tags(ctx.tx, account.id)?;
+        let is_used = |placement: Placement| items.values().any(|item| matches_placement(&item.record, placement));
+        Ok(Self {
+            placements: PLACEMENT_SHARES.into_iter().filter(|(placement, _)| is_used(*placement)).collect(),
+            account: account.clone(),
+            zone: AccountTimeZone::from_name(account.text("timezone")),
+            config: config.clone(),
+            seed,
+            items,
+            groups,
+            tags,
+            visible_creatives: Mutex::default(),
+        })
     }
-    Ok(plays)
+
+    pub fn line_item_count(&self) -> usize {
+        self.items.len()
+    }
+
+    /// A span of time in parts that begin and end with the account's days.
+    pub fn split_by_day(&self, (from, until): (Time, Time)) -> Vec<(Time, Time)> {
+        let mut all = Vec::new();
+        let mut begin = from;
+        while begin < until {
+            let end = self.zone.day_bounds(begin).1.min(until);
+            all.push((begin, end));
+            begin = end;
+        }
+        all
+    }
+
+    /// Simulates the steps that begin in a part of one of the account's days, except those that were simulated with the
+    /// seed before.
+    pub fn simulate(&self, tx: &mut Tx<'_>, (from, until): (Time, Time)) -> Result<SimulatedCounts, Error> {
+        let day = self.zone.day_bounds(from);
+        let mut ids: Vec<i64> = self.items.keys().copied().collect();
+        ids.sort_unstable();
+        let books = LedgerState::lock_and_load(tx, &ids, ViewerProfiles::default())?;
+        let records = ids.iter().filter_map(|id| self.items.get(id)).map(|item| item.record.clone()).collect();
+        let mut simulated: HashMap<i64, Vec<(Time, Time)>> = HashMap::new();
+        for period in ledger::list_simulated_periods(tx, self.account.id, self.seed)? {
+            simulated.entry(period.line_item_id).or_default().push((period.from, period.until));
+        }
+        let item_noise: Result<_, Fault> = ids.iter().map(|id| Ok((*id, self.day_noise(*id, 130, day.0)?))).collect();
+        let mut run = SimulatedDay {
+            simulation: self,
+            day,
+            noise: self.day_noise(self.account.id, 90, day.0)?,
+            item_noise: item_noise?,
+            funds: self.load_funds(tx)?,
+            delivery: AccountDelivery::load(tx, self.account.clone(), records, day)?,
+            books,
+            simulated,
+            histories: HashMap::new(),
+            facts: Vec::new(),
+            conversions: HashMap::new(),
+        };
+        let first = from.ms().div_euclid(STEP_MS) * STEP_MS;
+        let mut step = Time::from_ms(if first < from.ms() { first + STEP_MS } else { first });
+        while step < until {
+            run.simulate_step(tx, step)?;
+            step = step.plus_ms(STEP_MS);
+        }
+        let SimulatedDay { books, facts, conversions, simulated, .. } = run;
+        let added = books.insert_facts(tx, &facts)?;
+        let new = facts.iter().filter(|fact| added.contains(&fact.id));
+        let converted: Vec<_> = new.filter_map(|fact| Some((fact, *conversions.get(&fact.id)?))).collect();
+        ledger::insert_conversions(tx, &converted)?;
+        for id in &ids {
+            let known = simulated.get(id).map_or(&[][..], Vec::as_slice);
+            self.record_periods(tx, *id, (from, until), known)?;
+        }
+        let impressions = facts.iter().filter(|fact| fact.kind == AdEventKind::Impression);
+        Ok(SimulatedCounts {
+            impressions: impressions.map(|fact| fact.weight).sum(),
+            rows: i64::try_from(facts.len()).unwrap_or(i64::MAX),
+        })
+    }
+
+    /// Only while the line item runs, so that what is added to its flight is simulated later.
+    fn record_periods(
+        &self,
+        tx: &mut Tx<'_>,
+        id: i64,
+        (from, until): (Time, Time),
+        known: &[(Time, Time)],
+    ) -> Result<(), Fault> {
+        let Some(item) = self.items.get(&id).map(|item| &item.record) else {
+            return Ok(());
+        };
+        let from = item.time("start_time").map_or(from, |start| start.max(from));
+        let until = item.time("end_time").map_or(until, |end| end.min(until));
+        for (from, until) in remaining_periods((from, until), known) {
+            let (account_id, seed) = (self.account.id, self.seed);
+            let period = SimulatedPeriod { account_id, line_item_id: id, seed, from, until };
+            ledger::record_simulated_period(tx, &period)?;
+        }
+        Ok(())
+    }
+
+    /// What is left to pay with by funding instrument, in micros; unlimited if it is not there.
+    fn load_funds(&self, tx: &mut Tx<'_>) -> Result<HashMap<i64, i64>, Fault> {
+        let mut ids: Vec<i64> =
+            self.items.values().filter_map(|item| item.record.int("funding_instrument_id")).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let spent: HashMap<i64, i64> = ledger::total_spend(tx, AdEntity::Funding, &ids)?.into_iter().collect();
+        let instruments = records_by_ids(tx, &FUNDING_INSTRUMENT, &ids)?;
+        let left = instruments.iter().filter_map(|(id, record)| {
+            let limit = budget_limits(AdEntity::Funding, record).total?;
+            Some((*id, limit.saturating_sub(spent.get(id).copied().unwrap_or(0))))
+        });
+        Ok(left.collect())
+    }
+
+    /// A factor in thousandths for a day, which resembles that of the day before.
+    fn day_noise(&self, id: i64, deviation: i64, day: Time) -> Result<i64, Fault> {
+        let number = day.ms().div_euclid(DAY_MS);
+        let draw = |number: i64| Dice::from_parts(&[self.seed, id, number]).factor(deviation);
+        Ok((draw(number)? * 3 + draw(number - 1)? * 2) / 5)
+    }
+
+    fn list_visible_creatives(
+        &self,
+        tx: &mut Tx<'_>,
+        item: &SimulatedItem,
+        viewer: Option<UserId>,
+    ) -> Result<VisibleCreatives, Error> {
+        let key = (item.record.id, viewer.map_or(0, UserId::get));
+        if let Some(known) = self.visible_creatives.lock().get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let mut ctx = AccountContext::new_for_operator(tx, UserId::new(0), self.account.clone());
+        let mut found = Vec::new();
+        for (kind, record, _) in &item.creatives {
+            found.extend(creative_from_record(&mut ctx, *kind, record, viewer)?);
+        }
+        let found = Arc::new(found);
+        self.visible_creatives.lock().insert(key, Arc::clone(&found));
+        Ok(found)
+    }
 }
 
-fn is_running(record: &AdsRecord) -> bool {
-    !record.deleted && record.text("entity_status") == "ACTIVE"
+impl SimulatedItem {
+    fn load(
+        ctx: &mut AccountContext<'_, '_>,
+        evaluator: &Evaluator,
+        record: AdsRecord,
+        groups: &[ViewerGroup],
+    ) -> Result<Self, Error> {
+        let mut viewers: Vec<Option<UserId>> = groups.iter().map(|group| group.user).collect();
+        viewers.sort_unstable();
+        viewers.dedup();
+        let audience = TargetedAudience::from_line_item(ctx, record.id)?;
+        let eligible = filter_eligible(ctx, evaluator, (&record, &audience), &viewers)?;
+        let is_reached = |group: &ViewerGroup| {
+            eligible.binary_search(&group.user).is_ok() && audience::fit_criteria(&audience, &group.traits)
+        };
+        let reached: Vec<bool> = groups.iter().map(is_reached).collect();
+        let people = groups.iter().zip(&reached).filter(|(_, reached)| **reached).map(|(group, _)| group.people);
+        let people = people.sum();
+        Ok(Self { creatives: load_creatives(ctx, &record)?, record, reached, people })
+    }
 }
 
-fn list_users(tx: &mut Tx<'_>) -> Result<Vec<UserId>, Fault> {
-    let mut all: Vec<UserId> = Vec::new();
-    while all.len() < MAX_SAMPLED_USERS {
-        let last = all.last().copied().unwrap_or(UserId::new(0));
-        let some = store::users::list(tx, last, 500)?;
-        if some.is_empty() {
+fn load_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<Vec<SimulatedCreative>, Error> {
+    let mut all = Vec::new();
+    for (kind, record) in list_creatives(ctx, item)? {
+        let mut facts = CreativeFacts::default();
+        if kind == AdEntity::PromotedPost
+            && let Some(post) = promoted_posts::find_visible_post(ctx.tx, record.int("post_id").unwrap_or(0))?
+        {
+            let card = post.card_uri.strip_prefix("card://").and_then(|id| id.parse().ok()).unwrap_or(0);
+            let is_poll = card != 0 && records::find_by_id(ctx.tx, POLL_CARD.name, card)?.is_some();
+            let body = records::find_by_id(ctx.tx, CARD.name, card)?.map(|row| row.body).unwrap_or_default();
+            facts = CreativeFacts {
+                has_video: post
+                    .media_keys
+                    .split(',')
+                    .any(|key| ["7_", "13_", "16_"].iter().any(|kind| key.starts_with(kind))),
+                has_card: !post.card_uri.is_empty() && !is_poll,
+                has_carousel: body.contains("SWIPEABLE_MEDIA"),
+                has_poll: is_poll || post.poll_id.is_some(),
+            };
+        }
+        all.push((kind, record, facts));
+    }
+    Ok(all)
+}
+
+/// The parts of a period outside of others, in order.
+fn remaining_periods((from, until): (Time, Time), known: &[(Time, Time)]) -> Vec<(Time, Time)> {
+    let mut known = known.to_vec();
+    known.sort_unstable();
+    let (mut all, mut begin) = (Vec::new(), from);
+    for (start, end) in known {
+        if start >= until {
             break;
         }
-        all.extend(some.iter().map(|user| user.id));
-    }
-    Ok(all)
-}
-
-fn item_creatives(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord) -> Result<Vec<(AdEntity, i64, i64)>, Error> {
-    let mut found = Vec::new();
-    for (kind, of, subject) in [
-        (AdEntity::PromotedPost, &PROMOTED_POST, "post_id"),
-        (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT, "user_id"),
-        (AdEntity::MediaCreative, &MEDIA_CREATIVE, ""),
-    ] {
-        for record in ctx.list_visible_records(of, "line_item_id", item.id)? {
-            let shown = match kind {
-                AdEntity::PromotedPost => {
-                    let visible = promoted_posts::find_visible_post(ctx.tx, record.int(subject).unwrap_or(0))?;
-                    let Some(visible) = visible else {
-                        continue;
-                    };
-                    visible.id.get()
-                }
-                _ if subject.is_empty() => 0,
-                _ => record.int(subject).unwrap_or(0),
-            };
-            found.push((kind, record.id, shown));
+        if start > begin {
+            all.push((begin, start));
         }
+        begin = begin.max(end);
     }
-    Ok(found)
+    if begin < until {
+        all.push((begin, until));
+    }
+    all
 }
 
-/// The starts of the hours before a moment, oldest first; the current hour is the last.
-pub fn past_hours(now: Time, count: i64) -> Vec<Time> {
-    let last = now.ms().div_euclid(HOUR);
-    (0..count).rev().map(|back| Time::from_ms((last - back) * HOUR)).collect()
-}
+#[cfg(test)]
+mod tests {
+    use base::Time;
 
-/// Simulates an hour; returns the number of new events.
-pub fn simulate_hour(
-    tx: &mut Tx<'_>,
-    account: &AdsRecord,
-    plays: &[SimulatedLineItem],
-    (hour, seed): (Time, u64),
-) -> Result<usize, Fault> {
-    let zone = AccountTimeZone::from_name(account.text("timezone"));
-    let mut events = Vec::new();
-    for one in plays {
-        let item = &one.item;
-        let has_started = item.time("start_time").is_none_or(|at| at <= hour);
-        let over = item.time("end_time").is_some_and(|at| at <= hour);
-        if !has_started || over {
-            continue;
-        }
-        let day = zone.day_bounds(hour);
-        let budgets = load_item_budgets(tx, one, day)?;
-        if budgets.iter().any(|(limits, spent)| limits.are_exhausted(*spent)) {
-            continue;
-        }
-        events.extend(simulate_events(tx, one, &budgets, (hour, seed))?);
+    use super::remaining_periods;
+
+    #[test]
+    fn simulated_periods_are_left_out() {
+        let at = Time::from_ms;
+        let whole = (at(10), at(50));
+        assert_eq!(remaining_periods(whole, &[]), [whole]);
+        let known = [(at(40), at(60)), (at(0), at(15)), (at(20), at(30)), (at(25), at(35))];
+        assert_eq!(remaining_periods(whole, &known), [(at(15), at(20)), (at(35), at(40))]);
+        assert_eq!(remaining_periods(whole, &[(at(0), at(60))]), []);
     }
-    Ok(record_events(tx, &events)?.len())
-}
-
-fn load_item_budgets(
-    tx: &mut Tx<'_>,
-    simulated: &SimulatedLineItem,
-    day: (Time, Time),
-) -> Result<Vec<(BudgetLimits, BudgetSpent)>, Fault> {
-    let funding = simulated.item.int("funding_instrument_id").unwrap_or(0);
-    let funding = records_by_ids(tx, &FUNDING_INSTRUMENT, &[funding])?;
-    let mut found = Vec::new();
-    let own = [(AdEntity::Campaign, &simulated.campaign), (AdEntity::LineItem, &simulated.item)];
-    let paying = funding.values().map(|record| (AdEntity::Funding, record));
-    for (entity, record) in own.into_iter().chain(paying) {
-        let spent = budget::load_spent(tx, entity, &[record.id], day)?;
-        let spent = spent.get(&record.id).copied().unwrap_or_default();
-        found.push((budget::budget_limits(entity, record), spent));
-    }
-    Ok(found)
-}
-
-/// The price of one paid event, in micros.
-fn simulated_price(item: &AdsRecord) -> i64 {
-    let bounds = bid_bounds(item.text("currency"));
-    let default_bid = bounds.step.saturating_mul(10);
-    let bid = item.int("bid_amount_local_micro").unwrap_or(default_bid);
-    (bid.saturating_mul(7) / 10 / bounds.step * bounds.step).max(bounds.step)
-}
-
-/// Impressions per hour that the daily budget allows.
-fn impressions_per_hour(item: &AdsRecord, budgets: &[(BudgetLimits, BudgetSpent)], price: i64) -> i64 {
-    let daily = budgets.iter().filter_map(|(limits, _)| limits.daily).min();
-    let Some(daily) = daily else {
-        return MAX_HOURLY_IMPRESSIONS / 2;
-    };
-    // One in twenty impressions is paid for; impressions themselves per thousand.
-    let rate = match item.text("pay_by") {
-        "IMPRESSION" => price / 1000,
-        _ => price / 20,
-    };
-    (daily / 24 / rate.max(1)).clamp(1, MAX_HOURLY_IMPRESSIONS)
-}
-
-/// Deterministic random numbers from a seed.
-struct SimulationRng(Rng);
-
-impl SimulationRng {
-    fn from_parts(parts: &[i64]) -> Self {
-        let text: Vec<String> = parts.iter().map(i64::to_string).collect();
-        let seed = hash_to_id(text.join(":").as_bytes());
-        Self(Rng::from_seed(seed.unsigned_abs()))
-    }
-
-    fn number_below(&self, max: i64) -> Result<i64, Fault> {
-        let bytes = self.0.random_bytes::<8>()?;
-        Ok((i64::from_be_bytes(bytes) & i64::MAX) % max.max(1))
-    }
-
-    fn happens_per_thousand(&self, in_thousand: i64) -> Result<bool, Fault> {
-        Ok(self.number_below(1000)? < in_thousand)
-    }
-
-    fn pick<T: Copy>(&self, all: &[T]) -> Result<Option<T>, Fault> {
-        let count = i64::try_from(all.len()).unwrap_or(1);
-        let place = usize::try_from(self.number_below(count)?).unwrap_or(0);
-        Ok(all.get(place).copied())
-    }
-}
-
-/// Traits of a viewer, always the same for a viewer.
-fn viewer_traits(viewer: i64, seed: i64) -> Result<ViewerTraits, Fault> {
-    let dice = SimulationRng::from_parts(&[seed, viewer]);
-    Ok(ViewerTraits {
-        platform: dice.pick(&[0, 1, 1, 3, 4])?,
-        country: dice.pick(&["US", "GB", "PT", "JP"])?.unwrap_or_default().to_owned(),
-        metro: String::new(),
-        age: dice.pick(&[18, 21, 25, 25, 35, 35, 50, 55])?,
-        gender: dice.pick(&[1, 2])?,
-    })
-}
-
-fn item_placement(item: &AdsRecord) -> Placement {
-    let all = item.texts("placements");
-    let first = all.first().and_then(|name| Placement::parse(name));
-    match first {
-        Some(Placement::AllOn) | None => Placement::Timeline,
-        Some(other) => other,
-    }
-}
-
-fn simulate_events(
-    tx: &Tx<'_>,
-    simulated: &SimulatedLineItem,
-    budgets: &[(BudgetLimits, BudgetSpent)],
-    (hour, seed): (Time, u64),
-) -> Result<Vec<LedgerEvent>, Fault> {
-    let seed = i64::try_from(seed & (u64::MAX >> 1)).unwrap_or(0);
-    let price = simulated_price(&simulated.item);
-    let mut events = Vec::new();
-    for place in 0..impressions_per_hour(&simulated.item, budgets, price) {
-        let key = [seed, simulated.item.account_id, simulated.item.id, hour.ms(), place];
-        let dice = SimulationRng::from_parts(&key);
-        let at = hour.plus_ms(dice.number_below(HOUR)?);
-        let (Some(viewer), Some(shown)) = (dice.pick(&simulated.audience)?, dice.pick(&simulated.creatives)?) else {
-            continue;
-        };
-        let text: Vec<String> = key.iter().map(i64::to_string).collect();
-        let once = -1 - hash_to_id(format!("simulated:{}", text.join(":")).as_bytes());
-        let traits = viewer_traits(viewer, seed)?;
-        for (kind, later) in simulate_outcomes(&dice, shown.0)? {
-            let at = at.plus_ms(later);
-            // Simulated events are never in the future.
-            if at <= tx.now() {
-                events.push(LedgerEvent {
-                    kind,
-                    at,
-                    line_item_id: simulated.item.id,
-                    creative: shown.0,
-                    creative_id: shown.1,
-                    subject: shown.2,
-                    viewer,
-                    placement: item_placement(&simulated.item),
-                    viewer_traits: traits.clone(),
-                    price,
-                    origin: AdEventOrigin::Simulated,
-                    id: tx.next_id::<()>().get(),
-                    impression_id: once,
-                });
-            }
-        }
-    }
-    Ok(events)
-}
-
-/// Engagements that follow an impression, each with its delay in milliseconds.
-fn simulate_outcomes(rng: &SimulationRng, creative: AdEntity) -> Result<Vec<(AdEventKind, i64)>, Fault> {
-    let mut all = vec![(AdEventKind::Impression, 0)];
-    let mut may = |kind: AdEventKind, in_thousand: i64, later: i64| -> Result<bool, Fault> {
-        let happens = rng.happens_per_thousand(in_thousand)?;
-        if happens {
-            all.push((kind, later));
-        }
-        Ok(happens)
-    };
-    may(AdEventKind::Qualified, 650, 1000)?;
-    match creative {
-        AdEntity::PromotedAccount => {
-            may(AdEventKind::Click, 20, 3000)?;
-            may(AdEventKind::Follow, 12, 5000)?;
-        }
-        AdEntity::MediaCreative => {
-            if may(AdEventKind::VideoStart, 900, 100)? && may(AdEventKind::VideoView, 600, 3000)? {
-                may(AdEventKind::Video25, 800, 4000)?;
-                may(AdEventKind::Video50, 600, 8000)?;
-                may(AdEventKind::Video100, 300, 15_000)?;
-            }
-            may(AdEventKind::UrlClick, 8, 9000)?;
-        }
-        _ => {
-            may(AdEventKind::Click, 12, 2000)?;
-            may(AdEventKind::UrlClick, 10, 3000)?;
-            may(AdEventKind::Like, 14, 4000)?;
-            may(AdEventKind::Repost, 4, 5000)?;
-            may(AdEventKind::Reply, 2, 30_000)?;
-        }
-    }
-    Ok(all)
 }

@@ -183,9 +183,9 @@ fn item_record_id(
         .iter()
         .find(|(key, _)| resource.id.matches(key))
         .or_else(|| item.params.iter().find(|(key, _)| *key == "id"));
-    let (_, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
+    let (sent_name, value) = sent.ok_or_else(|| AdsProblem::missing_parameter(name))?;
     let text = RawParam::Json(value).display_text();
     let id = parse_record_id(resource.id_format, name, &text)?;
-    params.echo.insert(name.to_owned(), resource.id_format.format(id.max(0)).into());
+    params.echo.insert(sent_name.clone(), resource.id_format.format(id.max(0)).into());
     Ok(id)
 }

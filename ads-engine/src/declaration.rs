@@ -77,6 +77,7 @@ pub struct Resource {
     /// The verbs available in the sandbox only.
     pub sandbox_verbs: &'static [ResourceVerb],
     pub list_guard: Option<ListGuard>,
+    pub list_extension: Option<ListExtension>,
     /// Finds the record that a new one would duplicate: it is returned instead, and restored if it was
     /// deleted.
     pub find_duplicate: Option<DuplicateFinder>,
@@ -84,6 +85,16 @@ pub struct Resource {
     pub after_change: Option<AfterChangeHook>,
     /// On the resource of accounts: the resources whose records belong to an account.
     pub account_resources: &'static [&'static Resource],
+}
+
+/// Other resources whose records a list includes on request.
+#[derive(Debug)]
+pub struct ListExtension {
+    /// The parameter that requests them.
+    pub flag: &'static str,
+    pub resources: &'static [&'static Resource],
+    /// Their field that filters by id are compared with.
+    pub id_field: &'static str,
 }
 
 /// Returns the problems of each change of a request, in order.
@@ -205,6 +216,7 @@ impl Resource {
         history_name: "",
         sandbox_verbs: &[],
         list_guard: None,
+        list_extension: None,
         find_duplicate: None,
         compute_fields: None,
         after_change: None,

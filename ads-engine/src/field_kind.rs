@@ -112,10 +112,16 @@ pub fn parse_value(kind: Kind, name: &str, raw: RawParam<'_>) -> Result<Value, A
             RawParam::Text(_) => Err(invalid_value(kind, name, raw)),
         };
     }
-    schema::read(kind, raw, &READING).map_err(|violations| match violations.first() {
+    let value = schema::read(kind, raw, &READING).map_err(|violations| match violations.first() {
         Some(Violation { text, kind: ViolationKind::IllegalId }) => illegal_id(name, text),
         _ => invalid_value(kind, name, raw),
-    })
+    })?;
+    if is_blank(kind, &value) { Err(invalid_value(kind, name, raw)) } else { Ok(value) }
+}
+
+/// Whether a text that may not be empty is nothing but whitespace.
+fn is_blank(kind: Kind, value: &Value) -> bool {
+    matches!(kind.value, ValueKind::Text(1.., _)) && value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 pub fn parse_record_id(format: IdFormat, name: &str, text: &str) -> Result<i64, AdsProblem> {

@@ -37,6 +37,9 @@ pub use parsed_params::ParsedParams;
 pub use record::AdsRecord;
 pub use record_change::RecordChange;
 pub use record_view::RecordView;
-pub use request::{AdsCaller, AdsRequest, CONSOLE_APP_ID, SharedEvaluator};
-pub use schema::{DefaultValue, FieldRequirement, IdFormat, Kind, Parameter, ParameterLocation, RawParam, ValueKind};
+pub use request::{AdsCaller, AdsRequest, CONSOLE_APP_ID, SharedEvaluator, find_params_vocabulary};
+pub use schema::{
+    CustomKind, DefaultValue, FieldRequirement, IdFormat, Kind, Parameter, ParameterLocation, RawParam, ValueKind,
+    ViolationKind,
+};
 pub use time_zone::AccountTimeZone;

@@ -7,7 +7,7 @@ use store::records::{self, OrderValue, RecordListing, RecordOrder, RecordOrderKe
 
 use crate::account_context::AccountContext;
 use crate::cursor::{self, CursorPosition};
-use crate::declaration::Resource;
+use crate::declaration::{ListExtension, Resource};
 use crate::engine::ensure_valid_params;
 use crate::output::OperationOutput;
 use crate::parsed_params::ParsedParams;
@@ -15,6 +15,7 @@ use crate::record::AdsRecord;
 
 const STANDARD_SORTS: [&str; 3] = ["created_at", "updated_at", "deleted"];
 
+#[derive(Clone)]
 struct AdsListQuery {
     ids: Option<Vec<i64>>,
     numbers: Vec<(&'static str, Vec<i64>)>,
@@ -42,10 +43,17 @@ pub fn list(
     }
     let scope = cursor_scope(ctx, &params.echo);
     let query = parse_list_query(ctx, resource, params, &scope)?;
-    let (rows, total) = match &query.ids {
+    let (mut rows, mut total) = match &query.ids {
         Some(ids) => list_rows_by_ids(ctx, resource, &query, ids)?,
         None => list_account_rows(ctx, resource, &query, totals)?,
     };
+    if let Some(extension) = resource.list_extension.as_ref().filter(|extension| params.flag(extension.flag)) {
+        let (more, more_total) = list_extension_rows(ctx, extension, query.clone(), totals)?;
+        rows.extend(more);
+        total = total.zip(more_total).map(|(own, more)| own.saturating_add(more));
+        sort_rows(&mut rows, &query.orders);
+        rows.truncate(query.count + 1);
+    }
     let total = total.filter(|_| totals);
     render_page(ctx, rows, &query, &scope, total)
 }
@@ -277,6 +285,31 @@ fn list_account_rows(
     Ok((rows?, total))
 }
 
+/// The rows of other resources that belong on the same page.
+fn list_extension_rows(
+    ctx: &mut AccountContext<'_, '_>,
+    extension: &ListExtension,
+    mut query: AdsListQuery,
+    totals: bool,
+) -> Result<ListedRows, Error> {
+    if let Some(ids) = query.ids.take() {
+        query.numbers.push((extension.id_field, ids));
+    }
+    let (mut rows, mut total) = (Vec::new(), Some(0_i64));
+    for resource in extension.resources {
+        let (found, count) = list_account_rows(ctx, resource, &query, totals)?;
+        rows.extend(found);
+        total = total.zip(count).map(|(sum, count)| sum.saturating_add(count));
+    }
+    Ok((rows, total))
+}
+
+fn sort_rows(rows: &mut [(Vec<OrderValue>, AdsRecord)], orders: &[RecordOrder]) {
+    rows.sort_by(|(one_at, one), (other_at, other)| {
+        records::compare_cursors(orders, (one_at, one.id), (other_at, other.id))
+    });
+}
+
 /// A page of records that are already loaded, filtered in memory.
 pub fn list_in_memory(
     ctx: &mut AccountContext<'_, '_>,
@@ -324,9 +357,7 @@ fn filter_and_page(records: Vec<AdsRecord>, query: &AdsListQuery) -> ListedRows 
     let mut rows: Vec<(Vec<OrderValue>, AdsRecord)> = rows.collect();
     let total = i64::try_from(rows.len()).ok();
     let orders = &query.orders;
-    rows.sort_by(|(one_at, one), (other_at, other)| {
-        records::compare_cursors(orders, (one_at, one.id), (other_at, other.id))
-    });
+    sort_rows(&mut rows, orders);
     if let Some((at, id)) = &query.after {
         rows.retain(|(here, record)| records::compare_cursors(orders, (here, record.id), (at, *id)).is_gt());
     }

@@ -75,6 +75,11 @@ impl AdsOperation {
         matches!(self.rate_class, AdsRateClass::AccountPerMinute(_))
     }
 
+    /// Whether it lists what is the same for all accounts.
+    pub const fn is_reference_list(&self) -> bool {
+        matches!(self.rate_class, AdsRateClass::Low)
+    }
+
     /// The resource of accounts, if the path names one.
     pub fn account_resource(&self) -> Option<&'static Resource> {
         let mut params = self.params.iter();

@@ -34,6 +34,10 @@ enum ParamSource<'r> {
     Json(&'r Map<String, Value>),
 }
 
+fn has_name(param: &Parameter, name: &str) -> bool {
+    param.name.matches(name) || param.aliases.contains(&name)
+}
+
 impl ParsedParams {
     pub fn parse(request: &AdsRequest) -> Self {
         let operation = request.operation;
@@ -50,7 +54,8 @@ impl ParsedParams {
         for param in operation.params.iter().filter(is_in_path) {
             let sent = request.path_params.iter().find(|(name, _)| param.name.matches(name));
             let texts: Vec<String> = sent.into_iter().map(|(_, text)| text.clone()).collect();
-            params.accept_value(param, RawParam::Text(&texts), ParamContext { echoes: true, ..context });
+            let name = param.name.name_in(context.vocabulary);
+            params.accept_value(param, name, RawParam::Text(&texts), ParamContext { echoes: true, ..context });
         }
         let empty = Map::new();
         let source = match &request.json {
@@ -85,51 +90,52 @@ impl ParsedParams {
     }
 
     fn parse_param(&mut self, param: &Parameter, source: &ParamSource<'_>, context: ParamContext) {
-        let has_name = |name: &str| param.name.matches(name) || param.aliases.contains(&name);
         match source {
             ParamSource::Pairs(pairs) => {
-                let sent = pairs.iter().filter(|(name, _)| has_name(name));
-                let texts: Vec<String> = sent.map(|(_, text)| text.clone()).collect();
-                self.resolve_param(param, (!texts.is_empty()).then_some(RawParam::Text(&texts)), context);
+                let sent = pairs.iter().filter(|(name, _)| has_name(param, name));
+                let (names, texts): (Vec<&str>, Vec<String>) =
+                    sent.map(|(name, text)| (name.as_str(), text.clone())).unzip();
+                let last = names.last().map(|name| (*name, RawParam::Text(&texts)));
+                self.resolve_param(param, last, context);
             }
             ParamSource::Json(members) => {
-                let sent = members.iter().find(|(name, _)| has_name(name));
-                self.resolve_param(param, sent.map(|(_, value)| RawParam::Json(value)), context);
+                let sent = members.iter().find(|(name, _)| has_name(param, name));
+                self.resolve_param(param, sent.map(|(name, value)| (name.as_str(), RawParam::Json(value))), context);
             }
         }
     }
 
-    fn resolve_param(&mut self, param: &Parameter, raw: Option<RawParam<'_>>, context: ParamContext) {
-        match raw {
-            Some(raw) if raw.is_empty() && context.unsets && param.may_be_unset => {
+    /// `sent` is the name that the request uses, and the value.
+    fn resolve_param(&mut self, param: &Parameter, sent: Option<(&str, RawParam<'_>)>, context: ParamContext) {
+        match sent {
+            Some((name, raw)) if raw.is_empty() && context.unsets && param.may_be_unset => {
                 self.values.push((param.name.post, DefaultValue::Empty.to_value(param.kind)));
-                self.echo_value(param, Value::Null, context);
+                self.echo_value(name, Value::Null, context);
             }
             // Clients send empty parameters for values they leave out.
-            Some(raw) if !raw.is_empty() => self.accept_value(param, raw, context),
-            Some(raw) if context.unsets && param.requirement == FieldRequirement::Optional => {
-                let name = param.name.name_in(context.vocabulary);
+            Some((name, raw)) if !raw.is_empty() => self.accept_value(param, name, raw, context),
+            Some((name, raw)) if context.unsets && param.requirement == FieldRequirement::Optional => {
                 let message = format!("{name} cannot be unset");
-                self.problems.push(AdsProblem::invalid_parameter(name, raw.display_text(), message));
+                self.problems.push(AdsProblem::invalid_parameter(name.to_owned(), raw.display_text(), message));
             }
             _ => self.apply_default(param, context),
         }
     }
 
-    fn accept_value(&mut self, param: &Parameter, raw: RawParam<'_>, context: ParamContext) {
-        match parse_value(param.kind, param.name.name_in(context.vocabulary), raw) {
+    fn accept_value(&mut self, param: &Parameter, name: &str, raw: RawParam<'_>, context: ParamContext) {
+        match parse_value(param.kind, name, raw) {
             // Nothing but separators.
             Ok(Value::Array(items)) if items.is_empty() && param.is_required() => {
-                self.problems.push(AdsProblem::missing_parameter(param.name.name_in(context.vocabulary)));
+                self.problems.push(AdsProblem::missing_parameter(name.to_owned()));
             }
             Ok(value) => {
-                self.echo_value(param, param.kind.echo_value(&value, context.vocabulary), context);
+                self.echo_value(name, param.kind.echo_value(&value, context.vocabulary), context);
                 self.values.push((param.name.post, value));
             }
             Err(problem) => {
                 // Unreadable values are echoed as sent.
                 if param.location == ParameterLocation::Path {
-                    self.echo_value(param, raw.display_text().into(), context);
+                    self.echo_value(name, raw.display_text().into(), context);
                 }
                 self.problems.push(problem);
             }
@@ -137,19 +143,20 @@ impl ParsedParams {
     }
 
     fn apply_default(&mut self, param: &Parameter, context: ParamContext) {
+        let name = param.name.name_in(context.vocabulary);
         if param.is_required() {
-            self.problems.push(AdsProblem::missing_parameter(param.name.name_in(context.vocabulary)));
+            self.problems.push(AdsProblem::missing_parameter(name));
         }
         if param.default_value != DefaultValue::Empty {
             let default = param.default_value.to_value(param.kind);
-            self.echo_value(param, param.kind.echo_value(&default, context.vocabulary), context);
+            self.echo_value(name, param.kind.echo_value(&default, context.vocabulary), context);
             self.values.push((param.name.post, default));
         }
     }
 
-    fn echo_value(&mut self, param: &Parameter, value: Value, context: ParamContext) {
+    fn echo_value(&mut self, name: &str, value: Value, context: ParamContext) {
         if context.echoes {
-            self.echo.insert(param.name.name_in(context.vocabulary).to_owned(), value);
+            self.echo.insert(name.to_owned(), value);
         }
     }
 

@@ -3,12 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use base::{AppId, SiteLinks, UserId, Vocabulary};
-use schema::ParameterLocation;
+use base::{AppId, SiteLinks, UserId, Vocabulary, VocabularyWord};
+use schema::{Parameter, ParameterLocation, RawParam, ValueKind};
 use serde_json::Value;
 
 use crate::config::AdsConfig;
-use crate::operations::AdsOperation;
+use crate::operations::{AdsOperation, OperationAction, field_params};
 
 /// The evaluator of audiences, which the engine only passes on to operations.
 pub type SharedEvaluator = Arc<dyn Any + Send + Sync>;
@@ -39,6 +39,47 @@ pub struct AdsCaller {
     pub app: Option<AppId>,
     pub vocabulary: Vocabulary,
     pub sandbox: bool,
+}
+
+/// The vocabulary of a name or word among the parameters that only one vocabulary has; the newer one if there are
+/// some of both.
+pub fn find_params_vocabulary(
+    operation: &AdsOperation,
+    pairs: &[(String, String)],
+    json: Option<&Value>,
+) -> Option<Vocabulary> {
+    let batch_params = match operation.action {
+        OperationAction::Batch(resource) => field_params(resource, true),
+        _ => Vec::new(),
+    };
+    let declared = || operation.params.iter().chain(&batch_params);
+    let items = json.into_iter().flat_map(|json| json.as_array().map_or(std::slice::from_ref(json), Vec::as_slice));
+    let members = items.filter_map(|item| item.get("params").unwrap_or(item).as_object()).flatten();
+    let of_members = members.filter_map(|(name, value)| param_vocabulary(declared(), name, RawParam::Json(value)));
+    let of_pairs = pairs
+        .iter()
+        .filter_map(|(name, text)| param_vocabulary(declared(), name, RawParam::Text(std::slice::from_ref(text))));
+    of_pairs.chain(of_members).reduce(|found, other| if found == Vocabulary::Post { found } else { other })
+}
+
+fn param_vocabulary<'p>(
+    mut declared: impl Iterator<Item = &'p Parameter>,
+    name: &str,
+    value: RawParam<'_>,
+) -> Option<Vocabulary> {
+    let param = declared.find(|param| param.name.matches(name))?;
+    let word_vocabulary = |word: &VocabularyWord, text: &str| match (word.post == text, word.tweet == text) {
+        (true, false) => Some(Vocabulary::Post),
+        (false, true) => Some(Vocabulary::Tweet),
+        _ => None,
+    };
+    word_vocabulary(&param.name, name).or_else(|| match param.kind.value {
+        ValueKind::Word(words) => {
+            let text = value.display_text().to_ascii_uppercase();
+            words.iter().find_map(|word| word_vocabulary(word, &text))
+        }
+        _ => None,
+    })
 }
 
 impl AdsRequest {

@@ -58,6 +58,32 @@ impl AccountTimeZone {
         (0..7).fold(self.week_start(at), |day, _| self.day_bounds(day).1)
     }
 
+    /// A moment in the zone, such as `2026-03-01 14:05 PST`.
+    pub fn format_time(&self, at: Time) -> String {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        moment.to_zoned(self.0.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
+    /// The date of a moment in the zone, such as `Sun 1 Mar`.
+    pub fn format_day(&self, at: Time) -> String {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        moment.to_zoned(self.0.clone()).strftime("%a %-d %b").to_string()
+    }
+
+    /// A moment as a `datetime-local` value in the zone, such as `2026-03-01T14:05`.
+    pub fn format_local(&self, at: Time) -> String {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        moment.to_zoned(self.0.clone()).strftime("%Y-%m-%dT%H:%M").to_string()
+    }
+
+    /// The moment of a `datetime-local` value in the zone. Of two moments with the same local time, the first; a time
+    /// that clocks skip is taken as if they had not been changed.
+    pub fn parse_local(&self, text: &str) -> Option<Time> {
+        let local: jiff::civil::DateTime = text.parse().ok()?;
+        let at = local.to_zoned(self.0.clone()).ok()?.timestamp().as_millisecond();
+        (at >= 0).then(|| Time::from_ms(at))
+    }
+
     /// Midnight of a date (`2026-03-01`) in the zone.
     pub fn midnight_of_date(&self, date: &str) -> Option<Time> {
         let date: jiff::civil::Date = date.parse().ok()?;
@@ -87,6 +113,23 @@ mod tests {
         assert_eq!(zone.midnight_of_date("2026-03-08"), Some(time("2026-03-07T18:30:00Z")));
         assert!(!AccountTimeZone::is_known("Nowhere/At_All"));
         assert_eq!(AccountTimeZone::from_name("Nowhere/At_All").utc_offset_ms(from), 0);
+    }
+
+    #[test]
+    fn local_times_are_read_as_they_are_written() {
+        let zone = AccountTimeZone::from_name("America/Los_Angeles");
+        let at = Time::parse("2026-03-08T20:05:00Z").unwrap();
+        assert_eq!(zone.format_time(at), "2026-03-08 13:05 PDT");
+        assert_eq!(zone.format_local(at), "2026-03-08T13:05");
+        assert_eq!(zone.format_day(at), "Sun 8 Mar");
+        assert_eq!(zone.parse_local("2026-03-08T13:05"), Some(at));
+        assert_eq!(zone.parse_local("2026-03-08T13:05:00"), Some(at));
+        // The hour that is skipped, and the hour that comes twice.
+        assert_eq!(zone.parse_local("2026-03-08T02:30"), Time::parse("2026-03-08T10:30:00Z"));
+        assert_eq!(zone.parse_local("2026-11-01T01:30"), Time::parse("2026-11-01T08:30:00Z"));
+        assert_eq!(zone.parse_local("tomorrow"), None);
+        assert_eq!(zone.parse_local("1969-01-01T00:00"), None);
+        assert_eq!(AccountTimeZone::from_name("UTC").format_time(at), "2026-03-08 20:05 UTC");
     }
 
     #[test]

@@ -7,6 +7,8 @@ use base::{Fault, Time};
 use store::Tx;
 use store::ledger::{self, AdEntity};
 
+use crate::resources::funding_instruments::is_order;
+
 const DAILY: &str = "daily_budget_amount_local_micro";
 const TOTAL: &str = "total_budget_amount_local_micro";
 
@@ -21,10 +23,8 @@ pub fn budget_limits(entity: AdEntity, record: &AdsRecord) -> BudgetLimits {
     if entity != AdEntity::Funding {
         return BudgetLimits { total: record.int(TOTAL), daily: record.int(DAILY) };
     }
-    let total = match record.text("type") {
-        "INSERTION_ORDER" | "PARTNER_MANAGED" => record.int("funded_amount_local_micro"),
-        _ => record.int("credit_limit_local_micro"),
-    };
+    let total = if is_order(record) { "funded_amount_local_micro" } else { "credit_limit_local_micro" };
+    let total = record.int(total);
     BudgetLimits { total, daily: None }
 }
 
@@ -60,4 +60,11 @@ pub fn load_spent(
         all.entry(id).or_default().today = today;
     }
     Ok(all)
+}
+
+/// An amount in micros with at least two decimal places, such as `12.50`.
+pub fn format_amount(micros: i64) -> String {
+    let part = format!("{:06}", micros.rem_euclid(1_000_000));
+    let part = part.trim_end_matches('0');
+    format!("{}.{part:0<2}", micros.div_euclid(1_000_000))
 }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use ads_engine::{CustomKind, ViolationKind};
 use query::MatchMode;
 use query::words::hash_text;
+use serde_json::Value;
 
 const PLACES: &str = include_str!("../data/places.tsv");
 
@@ -27,7 +29,7 @@ const REGION_BONUS: u32 = 1;
 pub struct GeoPlace {
     /// Sixteen hexadecimal digits.
     pub id: String,
-    /// `COUNTRIES`, `REGIONS` or `CITIES`.
+    /// `COUNTRIES`, `REGIONS`, `CITIES`, `METROS` or `POSTAL_CODES`.
     pub kind: &'static str,
     /// ISO 3166-1 alpha-2.
     pub country: &'static str,
@@ -42,6 +44,23 @@ pub struct Gazetteer {
     /// Case-sensitive: `PT`, and `CA` for California.
     abbreviation_index: HashMap<String, Vec<usize>>,
     id_index: HashMap<String, usize>,
+}
+
+/// The code of an existing country (ISO 3166-1 alpha-2), in upper case.
+#[derive(Debug)]
+pub struct CountryCode;
+
+impl CustomKind for CountryCode {
+    fn read_text(&self, text: &str) -> Result<Value, ViolationKind> {
+        let code = text.to_ascii_uppercase();
+        let known = gazetteer().find_country(&code).map(|place| place.country.into());
+        known.ok_or(ViolationKind::Malformed)
+    }
+
+    fn describe_expected(&self, limit: Option<usize>) -> String {
+        let one = || "a country code of ISO 3166-1 alpha-2".to_owned();
+        limit.map_or_else(one, |limit| format!("at most {limit} country codes of ISO 3166-1 alpha-2"))
+    }
 }
 
 pub fn gazetteer() -> &'static Gazetteer {
@@ -99,7 +118,7 @@ impl Gazetteer {
         all
     }
 
-    /// Countries, then regions, then cities.
+    /// Countries, then regions, cities, metropolitan areas and postal codes.
     pub fn all(&self) -> &[GeoPlace] {
         &self.places
     }
@@ -233,8 +252,8 @@ mod tests {
             ("Lisboa", "Portugal Lisbon"),
             ("  LISBOA/Portugal ", "Portugal Lisbon"),
             ("Lisbon Portugal", "Portugal Lisbon"),
-            ("Los Angeles, CA", "United States Los Angeles California"),
-            ("Atlanta, Georgia", "United States Atlanta Georgia"),
+            ("Los Angeles, CA", "United States Los Angeles Los Angeles area California"),
+            ("Atlanta, Georgia", "United States Atlanta Atlanta area Georgia"),
             ("Georgia", "Georgia"),
             ("Paris, Texas", "United States Texas"),
             ("Paris", "France Paris"),

@@ -1,6 +1,8 @@
 //! The catalog of targeting options that are a matter of choice: interests, conversations, events and the
 //! like. Some are built in; operators add others and change any.
 
+use std::sync::LazyLock;
+
 use base::{Error, Fault, Refusal};
 use network::keywords;
 use serde_json::{Map, Value, json};
@@ -201,7 +203,7 @@ pub fn list_by_type(tx: &mut Tx<'_>, kind: &str) -> Result<Vec<CatalogOption>, F
     let stored = options::list_by_kind(tx, kind)?;
     let mut all: Vec<CatalogOption> = if kind == "INTEREST" {
         let changed = |value: &str| stored.iter().any(|other| other.value == value);
-        builtin_interests().filter(|choice| !changed(&choice.value)).collect()
+        BUILTIN_INTERESTS.iter().filter(|choice| !changed(&choice.value)).cloned().collect()
     } else {
         Vec::new()
     };
@@ -213,14 +215,16 @@ pub fn find(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<CatalogOp
     if let Some(stored) = options::find(tx, kind, value)? {
         return Ok(Some(CatalogOption::from_stored(stored)));
     }
-    let mut built_in = builtin_interests();
-    Ok(built_in.find(|choice| kind == "INTEREST" && choice.value == value))
+    let mut built_in = BUILTIN_INTERESTS.iter().filter(|_| kind == "INTEREST");
+    Ok(built_in.find(|choice| choice.value == value).cloned())
 }
 
 pub fn list_blocked_keywords(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
     let all = options::list_by_kind(tx, BLOCKED)?.into_iter();
     Ok(all.map(|choice| choice.name).collect())
 }
+
+static BUILTIN_INTERESTS: LazyLock<Vec<CatalogOption>> = LazyLock::new(|| builtin_interests().collect());
 
 /// Interests: content categories in two levels. The number of `IAB17-3` is 17003. Posts about an interest
 /// contain its name.

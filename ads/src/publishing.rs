@@ -3,7 +3,7 @@
 
 use ads_engine::{AccountContext, AdsRecord, RecordChange, ResourceVerb, history};
 use base::refusal::AdsProblem;
-use base::{AppId, Error, Fault, Id, PostId, UserId};
+use base::{AppId, Error, Fault, Id, PostId, Time, UserId};
 use network::posts::{self, NewPost, PostAuthor};
 use serde_json::Value;
 use store::{Tx, records};
@@ -26,6 +26,12 @@ pub fn due_scheduled_post(tx: &mut Tx<'_>) -> Result<Option<i64>, Fault> {
     let now = tx.now().ms();
     let rows = records::list_due(tx, SCHEDULED_POST.name, "due_at", now, 1)?;
     Ok(rows.first().map(|row| row.id))
+}
+
+/// When the next scheduled post is due that is not due yet.
+pub fn next_scheduled_post(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let now = tx.now().ms();
+    Ok(records::next_due(tx, SCHEDULED_POST.name, "due_at", now)?.map(Time::from_ms))
 }
 
 /// Publishes a due post. If the platform refuses it, the scheduled post fails.

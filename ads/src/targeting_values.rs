@@ -3,12 +3,14 @@
 use base::Error;
 use store::Tx;
 
-use crate::gazetteer::gazetteer;
+use crate::gazetteer::{GeoPlace, gazetteer};
 use crate::option_catalog;
+use crate::resources::categories::iab_names;
 
 /// Platforms of the users that can be reached.
 pub const PLATFORMS: &[(&str, &str)] =
     &[("0", "iOS"), ("1", "Android"), ("2", "BlackBerry"), ("3", "Mobile web & other"), ("4", "Desktop")];
+const GENDERS: &[(&str, &str)] = &[("1", "Male"), ("2", "Female")];
 /// Languages detected in posts (ISO 639-1).
 pub const LANGUAGES: &[(&str, &str)] = &[
     ("am", "Amharic"),
@@ -89,16 +91,38 @@ pub fn location_type(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// The display name of a criterion's value; `None` if the value is its own name.
+/// The name of a place, followed by its country unless it is one.
+pub fn place_label(place: &GeoPlace) -> String {
+    if place.kind == "COUNTRIES" {
+        return place.name.to_owned();
+    }
+    let country = gazetteer().find_country(place.country);
+    format!("{}, {}", place.name, country.map_or("", |one| one.name))
+}
+
+/// `18 to 34` for `AGE_18_TO_34`, `21 and over` for `AGE_OVER_21`.
+fn age_label(value: &str) -> Option<String> {
+    let range = value.strip_prefix("AGE_")?;
+    Some(match range.strip_prefix("OVER_") {
+        Some(years) => format!("{years} and over"),
+        None => range.replace("_TO_", " to "),
+    })
+}
+
+/// The display name of a criterion's value; `None` if the value is its own name or is not known.
 pub fn find_label(tx: &mut Tx<'_>, kind: &str, value: &str) -> Result<Option<String>, Error> {
     let named = |all: &[(&str, &str)]| {
         let mut all = all.iter();
         let found = all.find(|(known, _)| known.eq_ignore_ascii_case(value));
         found.map(|(_, name)| (*name).to_owned())
     };
-    Ok(match kind {
+    Ok(match kind.strip_suffix("_LOOKALIKE").unwrap_or(kind) {
+        "AGE" => age_label(value),
+        "GENDER" => named(GENDERS),
+        "IAB_CATEGORY" => iab_names().find(|(id, _)| *id == value).map(|(_, name)| name.to_owned()),
+        "WIFI_ONLY" => Some("Wi-Fi only".to_owned()),
         "LOCATION" => match gazetteer().find_by_id(value) {
-            Some(spot) => Some(spot.name.to_owned()),
+            Some(place) => Some(place_label(place)),
             None => network::places::find_by_text_id(tx, value)?.map(|place| place.full_name),
         },
         "LANGUAGE" => named(LANGUAGES),

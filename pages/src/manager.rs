@@ -19,6 +19,8 @@ pub struct AdsManagerPage {
     pub badge: Option<StatusBadge>,
     pub lead: String,
     pub actions: Vec<NavLink>,
+    /// Takes back what was just done.
+    pub undo: Option<ActionButton>,
     pub blocks: Vec<PageBlock>,
 }
 
@@ -64,9 +66,19 @@ pub enum PageBlock {
     Table(DataTable),
     Facts(DetailList),
     Form(FormBlock),
+    Query(QueryForm),
     Previews(CreativePreviews),
     Empty(EmptyState),
     Note(String),
+    Code(CodeBlock),
+}
+
+/// Text to copy into another program.
+#[derive(Clone, Default)]
+pub struct CodeBlock {
+    pub title: String,
+    pub lead: String,
+    pub text: String,
 }
 
 #[derive(Clone, Default)]
@@ -115,6 +127,9 @@ pub struct DailyBar {
     pub day: String,
     pub value: u64,
     pub formatted: String,
+    /// Labels of a bar that is a seventh of a chart wide.
+    pub short_day: String,
+    pub short_value: String,
 }
 
 impl DailySeries {
@@ -128,9 +143,23 @@ impl DailySeries {
         crate::page::bar_rects(self.bars.iter().map(|bar| bar.value))
     }
 
+    /// Whether there is room for a label at each bar.
+    pub fn is_labelled(&self) -> bool {
+        self.bars.len() <= 7
+    }
+
+    /// Each bar with its y and height in a chart that is 100 units high.
+    pub fn labelled_bars(&self) -> Vec<(&DailyBar, u64, u64)> {
+        let bars = self.bars.iter().zip(self.bar_rects());
+        bars.map(|(bar, (_, y, height))| (bar, y, height)).collect()
+    }
+
+    pub fn max_bar(&self) -> Option<&DailyBar> {
+        self.bars.iter().max_by_key(|bar| bar.value).filter(|bar| bar.value > 0)
+    }
+
     pub fn max_label(&self) -> &str {
-        let max = self.bars.iter().max_by_key(|bar| bar.value);
-        max.map_or("", |bar| bar.formatted.as_str())
+        self.max_bar().map_or("0", |bar| bar.formatted.as_str())
     }
 
     pub fn first_day(&self) -> &str {
@@ -151,8 +180,33 @@ pub struct DataTable {
     pub rows: Vec<TableRow>,
     pub views: Vec<(&'static str, Vec<NavLink>)>,
     pub action_buttons: Vec<ActionButton>,
+    pub search: Option<Box<QueryForm>>,
+    pub selection: Option<Box<RowSelection>>,
     pub empty: EmptyState,
     pub pager: Pager,
+}
+
+/// A form that sends the rows whose box is ticked.
+#[derive(Clone, Default)]
+pub struct RowSelection {
+    pub action: String,
+    pub submit: &'static str,
+    /// Leads to the page with every box ticked.
+    pub all: NavLink,
+    pub is_all: bool,
+}
+
+/// A form whose fields become the query string.
+#[derive(Clone, Default)]
+pub struct QueryForm {
+    pub title: String,
+    pub action: String,
+    pub inputs: Vec<FormInput>,
+    pub hidden: Vec<(&'static str, String)>,
+    pub submit: &'static str,
+    /// To the page without the query.
+    pub reset: Option<NavLink>,
+    pub is_search: bool,
 }
 
 impl DataTable {
@@ -175,6 +229,8 @@ pub struct TableColumn {
 pub struct TableRow {
     /// Names the row in button labels for screen readers.
     pub name: String,
+    /// The name of its box in a [`RowSelection`]; empty for a row without one.
+    pub box_name: String,
     /// One per column.
     pub cells: Vec<TableCell>,
     pub action_buttons: Vec<ActionButton>,
@@ -247,7 +303,7 @@ impl FormBlock {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct FormInput {
     pub name: &'static str,
     pub label: String,
@@ -267,6 +323,9 @@ pub enum FormInputKind {
     Area,
     /// Accepted MIME types and extensions.
     File(&'static str),
+    Date,
+    /// The name and label of each box, and whether it is ticked.
+    Boxes(Vec<(&'static str, String, bool)>),
 }
 
 #[derive(Default)]

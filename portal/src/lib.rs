@@ -5,4 +5,12 @@ mod manager;
 mod operations;
 mod site;
 
-pub use operations::{DEVELOPMENT, ENDPOINTS};
+pub use developer::webhooks::{challenge_webhook, load_webhook_item};
+pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, portal_page};
+pub use site::errors::exit_page;
+pub use site::forms::{
+    PageQuery, SubmittedForm, accept_form, accept_raw_form, accept_upload_form, discard_file, local_path,
+};
+pub use site::session::set_session_cookie;
+pub use site::sign_in::sign_in_as;
+pub use site::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page};

@@ -4,9 +4,11 @@
 //! every event, and the cost of a report does not depend on the number of events.
 
 mod auctions;
+mod conversions;
 mod insertion;
 mod jobs;
 mod queries;
+mod simulations;
 mod videos;
 mod vocabulary;
 
@@ -14,7 +16,14 @@ use base::Time;
 
 use crate::db::table;
 
-pub use auctions::{AuctionBid, AuctionStatistics, load_auction_statistics, prune_auctions, record_auction};
+pub use auctions::{
+    AuctionBid, AuctionStatistics, load_auction_statistics, load_auction_statistics_between, prune_auctions,
+    record_auction,
+};
+pub use conversions::{
+    AdConversion, ConversionReportRow, ConversionSums, ConversionTotals, assist_conversions, hourly_conversions,
+    insert_conversions, load_conversion_report, prune_conversion_keys, record_conversion_key,
+};
 pub use insertion::{insert_events, set_owed};
 pub use jobs::{
     AnalyticsJob, AnalyticsJobState, count_open_jobs, delete_expired_files, find_job, find_job_file, insert_job,
@@ -23,11 +32,15 @@ pub use jobs::{
 pub use queries::{
     ActiveEntity, ReportFilter, ReportRow, ReportSegment, ViewerImpressions, count_viewer_impressions,
     event_kinds_by_impressions, hourly_sums, hourly_sums_of_all_groups, list_active_entities,
-    list_impressions_of_viewer, list_line_item_impressions, list_viewers, load_report, spend_between, total_spend,
-    total_sums, total_sums_by_entity,
+    list_events_by_impressions, list_impressions_of_viewer, list_line_item_impressions, list_viewers, load_report,
+    spend_between, total_spend, total_sums, total_sums_by_entity,
 };
+pub use simulations::{SimulatedPeriod, has_simulated_events, list_simulated_periods, record_simulated_period};
 pub use videos::{count_videos_with_ads, record_video_ad};
-pub use vocabulary::{AdEntity, AdEventKind, AdEventOrigin, METRIC_COUNT, Metric, MetricSums, Placement};
+pub use vocabulary::{
+    AdEntity, AdEventKind, AdEventOrigin, ConversionKind, ConversionPath, ConversionSource, METRIC_COUNT, Metric,
+    MetricSums, Placement,
+};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +62,15 @@ table! {
         pub placement: Placement,
         /// The auction price, in micros of the account's currency.
         pub price_micro: i64,
-        pub billed: bool,
+        /// How many of those it stands for are charged.
+        pub billed: i64,
         /// Micros of the account's currency.
         pub charge_micro: i64,
         pub origin: AdEventOrigin,
         /// An impression has at most one event of each kind.
         pub impression_id: i64 as "once",
+        /// The number of impressions or engagements it stands for, each by another person; 1 unless simulated.
+        pub weight: i64,
     }
     read_only {
         /// At the time of the event.

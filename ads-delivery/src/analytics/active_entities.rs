@@ -12,6 +12,7 @@ use base::refusal::AdsProblem;
 use serde_json::{Value, json};
 use store::ledger::{self, AdEntity};
 
+use super::mark_simulated;
 use super::reach::JOB_MAX_DAYS;
 use super::stats_query::{ENTITIES, entity_resource, parse_time_window};
 use crate::ledger::records_by_ids;
@@ -60,6 +61,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
         })
         .collect();
     let mut output = OperationOutput::from_value(data.into());
+    mark_simulated(ctx, &mut output, (from, to))?;
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());
     }

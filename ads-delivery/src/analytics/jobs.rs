@@ -17,7 +17,7 @@ use store::ledger::{self, AnalyticsJob, AnalyticsJobState};
 use store::records::OrderValue;
 
 use super::stats_query::StatsQuery;
-use super::{job_file_json, time_series};
+use super::{job_file_json, mark_simulated, time_series};
 
 pub const MAX_OPEN_JOBS: i64 = 100;
 /// A job stays queued for at least this long, so that the client observes the state.
@@ -51,6 +51,7 @@ pub(super) fn create(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
     let mut output = OperationOutput::from_value(job_json(ctx, &job));
     output.echo_params = ask.echo_params();
     output.headers = job_limit_headers(open + 1);
+    mark_simulated(ctx, &mut output, (ask.from, ask.to))?;
     Ok(output)
 }
 
@@ -113,6 +114,7 @@ pub(super) fn list(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> R
     let mut output = OperationOutput::from_value(data.into());
     output.next_cursor = Some(next);
     output.headers = job_limit_headers(ledger::count_open_jobs(ctx.tx, account)?);
+    mark_simulated(ctx, &mut output, (Time::from_ms(0), ctx.now()))?;
     Ok(output)
 }
 
@@ -173,7 +175,7 @@ pub fn claim_job(tx: &mut Tx<'_>) -> Result<Option<AnalyticsJob>, Fault> {
 pub fn build_job_file(tx: &mut Tx<'_>, job: &AnalyticsJob) -> Result<Vec<u8>, Fault> {
     let ask = StatsQuery::from_job(job.account_id, &job.request);
     let (length, data) = time_series::load_stats(tx, &ask)?;
-    let text = job_file_json(&ask, length, &data);
+    let text = job_file_json(tx, &ask, length, &data)?;
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes());
     let file = written.and_then(|()| encoder.finish());

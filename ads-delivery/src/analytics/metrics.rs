@@ -1,9 +1,17 @@
 //! Metric names by metric group, and the ledger metric behind each.
 
 use base::VocabularyWord;
-use store::ledger::Metric;
+use store::ledger::{ConversionKind, ConversionSource, Metric};
 
-/// A metric's name and its ledger metric; `None` if nothing records it.
+/// Where the numbers of a metric come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MetricSource {
+    Events(Metric),
+    Conversions(ConversionSource, ConversionKind),
+    /// Nothing records it.
+    Untracked,
+}
+
 pub(super) type MetricColumn = (VocabularyWord, Option<Metric>);
 
 const fn metric_column(name: &'static str, metric: Metric) -> MetricColumn {
@@ -49,87 +57,90 @@ const VIDEO: &[MetricColumn] = &[
     metric_column("video_15s_views", Metric::Video15),
     metric_column("video_mrc_views", Metric::VideoMrc),
 ];
-const WEB: &[&str] = &[
-    "purchases",
-    "sign_ups",
-    "site_visits",
-    "downloads",
-    "custom",
-    "add_to_carts",
-    "checkouts_initiated",
-    "content_views",
-    "payment_info_additions",
-    "add_to_wishlists",
-    "searches",
-    "landing_page_views",
-    "subscriptions",
+const WEB: &[ConversionKind] = &[
+    ConversionKind::Purchase,
+    ConversionKind::SignUp,
+    ConversionKind::SiteVisit,
+    ConversionKind::Download,
+    ConversionKind::Custom,
+    ConversionKind::AddToCart,
+    ConversionKind::CheckoutInitiated,
+    ConversionKind::ContentView,
+    ConversionKind::PaymentInfoAddition,
+    ConversionKind::AddToWishlist,
+    ConversionKind::Search,
+    ConversionKind::LandingPageView,
+    ConversionKind::Subscription,
 ];
-const MOBILE: &[&str] = &[
-    "installs",
-    "purchases",
-    "sign_ups",
-    "re_engages",
-    "updates",
-    "downloads",
-    "logins",
-    "reservations",
-    "add_to_carts",
-    "add_to_wishlists",
-    "checkouts_initiated",
-    "searches",
-    "levels_achieved",
-    "achievements_unlocked",
-    "content_views",
-    "shares",
-    "invites",
-    "payment_info_additions",
-    "spent_credits",
-    "rates",
-    "tutorials_completed",
-    "key_page_views",
-    "site_visits",
+const MOBILE: &[ConversionKind] = &[
+    ConversionKind::Install,
+    ConversionKind::Purchase,
+    ConversionKind::SignUp,
+    ConversionKind::ReEngagement,
+    ConversionKind::Update,
+    ConversionKind::Download,
+    ConversionKind::Login,
+    ConversionKind::Reservation,
+    ConversionKind::AddToCart,
+    ConversionKind::AddToWishlist,
+    ConversionKind::CheckoutInitiated,
+    ConversionKind::Search,
+    ConversionKind::LevelAchieved,
+    ConversionKind::AchievementUnlocked,
+    ConversionKind::ContentView,
+    ConversionKind::Share,
+    ConversionKind::Invite,
+    ConversionKind::PaymentInfoAddition,
+    ConversionKind::SpentCredits,
+    ConversionKind::Rating,
+    ConversionKind::TutorialCompleted,
+    ConversionKind::KeyPageView,
+    ConversionKind::SiteVisit,
 ];
-const LIFE_TIME: &[&str] = &[
-    "purchases",
-    "sign_ups",
-    "updates",
-    "tutorials_completed",
-    "reservations",
-    "add_to_carts",
-    "add_to_wishlists",
-    "checkouts_initiated",
-    "levels_achieved",
-    "achievements_unlocked",
-    "shares",
-    "invites",
-    "payment_info_additions",
-    "spent_credits",
-    "rates",
+const LIFE_TIME: &[ConversionKind] = &[
+    ConversionKind::Purchase,
+    ConversionKind::SignUp,
+    ConversionKind::Update,
+    ConversionKind::TutorialCompleted,
+    ConversionKind::Reservation,
+    ConversionKind::AddToCart,
+    ConversionKind::AddToWishlist,
+    ConversionKind::CheckoutInitiated,
+    ConversionKind::LevelAchieved,
+    ConversionKind::AchievementUnlocked,
+    ConversionKind::Share,
+    ConversionKind::Invite,
+    ConversionKind::PaymentInfoAddition,
+    ConversionKind::SpentCredits,
+    ConversionKind::Rating,
 ];
 
 /// A metric under its name in the response.
-pub(super) type NamedMetric = (String, Option<Metric>);
+pub(super) type NamedMetric = (String, MetricSource);
 
-/// The metrics of a group for an entity type. Conversions are not recorded, so none are reported.
+/// The metrics of a group for an entity type.
 pub(super) fn metrics_of_group(group: &str, kind: &str, vocabulary: base::Vocabulary) -> Vec<NamedMetric> {
     let above = matches!(kind, "ACCOUNT" | "FUNDING_INSTRUMENT");
     let shown = matches!(kind, "CAMPAIGN" | "LINE_ITEM" | "PROMOTED_POST" | "MEDIA_CREATIVE");
     let named = |figures: &[MetricColumn]| -> Vec<NamedMetric> {
         let named = figures.iter();
-        named.map(|(name, metric)| (name.name_in(vocabulary).to_owned(), *metric)).collect()
+        let source = |metric: Option<Metric>| metric.map_or(MetricSource::Untracked, MetricSource::Events);
+        named.map(|(name, metric)| (name.name_in(vocabulary).to_owned(), source(*metric))).collect()
     };
-    let conversions = |prefix: &str, names: &[&str]| -> Vec<NamedMetric> {
-        let all = names.iter();
-        all.map(|name| (format!("{prefix}_{name}"), None)).collect()
+    let conversions = |prefix: &str, source: ConversionSource, kinds: &[ConversionKind]| -> Vec<NamedMetric> {
+        let all = kinds.iter();
+        all.map(|kind| (format!("{prefix}_{}", kind.name()), MetricSource::Conversions(source, *kind))).collect()
     };
     match group {
         "ENGAGEMENT" if above => named(COMMON),
         "ENGAGEMENT" => [named(COMMON), named(MORE)].concat(),
         "BILLING" if kind != "ACCOUNT" => named(BILLING),
         "VIDEO" if shown => named(VIDEO),
-        "WEB_CONVERSION" if shown => conversions("conversion", WEB),
-        "MOBILE_CONVERSION" if shown => conversions("mobile_conversion", MOBILE),
-        "LIFE_TIME_VALUE_MOBILE_CONVERSION" if shown => conversions("mobile_conversion_lifetime_value", LIFE_TIME),
+        "WEB_CONVERSION" if shown => conversions("conversion", ConversionSource::Web, WEB),
+        "MOBILE_CONVERSION" if shown => conversions("mobile_conversion", ConversionSource::App, MOBILE),
+        "LIFE_TIME_VALUE_MOBILE_CONVERSION" if shown => {
+            conversions("mobile_conversion_lifetime_value", ConversionSource::App, LIFE_TIME)
+        }
         _ => Vec::new(),
     }
 }

@@ -7,8 +7,9 @@ use ads_engine::field_kind::format_time;
 use ads_engine::{AccountContext, OperationOutput, ParsedParams};
 use base::Error;
 use serde_json::{Value, json};
-use store::ledger::{self, AdEntity};
+use store::ledger::{self, AdEntity, ViewerImpressions};
 
+use super::mark_simulated;
 use super::stats_query::{StatsQuery, parse_time_window};
 use crate::ledger::line_items_by_entity;
 
@@ -50,31 +51,33 @@ fn load_reach(
     let mut all: Vec<i64> = items.values().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
-    let mut impressions: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
+    let mut impressions: HashMap<i64, Vec<ViewerImpressions>> = HashMap::new();
     for viewed in ledger::count_viewer_impressions(ctx.tx, &all, (from, to))? {
-        let of_item = impressions.entry(viewed.line_item_id).or_default();
-        of_item.push((viewed.viewer, viewed.impressions));
+        impressions.entry(viewed.line_item_id).or_default().push(viewed);
     }
     let data: Vec<Value> = ids
         .iter()
         .map(|id| {
             let own = items.get(id).into_iter().flatten();
             let own = own.filter_map(|item| impressions.get(item)).flatten();
-            let mut viewers = HashSet::new();
+            let mut viewers: HashMap<i64, i64> = HashMap::new();
             let mut times = 0_i64;
-            for (viewer, count) in own {
-                viewers.insert(*viewer);
-                times = times.saturating_add(*count);
+            for viewed in own {
+                let people = viewers.entry(viewed.viewer).or_default();
+                *people = viewed.people.max(*people);
+                times = times.saturating_add(viewed.impressions);
             }
+            let reach = viewers.values().fold(0_i64, |sum, people| sum.saturating_add(*people));
             let written = resource.map(|resource| resource.id_format.format(*id));
             json!({
                 "id": written,
-                "total_audience_reach": viewers.len(),
-                "average_frequency": average_frequency(times, viewers.len()),
+                "total_audience_reach": reach,
+                "average_frequency": average_frequency(times, reach),
             })
         })
         .collect();
     let mut output = OperationOutput::from_value(data.into());
+    mark_simulated(ctx, &mut output, (from, to))?;
     output.data_type = "reach";
     for (name, at) in [("start_time", from), ("end_time", to)] {
         output.echo_params.insert(name.to_owned(), format_time(at).into());
@@ -83,8 +86,7 @@ fn load_reach(
 }
 
 /// Impressions per viewer, rounded to two decimals.
-fn average_frequency(times: i64, viewers: usize) -> Value {
-    let viewers = i64::try_from(viewers).unwrap_or(i64::MAX);
+fn average_frequency(times: i64, viewers: i64) -> Value {
     if viewers == 0 {
         return json!(0.0);
     }

@@ -279,7 +279,7 @@ impl StatsQuery {
 
 /// Days begin at midnight in the account's time zone, also where clocks change within the window. Clients that add the
 /// current UTC offset to each date get days of 24 hours.
-fn bucket_bounds(
+pub(super) fn bucket_bounds(
     ctx: &AccountContext<'_, '_>,
     granularity: &str,
     (from, to): (Time, Time),

@@ -3,19 +3,46 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ads::gazetteer::gazetteer;
+use ads::resources::web_event_tags::WEB_EVENT_TAG;
 use base::{Fault, PostId, Time};
 use serde_json::{Map, Value, json};
 use store::Tx;
 use store::analytics::{self, MetricSeries};
-use store::ledger::{self, AdEntity, Metric, MetricSums, ReportFilter, ReportRow, ReportSegment};
+use store::ledger::{
+    self, AdEntity, ConversionKind, ConversionSource, ConversionTotals, Metric, MetricSums, ReportFilter, ReportSegment,
+};
 use store::views::{self, HOUR_MS, hour_number};
 
-use super::metrics::{NamedMetric, metrics_of_group};
+use super::metrics::{MetricSource, NamedMetric, metrics_of_group};
 use super::stats_query::StatsQuery;
-use crate::ledger::line_items_by_entity;
+use crate::ledger::{line_items_by_entity, records_by_ids};
 
 /// Metric sums per bucket.
 type MetricBuckets = Vec<MetricSums>;
+
+/// Conversions per bucket, by where and what they are.
+type ConversionBuckets = BTreeMap<(ConversionSource, ConversionKind), Vec<ConversionTotals>>;
+
+/// The numbers of an entity, or of a segment of one.
+#[derive(Clone, Debug, Default)]
+struct EntitySeries {
+    sums: MetricBuckets,
+    conversions: ConversionBuckets,
+}
+
+impl EntitySeries {
+    fn new(buckets: usize) -> Self {
+        Self { sums: vec![MetricSums::default(); buckets], conversions: ConversionBuckets::new() }
+    }
+
+    fn add_conversions(&mut self, bucket: usize, kind: (ConversionSource, ConversionKind), totals: &ConversionTotals) {
+        let count = self.sums.len();
+        let buckets = self.conversions.entry(kind).or_insert_with(|| vec![ConversionTotals::default(); count]);
+        if let Some(sums) = buckets.get_mut(bucket) {
+            sums.merge(totals);
+        }
+    }
+}
 
 /// The number of buckets and the data of each entity.
 pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, Value), Fault> {
@@ -24,29 +51,73 @@ pub(super) fn load_stats(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<(usize, 
         query.groups.iter().flat_map(|group| metrics_of_group(group, &query.kind, query.vocabulary)).collect();
     if query.segments.is_some() {
         let series = sum_by_segment(tx, query)?;
-        return Ok((count, segments_json(query, &names, &series)));
+        let tags = load_tag_names(tx, query, &series)?;
+        return Ok((count, segments_json(query, &names, &series, &tags)));
     }
-    let series = if query.kind == "ORGANIC_POST" { sum_organic(tx, query)? } else { sum_by_entity(tx, query)? };
-    let empty = vec![MetricSums::default(); count];
+    let mut series = if query.kind == "ORGANIC_POST" { sum_organic(tx, query)? } else { sum_by_entity(tx, query)? };
+    let mut entities: HashMap<i64, EntitySeries> = HashMap::new();
+    for id in &query.ids {
+        let mut one = EntitySeries::new(count);
+        if let Some(sums) = series.remove(id) {
+            one.sums = sums;
+        }
+        entities.insert(*id, one);
+    }
+    if has_conversions(&names) {
+        add_hourly_conversions(tx, query, &mut entities)?;
+    }
+    let empty = EntitySeries::new(count);
     let entities = query.ids.iter().map(|id| {
-        let buckets = series.get(id).unwrap_or(&empty);
-        let metrics = metrics_json(&names, buckets);
+        let metrics = metrics_json(&names, entities.get(id).unwrap_or(&empty));
         let one = json!({ "segment": null, "metrics": metrics });
         json!({ "id": query.format_entity_id(*id), "id_data": [one] })
     });
     Ok((count, entities.collect()))
 }
 
+fn has_conversions(names: &[NamedMetric]) -> bool {
+    names.iter().any(|(_, source)| matches!(source, MetricSource::Conversions(..)))
+}
+
+fn add_hourly_conversions(
+    tx: &mut Tx<'_>,
+    query: &StatsQuery,
+    entities: &mut HashMap<i64, EntitySeries>,
+) -> Result<(), Fault> {
+    let span = (query.from, query.to);
+    for sums in ledger::hourly_conversions(tx, query.ledger_entity(), &query.ids, span, query.placement_group())? {
+        if let Some(series) = entities.get_mut(&sums.entity_id) {
+            series.add_conversions(query.bucket_index(sums.hour), (sums.source, sums.kind), &sums.totals);
+        }
+    }
+    Ok(())
+}
+
 /// Metrics that count nothing in any bucket are `null`; others are zero where they count nothing.
-fn metrics_json(names: &[NamedMetric], buckets: &[MetricSums]) -> Map<String, Value> {
-    let values = |metric: &Option<Metric>| -> Value {
-        let Some(metric) = metric else {
-            return Value::Null;
-        };
-        let all: Vec<i64> = buckets.iter().map(|sums| sums.get(*metric)).collect();
-        if all.iter().all(|value| *value == 0) { Value::Null } else { all.into() }
+fn metrics_json(names: &[NamedMetric], series: &EntitySeries) -> Map<String, Value> {
+    let values = |source: &MetricSource| match source {
+        MetricSource::Events(metric) => {
+            let all: Vec<i64> = series.sums.iter().map(|sums| sums.get(*metric)).collect();
+            if all.iter().all(|value| *value == 0) { Value::Null } else { all.into() }
+        }
+        MetricSource::Conversions(source, kind) => {
+            let buckets = series.conversions.get(&(*source, *kind));
+            buckets.map_or(Value::Null, |buckets| conversions_json(buckets))
+        }
+        MetricSource::Untracked => Value::Null,
     };
-    names.iter().map(|(name, metric)| (name.clone(), values(metric))).collect()
+    names.iter().map(|(name, source)| (name.clone(), values(source))).collect()
+}
+
+fn conversions_json(buckets: &[ConversionTotals]) -> Value {
+    let values = |number: fn(&ConversionTotals) -> i64| buckets.iter().map(number).collect::<Vec<i64>>();
+    json!({
+        "post_view": values(|totals| totals.post_view),
+        "post_engagement": values(|totals| totals.post_engagement),
+        "assisted": values(|totals| totals.assisted),
+        "order_quantity": values(|totals| totals.order_quantity),
+        "sale_amount": values(|totals| totals.sale_amount_micro),
+    })
 }
 
 fn sum_by_entity(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<HashMap<i64, MetricBuckets>, Fault> {
@@ -119,10 +190,13 @@ fn add_hourly_counts(
     Ok(())
 }
 
-type SegmentedBuckets = BTreeMap<i64, BTreeMap<String, MetricBuckets>>;
+type SegmentedSeries = BTreeMap<i64, BTreeMap<String, EntitySeries>>;
 
 /// Aggregates from event rows, because the stored sums do not know the viewers.
-fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBuckets, Fault> {
+fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedSeries, Fault> {
+    if query.segments.as_deref() == Some("CONVERSION_TAGS") {
+        return sum_by_tag(tx, query);
+    }
     let (length, count) = (query.interval_ms(), query.bucket_count());
     let entity = query.ledger_entity();
     let attributed = line_items_by_entity(tx, query.account, entity, &query.ids)?;
@@ -145,44 +219,89 @@ fn sum_by_segment(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedBucket
         country: &country,
         platform: platform.map(|platform| platform.parse().unwrap_or(i64::MAX)),
     };
-    let mut series = SegmentedBuckets::new();
-    if query.ledger_segment() == ReportSegment::None {
-        // Conversions are not recorded.
-        return Ok(series);
-    }
+    let mut series = SegmentedSeries::new();
     for part in ledger::load_report(tx, &items, &cut)? {
-        for id in matching_entities(entity, &part, &attributed) {
+        for id in matching_entities(entity, (part.line_item_id, part.creative), &attributed) {
             let segments = series.entry(id).or_default();
-            let buckets = segments.entry(part.segment.clone());
-            let buckets = buckets.or_insert_with(|| vec![MetricSums::default(); count]);
-            if let Some(sums) = buckets.get_mut(query.bucket_of_interval(part.interval)) {
+            let own = segments.entry(part.segment.clone()).or_insert_with(|| EntitySeries::new(count));
+            if let Some(sums) = own.sums.get_mut(query.bucket_of_interval(part.interval)) {
                 sums.count_events(part.kind, part.count, part.billed, part.charge);
             }
+        }
+    }
+    let conversions = ["WEB_CONVERSION", "MOBILE_CONVERSION", "LIFE_TIME_VALUE_MOBILE_CONVERSION"];
+    if !query.groups.iter().any(|group| conversions.contains(&group.as_str())) {
+        return Ok(series);
+    }
+    for part in ledger::load_conversion_report(tx, &items, &cut)? {
+        for id in matching_entities(entity, (part.line_item_id, part.creative), &attributed) {
+            let segments = series.entry(id).or_default();
+            let own = segments.entry(part.segment.clone()).or_insert_with(|| EntitySeries::new(count));
+            let bucket = query.bucket_of_interval(part.interval);
+            own.add_conversions(bucket, (part.source, part.kind), &part.totals);
         }
     }
     Ok(series)
 }
 
-fn matching_entities(entity: AdEntity, part: &ReportRow, attributed: &BTreeMap<i64, Vec<i64>>) -> Vec<i64> {
+/// Web conversions by the id of their tag.
+fn sum_by_tag(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<SegmentedSeries, Fault> {
+    let (span, count) = ((query.from, query.to), query.bucket_count());
+    let mut series = SegmentedSeries::new();
+    for sums in ledger::hourly_conversions(tx, query.ledger_entity(), &query.ids, span, query.placement_group())? {
+        if sums.source == ConversionSource::Web {
+            let tag = WEB_EVENT_TAG.id_format.format(sums.tag_id);
+            let segments = series.entry(sums.entity_id).or_default();
+            let own = segments.entry(tag).or_insert_with(|| EntitySeries::new(count));
+            own.add_conversions(query.bucket_index(sums.hour), (sums.source, sums.kind), &sums.totals);
+        }
+    }
+    Ok(series)
+}
+
+fn matching_entities(
+    entity: AdEntity,
+    (line_item, shown): (i64, (AdEntity, i64)),
+    attributed: &BTreeMap<i64, Vec<i64>>,
+) -> Vec<i64> {
     let creative = matches!(entity, AdEntity::PromotedPost | AdEntity::PromotedAccount | AdEntity::MediaCreative);
-    let own = attributed
-        .iter()
-        .filter(|(id, items)| items.contains(&part.line_item_id) && (!creative || part.creative == (entity, **id)));
+    let own =
+        attributed.iter().filter(|(id, items)| items.contains(&line_item) && (!creative || shown == (entity, **id)));
     own.map(|(id, _)| *id).collect()
 }
 
-fn segments_json(query: &StatsQuery, names: &[NamedMetric], series: &SegmentedBuckets) -> Value {
+/// The names of web event tags by their ids.
+fn load_tag_names(
+    tx: &mut Tx<'_>,
+    query: &StatsQuery,
+    series: &SegmentedSeries,
+) -> Result<HashMap<String, String>, Fault> {
+    if query.segments.as_deref() != Some("CONVERSION_TAGS") {
+        return Ok(HashMap::new());
+    }
+    let ids = series.values().flat_map(BTreeMap::keys).filter_map(|id| WEB_EVENT_TAG.id_format.parse(id));
+    let tags = records_by_ids(tx, &WEB_EVENT_TAG, &ids.collect::<Vec<i64>>())?;
+    Ok(tags.into_values().map(|tag| (tag.formatted_id(), tag.text("name").to_owned())).collect())
+}
+
+fn segments_json(
+    query: &StatsQuery,
+    names: &[NamedMetric],
+    series: &SegmentedSeries,
+    tags: &HashMap<String, String>,
+) -> Value {
     let none = BTreeMap::new();
     let entities = query.ids.iter().map(|id| {
         let segments = series.get(id).unwrap_or(&none).iter();
         let data: Vec<Value> = segments
-            .map(|(value, buckets)| {
+            .map(|(value, series)| {
                 json!({
                     "segment": {
-                        "segment_name": segment_name(query.ledger_segment(), value),
+                        "segment_name":
+                            tags.get(value).cloned().unwrap_or_else(|| segment_name(query.ledger_segment(), value)),
                         "segment_value": segment_value(value),
                     },
-                    "metrics": metrics_json(names, buckets),
+                    "metrics": metrics_json(names, series),
                 })
             })
             .collect();
@@ -194,9 +313,9 @@ fn segments_json(query: &StatsQuery, names: &[NamedMetric], series: &SegmentedBu
 /// The sums of each segment in the first interval, by its name.
 pub(super) fn named_segment_sums(tx: &mut Tx<'_>, query: &StatsQuery) -> Result<Vec<(String, MetricSums)>, Fault> {
     let segments = sum_by_segment(tx, query)?.into_values().flatten();
-    let named = segments.filter_map(|(value, buckets)| {
+    let named = segments.filter_map(|(value, series)| {
         let name = segment_name(query.ledger_segment(), &value);
-        Some((name, buckets.into_iter().next()?))
+        Some((name, series.sums.into_iter().next()?))
     });
     Ok(named.collect())
 }

@@ -119,7 +119,7 @@ fn parse_version_numbers(text: &str) -> Vec<u32> {
 }
 
 /// The platform number for a user agent (contract ads §9.4).
-fn platform_number(agent: &str) -> Option<&'static str> {
+pub(crate) fn platform_number(agent: &str) -> Option<&'static str> {
     let has = |name: &str| agent.contains(name);
     if has("iPhone") || has("iPad") || has("iPod") {
         Some("0")

@@ -41,7 +41,7 @@ impl Evaluator {
 }
 
 /// The minimum and the maximum age of a segment: `AGE_13_TO_24`, `AGE_OVER_50`.
-fn age_range(value: &str) -> Option<(i64, Option<i64>)> {
+pub(crate) fn age_range(value: &str) -> Option<(i64, Option<i64>)> {
     let rest = value.strip_prefix("AGE_")?;
     if let Some(min) = rest.strip_prefix("OVER_") {
         return Some((min.parse().ok()?, None));

@@ -36,6 +36,9 @@ pub use criteria::{CriterionOperator, TargetedAudience, TargetingCriterion, is_p
 use set_cache::UserSetCache;
 use sources::CriterionSource;
 
+pub(crate) use browsers::platform_number;
+pub(crate) use demographics::age_range;
+
 pub(crate) type UserSet = Arc<RoaringBitmap>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,12 +132,23 @@ impl Evaluator {
         Ok(discreet && (audience.criteria.iter().any(secret) || find_list_id(tx, audience.account)?.is_some()))
     }
 
-    /// Whether an account never reaches a user, whatever the criteria.
-    pub fn excludes_user(&self, tx: &mut Tx<'_>, audience: &TargetedAudience, user: UserId) -> Result<bool, Error> {
-        self.catch_up_with_log(tx)?;
-        let away = self.excluded_users(tx, audience)?;
-        let number = self.set_cache.lock().numbers.find_number(user.get());
-        Ok(number.is_some_and(|number| away.iter().any(|users| users.contains(number))))
+    /// Removes users whom an account never reaches, whatever the criteria.
+    pub fn remove_excluded(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+        mut viewers: Vec<Option<UserId>>,
+    ) -> Result<Vec<Option<UserId>>, Error> {
+        if viewers.iter().any(Option::is_some) {
+            self.catch_up_with_log(tx)?;
+            let away = self.excluded_users(tx, audience)?;
+            let cache = self.set_cache.lock();
+            viewers.retain(|viewer| {
+                let number = viewer.and_then(|user| cache.numbers.find_number(user.get()));
+                number.is_none_or(|number| !away.iter().any(|users| users.contains(number)))
+            });
+        }
+        Ok(viewers)
     }
 
     /// Whether the criteria reach a viewer now. An unknown viewer is reached only if no criterion depends on
@@ -145,12 +159,23 @@ impl Evaluator {
         audience: &TargetedAudience,
         viewer: Option<UserId>,
     ) -> Result<bool, Error> {
+        Ok(!self.filter_reached(tx, audience, vec![viewer])?.is_empty())
+    }
+
+    /// Those of `viewers` whom the criteria reach now, like [`Evaluator::reaches_viewer`].
+    pub fn filter_reached(
+        &self,
+        tx: &mut Tx<'_>,
+        audience: &TargetedAudience,
+        mut viewers: Vec<Option<UserId>>,
+    ) -> Result<Vec<Option<UserId>>, Error> {
         let reached = self.resolve_criteria(tx, audience)?;
-        let Some(viewer) = viewer else {
-            return Ok(reached.primary.is_none() && reached.each.is_empty());
-        };
-        let number = self.set_cache.lock().numbers.find_number(viewer.get());
-        Ok(number.is_some_and(|number| reached.contains_user(number)))
+        let cache = self.set_cache.lock();
+        viewers.retain(|viewer| match viewer {
+            None => reached.primary.is_none() && reached.each.is_empty(),
+            Some(user) => cache.numbers.find_number(user.get()).is_some_and(|number| reached.contains_user(number)),
+        });
+        Ok(viewers)
     }
 
     pub const fn has_search(&self) -> bool {

@@ -38,21 +38,23 @@ pub(super) fn load_budgets(
 }
 
 impl BudgetState {
-    /// Whether the total budget or the budget of the day is exhausted.
-    pub(super) fn is_empty(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<bool, Fault> {
-        if self.limits.total.is_some_and(|limit| self.spent >= limit) {
-            return Ok(true);
-        }
+    /// What is left of the total budget and of the budget of the day, whichever is less, in micros; at most 0 when
+    /// exhausted, and `None` without limits.
+    pub(super) fn remaining(&mut self, tx: &mut Tx<'_>, day: (Time, Time)) -> Result<Option<i64>, Fault> {
+        let total = self.limits.total.map(|limit| limit.saturating_sub(self.spent));
         let (Some(limit), Some((entity, id))) = (self.limits.daily, self.entity) else {
-            return Ok(false);
+            return Ok(total);
         };
-        if let Some(spent) = self.spent_by_day.get(&day.0) {
-            return Ok(*spent >= limit);
-        }
-        let found = ledger::spend_between(tx, entity, &[id], day)?;
-        let spent = found.first().map_or(0, |(_, spent)| *spent);
-        self.spent_by_day.insert(day.0, spent);
-        Ok(spent >= limit)
+        let spent = if let Some(spent) = self.spent_by_day.get(&day.0) {
+            *spent
+        } else {
+            let found = ledger::spend_between(tx, entity, &[id], day)?;
+            let spent = found.first().map_or(0, |(_, spent)| *spent);
+            self.spent_by_day.insert(day.0, spent);
+            spent
+        };
+        let daily = limit.saturating_sub(spent);
+        Ok(Some(total.map_or(daily, |total| total.min(daily))))
     }
 
     pub(super) fn spend(&mut self, day: Time, amount: i64) {

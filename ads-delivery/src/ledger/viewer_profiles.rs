@@ -11,7 +11,8 @@ use super::{LedgerEvent, sort_and_dedup};
 use crate::analytics::age_bucket;
 
 /// Birth date and gender by user id.
-pub(super) struct ViewerProfiles(HashMap<i64, (String, i64)>);
+#[derive(Default)]
+pub(crate) struct ViewerProfiles(HashMap<i64, (String, i64)>);
 
 impl ViewerProfiles {
     /// Loads the profiles of viewers for whom the events lack a trait.

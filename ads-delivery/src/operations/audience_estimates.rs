@@ -1,7 +1,7 @@
 //! Audience size estimates for criteria (contract ads §8.2).
 
 use ads::resources::custom_audiences::require_targetable;
-use ads::resources::targeting_criteria::{TARGETING_TYPES, find_named_user, validate_targeting_value};
+use ads::resources::targeting_criteria::{TARGETING_TYPES, find_named_user, require_option, validate_targeting_value};
 use ads_engine::{
     AccountContext, CustomOperation, FieldSpec, JsonShape, Kind, OperationOutput, ParsedParams, RequiredRole,
 };
@@ -118,6 +118,7 @@ fn parse_criteria(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Re
         return Err(base::Refusal::from(problems).into());
     }
     for one in &all {
+        require_option(ctx, &one.kind, &one.value)?;
         find_named_user(ctx, &one.kind, &one.value)?;
         if one.kind.starts_with("CUSTOM_AUDIENCE") {
             // The size of a small audience would reveal which members are users.

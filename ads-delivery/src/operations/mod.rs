@@ -1,9 +1,13 @@
 //! All operations of the Ads API, and those that evaluate audiences.
 
+mod app_conversions;
+mod auction_insights;
 mod audience_estimates;
+mod audience_insights;
 mod keyword_insights;
 mod targeting_options;
 mod targeting_suggestions;
+mod web_conversions;
 
 use std::sync::LazyLock;
 
@@ -15,10 +19,14 @@ use store::records::RecordIndex;
 
 static AUDIENCE_OPERATIONS: &[&[CustomOperation]] = &[
     crate::analytics::OPERATIONS,
+    auction_insights::OPERATIONS,
     audience_estimates::OPERATIONS,
+    audience_insights::OPERATIONS,
     keyword_insights::OPERATIONS,
     targeting_options::OPERATIONS,
     targeting_suggestions::OPERATIONS,
+    app_conversions::OPERATIONS,
+    web_conversions::OPERATIONS,
 ];
 
 pub fn all_operations() -> &'static [AdsOperation] {

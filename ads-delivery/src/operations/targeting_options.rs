@@ -3,22 +3,24 @@
 use crate::evaluator::{CriterionOperator, Evaluator, TargetedAudience, TargetingCriterion};
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::field_kind::format_time;
+use ads_engine::listing::exclusive_params;
 use ads_engine::reference_lists::search_page;
 use ads_engine::{
     AccountContext, AdsRateClass, COUNT, CURSOR, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams,
-    RequiredRole,
+    RequiredRole, SORT_BY, WITH_TOTAL_COUNT,
 };
 use base::{Error, Time};
 use serde_json::{Value, json};
 use store::places;
 
-use ads::gazetteer::{GeoPlace, gazetteer};
+use ads::gazetteer::{CountryCode, GeoPlace, gazetteer};
 use ads::option_catalog::{self, CONVERSATION_TYPES, CatalogOption, EVENT_TYPES};
-use ads::targeting_values::{LANGUAGES, PLATFORMS, location_type};
+use ads::targeting_values::{LANGUAGES, PLATFORMS, location_type, place_label};
 
 const Q_PARAM: FieldSpec = FieldSpec::text("q", 1, 255);
 const OS_PARAM: FieldSpec = FieldSpec::one_of("os_type", &["ANDROID", "IOS"]);
-const COUNTRY_PARAM: FieldSpec = FieldSpec::text("country_code", 2, 2);
+const COUNTRY_PARAM: FieldSpec = FieldSpec::new("country_code", Kind::custom(&CountryCode));
+const PARENT_TAXONOMY_IDS: FieldSpec = FieldSpec::new("parent_behavior_taxonomy_ids", Kind::text(1, 16).list(1, 200));
 const DEFAULT_PAGE_SIZE: i64 = 200;
 const PLACES_PER_QUERY: i64 = 10_000;
 
@@ -50,6 +52,20 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         |ctx, params| list_choices(ctx, params, "APP_STORE_CATEGORY"),
     ),
     option_list(
+        "getAdsBehaviors",
+        "/targeting_criteria/behaviors",
+        "Behaviors of viewers; always empty, since no partner provides any.",
+        &[COUNT, COUNTRY_PARAM, CURSOR, SORT_BY, WITH_TOTAL_COUNT],
+        list_nothing,
+    ),
+    option_list(
+        "getAdsBehaviorTaxonomies",
+        "/targeting_criteria/behavior_taxonomies",
+        "Groups of behaviors; always empty.",
+        &[COUNT, CURSOR, PARENT_TAXONOMY_IDS, SORT_BY, WITH_TOTAL_COUNT],
+        list_nothing,
+    ),
+    option_list(
         "getAdsConversations",
         "/targeting_criteria/conversations",
         "What viewers talk about.",
@@ -70,7 +86,7 @@ pub(super) static OPERATIONS: &[CustomOperation] = &[
         &[
             FieldSpec::new("event_types", Kind::one_of(EVENT_TYPES).list(1, EVENT_TYPES.len())).required(),
             COUNT,
-            FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)),
+            FieldSpec::new("country_codes", Kind::custom(&CountryCode).list(1, 200)),
             CURSOR,
             FieldSpec::new("start_time", Kind::TIME),
             FieldSpec::new("end_time", Kind::TIME),
@@ -168,6 +184,15 @@ fn paginate_rows(
     Ok(search_page(ctx, params, rows, Some(DEFAULT_PAGE_SIZE))?.0)
 }
 
+fn list_nothing(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    let counts = params.flag("with_total_count");
+    if counts && params.has("cursor") {
+        return Err(exclusive_params("cursor", "with_total_count"));
+    }
+    let page = paginate_rows(ctx, params, Vec::new())?;
+    Ok(if counts { page.with_total_count(0) } else { page })
+}
+
 /// Options with their details; parameters of the same names filter them.
 fn list_choices(
     ctx: &mut AccountContext<'_, '_>,
@@ -197,13 +222,7 @@ fn matches_ignoring_case(locale: Option<&str>, known: Option<&str>) -> bool {
 }
 
 fn render_place(place: &GeoPlace) -> Value {
-    let name = if place.kind == "COUNTRIES" {
-        place.name.to_owned()
-    } else {
-        let country = gazetteer().find_country(place.country);
-        format!("{}, {}", place.name, country.map_or("", |one| one.name))
-    };
-    let mut row = option_row("LOCATION", &place.id, &name);
+    let mut row = option_row("LOCATION", &place.id, &place_label(place));
     set_member(&mut row, "country_code", place.country.into());
     set_member(&mut row, "location_type", place.kind.into());
     row

@@ -17,19 +17,56 @@ use crate::eligibility::is_eligible;
 use crate::evaluator::Evaluator;
 
 #[derive(Clone, Debug)]
-pub(super) struct AuctionWinner {
-    pub(super) campaign: AdsRecord,
-    pub(super) item: AdsRecord,
-    pub(super) creative: AdCreative,
-    pub(super) price: i64,
+pub(crate) struct AuctionWinner {
+    pub(crate) candidate: AuctionCandidate,
+    pub(crate) creative: AdCreative,
+    /// In micros, for the event the line item pays for.
+    pub(crate) price: i64,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct AuctionResult {
+pub(crate) struct AuctionResult {
     /// Best first.
-    pub(super) winners: Vec<AuctionWinner>,
+    pub(crate) winners: Vec<AuctionWinner>,
     /// Outcomes of manual bids.
-    pub(super) bid_outcomes: Vec<AuctionBid>,
+    pub(crate) bid_outcomes: Vec<AuctionBid>,
+}
+
+/// Decides what of a candidate may be shown to the viewer of an auction.
+pub(crate) trait CreativeChooser {
+    /// `None` if nothing may be shown; `used` are the creatives of candidates before it.
+    fn choose_creative(
+        &mut self,
+        tx: &mut Tx<'_>,
+        candidate: &AuctionCandidate,
+        used: &[(AdEntity, i64)],
+    ) -> Result<Option<AdCreative>, Error>;
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AuctionTerms {
+    /// The maximum number of winners.
+    pub(crate) slots: usize,
+    /// Differs between auctions: which market comes first, and which losers are sampled.
+    pub(crate) rotation: usize,
+    pub(crate) competition: Competition,
+}
+
+/// What others bid for an impression; nothing by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Competition {
+    /// In millionths of the currency's smallest step.
+    pub(crate) bid: i64,
+    /// More than that, in thousandths of a candidate's own bid.
+    pub(crate) share: i64,
+}
+
+impl Competition {
+    /// The score that a candidate must reach.
+    fn score_against(self, candidate: &AuctionCandidate) -> i128 {
+        let bid = i128::from(self.bid).saturating_mul(candidate.impression_unit());
+        bid.saturating_add(candidate.score().saturating_mul(i128::from(self.share)) / 1000)
+    }
 }
 
 const DAY: i64 = 86_400_000;
@@ -42,26 +79,35 @@ pub(super) fn run_auctions(
     request: &AdRequest,
 ) -> Result<AuctionResult, Error> {
     let all = candidates::find_candidates(tx, config, request.placement)?;
-    let mut room = AuctionContext {
-        evaluator,
-        request,
-        frequency_history: load_frequency_history(tx, request, &all)?,
-        used_creatives: Vec::new(),
-        rotation: rotation_seed(tx),
-    };
+    let rotation = rotation_seed(tx);
+    let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
+    let now = tx.now();
+    let capped = all.iter().map(|candidate| &*candidate.item);
+    let frequency_history = load_frequency_history(tx, request.viewer.ledger_id, capped, now)?;
+    let mut chooser = RequestChooser { evaluator, request, frequency_history, rotation };
+    run_market_auctions(tx, &mut chooser, all, AuctionTerms { slots, rotation, competition: Competition::default() })
+}
+
+/// Runs the auctions of all markets; candidates are sorted best first.
+pub(crate) fn run_market_auctions(
+    tx: &mut Tx<'_>,
+    chooser: &mut impl CreativeChooser,
+    all: Vec<AuctionCandidate>,
+    terms: AuctionTerms,
+) -> Result<AuctionResult, Error> {
     let mut markets: BTreeMap<String, Vec<AuctionCandidate>> = BTreeMap::new();
     for one in all {
         markets.entry(one.market.clone()).or_default().push(one);
     }
     let mut markets: Vec<Vec<AuctionCandidate>> = markets.into_values().collect();
     if !markets.is_empty() {
-        let first = room.rotation % markets.len();
+        let first = terms.rotation % markets.len();
         markets.rotate_left(first);
     }
-    let slots = usize::try_from(request.slots).map_err(|_| invariant_broken("negative number of slots"))?;
+    let mut room = AuctionContext { chooser, terms, used_creatives: Vec::new() };
     let mut result = AuctionResult::default();
     for market in markets {
-        let free = slots.saturating_sub(result.winners.len());
+        let free = terms.slots.saturating_sub(result.winners.len());
         if free == 0 {
             break;
         }
@@ -76,16 +122,13 @@ fn rotation_seed(tx: &Tx<'_>) -> usize {
     usize::try_from(hash_to_id(&id.to_be_bytes())).unwrap_or(0)
 }
 
-struct AuctionContext<'a> {
-    evaluator: &'a Evaluator,
-    request: &'a AdRequest,
-    frequency_history: FrequencyHistory,
+struct AuctionContext<'a, C> {
+    chooser: &'a mut C,
+    terms: AuctionTerms,
     used_creatives: Vec<(AdEntity, i64)>,
-    rotation: usize,
 }
 
-impl AuctionContext<'_> {
-    /// Runs the auction of one market; candidates are sorted best first.
+impl<C: CreativeChooser> AuctionContext<'_, C> {
     fn run_market_auction(
         &mut self,
         tx: &mut Tx<'_>,
@@ -93,13 +136,14 @@ impl AuctionContext<'_> {
         slots: usize,
         result: &mut AuctionResult,
     ) -> Result<(), Error> {
+        let competition = self.terms.competition;
         // One more than there are slots: the first loser sets the last winner's price.
         let mut ranked: Vec<(AuctionCandidate, AdCreative)> = Vec::new();
         let mut rest = Vec::new();
         for candidate in market {
             if ranked.len() > slots {
                 rest.push(candidate);
-            } else if let Some(creative) = self.choose_creative(tx, &candidate)? {
+            } else if let Some(creative) = self.chooser.choose_creative(tx, &candidate, &self.used_creatives)? {
                 self.used_creatives.push((creative.kind, creative.subject));
                 ranked.push((candidate, creative));
             }
@@ -107,28 +151,29 @@ impl AuctionContext<'_> {
         let scores: Vec<i128> = ranked.iter().map(|(one, _)| one.score()).collect();
         let score = |place: usize| scores.get(place).copied().unwrap_or(0);
         for (place, (candidate, _)) in ranked.iter().enumerate() {
-            let won = place < slots;
+            let competing = competition.score_against(candidate);
+            let won = place < slots && candidate.score() >= competing;
             // A winner must beat the first loser; a loser must beat the last winner.
             let above = if won { slots } else { slots.saturating_sub(1) };
-            result.bid_outcomes.extend(bid_outcome(candidate, score(above), won, 1));
+            result.bid_outcomes.extend(bid_outcome(candidate, score(above).max(competing), won, 1));
         }
         let last = score(slots.saturating_sub(1));
         result.bid_outcomes.extend(self.sample_losers(tx, rest, last)?);
         let next = scores.iter().copied().skip(1).chain(std::iter::once(0));
-        let won = ranked.into_iter().zip(next).take(slots);
-        result.winners.extend(won.map(|((candidate, creative), next)| AuctionWinner {
-            price: second_price(&candidate, next),
-            campaign: candidate.campaign,
-            item: candidate.item,
-            creative,
-        }));
+        for ((candidate, creative), next) in ranked.into_iter().zip(next).take(slots) {
+            let competing = competition.score_against(&candidate);
+            if candidate.score() >= competing {
+                let price = second_price(&candidate, next.max(competing));
+                result.winners.push(AuctionWinner { candidate, creative, price });
+            }
+        }
         Ok(())
     }
 
     /// Records a sample of the losers, a different one each time, so that the cost does not depend on their
     /// number.
     fn sample_losers(
-        &self,
+        &mut self,
         tx: &mut Tx<'_>,
         mut rest: Vec<AuctionCandidate>,
         last: i128,
@@ -137,28 +182,42 @@ impl AuctionContext<'_> {
         let stride = rest.len().div_ceil(MAX_SAMPLED_LOSERS).max(1);
         let times = i64::try_from(stride).unwrap_or(1);
         let mut bids = Vec::new();
-        for candidate in rest.iter().skip(self.rotation % stride).step_by(stride) {
-            if self.choose_creative(tx, candidate)?.is_some() {
+        for candidate in rest.iter().skip(self.terms.rotation % stride).step_by(stride) {
+            if self.chooser.choose_creative(tx, candidate, &self.used_creatives)?.is_some() {
                 bids.extend(bid_outcome(candidate, last, false, times));
             }
         }
         Ok(bids)
     }
+}
 
-    /// Chooses the creative of a candidate for the viewer; `None` if none may be shown.
-    fn choose_creative(&self, tx: &mut Tx<'_>, candidate: &AuctionCandidate) -> Result<Option<AdCreative>, Error> {
-        let (item, viewer) = (&candidate.item, self.request.viewer.user);
+/// Chooses for the viewer of a request.
+struct RequestChooser<'a> {
+    evaluator: &'a Evaluator,
+    request: &'a AdRequest,
+    frequency_history: FrequencyHistory,
+    rotation: usize,
+}
+
+impl CreativeChooser for RequestChooser<'_> {
+    fn choose_creative(
+        &mut self,
+        tx: &mut Tx<'_>,
+        candidate: &AuctionCandidate,
+        used: &[(AdEntity, i64)],
+    ) -> Result<Option<AdCreative>, Error> {
+        let (item, viewer) = (&*candidate.item, self.request.viewer.user);
         if is_capped(item, &self.frequency_history, tx.now()) {
             return Ok(None);
         }
-        let account = candidate.account.clone();
+        let account = (*candidate.account).clone();
         let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account);
         if !video_placements::fits_video_placement(&mut ctx, item, self.request)?
             || !is_eligible(&mut ctx, self.evaluator, item, viewer)?
         {
             return Ok(None);
         }
-        creatives::choose_creative(&mut ctx, item, viewer, (self.rotation, &self.used_creatives))
+        creatives::choose_creative(&mut ctx, item, viewer, (self.rotation, used))
     }
 }
 
@@ -188,21 +247,22 @@ fn second_price(candidate: &AuctionCandidate, next: i128) -> i64 {
     price_to_beat(candidate, next).min(candidate.bid).max(1)
 }
 
-type FrequencyHistory = HashMap<i64, Vec<Time>>;
+/// Times of a viewer's impressions by line item.
+pub(crate) type FrequencyHistory = HashMap<i64, Vec<Time>>;
 
-/// The viewer's impressions of line items with a frequency cap.
-fn load_frequency_history(
+/// A viewer's impressions of line items with a frequency cap.
+pub(crate) fn load_frequency_history<'r>(
     tx: &mut Tx<'_>,
-    request: &AdRequest,
-    all: &[AuctionCandidate],
+    viewer: i64,
+    items: impl Iterator<Item = &'r AdsRecord>,
+    now: Time,
 ) -> Result<FrequencyHistory, Error> {
-    let capped = all.iter().filter_map(|one| frequency_cap(&one.item));
-    let Some(days) = capped.map(|(_, days)| days).max() else {
+    let Some(days) = items.filter_map(frequency_cap).map(|(_, days)| days).max() else {
         return Ok(FrequencyHistory::new());
     };
-    let since = tx.now().plus_ms(-days * DAY);
+    let since = now.plus_ms(-days * DAY);
     let mut history = FrequencyHistory::new();
-    for (item, at) in ledger::list_line_item_impressions(tx, request.viewer.ledger_id, since)? {
+    for (item, at) in ledger::list_line_item_impressions(tx, viewer, since)? {
         history.entry(item).or_default().push(at);
     }
     Ok(history)
@@ -214,12 +274,12 @@ fn frequency_cap(item: &AdsRecord) -> Option<(i64, i64)> {
 }
 
 /// Whether the viewer has reached the frequency cap.
-fn is_capped(item: &AdsRecord, history: &FrequencyHistory, now: Time) -> bool {
+pub(crate) fn is_capped(item: &AdsRecord, history: &FrequencyHistory, now: Time) -> bool {
     let Some((most, days)) = frequency_cap(item) else {
         return false;
     };
-    let since = now.plus_ms(-days * DAY);
-    let times = history.get(&item.id).map_or(0, |times| times.iter().filter(|at| **at > since).count());
+    let since = now.plus_ms(1 - days * DAY);
+    let times = history.get(&item.id).map_or(0, |times| times.iter().filter(|at| (since..=now).contains(*at)).count());
     i64::try_from(times).unwrap_or(i64::MAX) >= most
 }
 
@@ -237,11 +297,12 @@ mod tests {
     fn the_second_price_is_paid_and_never_more_than_the_bid() {
         let now = Time::from_ms(0);
         let candidate = |bid: i64, rate: i64| AuctionCandidate {
-            account: AdsRecord::new(&ACCOUNT, 1, 1, now),
-            campaign: AdsRecord::new(&CAMPAIGN, 1, 1, now),
-            item: AdsRecord::new(&LINE_ITEM, 1, 1, now),
+            account: AdsRecord::new(&ACCOUNT, 1, 1, now).into(),
+            campaign: AdsRecord::new(&CAMPAIGN, 1, 1, now).into(),
+            item: AdsRecord::new(&LINE_ITEM, 1, 1, now).into(),
             bid,
             expected_rate: rate,
+            allowance: None,
             currency_step: 10_000,
             market: "USD".to_owned(),
             currency_rate: RATE_ONE,

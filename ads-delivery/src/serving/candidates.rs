@@ -1,16 +1,17 @@
 //! Candidates for auctions: running line items within their pace and with a bid, independent of the viewer.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use ads::budget::{self, BudgetLimits, BudgetSpent};
 use ads::resources::accounts::ACCOUNT;
 use ads::resources::bidding_rules::bid_bounds;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
-use ads::resources::servability;
+use ads::resources::servability::{self, DeliveryResources};
 use ads_engine::{AccountContext, AccountTimeZone, AdsConfig, AdsRecord};
 use base::{Error, Time};
-use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
+use store::ledger::{self, AdEntity, AdEvent, Metric, MetricSums, Placement};
 use store::{Tx, records};
 
 use crate::ledger::{pays_for, records_by_ids};
@@ -22,14 +23,16 @@ const MILLION: i64 = 1_000_000;
 const PRIOR_IMPRESSIONS: i64 = 100;
 
 #[derive(Clone, Debug)]
-pub(super) struct AuctionCandidate {
-    pub(super) account: AdsRecord,
-    pub(super) campaign: AdsRecord,
-    pub(super) item: AdsRecord,
+pub(crate) struct AuctionCandidate {
+    pub(crate) account: Arc<AdsRecord>,
+    pub(crate) campaign: Arc<AdsRecord>,
+    pub(crate) item: Arc<AdsRecord>,
     /// In micros, for the event the line item pays for.
-    pub(super) bid: i64,
+    pub(crate) bid: i64,
     /// Paid events per impression, in millionths.
-    pub(super) expected_rate: i64,
+    pub(crate) expected_rate: i64,
+    /// What may be spent now, by the budgets and their pace, in micros; `None` without limits.
+    pub(crate) allowance: Option<i64>,
     /// The currency's smallest step in micros.
     pub(super) currency_step: i64,
     /// The market in which bids are compared; see [`CurrencyRates`](ads_engine::CurrencyRates).
@@ -40,8 +43,13 @@ pub(super) struct AuctionCandidate {
 
 impl AuctionCandidate {
     /// The value of an impression: bid times expected rate, at the currency's rate.
-    pub(super) fn score(&self) -> i128 {
+    pub(crate) fn score(&self) -> i128 {
         i128::from(self.bid).saturating_mul(self.weight())
+    }
+
+    /// The score of an impression for which a millionth of the currency's smallest step is bid.
+    pub(super) fn impression_unit(&self) -> i128 {
+        i128::from(self.currency_step) * i128::from(self.currency_rate.max(1))
     }
 
     /// The score for each millionth of the bid.
@@ -74,14 +82,16 @@ pub(super) fn find_candidates(
         let Some(account) = account.filter(|one| !one.deleted && !one.flag("sandbox")) else {
             continue;
         };
-        found.extend(account_candidates(tx, config, account, items)?);
+        let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
+        let delivery = AccountDelivery::load(tx, account.clone(), items, day)?;
+        found.extend(delivery.candidates(config, |_| true, (now, day)));
     }
     found.sort_by_key(|one| (std::cmp::Reverse(one.score()), one.item.id));
     Ok(found)
 }
 
 /// Whether a line item serves at a placement.
-pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
+pub(crate) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool {
     if item.has("placements", placement.name()) {
         return true;
     }
@@ -89,62 +99,105 @@ pub(super) fn matches_placement(item: &AdsRecord, placement: Placement) -> bool 
     all_on && item.has("placements", Placement::AllOn.name())
 }
 
-pub(super) fn account_candidates(
-    tx: &mut Tx<'_>,
-    config: &AdsConfig,
-    account: &AdsRecord,
-    items: Vec<AdsRecord>,
-) -> Result<Vec<AuctionCandidate>, Error> {
-    let now = tx.now();
-    let ids = sort_and_dedup(items.iter().filter_map(|item| item.int("campaign_id")));
-    let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
-    let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
-    both.extend(items.iter().cloned());
-    let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
-    // Creatives are checked when one is chosen.
-    let resources = servability::load_spending_resources(&mut ctx, &both)?;
-    let approval = account.text("approval_status");
-    let day = AccountTimeZone::from_name(account.text("timezone")).day_bounds(now);
-    let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
-    let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
-    let sums: HashMap<i64, MetricSums> = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?
-        .into_iter()
-        .map(|(id, sums, _)| (id, sums))
-        .collect();
-    let mut found = Vec::new();
-    for item in items {
-        let campaign = campaigns.get(&item.int("campaign_id").unwrap_or(0));
-        let Some(campaign) = campaign else {
-            continue;
-        };
-        let state = servability::line_item_servability(&item, campaign, approval, &resources, now);
-        if !state.reasons.is_empty() {
-            continue;
-        }
-        let budgets = [
-            budget_and_spent(AdEntity::Campaign, campaign, &spent),
-            budget_and_spent(AdEntity::LineItem, &item, &spent),
-        ];
-        let paced = [campaign, &item].iter().any(|record| record.flag("standard_delivery"));
-        if paced && !budgets.iter().all(|budget| is_within_pace(*budget, &item, now, day)) {
-            continue;
-        }
-        let sums = sums.get(&item.id).copied().unwrap_or_default();
-        let bid = effective_bid(&item, &budgets, &sums, now, day);
-        let currency = item.text("currency").to_owned();
-        let (market, worth) = config.rates.market_and_rate(&currency);
-        found.push(AuctionCandidate {
-            account: account.clone(),
-            campaign: campaign.clone(),
-            expected_rate: expected_rate(&item, &sums),
-            item,
-            bid,
-            currency_step: bid_bounds(&currency).step,
-            market: market.to_owned(),
-            currency_rate: worth,
-        });
+/// Line items of an account with all that decides about their bids.
+pub(crate) struct AccountDelivery {
+    account: Arc<AdsRecord>,
+    campaigns: HashMap<i64, Arc<AdsRecord>>,
+    items: Vec<Arc<AdsRecord>>,
+    resources: DeliveryResources,
+    spent: SpentByEntity,
+    sums: HashMap<i64, MetricSums>,
+}
+
+impl AccountDelivery {
+    pub(crate) fn load(
+        tx: &mut Tx<'_>,
+        account: AdsRecord,
+        items: Vec<AdsRecord>,
+        day: (Time, Time),
+    ) -> Result<Self, Error> {
+        let ids = sort_and_dedup(items.iter().filter_map(|item| item.int("campaign_id")));
+        let campaigns = records_by_ids(tx, &CAMPAIGN, &ids)?;
+        let mut both: Vec<AdsRecord> = campaigns.values().cloned().collect();
+        both.extend(items.iter().cloned());
+        let mut ctx = AccountContext::new_for_operator(tx, base::UserId::new(0), account.clone());
+        // Creatives are checked when one is chosen.
+        let resources = servability::load_spending_resources(&mut ctx, &both)?;
+        let spent = load_spending(ctx.tx, &campaigns, &items, day)?;
+        let item_ids: Vec<i64> = items.iter().map(|item| item.id).collect();
+        let sums = ledger::total_sums_by_entity(ctx.tx, AdEntity::LineItem, &item_ids)?;
+        Ok(Self {
+            account: Arc::new(account),
+            campaigns: campaigns.into_iter().map(|(id, campaign)| (id, Arc::new(campaign))).collect(),
+            items: items.into_iter().map(Arc::new).collect(),
+            resources,
+            spent,
+            sums: sums.into_iter().map(|(id, sums, _)| (id, sums)).collect(),
+        })
     }
-    Ok(found)
+
+    /// Counts a ledger row of the day that was loaded.
+    pub(crate) fn count_fact(&mut self, fact: &AdEvent) {
+        let sums = self.sums.entry(fact.line_item_id).or_default();
+        sums.count_events(fact.kind, fact.weight, fact.billed, fact.charge_micro);
+        for key in [(AdEntity::Campaign, fact.campaign_id), (AdEntity::LineItem, fact.line_item_id)] {
+            let spent = self.spent.entry(key).or_default();
+            spent.total = spent.total.saturating_add(fact.charge_micro);
+            spent.today = spent.today.saturating_add(fact.charge_micro);
+        }
+    }
+
+    pub(crate) fn sums(&self, item: i64) -> MetricSums {
+        self.sums.get(&item).copied().unwrap_or_default()
+    }
+
+    /// The servable line items within their pace that are wanted.
+    pub(crate) fn candidates(
+        &self,
+        config: &AdsConfig,
+        is_wanted: impl Fn(&AdsRecord) -> bool,
+        (now, day): (Time, (Time, Time)),
+    ) -> Vec<AuctionCandidate> {
+        let approval = self.account.text("approval_status");
+        let campaigns = self.campaigns.values().map(|campaign| (AdEntity::Campaign, &**campaign));
+        let items = self.items.iter().map(|item| (AdEntity::LineItem, &**item));
+        let resources = self.resources.with_spending(campaigns.chain(items), &self.spent);
+        let mut found = Vec::new();
+        for item in self.items.iter().filter(|item| is_wanted(item)) {
+            let Some(campaign) = self.campaigns.get(&item.int("campaign_id").unwrap_or(0)) else {
+                continue;
+            };
+            let state = servability::line_item_servability(item, campaign, approval, &resources, now);
+            if !state.reasons.is_empty() {
+                continue;
+            }
+            let budgets = [
+                budget_and_spent(AdEntity::Campaign, campaign, &self.spent),
+                budget_and_spent(AdEntity::LineItem, item, &self.spent),
+            ];
+            let paced = [campaign, item].iter().any(|record| record.flag("standard_delivery"));
+            let pace = budgets.iter().filter_map(|budget| pace_allowance(*budget, item, now, day)).min();
+            if paced && pace.is_some_and(|pace| pace <= 0) {
+                continue;
+            }
+            let remaining = remaining_budget(&budgets);
+            let sums = self.sums(item.id);
+            let currency = item.text("currency");
+            let (market, worth) = config.rates.market_and_rate(currency);
+            found.push(AuctionCandidate {
+                account: Arc::clone(&self.account),
+                campaign: Arc::clone(campaign),
+                bid: effective_bid(item, remaining, &sums, now, day),
+                expected_rate: expected_rate(item, &sums),
+                allowance: pace.filter(|_| paced).into_iter().chain(remaining).min(),
+                item: Arc::clone(item),
+                currency_step: bid_bounds(currency).step,
+                market: market.to_owned(),
+                currency_rate: worth,
+            });
+        }
+        found
+    }
 }
 
 fn sort_and_dedup(ids: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -177,26 +230,37 @@ fn budget_and_spent(entity: AdEntity, record: &AdsRecord, spent: &SpentByEntity)
     (budget::budget_limits(entity, record), spent.unwrap_or_default())
 }
 
-/// Whether spending is at most proportional to elapsed time plus one hour.
-fn is_within_pace(
+/// What may still be spent when spending is at most proportional to elapsed time plus one hour, in micros; `None`
+/// without a budget that has a period.
+fn pace_allowance(
     (limits, spent): (BudgetLimits, BudgetSpent),
     item: &AdsRecord,
     now: Time,
     day: (Time, Time),
-) -> bool {
+) -> Option<i64> {
     const HOUR: i64 = 3_600_000;
     let allowed = |budget: i64, from: i64, to: i64| {
         let whole = i128::from((to - from).max(1));
         let passed = i128::from((now.ms() - from + HOUR).clamp(1, (to - from).max(1)));
-        i128::from(budget) * passed / whole
+        i64::try_from(i128::from(budget) * passed / whole).unwrap_or(i64::MAX)
     };
     if let Some(daily) = limits.daily {
-        return i128::from(spent.today) < allowed(daily, day.0.ms(), day.1.ms());
+        return Some(allowed(daily, day.0.ms(), day.1.ms()) - spent.today);
     }
     match (limits.total, item.int("start_time"), item.int("end_time")) {
-        (Some(total), Some(from), Some(to)) => i128::from(spent.total) < allowed(total, from, to),
-        _ => true,
+        (Some(total), Some(from), Some(to)) => Some(allowed(total, from, to) - spent.total),
+        _ => None,
     }
+}
+
+/// What is left of the budgets, whichever has least, in micros.
+fn remaining_budget(budgets: &[(BudgetLimits, BudgetSpent)]) -> Option<i64> {
+    let remaining = budgets.iter().flat_map(|(limits, spent)| {
+        let daily = limits.daily.map(|most| most - spent.today);
+        let total = limits.total.map(|most| most - spent.total);
+        daily.into_iter().chain(total)
+    });
+    remaining.min()
 }
 
 /// The metric that a line item pays for.
@@ -225,23 +289,12 @@ pub(crate) fn expected_rate(item: &AdsRecord, sums: &MetricSums) -> i64 {
 }
 
 /// The bid in micros: the manual bid, or the remaining budget divided by the events still expected.
-fn effective_bid(
-    item: &AdsRecord,
-    budgets: &[(BudgetLimits, BudgetSpent)],
-    sums: &MetricSums,
-    now: Time,
-    day: (Time, Time),
-) -> i64 {
+fn effective_bid(item: &AdsRecord, remaining: Option<i64>, sums: &MetricSums, now: Time, day: (Time, Time)) -> i64 {
     let bounds = bid_bounds(item.text("currency"));
     if let Some(bid) = item.int("bid_amount_local_micro") {
         return bid;
     }
-    let remaining = budgets.iter().flat_map(|(limits, spent)| {
-        let daily = limits.daily.map(|most| most - spent.today);
-        let total = limits.total.map(|most| most - spent.total);
-        daily.into_iter().chain(total)
-    });
-    let Some(remaining) = remaining.min() else {
+    let Some(remaining) = remaining else {
         return bounds.step.saturating_mul(10);
     };
     // The average number per day; at first a thousand.

@@ -14,11 +14,12 @@ use store::ledger::AdEntity;
 use crate::eligibility::may_see_post;
 
 #[derive(Clone, Debug)]
-pub(super) struct AdCreative {
-    pub(super) kind: AdEntity,
-    pub(super) id: i64,
-    pub(super) subject: i64,
-    pub(super) content: Map<String, Value>,
+pub(crate) struct AdCreative {
+    pub(crate) kind: AdEntity,
+    pub(crate) id: i64,
+    /// The id of the promoted post or user; 0 if there is none.
+    pub(crate) subject: i64,
+    pub(crate) content: Map<String, Value>,
 }
 
 /// Chooses a creative that the viewer may see and that is not used yet; `turn` rotates among several.
@@ -28,16 +29,7 @@ pub(super) fn choose_creative(
     viewer: Option<UserId>,
     (turn, taken): (usize, &[(AdEntity, i64)]),
 ) -> Result<Option<AdCreative>, Error> {
-    let mut all = Vec::new();
-    for (kind, of) in [
-        (AdEntity::PromotedPost, &PROMOTED_POST),
-        (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT),
-        (AdEntity::MediaCreative, &MEDIA_CREATIVE),
-    ] {
-        let records = ctx.list_visible_records(of, "line_item_id", item.id)?;
-        let accepted = records.into_iter().filter(|record| record.text("approval_status") == "ACCEPTED");
-        all.extend(accepted.map(|record| (kind, record)));
-    }
+    let mut all = list_creatives(ctx, item)?;
     if !all.is_empty() {
         let first = turn % all.len();
         all.rotate_left(first);
@@ -56,7 +48,26 @@ pub(super) fn choose_creative(
     Ok(None)
 }
 
-fn creative_from_record(
+/// The accepted creatives of a line item.
+pub(crate) fn list_creatives(
+    ctx: &mut AccountContext<'_, '_>,
+    item: &AdsRecord,
+) -> Result<Vec<(AdEntity, AdsRecord)>, Error> {
+    let mut all = Vec::new();
+    for (kind, of) in [
+        (AdEntity::PromotedPost, &PROMOTED_POST),
+        (AdEntity::PromotedAccount, &PROMOTED_ACCOUNT),
+        (AdEntity::MediaCreative, &MEDIA_CREATIVE),
+    ] {
+        let records = ctx.list_visible_records(of, "line_item_id", item.id)?;
+        let accepted = records.into_iter().filter(|record| record.text("approval_status") == "ACCEPTED");
+        all.extend(accepted.map(|record| (kind, record)));
+    }
+    Ok(all)
+}
+
+/// `None` if the viewer may not see it.
+pub(crate) fn creative_from_record(
     ctx: &mut AccountContext<'_, '_>,
     kind: AdEntity,
     record: &AdsRecord,

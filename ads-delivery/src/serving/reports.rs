@@ -15,11 +15,17 @@ use crate::ledger::{LedgerEvent, record_events};
 
 pub const MAX_REPORTS: usize = 1000;
 
-/// Whether clients may report the event; engagement on the platform is recorded there.
+/// Whether clients may report the event; engagement on the platform is recorded there, and advertisers report
+/// conversions.
 fn is_reportable(kind: AdEventKind) -> bool {
     !matches!(
         kind,
-        AdEventKind::Like | AdEventKind::Repost | AdEventKind::Reply | AdEventKind::Follow | AdEventKind::PollVote
+        AdEventKind::Like
+            | AdEventKind::Repost
+            | AdEventKind::Reply
+            | AdEventKind::Follow
+            | AdEventKind::PollVote
+            | AdEventKind::Conversion
     )
 }
 
@@ -137,5 +143,6 @@ fn event_from_report(tx: &Tx<'_>, report: &ImpressionReport) -> LedgerEvent {
         origin: AdEventOrigin::Served,
         id: tx.next_id::<()>().get(),
         impression_id: impression.id,
+        weight: 1,
     }
 }

@@ -31,6 +31,7 @@ async fn shown(world: &World, item: &str, at: Time, number: i64) {
                 origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
                 impression_id: number,
+                weight: 1,
             };
             let events = [event(AdEventKind::Impression), event(AdEventKind::UrlClick)];
             record_events(tx, &events)?;

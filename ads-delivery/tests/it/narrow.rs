@@ -177,6 +177,7 @@ async fn spend(world: &World, item: &str, amount: i64) {
                 origin: AdEventOrigin::Served,
                 id: tx.next_id::<()>().get(),
                 impression_id: 1,
+                weight: 1,
             };
             record_events(tx, &[event(AdEventKind::Impression), event(AdEventKind::UrlClick)])?;
             Ok(())

@@ -19,6 +19,24 @@ pub static ACCOUNT_APP: Resource = Resource {
     ..Resource::DEFAULT
 };
 
+/// Notes whether the events of an app are tracked.
+pub fn set_tracking(
+    ctx: &mut AccountContext<'_, '_>,
+    (system, identifier): (&str, &str),
+    tracked: bool,
+) -> Result<(), Error> {
+    let account = ctx.account_id()?;
+    for row in store::records::list_by_account(ctx.tx, ACCOUNT_APP.name, account)? {
+        let mut app = AdsRecord::from_stored(&ACCOUNT_APP, &row)?;
+        let same = app.text("app_store_identifier") == identifier && app.text("os_type") == system;
+        if same && app.flag("conversion_tracking_enabled") != tracked {
+            app.set("conversion_tracking_enabled", i64::from(tracked));
+            ctx.save_record(&app)?;
+        }
+    }
+    Ok(())
+}
+
 pub fn ensure_app(ctx: &mut AccountContext<'_, '_>, system: &str, identifier: &str) -> Result<(), Error> {
     if identifier.is_empty() {
         return Ok(());

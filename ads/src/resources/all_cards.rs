@@ -11,13 +11,16 @@ use store::records::{self, RecordListing, RecordOrder};
 
 use crate::resources::cards::CARD;
 use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
+use crate::resources::legacy_cards::LEGACY_CARDS;
 use crate::resources::poll_cards::POLL_CARD;
 
 /// The sequence shared by all cards with short ids.
 pub const SHORT_CARD_SEQUENCE: &str = "short_card";
 
 /// Cards with short ids; their field `uri` holds the number in the card URI.
-static SHORT_ID_CARDS: [&Resource; 3] = [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD];
+pub fn short_id_cards() -> impl Iterator<Item = &'static Resource> {
+    [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD].into_iter().chain(LEGACY_CARDS)
+}
 
 const MAX_URIS: usize = 200;
 
@@ -44,7 +47,7 @@ fn list_cards_by_uri(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) ->
         }
     }
     add_views(ctx, cards, &mut found)?;
-    for resource in SHORT_ID_CARDS {
+    for resource in short_id_cards() {
         let cards = find_cards_by_uris(ctx, resource, &uris)?;
         let cards = cards.into_iter();
         let cards = cards.map(|card| (card.int("uri").unwrap_or(0), card)).collect();
@@ -101,7 +104,7 @@ fn get_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<O
         let card = ctx.find_record(&CARD, id)?;
         found = card.filter(|card| !card.deleted || params.flag("with_deleted"));
     }
-    for resource in SHORT_ID_CARDS {
+    for resource in short_id_cards() {
         if found.is_none() {
             found = ctx.find_record(resource, short)?;
         }

@@ -57,8 +57,10 @@ pub fn change_members(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -
     if hold == AudienceAccess::Read {
         return Err(action_not_allowed("The account may read this audience only"));
     }
-    if audience.text("audience_type") == FLEXIBLE {
-        return Err(action_not_allowed("Its members are those of other audiences"));
+    match audience.text("audience_type") {
+        FLEXIBLE => return Err(action_not_allowed("Its members are those of other audiences")),
+        "WEB" | "MOBILE" => return Err(action_not_allowed("Its members come from the events of a tag")),
+        _ => {}
     }
     let count = write_members(ctx, &audience, params, AcceptedKeys::All)?;
     Ok(OperationOutput::from_value(json!({ "success_count": count, "total_count": count })))
@@ -284,7 +286,8 @@ fn parse_user_keys(item: &Value, accepted: AcceptedKeys) -> Result<Vec<AudienceK
     Ok(keys)
 }
 
-fn parse_digest(text: &str) -> Option<[u8; 32]> {
+/// A SHA-256 digest in hexadecimal, in either case.
+pub fn parse_digest(text: &str) -> Option<[u8; 32]> {
     let mut bytes = [0_u8; 32];
     if text.len() != 64 {
         return None;

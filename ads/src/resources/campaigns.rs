@@ -1,17 +1,19 @@
 //! Campaigns.
 
 use ads_engine::{
-    AccountContext, AdsRateClass, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, JsonShape, Kind, ListFilter,
-    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule, engine,
+    AccountContext, AccountTimeZone, AdsRateClass, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, JsonShape,
+    Kind, ListFilter, OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb,
+    ValidationRule, engine,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
-use base::{Error, VocabularyWord};
+use base::{Error, Refusal, VocabularyWord};
 use serde_json::{Value, json};
 use store::ledger::AdEntity;
 use store::records;
 
+use crate::budget;
 use crate::resources::bidding_rules::validate_amount;
-use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
+use crate::resources::funding_instruments::{self, FUNDING_INSTRUMENT};
 use crate::resources::line_items::LINE_ITEM;
 use crate::resources::servability;
 
@@ -55,7 +57,7 @@ pub static CAMPAIGN: Resource = Resource {
         ValidationRule::OnReference("funding_instrument_id", validate_budget_present),
         ValidationRule::OnReference("funding_instrument_id", validate_amounts),
         ValidationRule::InContext(fill_defaults),
-        ValidationRule::InContext(validate_total_budget),
+        ValidationRule::InContext(validate_budgets),
         ValidationRule::InContext(enforce_campaign_limit),
     ],
     history_name: "CAMPAIGN",
@@ -136,8 +138,7 @@ pub fn validate_status_transition(change: &RecordChange) -> Result<(), AdsProble
 
 fn validate_budget_present(change: &RecordChange, instrument: &AdsRecord) -> Result<(), AdsProblem> {
     let record = &change.record;
-    let needed = record.text("budget_optimization") == "CAMPAIGN"
-        && !matches!(instrument.text("type"), "INSERTION_ORDER" | "PARTNER_MANAGED");
+    let needed = record.text("budget_optimization") == "CAMPAIGN" && !funding_instruments::is_order(instrument);
     if !needed || record.get(DAILY_BUDGET).is_some() {
         return Ok(());
     }
@@ -211,30 +212,32 @@ fn count_live_campaigns(ctx: &mut AccountContext<'_, '_>, account: i64) -> Resul
     Ok(all - over)
 }
 
-fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    validate_total_covers_spend(ctx, change, AdEntity::Campaign)
+fn validate_budgets(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    validate_budgets_cover_spend(ctx, change, AdEntity::Campaign)
 }
 
-/// The total budget cannot be set below the amount already spent.
-pub fn validate_total_covers_spend(
+/// The total budget cannot be set below the amount already spent, nor the daily budget below that of the account's
+/// current day.
+pub fn validate_budgets_cover_spend(
     ctx: &mut AccountContext<'_, '_>,
     change: &RecordChange,
     entity: AdEntity,
 ) -> Result<(), Error> {
-    if change.verb != ResourceVerb::Update || !change.changes_field(TOTAL_BUDGET) {
+    let sets = |name| change.changes_field(name) && change.record.get(name).is_some();
+    if change.verb != ResourceVerb::Update || ![DAILY_BUDGET, TOTAL_BUDGET].into_iter().any(sets) {
         return Ok(());
     }
-    let Some(total) = change.record.int(TOTAL_BUDGET) else {
-        return Ok(());
-    };
-    let spent = store::ledger::total_spend(ctx.tx, entity, &[change.record.id])?;
-    let spent = spent.first().map_or(0, |(_, spent)| *spent);
-    if spent <= total {
-        return Ok(());
+    let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(ctx.now());
+    let spent = budget::load_spent(ctx.tx, entity, &[change.record.id], day)?;
+    let spent = spent.get(&change.record.id).copied().unwrap_or_default();
+    let mut problems = Vec::new();
+    for (name, spent) in [(TOTAL_BUDGET, spent.total), (DAILY_BUDGET, spent.today)] {
+        if sets(name) && change.record.int(name).is_some_and(|budget| budget < spent) {
+            let problem = AdsProblem::invalid_attribute(name, format!("{spent} of this budget is spent already"));
+            problems.push(problem.with_code("SPEND_EXCEEDS_BUDGET"));
+        }
     }
-    let message = format!("{spent} of this budget is spent already");
-    let problem = AdsProblem::invalid_attribute(TOTAL_BUDGET, message);
-    Err(problem.with_code("SPEND_EXCEEDS_BUDGET").into())
+    if problems.is_empty() { Ok(()) } else { Err(Refusal::from(problems).into()) }
 }
 
 /// Updates a campaign's summary of its line items after one of them changed.

@@ -4,8 +4,10 @@ use ads_engine::{Kind, MediaKeyText, RawParam, parse_value};
 use base::refusal::AdsProblem;
 use serde_json::{Map, Value, json};
 
+use crate::gazetteer::CountryCode;
+
 const TITLE: Kind = Kind::text(1, 255);
-const SWIPEABLE_MEDIA_KEYS: Kind = Kind::custom(&MediaKeyText).list(1, 6);
+const SWIPEABLE_MEDIA_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
 const SLIDE_COUNT: std::ops::RangeInclusive<usize> = 2..=6;
 pub const BUTTON_LABELS: &[&str] = &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"];
 
@@ -112,13 +114,7 @@ fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
             let key = part.required_member("media_key", Kind::custom(&MediaKeyText))?;
             Ok(json!({ "type": kind, "media_key": key }))
         }
-        "SWIPEABLE_MEDIA" => {
-            let keys = part.required_member("media_keys", SWIPEABLE_MEDIA_KEYS)?;
-            if keys.as_array().is_none_or(|keys| keys.len() < 2) {
-                return Err(unexpected_value(&part.member_path("media_keys"), &keys, "2 to 6 media keys"));
-            }
-            Ok(json!({ "type": kind, "media_keys": keys }))
-        }
+        "SWIPEABLE_MEDIA" => Ok(json!({ "type": kind, "media_keys": parse_swipeable_media(part)? })),
         "DETAILS" => {
             let title = part.required_member("title", TITLE)?;
             let destination = parse_website(&part.required_object("destination")?)?;
@@ -137,6 +133,18 @@ fn parse_component(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     }
 }
 
+/// The media keys in their order; one may occur more than once.
+fn parse_swipeable_media(part: &JsonObjectAtPath<'_>) -> Result<Vec<Value>, AdsProblem> {
+    let name = part.member_path("media_keys");
+    let keys = match part.members.get("media_keys") {
+        None | Some(Value::Null) => return Err(AdsProblem::missing_parameter(name)),
+        Some(Value::Array(keys)) if SWIPEABLE_MEDIA_COUNT.contains(&keys.len()) => keys,
+        Some(other) => return Err(unexpected_value(&name, other, "an array of 2 to 6 media keys")),
+    };
+    let keys = keys.iter().map(|key| parse_value(Kind::custom(&MediaKeyText), &name, RawParam::Json(key)));
+    keys.collect()
+}
+
 fn parse_label(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     let kind = part.required_member("type", Kind::one_of(&["ENUM"]))?;
     let value = part.required_member("value", Kind::one_of(BUTTON_LABELS))?;
@@ -151,15 +159,10 @@ fn parse_website(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
 
 fn parse_app(part: &JsonObjectAtPath<'_>) -> Result<Value, AdsProblem> {
     let kind = part.required_member("type", Kind::one_of(&["APP"]))?;
-    let country = part.required_member("country_code", Kind::text(1, 64))?;
-    let code = country.as_str().unwrap_or_default().to_ascii_uppercase();
-    if code.len() != 2 || !code.bytes().all(|letter| letter.is_ascii_uppercase()) {
-        let name = part.member_path("country_code");
-        return Err(unexpected_value(&name, &country, "two letters of ISO 3166-1"));
-    }
+    let code = part.required_member("country_code", Kind::custom(&CountryCode))?;
     let mut made = Map::new();
     made.insert("type".to_owned(), kind);
-    made.insert("country_code".to_owned(), code.into());
+    made.insert("country_code".to_owned(), code);
     let stores = [
         ("googleplay_app_id", "googleplay_app_id", "googleplay_deep_link"),
         // The second name is an alias used by older clients.

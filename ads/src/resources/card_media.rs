@@ -96,6 +96,11 @@ pub fn is_image(media: &Media) -> bool {
     media.kind == "photo"
 }
 
+/// Whether it is an animated GIF, which may have any aspect ratio.
+pub fn is_animation(media: &Media) -> bool {
+    media.kind == "animated_gif"
+}
+
 /// Refuses an image that is too small, too large or has another aspect ratio.
 pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
@@ -117,16 +122,16 @@ pub fn check_image(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<
     Ok(())
 }
 
-/// Refuses a video with another aspect ratio. Animated images may have any.
+/// Refuses what is not a video, or has another aspect ratio.
 pub fn check_video(name: &str, media: &Media, frames: &[AspectRatio]) -> Result<(), AdsProblem> {
     let wrong = |message: String| {
         let problem = AdsProblem::invalid_parameter(name.to_owned(), &media.media_key, message);
         Err(problem.with_code("INVALID_MEDIA"))
     };
-    if is_image(media) {
+    if media.kind != "video" {
         return wrong(format!("{} is not a video", media.media_key));
     }
-    if media.kind == "video" && !frames.iter().any(|frame| frame.matches_media(media)) {
+    if !frames.iter().any(|frame| frame.matches_media(media)) {
         return wrong(format!("Expected an aspect ratio of {}", format_ratios(frames)));
     }
     Ok(())
@@ -181,6 +186,11 @@ pub fn aspect_ratio(media: &Media) -> (i64, i64) {
         (one, other) = (other, one % other);
     }
     (media.width / one, media.height / one)
+}
+
+/// As legacy cards show it: seconds with three decimals.
+pub fn duration_seconds(media: &Media) -> String {
+    format!("{}.{:03}", media.duration_ms / 1000, media.duration_ms % 1000)
 }
 
 pub fn media_metadata(ctx: &AccountContext<'_, '_>, media: &Media) -> Value {

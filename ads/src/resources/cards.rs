@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use ads_engine::{
-    AccountContext, AdsRecord, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind, ListFilter,
-    RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
+    AccountContext, AdsRecord, CardUriText, FieldSpec, IdFormat, InputFormat, JsonShape, Kind, ListExtension,
+    ListFilter, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, Refusal, VocabularyWord};
@@ -15,6 +15,7 @@ use store::media::Media;
 use crate::resources::account_apps;
 use crate::resources::card_components::{self as components, iter_components, media_keys};
 use crate::resources::card_media::{self, AspectRatio, MediaByKey};
+use crate::resources::legacy_cards::LEGACY_CARDS;
 
 pub static CARD: Resource = Resource {
     name: "card",
@@ -34,9 +35,10 @@ pub static CARD: Resource = Resource {
         ListFilter::ids("card_id", "id", &CARD).alias(&["card_ids"]),
         // A card URI ends with the card's id.
         ListFilter::new("card_uris", "id", Kind::custom(&CardUriText).list(1, 200)),
-        // Accepted and ignored: there are no legacy cards.
+        // Read where the list is extended.
         ListFilter::new("include_legacy_cards", "", Kind::BOOL),
     ],
+    list_extension: Some(ListExtension { flag: "include_legacy_cards", resources: &LEGACY_CARDS, id_field: "uri" }),
     page_size: (100, 200),
     max_name_prefix: 80,
     read_role: RequiredRole::CreativeReader,
@@ -122,6 +124,8 @@ fn validate_media(ctx: &mut AccountContext<'_, '_>, card: &AdsRecord) -> Result<
             Ok(media) => {
                 let checked = if card_media::is_image(&media) {
                     card_media::check_image(name, &media, &[AspectRatio::Wide, AspectRatio::Square])
+                } else if card_media::is_animation(&media) {
+                    Ok(())
                 } else {
                     card_media::check_video(name, &media, &[AspectRatio::Widescreen, AspectRatio::Square])
                 };

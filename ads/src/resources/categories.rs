@@ -5,10 +5,10 @@ use ads_engine::{
     AccountContext, AdsRateClass, CustomOperation, FieldRequirement, FieldSpec, Kind, OperationOutput, ParsedParams,
     ReferenceList, RequiredRole,
 };
-use base::{Error, VocabularyWord};
+use base::Error;
 use serde_json::{Value, json};
 
-use crate::resources::line_items::objectives::PRODUCTS;
+use crate::resources::line_items::objectives::{PLACEMENT_RULES, PRODUCTS};
 use crate::resources::publishers;
 
 const IAB_TSV: &str = include_str!("../../data/iab_categories.tsv");
@@ -53,31 +53,22 @@ pub static OPERATIONS: &[CustomOperation] = &[
     .rate_limited(AdsRateClass::Low),
 ];
 
-const PLACEMENTS: &[(VocabularyWord, &[&[&str]])] = &[
-    (VocabularyWord::same_in_both("PROMOTED_ACCOUNT"), &[&["ALL_ON_TWITTER"], &["TWITTER_TIMELINE"]]),
-    (
-        VocabularyWord::new("PROMOTED_POSTS", "PROMOTED_TWEETS"),
-        &[
-            &["ALL_ON_TWITTER"],
-            &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"],
-            &["PUBLISHER_NETWORK"],
-            &["PUBLISHER_NETWORK", "TWITTER_TIMELINE"],
-            &["TWITTER_SEARCH"],
-            &["TWITTER_TIMELINE"],
-            &["TWITTER_PROFILE", "TWITTER_TIMELINE"],
-        ],
-    ),
-    (VocabularyWord::same_in_both("MEDIA"), &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]]),
-];
-
 fn list_placements(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
     let asked = params.text("product_type");
     let vocabulary = ctx.caller.vocabulary;
-    let rows = PLACEMENTS.iter();
-    let rows = rows.filter(|(product, _)| asked.is_none_or(|asked| asked == product.post));
-    let rows: Vec<Value> = rows
-        .map(|(product, legal)| json!({ "product_type": product.name_in(vocabulary), "placements": legal }))
+    let products = PRODUCTS.iter().filter(|product| asked.is_none_or(|asked| asked == product.post));
+    let rows: Vec<Value> = products
+        .map(|product| {
+            let rules = PLACEMENT_RULES.iter().filter(|rule| rule.product == product.post);
+            let mut sets: Vec<&[&str]> = Vec::new();
+            for set in rules.flat_map(|rule| rule.placements) {
+                if !sets.contains(set) {
+                    sets.push(set);
+                }
+            }
+            json!({ "product_type": product.name_in(vocabulary), "placements": sets })
+        })
         .collect();
     Ok(OperationOutput::from_value(rows.into()))
 }

@@ -13,9 +13,8 @@ use serde_json::Value;
 use store::posts::{Post, PostState};
 use store::records::RecordVisibility;
 
+use crate::resources::all_cards::short_id_cards;
 use crate::resources::cards::CARD;
-use crate::resources::conversation_cards::{IMAGE_CONVERSATION_CARD, VIDEO_CONVERSATION_CARD};
-use crate::resources::poll_cards::POLL_CARD;
 use crate::resources::promoted_posts::ContentTraits;
 use crate::resources::{media_library, promotable_users};
 
@@ -23,7 +22,7 @@ use crate::resources::{media_library, promotable_users};
 const MAX_TEXT_LENGTH: usize = 100_000;
 
 pub const fn text_field() -> FieldSpec {
-    FieldSpec::text("text", 1, MAX_TEXT_LENGTH).label("Text").default_word("")
+    FieldSpec::text("text", 0, MAX_TEXT_LENGTH).label("Text").default_word("")
 }
 
 pub const fn name_field() -> FieldSpec {
@@ -234,7 +233,7 @@ fn is_live_card(ctx: &mut AccountContext<'_, '_>, uri: &str) -> Result<bool, Err
     if found.is_some_and(|card| card.level == RecordVisibility::Listed) {
         return Ok(true);
     }
-    for resource in [&POLL_CARD, &VIDEO_CONVERSATION_CARD, &IMAGE_CONVERSATION_CARD] {
+    for resource in short_id_cards() {
         if !ctx.list_visible_records(resource, "uri", id)?.is_empty() {
             return Ok(true);
         }

@@ -5,7 +5,7 @@ use ads_engine::{
     RequiredRole, Resource, ResourceVerb, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
-use base::{Error, Refusal, VocabularyWord};
+use base::{Error, Refusal, Vocabulary, VocabularyWord};
 use serde_json::Value;
 use store::ads::card_links::{self, CardDestination};
 
@@ -139,17 +139,18 @@ const IMAGE_FIELDS: &[FieldSpec] = &[
     FieldSpec::one_of("card_type", &["IMAGE_CONVERSATION"]).set_by_server().default_word("IMAGE_CONVERSATION"),
 ];
 
-/// The options of a card, each with the text of its post.
-pub const OPTIONS: [(&str, &str); 4] = [
-    ("first_cta", "first_cta_tweet"),
-    ("second_cta", "second_cta_tweet"),
-    ("third_cta", "third_cta_tweet"),
-    ("fourth_cta", "fourth_cta_tweet"),
+/// The options of a card, each with the text of its post, and the name of that text in the newer vocabulary, which has
+/// both (contract ads §2).
+pub const OPTIONS: [(&str, &str, &str); 4] = [
+    ("first_cta", "first_cta_tweet", "first_cta_post"),
+    ("second_cta", "second_cta_tweet", "second_cta_post"),
+    ("third_cta", "third_cta_tweet", "third_cta_post"),
+    ("fourth_cta", "fourth_cta_tweet", "fourth_cta_post"),
 ];
 
 fn validate_option_texts(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
-    for (option, text) in OPTIONS {
+    for (option, text, _) in OPTIONS {
         let (missing, needing) = match (has(option), has(text)) {
             (true, false) => (text, option),
             (false, true) => (option, text),
@@ -178,7 +179,7 @@ fn normalize_hashtags(_: &mut AccountContext<'_, '_>, change: &mut RecordChange)
         return Ok(());
     }
     let mut problems = Vec::new();
-    for (option, _) in OPTIONS {
+    for (option, ..) in OPTIONS {
         let sent = change.record.text(option);
         if sent.is_empty() {
             continue;
@@ -281,9 +282,13 @@ fn card_fields(
     let uri = card.int("uri").unwrap_or(0);
     let mut all = vec![("card_uri", Value::from(format!("card://{uri}")))];
     let single = ["title", "media_key", "thank_you_text", "thank_you_url"];
-    let options = OPTIONS.into_iter().flat_map(|(option, text)| [option, text]);
+    let options = OPTIONS.into_iter().flat_map(|(option, text, _)| [option, text]);
     for name in single.into_iter().chain(options) {
         all.extend(card.get(name).map(|value| (name, value.clone())));
+    }
+    if ctx.caller.vocabulary == Vocabulary::Post {
+        let texts = OPTIONS.into_iter();
+        all.extend(texts.filter_map(|(_, text, newer)| card.get(text).map(|value| (newer, value.clone()))));
     }
     let media = |name: &str| {
         let mut fields = media_fields(card);

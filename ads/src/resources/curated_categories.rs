@@ -3,13 +3,14 @@
 use ads_engine::engine::ensure_valid_params;
 use ads_engine::{
     AccountContext, AdsRecord, CustomOperation, FieldRequirement, FieldSpec, IdFormat, Kind, OperationOutput,
-    ParsedParams, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing, parse_record_id,
+    ParsedParams, RawParam, RequiredRole, Resource, SHARED_ACCOUNT_ID, listing, parse_record_id, parse_value,
 };
 use base::refusal::AdsProblem;
 use base::{Error, Fault, VocabularyWord};
 use serde_json::Value;
 use store::{Tx, records};
 
+use crate::gazetteer::CountryCode;
 use crate::resources::publishers;
 
 /// A shared record; it belongs to no account.
@@ -22,7 +23,7 @@ pub static CURATED_CATEGORY: Resource = Resource {
     fields: &[
         FieldSpec::text("name", 1, 255).required(),
         FieldSpec::text("description", 0, 1000).default_word(""),
-        FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)).required(),
+        FieldSpec::new("country_codes", COUNTRY_CODES).required(),
         FieldSpec::new("publisher_user_ids", Kind::LONG.list(1, 1000)).required(),
     ],
     verbs: &[],
@@ -39,7 +40,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
         list_curated_categories,
     )
     .requires_role(RequiredRole::CampaignReader)
-    .params(&[FieldSpec::new("country_codes", Kind::text(1, 2).list(1, 200)).required(), ads_engine::CURSOR]),
+    .params(&[FieldSpec::new("country_codes", COUNTRY_CODES).required(), ads_engine::CURSOR]),
     CustomOperation::get(
         "getAdsCuratedCategory",
         "curated_categories/{id}",
@@ -52,7 +53,7 @@ pub static OPERATIONS: &[CustomOperation] = &[
 
 fn list_curated_categories(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
     ensure_valid_params(params)?;
-    let countries = parse_country_codes("country_codes", &params.texts("country_codes"))?;
+    let countries = params.texts("country_codes");
     let mut found = list_all(ctx.tx)?;
     found.retain(|category| {
         let codes = category.texts("country_codes");
@@ -83,21 +84,14 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Option<AdsRecord>, Fault> {
     row.map(|row| AdsRecord::from_stored(&CURATED_CATEGORY, &row)).transpose()
 }
 
-/// Parses two-letter country codes; returns them in uppercase.
+/// Parses the codes of existing countries; returns them in uppercase, each once.
 pub fn parse_country_codes(name: &'static str, codes: &[String]) -> Result<Vec<String>, AdsProblem> {
-    let mut all = Vec::new();
-    for code in codes {
-        if code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_alphabetic()) {
-            let message = format!("Expected two letters of ISO 3166-1, got \"{code}\" for {name}");
-            return Err(AdsProblem::invalid_parameter(name, code, message));
-        }
-        let code = code.to_ascii_uppercase();
-        if !all.contains(&code) {
-            all.push(code);
-        }
-    }
-    Ok(all)
+    let parsed = parse_value(COUNTRY_CODES, name, RawParam::Text(codes))?;
+    let codes = parsed.as_array().into_iter().flatten();
+    Ok(codes.filter_map(Value::as_str).map(str::to_owned).collect())
 }
+
+const COUNTRY_CODES: Kind = Kind::custom(&CountryCode).list(1, 200);
 
 fn computed_fields(
     ctx: &mut AccountContext<'_, '_>,

@@ -293,7 +293,7 @@ fn validate_audience_type(change: &RecordChange) -> Result<(), AdsProblem> {
             Err(AdsProblem::invalid_attribute("segments", message))
         }
         ("MOBILE" | "MOBILE_AUDIENCE", _) => {
-            let message = "Nothing is known of what people do in apps";
+            let message = "An app event tag with retargeting creates such an audience";
             Err(AdsProblem::new("FEATURE_NOT_AVAILABLE", message))
         }
         (other, _) => {

@@ -7,7 +7,7 @@ use ads_engine::{
 };
 use base::refusal::AdsProblem;
 use base::{Error, UserId, VocabularyWord};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::post_preview::{self, SignedPreview};
 use crate::resources::compositions::{
@@ -94,5 +94,5 @@ fn send_preview_notification(
     let text = format!("A draft post of the advertising account {account} can be looked at.");
     network::notifications::notify_user(ctx.tx, caller.id, &text, &path)?;
     let message = format!("See @{}'s notifications to preview your draft post.", caller.username);
-    Ok(OperationOutput::from_value(json!({ "message": message })))
+    Ok(OperationOutput { data_member: "message", ..OperationOutput::from_value(message.into()) })
 }

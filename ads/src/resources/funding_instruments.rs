@@ -63,20 +63,22 @@ fn validate_time_range(change: &RecordChange) -> Result<(), AdsProblem> {
     }
 }
 
+/// Whether the instrument is funded with an amount, instead of having a credit limit.
+pub fn is_order(instrument: &AdsRecord) -> bool {
+    matches!(instrument.text("type"), "INSERTION_ORDER" | "PARTNER_MANAGED")
+}
+
 fn validate_amounts(change: &RecordChange) -> Result<(), AdsProblem> {
     let record = &change.record;
     let funded = record.get("funded_amount_local_micro").is_some();
     let limited = record.get("credit_limit_local_micro").is_some();
     let kind = record.text("type");
-    let (takes_funds, takes_limit) = match kind {
-        "INSERTION_ORDER" | "PARTNER_MANAGED" => (true, false),
-        _ => (false, true),
-    };
+    let takes_funds = is_order(record);
     let wrong = |name, message: String| Err(AdsProblem::invalid_attribute(name, message));
     if funded && !takes_funds {
         return wrong("funded_amount_local_micro", format!("A {kind} is not funded"));
     }
-    if limited && !takes_limit {
+    if limited && takes_funds {
         return wrong("credit_limit_local_micro", format!("A {kind} has no credit limit"));
     }
     if kind == "INSERTION_ORDER" && !funded {

@@ -18,10 +18,11 @@ use crate::resources::bidding_rules::{validate_amount, validate_bid};
 use crate::resources::campaigns::{self, CAMPAIGN, validate_daily_below_total, validate_status_transition};
 use crate::resources::categories::expand_business_categories;
 use crate::resources::funding_instruments::FUNDING_INSTRUMENT;
-use crate::resources::{accounts, promotable_users, servability, targeting_criteria};
+use crate::resources::targeting_criteria::{self, KEYWORD_GROUP};
+use crate::resources::{accounts, promotable_users, servability};
 use objectives::{PRODUCTS, objective_rules};
 
-pub use objectives::{GOALS, OBJECTIVES, PAY_BY};
+pub use objectives::{GOALS, OBJECTIVES, PAY_BY, result_metric};
 
 pub static LINE_ITEM: Resource = Resource {
     name: "line_item",
@@ -85,6 +86,8 @@ pub static LINE_ITEM: Resource = Resource {
         FieldSpec::new("serves", Kind::TIME).set_by_server().hidden(),
         // Set when none of the targeted audiences is large enough any more.
         FieldSpec::new("unreached", Kind::BOOL).set_by_server().hidden(),
+        // Set while the line item needs keywords and targets none.
+        FieldSpec::new("lacks_keywords", Kind::BOOL).set_by_server().hidden(),
     ],
     filters: &[
         ListFilter::ids("campaign_ids", "campaign_id", &CAMPAIGN),
@@ -102,14 +105,14 @@ pub static LINE_ITEM: Resource = Resource {
         ValidationRule::OnRecord(validate_status_transition),
         ValidationRule::OnRecord(objectives::validate_objective),
         ValidationRule::OnRecord(validate_objective_fields),
-        ValidationRule::OnRecord(validate_placements),
+        ValidationRule::OnRecord(objectives::validate_placements),
         ValidationRule::OnRecord(validate_frequency_cap),
         ValidationRule::OnReference("campaign_id", validate_campaign_limits),
         ValidationRule::InContext(validate_advertiser_user),
         ValidationRule::InContext(fill_defaults),
         ValidationRule::InContext(validate_siblings),
         ValidationRule::InContext(enforce_line_item_limit),
-        ValidationRule::InContext(validate_total_budget),
+        ValidationRule::InContext(validate_budgets),
     ],
     history_name: "LINE_ITEM",
     after_change: Some(sync_apps_and_campaign),
@@ -188,29 +191,6 @@ fn validate_objective_fields(change: &RecordChange) -> Result<(), AdsProblem> {
     let converts = record.text("goal") == "WEBSITE_CONVERSIONS";
     if converts && record.text("primary_web_event_tag").is_empty() {
         return needs("primary_web_event_tag", "WEBSITE_CONVERSIONS");
-    }
-    Ok(())
-}
-
-fn validate_placements(change: &RecordChange) -> Result<(), AdsProblem> {
-    let record = &change.record;
-    let placements = record.texts("placements");
-    let refuse =
-        |message: String| Err(AdsProblem::invalid_attribute("placements", message).with_code("INVALID_PLACEMENT_TYPE"));
-    if placements == ["TWITTER_PROFILE"] {
-        return refuse("TWITTER_PROFILE needs another placement beside it".to_owned());
-    }
-    let on_timeline = |placement: &&str| matches!(*placement, "TWITTER_TIMELINE" | "ALL_ON_TWITTER");
-    if record.text("objective") == "REACH" && !placements.iter().any(on_timeline) {
-        return refuse("REACH needs TWITTER_TIMELINE or ALL_ON_TWITTER".to_owned());
-    }
-    let account = record.text("product_type") == "PROMOTED_ACCOUNT";
-    if account && !placements.iter().all(on_timeline) {
-        return refuse("A promoted account is shown in timelines only".to_owned());
-    }
-    if record.text("objective") == "PREROLL_VIEWS" && record.text("product_type") != "MEDIA" {
-        let message = "PREROLL_VIEWS needs the product type MEDIA";
-        return Err(AdsProblem::invalid_attribute("product_type", message));
     }
     Ok(())
 }
@@ -326,6 +306,9 @@ fn fill_defaults(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) ->
     if record.get("start_time").is_none() {
         record.set("start_time", now.ms() / 1000 * 1000);
     }
+    if change.verb == ResourceVerb::Create && objectives::needs_keywords(record) {
+        record.set("lacks_keywords", 1);
+    }
     update_serves_until(record);
     Ok(())
 }
@@ -380,8 +363,8 @@ fn validate_siblings(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange
     Ok(())
 }
 
-fn validate_total_budget(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
-    campaigns::validate_total_covers_spend(ctx, change, store::ledger::AdEntity::LineItem)
+fn validate_budgets(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    campaigns::validate_budgets_cover_spend(ctx, change, store::ledger::AdEntity::LineItem)
 }
 
 fn sync_apps_and_campaign(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
@@ -406,7 +389,7 @@ pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), 
     };
     let account = ctx.account_id()?;
     let mut creatives = 0;
-    for kind in ["promoted_post", "promoted_account", "media_creative"] {
+    for kind in objectives::creative_resources(&item) {
         creatives += records::count_by_field(ctx.tx, kind, account, ("line_item_id", id))?;
     }
     if item.int("creatives") == Some(creatives) {
@@ -420,32 +403,35 @@ pub fn count_creatives(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), 
 
 /// Records whether a line item has no targetable audience left.
 pub fn set_unreached(ctx: &mut AccountContext<'_, '_>, id: i64, unreached: bool) -> Result<(), Error> {
+    set_targeting_flag(ctx, id, "unreached", unreached)
+}
+
+/// Records whether a line item that needs keywords targets some.
+pub fn update_lacks_keywords(ctx: &mut AccountContext<'_, '_>, id: i64) -> Result<(), Error> {
+    if !ctx.find_record(&LINE_ITEM, id)?.is_some_and(|item| objectives::needs_keywords(&item)) {
+        return Ok(());
+    }
+    let keywords = targeting_criteria::list_by_type(ctx, id, KEYWORD_GROUP)?;
+    let lacks = !keywords.iter().any(|one| one.text("operator_type") == "EQ");
+    set_targeting_flag(ctx, id, "lacks_keywords", lacks)
+}
+
+fn set_targeting_flag(
+    ctx: &mut AccountContext<'_, '_>,
+    id: i64,
+    name: &'static str,
+    is_set: bool,
+) -> Result<(), Error> {
     let Some(mut item) = ctx.find_record(&LINE_ITEM, id)? else {
         return Ok(());
     };
-    if item.flag("unreached") == unreached {
+    if item.flag(name) == is_set {
         return Ok(());
     }
-    item.set("unreached", i64::from(unreached));
+    item.set(name, i64::from(is_set));
     update_serves_until(&mut item);
     ctx.save_record(&item)?;
     campaigns::update_campaign_summary(ctx, item.int("campaign_id").unwrap_or(0))
-}
-
-/// Adds a placement required by another change.
-pub fn add_placement(ctx: &mut AccountContext<'_, '_>, item: &AdsRecord, placement: &str) -> Result<(), Error> {
-    if item.has("placements", placement) || item.has("placements", "ALL_ON_TWITTER") {
-        return Ok(());
-    }
-    let Some(mut item) = ctx.find_record(&LINE_ITEM, item.id)? else {
-        return Ok(());
-    };
-    let mut placements: Vec<&str> = item.texts("placements");
-    placements.push(placement);
-    let placements = json!(placements);
-    item.set("placements", placements);
-    item.updated_at = ctx.now();
-    ctx.save_record(&item)
 }
 
 pub fn require_product_type(item: &AdsRecord, products: &[&str], what: &str) -> Result<(), AdsProblem> {

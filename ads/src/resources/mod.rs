@@ -6,6 +6,9 @@ pub mod account_media;
 pub mod account_posts;
 pub mod accounts;
 pub mod all_cards;
+pub mod app_event_providers;
+pub mod app_event_tags;
+pub mod app_lists;
 pub mod audience_permissions;
 pub mod audience_targeting;
 pub mod audience_users;
@@ -22,8 +25,11 @@ pub mod curated_categories;
 pub mod custom_audiences;
 pub mod do_not_reach_lists;
 pub mod draft_posts;
+pub mod event_audiences;
 pub mod features;
 pub mod funding_instruments;
+pub mod legacy_cards;
+pub mod line_item_apps;
 pub mod line_item_curated_categories;
 pub mod line_items;
 pub mod media_creatives;
@@ -44,6 +50,7 @@ pub mod tax_settings;
 pub mod tracking_tags;
 pub mod user_access;
 pub mod user_settings;
+pub mod web_event_tags;
 
 use ads_engine::{CustomOperation, ReferenceList, Resource};
 use store::records::RecordIndex;
@@ -69,6 +76,12 @@ pub static RESOURCES: &[&Resource] = &[
     &poll_cards::POLL_CARD,
     &conversation_cards::VIDEO_CONVERSATION_CARD,
     &conversation_cards::IMAGE_CONVERSATION_CARD,
+    &legacy_cards::WEBSITE_CARD,
+    &legacy_cards::VIDEO_WEBSITE_CARD,
+    &legacy_cards::IMAGE_APP_DOWNLOAD_CARD,
+    &legacy_cards::VIDEO_APP_DOWNLOAD_CARD,
+    &legacy_cards::IMAGE_MESSAGE_CARD,
+    &legacy_cards::VIDEO_MESSAGE_CARD,
     &account_posts::ACCOUNT_POST,
     &draft_posts::DRAFT_POST,
     &scheduled_posts::SCHEDULED_POST,
@@ -80,6 +93,11 @@ pub static RESOURCES: &[&Resource] = &[
     &recommendations::RECOMMENDATION,
     &tax_settings::TAX_SETTINGS,
     &user_settings::USER_SETTINGS,
+    &web_event_tags::WEB_EVENT_TAG,
+    &app_event_tags::APP_EVENT_TAG,
+    &app_event_providers::APP_EVENT_PROVIDER_CONFIGURATION,
+    &app_lists::APP_LIST,
+    &line_item_apps::LINE_ITEM_APP,
 ];
 
 pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
@@ -88,6 +106,8 @@ pub static CUSTOM_OPERATIONS: &[&[CustomOperation]] = &[
     account_history::OPERATIONS,
     features::OPERATIONS,
     all_cards::OPERATIONS,
+    legacy_cards::OPERATIONS,
+    app_lists::OPERATIONS,
     campaigns::OPERATIONS,
     line_items::OPERATIONS,
     categories::OPERATIONS,
@@ -122,6 +142,12 @@ pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::Filter("poll_card", "uri"),
     RecordIndex::Filter("video_conversation_card", "uri"),
     RecordIndex::Filter("image_conversation_card", "uri"),
+    RecordIndex::Filter("website_card", "uri"),
+    RecordIndex::Filter("video_website_card", "uri"),
+    RecordIndex::Filter("image_app_download_card", "uri"),
+    RecordIndex::Filter("video_app_download_card", "uri"),
+    RecordIndex::Filter("image_direct_message_card", "uri"),
+    RecordIndex::Filter("video_direct_message_card", "uri"),
     RecordIndex::GlobalSort("scheduled_post", "due_at"),
     RecordIndex::Filter("scheduled_post", "due_at"),
     RecordIndex::Filter("scheduled_promoted_post", "scheduled_post_id"),
@@ -132,6 +158,7 @@ pub static INDEXES: &[RecordIndex] = &[
     RecordIndex::GlobalSort("funding_instrument", "advise_at"),
     RecordIndex::GlobalSort("user_settings", "digest_at"),
     RecordIndex::Filter("custom_audience_permission", "pair"),
+    RecordIndex::Filter("app_event_tag", "app"),
 ];
 
 /// A hash of some texts, used to look up duplicates.

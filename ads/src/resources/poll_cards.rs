@@ -44,11 +44,7 @@ pub static POLL_CARD: Resource = Resource {
     verbs: &[ResourceVerb::List, ResourceVerb::Get, ResourceVerb::Create, ResourceVerb::Delete],
     read_role: RequiredRole::CreativeReader,
     write_role: RequiredRole::CreativeWriter,
-    rules: &[
-        ValidationRule::OnRecord(validate_choices),
-        ValidationRule::OnRecord(validate_choice_order),
-        ValidationRule::InContext(sync_poll),
-    ],
+    rules: &[ValidationRule::OnRecord(validate_choice_order), ValidationRule::InContext(sync_poll)],
     delete_mode: DeleteMode::Hard,
     constant_echo: &[("card_type", "poll")],
     compute_fields: Some(computed_fields),
@@ -57,20 +53,6 @@ pub static POLL_CARD: Resource = Resource {
 
 const CHOICES: [&str; 4] = ["first_choice", "second_choice", "third_choice", "fourth_choice"];
 const MINUTE_MS: i64 = 60_000;
-
-fn validate_choices(change: &RecordChange) -> Result<(), AdsProblem> {
-    let blank = |name: &&&str| {
-        let text = change.record.text(name);
-        !text.is_empty() && text.trim().is_empty()
-    };
-    match CHOICES.iter().find(blank) {
-        Some(name) => {
-            let message = format!("Expected String of length 1..25, got \"\" for {name}");
-            Err(AdsProblem::invalid_parameter(*name, "", message))
-        }
-        None => Ok(()),
-    }
-}
 
 fn validate_choice_order(change: &RecordChange) -> Result<(), AdsProblem> {
     let has = |name| change.record.get(name).is_some();
@@ -167,8 +149,6 @@ fn card_fields(
         all.push(("image_display_height", height.into()));
         return all;
     }
-    let seconds = media.duration_ms / 1000;
-    let thousandths = media.duration_ms % 1000;
     all.extend([
         ("video_url", url),
         // Videos are stored as one file; there are no stream segments.
@@ -178,7 +158,9 @@ fn card_fields(
         ("video_poster_url", card_media::poster_url(ctx, media)),
         ("video_poster_width", width.into()),
         ("video_poster_height", height.into()),
-        ("content_duration_seconds", format!("{seconds}.{thousandths:03}").into()),
+        ("video_owner_id", media.owner_id.to_string().into()),
+        ("video_content_id", media.id.to_string().into()),
+        ("content_duration_seconds", card_media::duration_seconds(media).into()),
     ]);
     all
 }

@@ -10,7 +10,7 @@ use base::{Error, Fault, PostId, VocabularyWord};
 use store::Tx;
 use store::posts::{self, Post, PostState};
 
-use crate::resources::line_items::{self, LINE_ITEM, count_creatives, require_product_type};
+use crate::resources::line_items::{LINE_ITEM, count_creatives, require_product_type};
 use crate::resources::promotable_users;
 use crate::resources::{account_posts, compositions};
 
@@ -60,9 +60,6 @@ fn promote_posts(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Res
     let mut made = Vec::new();
     for id in params.ints("post_ids") {
         made.push(promote_post(ctx, &item, PostId::new(id))?);
-    }
-    if item.text("product_type") == "PROMOTED_ACCOUNT" {
-        line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
     }
     let count = made.len();
     let output = OperationOutput::from_records(ctx, made)?.as_last_page();

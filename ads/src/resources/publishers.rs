@@ -14,6 +14,8 @@ use store::records;
 use store::users::{User, UserState};
 use store::{Tx, ledger, posts};
 
+use crate::gazetteer::CountryCode;
+
 /// How long a video counts.
 const COUNTING_WINDOW_MS: i64 = 30 * 24 * 3_600_000;
 
@@ -26,8 +28,8 @@ pub static PUBLISHER: Resource = Resource {
     id_format: IdFormat::Long,
     fields: &[
         FieldSpec::new("content_category_ids", Kind::text(1, 2).list(1, 15)),
-        FieldSpec::new("monetizable_country_codes", Kind::text(1, 2).list(1, 200)),
-        FieldSpec::new("promotion_eligible_country_codes", Kind::text(1, 2).list(1, 200)),
+        FieldSpec::new("monetizable_country_codes", Kind::custom(&CountryCode).list(1, 200)),
+        FieldSpec::new("promotion_eligible_country_codes", Kind::custom(&CountryCode).list(1, 200)),
         FieldSpec::new("monetization_restricted", Kind::BOOL).default_flag(false),
     ],
     verbs: &[],

@@ -7,7 +7,7 @@ use base::refusal::AdsProblem;
 use base::{Error, PostId, VocabularyWord};
 
 use crate::resources::compositions;
-use crate::resources::line_items::{self, LINE_ITEM, require_product_type};
+use crate::resources::line_items::{LINE_ITEM, require_product_type};
 use crate::resources::promoted_posts::promote_post;
 use crate::resources::scheduled_posts::SCHEDULED_POST;
 
@@ -98,9 +98,6 @@ pub fn promote_published_post(ctx: &mut AccountContext<'_, '_>, scheduled: i64, 
             Err(Error::Refused(_)) => continue,
             Err(failed) => return Err(failed),
         };
-        if item.text("product_type") == "PROMOTED_ACCOUNT" {
-            line_items::add_placement(ctx, &item, "TWITTER_TIMELINE")?;
-        }
         waiting.set("post_id", made.int("post_id"));
         waiting.updated_at = ctx.now();
         ctx.save_record(&waiting)?;

@@ -32,6 +32,8 @@ impl Servability {
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryResources {
     funding: HashMap<i64, bool>,
+    /// Instruments whose amount limits campaigns that have no budget.
+    orders: HashSet<i64>,
     exhausted: HashSet<(&'static str, i64)>,
     /// Line items and campaigns whose creatives are all invisible now.
     unseen: HashSet<(&'static str, i64)>,
@@ -45,6 +47,7 @@ struct LineItemFlight {
     end: Option<i64>,
     complete: bool,
     draft: bool,
+    has_budget: bool,
 }
 
 pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
@@ -55,6 +58,7 @@ pub fn flights_to_json(items: &[&AdsRecord]) -> Value {
             i64::from(is_complete(item)),
             i64::from(item.text("entity_status") == "DRAFT"),
             item.id,
+            i64::from(has_own_budget(item)),
         ])
     };
     items.iter().map(entry).collect()
@@ -74,14 +78,20 @@ fn parse_flights(campaign: &AdsRecord) -> Vec<LineItemFlight> {
             complete: number(2) == Some(1),
             draft: number(3) == Some(1),
             id: number(4).unwrap_or(0),
+            // Absent from the summaries of older versions.
+            has_budget: number(5) != Some(0),
         }
     };
     campaign.items("flights").iter().map(entry).collect()
 }
 
-/// Whether a line item has a suitable creative and an audience.
+/// Whether a line item has a suitable creative, an audience, and keywords if it needs some.
 pub fn is_complete(item: &AdsRecord) -> bool {
-    item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached")
+    item.int("creatives").unwrap_or(0) > 0 && !item.flag("unreached") && !item.flag("lacks_keywords")
+}
+
+fn has_own_budget(record: &AdsRecord) -> bool {
+    ["daily_budget_amount_local_micro", "total_budget_amount_local_micro"].iter().any(|name| record.get(name).is_some())
 }
 
 /// Loads the resources of campaigns, or of line items and their campaigns.
@@ -156,6 +166,10 @@ pub fn load_spending_resources(
         let spent = spent.get(&record.id).copied().unwrap_or(0);
         let able = funding_instruments::reasons_not_able_to_fund(&record, spent, now).is_empty();
         resources.funding.insert(record.id, able);
+        let limits = budget::budget_limits(AdEntity::Funding, &record);
+        if funding_instruments::is_order(&record) && limits.total.is_some() {
+            resources.orders.insert(record.id);
+        }
     }
     let day = AccountTimeZone::from_name(ctx.account()?.record.text("timezone")).day_bounds(now);
     for entity in [AdEntity::Campaign, AdEntity::LineItem] {
@@ -180,8 +194,29 @@ const fn resource_name(entity: AdEntity) -> &'static str {
 }
 
 impl DeliveryResources {
+    /// The same resources after other amounts were spent.
+    #[must_use]
+    pub fn with_spending<'r>(
+        &self,
+        records: impl Iterator<Item = (AdEntity, &'r AdsRecord)>,
+        spent: &HashMap<(AdEntity, i64), budget::BudgetSpent>,
+    ) -> Self {
+        let is_exhausted = |(entity, record): &(AdEntity, &AdsRecord)| {
+            let spent = spent.get(&(*entity, record.id)).copied().unwrap_or_default();
+            budget::budget_limits(*entity, record).are_exhausted(spent)
+        };
+        let exhausted = records.filter(is_exhausted).map(|(entity, record)| (resource_name(entity), record.id));
+        Self { exhausted: exhausted.collect(), ..self.clone() }
+    }
+
     fn has_nothing_to_show(&self, record: &AdsRecord) -> bool {
         self.unseen.contains(&(record.resource.name, record.id))
+    }
+
+    /// Whether the campaign itself limits what its line items spend.
+    fn has_campaign_budget(&self, campaign: &AdsRecord) -> bool {
+        let instrument = campaign.int("funding_instrument_id").unwrap_or(0);
+        has_own_budget(campaign) || self.orders.contains(&instrument)
     }
 
     fn is_exhausted(&self, record: &AdsRecord) -> bool {
@@ -209,7 +244,8 @@ pub fn campaign_servability(
     if campaign.text("entity_status") != "ACTIVE" {
         reasons.push("PAUSED_BY_ADVERTISER");
     }
-    let shows = flights.iter().any(|flight| flight.complete && !flight.draft);
+    let has_budget = resources.has_campaign_budget(campaign);
+    let shows = flights.iter().any(|flight| flight.complete && !flight.draft && (has_budget || flight.has_budget));
     if !shows || resources.has_nothing_to_show(campaign) {
         reasons.push("INCOMPLETE");
     }
@@ -230,12 +266,13 @@ pub fn line_item_servability(
     now: Time,
 ) -> Servability {
     let above = campaign_servability(campaign, approval, resources, now);
+    let has_budget = has_own_budget(item) || resources.has_campaign_budget(campaign);
     let own = |reason: &str| match reason {
         "DELETED" => item.deleted,
         "EXPIRED" => item.time("end_time").is_some_and(|end| end <= now),
         "STARTS_IN_FUTURE" => item.time("start_time").is_some_and(|start| start > now),
         "PAUSED_BY_ADVERTISER" => item.text("entity_status") != "ACTIVE",
-        "INCOMPLETE" => !is_complete(item) || resources.has_nothing_to_show(item),
+        "INCOMPLETE" => !is_complete(item) || !has_budget || resources.has_nothing_to_show(item),
         "BUDGET_EXHAUSTED" => resources.is_exhausted(item),
         _ => false,
     };

@@ -14,6 +14,7 @@ use store::records;
 use store::users::User;
 
 use crate::option_catalog;
+use crate::resources::app_lists::APP_LIST;
 use crate::resources::campaigns::CAMPAIGN;
 use crate::resources::categories::is_iab_category;
 use crate::resources::custom_audiences;
@@ -148,20 +149,25 @@ pub const AGE_BUCKETS: &[&str] = &[
     "AGE_OVER_50",
 ];
 
-const ENGAGEMENT_TYPES: &[&str] =
+pub const ENGAGEMENT_TYPES: &[&str] =
     &["IMPRESSION", "ENGAGEMENT", "VIDEO_VIEW", "VIDEO_VIEW_PARTIAL", "VIDEO_VIEW_COMPLETE"];
 
-fn validate_operator(change: &RecordChange) -> Result<(), AdsProblem> {
-    let record = &change.record;
-    let (kind, operator) = (record.text("targeting_type"), record.text("operator_type"));
-    let allowed: &[&str] = match kind {
+/// The operators of a targeting type.
+pub fn allowed_operators(kind: &str) -> &'static [&'static str] {
+    match kind {
         kind if kind.ends_with("_KEYWORD") => &["EQ", "NE"],
         "CUSTOM_AUDIENCE" | "IAB_CATEGORY" => &["EQ", "NE"],
         "PLATFORM_VERSION" => &["EQ", "GTE"],
         "NETWORK_ACTIVATION_DURATION" => &["LT", "GTE"],
         "APP_LIST" | "CONTENT_PUBLISHER_USER" => &["NE"],
         _ => &["EQ"],
-    };
+    }
+}
+
+fn validate_operator(change: &RecordChange) -> Result<(), AdsProblem> {
+    let record = &change.record;
+    let (kind, operator) = (record.text("targeting_type"), record.text("operator_type"));
+    let allowed = allowed_operators(kind);
     if allowed.contains(&operator) {
         return Ok(());
     }
@@ -194,9 +200,8 @@ pub fn validate_targeting_value(kind: &str, value: &str) -> Result<(), AdsProble
     if sound {
         return Ok(());
     }
-    let message = format!("\"{value}\" is no value of {kind}");
     let code = if kind == "IAB_CATEGORY" { "INVALID_IAB_CATEGORY" } else { "INVALID_PARAMETER" };
-    Err(AdsProblem::invalid_parameter("targeting_value", value, message).with_code(code))
+    Err(unknown_value(kind, value).with_code(code))
 }
 
 /// Types that are accepted in complete sets only.
@@ -212,32 +217,58 @@ fn validate_batch_only(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChan
     Err(problem.with_code("INVALID_TARGETING_TYPE").into())
 }
 
-/// Requires listed options, and campaigns and users of the account.
 fn validate_option(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
     if change.verb == ResourceVerb::Delete {
         return Ok(());
     }
-    let kind = change.record.text("targeting_type").to_owned();
-    let value = change.record.text("targeting_value").to_owned();
-    let own = match kind.strip_suffix("_LOOKALIKE").unwrap_or(&kind) {
+    let record = &change.record;
+    let (kind, value) = (record.text("targeting_type"), record.text("targeting_value"));
+    if let Some(found) = require_option(ctx, kind, value)? {
+        let id = found.formatted_id();
+        let name = match find_promotable_username(ctx, &found)? {
+            Some(username) => username,
+            None => found.text("name").to_owned(),
+        };
+        change.record.set("targeting_value", id);
+        change.record.set("name", name);
+    }
+    Ok(())
+}
+
+/// Requires a listed option, a known place, or a record of the account, which is returned.
+pub fn require_option(ctx: &mut AccountContext<'_, '_>, kind: &str, value: &str) -> Result<Option<AdsRecord>, Error> {
+    let own = match kind.strip_suffix("_LOOKALIKE").unwrap_or(kind) {
         "CAMPAIGN_ENGAGEMENT" => &CAMPAIGN,
         "USER_ENGAGEMENT" => &PROMOTABLE_USER,
-        one if one == "LANGUAGE" || one == "LIVE_TV_EVENT" || option_catalog::OPTION_TYPES.contains(&one) => {
-            if find_label(ctx.tx, one, &value)?.is_some() {
-                return Ok(());
+        "APP_LIST" => &APP_LIST,
+        one if is_listed_type(one) => {
+            if find_label(ctx.tx, one, value)?.is_some() {
+                return Ok(None);
             }
-            let message = format!("\"{value}\" is no value of {kind}");
-            return Err(AdsProblem::invalid_parameter("targeting_value", value, message).into());
+            return Err(unknown_value(kind, value).into());
         }
-        _ => return Ok(()),
+        _ => return Ok(None),
     };
-    let id = parse_record_id(own.id_format, "targeting_value", &value)?;
+    let id = parse_record_id(own.id_format, "targeting_value", value)?;
     let found = ctx.find_record(own, id)?.filter(|found| !found.deleted);
-    let Some(found) = found else {
-        return Err(record_not_found(own, "targeting_value", id).into());
-    };
-    change.record.set("targeting_value", found.formatted_id());
-    Ok(())
+    found.map(Some).ok_or_else(|| record_not_found(own, "targeting_value", id).into())
+}
+
+fn is_listed_type(kind: &str) -> bool {
+    ["LOCATION", "LANGUAGE", "LIVE_TV_EVENT"].contains(&kind) || option_catalog::OPTION_TYPES.contains(&kind)
+}
+
+fn unknown_value(kind: &str, value: &str) -> AdsProblem {
+    let message = format!("\"{value}\" is no value of {kind}");
+    AdsProblem::invalid_parameter("targeting_value", value.to_owned(), message)
+}
+
+fn find_promotable_username(ctx: &mut AccountContext<'_, '_>, found: &AdsRecord) -> Result<Option<String>, Error> {
+    if found.resource.name != PROMOTABLE_USER.name {
+        return Ok(None);
+    }
+    let user = UserId::new(found.int("user_id").unwrap_or(0));
+    Ok(store::users::find_by_id(ctx.tx, user)?.map(|user| user.username))
 }
 
 /// Followers can only be targeted of the account's own user.
@@ -247,6 +278,9 @@ fn resolve_criterion_name(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     let kind = change.record.text("targeting_type").to_owned();
     let value = change.record.text("targeting_value").to_owned();
+    if change.record.get("name").is_some() {
+        return Ok(());
+    }
     let name = match find_named_user(ctx, &kind, &value)? {
         Some(user) => user.username,
         None => find_label(ctx.tx, &kind, &value)?.unwrap_or(value),
@@ -288,7 +322,7 @@ fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
     }
     let record = &change.record;
     let kind = record.text("targeting_type").to_owned();
-    let group = if kind.ends_with("_KEYWORD") { "KEYWORD" } else { kind.as_str() };
+    let group = if kind.ends_with("_KEYWORD") { KEYWORD_GROUP } else { kind.as_str() };
     let item = record.int("line_item_id").unwrap_or(0);
     let alike = group_key(item, group);
     let value = record.text("targeting_value").to_lowercase();
@@ -320,11 +354,15 @@ fn enforce_criteria_limit(ctx: &mut AccountContext<'_, '_>, change: &mut RecordC
         ctx.criteria_counts.insert(alike, there + 1);
         return Ok(());
     }
-    let message = format!("A line item has at most {limit} criteria of {kind}");
+    let what = if kind.ends_with("_KEYWORD") { "keywords of all types" } else { &format!("criteria of {kind}") };
+    let message = format!("A line item has at most {limit} {what}");
     Err(AdsProblem::invalid_attribute("targeting_type", message).into())
 }
 
-/// A hash of a line item and criterion type.
+/// Keywords of all types count together.
+pub const KEYWORD_GROUP: &str = "KEYWORD";
+
+/// A hash of a line item and criterion type, or [`KEYWORD_GROUP`].
 pub fn group_key(item: i64, kind: &str) -> i64 {
     hash_key(&[&item.to_string(), kind])
 }

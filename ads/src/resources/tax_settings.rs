@@ -2,13 +2,15 @@
 
 use ads_engine::engine::{ensure_valid_params, update};
 use ads_engine::{
-    AccountContext, AdsRecord, CustomOperation, FieldSpec, OperationOutput, ParsedParams, RecordChange, RequiredRole,
-    Resource, ValidationRule,
+    AccountContext, AdsRecord, CustomOperation, FieldSpec, Kind, OperationOutput, ParsedParams, RecordChange,
+    RequiredRole, Resource, ValidationRule,
 };
 use base::refusal::{AdsProblem, ProblemLocation};
 use base::{Error, VocabularyWord};
 use serde_json::Value;
 use store::records;
+
+use crate::gazetteer::CountryCode;
 
 /// Billing details; one record for each account.
 pub static TAX_SETTINGS: Resource = Resource {
@@ -25,7 +27,7 @@ pub static TAX_SETTINGS: Resource = Resource {
 const FIELDS: &[FieldSpec] = &[
     FieldSpec::text("address_city", 1, 255),
     FieldSpec::text("address_company", 1, 255).alias(&["address_name"]),
-    FieldSpec::text("address_country", 2, 2),
+    FieldSpec::new("address_country", Kind::custom(&CountryCode)),
     FieldSpec::text("address_email", 3, 255),
     FieldSpec::text("address_first_name", 1, 255),
     FieldSpec::text("address_last_name", 1, 255),
@@ -37,7 +39,7 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec::one_of("business_relationship", &["SELF", "AGENCY"]).default_word("SELF"),
     FieldSpec::text("client_address_city", 1, 255),
     FieldSpec::text("client_address_company", 1, 255).alias(&["client_address_name"]),
-    FieldSpec::text("client_address_country", 2, 2),
+    FieldSpec::new("client_address_country", Kind::custom(&CountryCode)),
     FieldSpec::text("client_address_email", 3, 255),
     FieldSpec::text("client_address_first_name", 1, 255),
     FieldSpec::text("client_address_last_name", 1, 255),

@@ -1,8 +1,8 @@
 use super::{HOSTILE, HOSTILE_URL, hostile_frame, minutes_ago, signed_in_frame, with_failure};
 use crate::manager::{
-    ActionButton, AdsAccountSummary, AdsManagerPage, CreativePreview, CreativePreviews, DailyBar, DailyCharts,
-    DailySeries, DataTable, DetailList, EmptyState, EnclosingPost, FormBlock, FormInput, FormInputKind, MetricTile,
-    NavLink, PageBlock, StatusBadge, TableCell, TableColumn, TableRow,
+    ActionButton, AdsAccountSummary, AdsManagerPage, CodeBlock, CreativePreview, CreativePreviews, DailyBar,
+    DailyCharts, DailySeries, DataTable, DetailList, EmptyState, EnclosingPost, FormBlock, FormInput, FormInputKind,
+    MetricTile, NavLink, PageBlock, QueryForm, RowSelection, StatusBadge, TableCell, TableColumn, TableRow,
 };
 use crate::{FormField, PageFrame, Pager};
 
@@ -29,12 +29,24 @@ fn manager_page(frame: PageFrame, text: &str, sandbox: bool, blocks: Vec<PageBlo
         badge: Some(StatusBadge { text: text.to_owned(), kind: "good" }),
         lead: text.to_owned(),
         actions: vec![NavLink::new(text, "/ads/18ce53un18h/campaigns/new").with_kind("primary")],
+        undo: Some(ActionButton {
+            text: "Undo",
+            path: "/ads/18ce53un18h/campaigns/selected".to_owned(),
+            hidden: vec![("entity_status", text.to_owned())],
+            ..ActionButton::default()
+        }),
         blocks,
     }
 }
 
 fn daily_series(text: &str) -> DailySeries {
-    let bar = |value: u64| DailyBar { day: text.to_owned(), value, formatted: value.to_string() };
+    let bar = |value: u64| DailyBar {
+        day: text.to_owned(),
+        value,
+        formatted: value.to_string(),
+        short_day: text.to_owned(),
+        short_value: value.to_string(),
+    };
     DailySeries { label: text.to_owned(), total: text.to_owned(), bars: vec![bar(3), bar(0), bar(700)] }
 }
 
@@ -55,6 +67,7 @@ fn data_table(text: &str, rows: usize) -> DataTable {
     };
     let row = TableRow {
         name: text.to_owned(),
+        box_name: text.to_owned(),
         cells: vec![table_cell(text), table_cell(text)],
         action_buttons: vec![act(vec![("entity_status", text.to_owned())]), act(Vec::new())],
     };
@@ -69,8 +82,32 @@ fn data_table(text: &str, rows: usize) -> DataTable {
             vec![NavLink::new(text, "/ads?days=7"), NavLink { current: true, ..NavLink::new(text, "/ads?days=14") }],
         )],
         action_buttons: vec![act(vec![("id", text.to_owned())])],
+        search: Some(Box::new(query_form(text, true))),
+        selection: Some(Box::new(RowSelection {
+            action: "/ads".to_owned(),
+            submit: "Edit selected",
+            all: NavLink::new(text, "/ads?select=all"),
+            is_all: true,
+        })),
         empty: empty_state(text),
         pager: Pager::default(),
+    }
+}
+
+fn query_form(text: &str, is_search: bool) -> QueryForm {
+    let input = |name, kind| FormInput { name, label: text.to_owned(), kind, ..FormInput::default() };
+    let boxes = vec![("impressions", text.to_owned(), true), ("spend", text.to_owned(), false)];
+    let more = [input("from", FormInputKind::Date), input("columns", FormInputKind::Boxes(boxes))];
+    QueryForm {
+        title: if is_search { String::new() } else { text.to_owned() },
+        action: "/ads/18ce53un18h".to_owned(),
+        inputs: std::iter::once(input(if is_search { "q" } else { "find" }, FormInputKind::Text))
+            .chain(more.into_iter().filter(|_| !is_search))
+            .collect(),
+        hidden: vec![("days", text.to_owned())],
+        submit: "Search",
+        reset: Some(NavLink::new(text, "/ads")),
+        is_search,
     }
 }
 
@@ -150,6 +187,7 @@ fn page_blocks(text: &str, picture: &str) -> Vec<PageBlock> {
             series: vec![daily_series(text), daily_series(text)],
         }),
         PageBlock::Table(data_table(text, 2)),
+        PageBlock::Query(query_form(text, false)),
         PageBlock::Facts(DetailList {
             title: text.to_owned(),
             actions: vec![NavLink::new(text, "/ads")],
@@ -157,6 +195,7 @@ fn page_blocks(text: &str, picture: &str) -> Vec<PageBlock> {
         }),
         PageBlock::Previews(creative_previews(text, picture)),
         PageBlock::Note(text.to_owned()),
+        PageBlock::Code(CodeBlock { title: text.to_owned(), lead: text.to_owned(), text: text.to_owned() }),
     ]
 }
 

@@ -33,9 +33,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             subject: email.subject,
             sent: email.created_at,
         });
-        let mut frame = visit.page_frame(&call);
-        // Emails use the wall clock.
-        frame.now = base::clock::wall_time();
+        let frame = visit.page_frame(&call);
         let page = MailboxPage { frame, emails: shown.collect(), pager };
         Ok(visit.render_page(&call, &page)?)
     })
@@ -56,8 +54,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             return Err(not_found_page(&call, &visit));
         };
         let page_context = &call.state.page_context;
-        let mut frame = visit.page_frame(&call);
-        frame.now = base::clock::wall_time();
+        let frame = visit.page_frame(&call);
         let body = found.text.as_ref().map(base::Secret::expose_secret);
         let gone = match found.sent_at {
             Some(_) => "This email was handed to the mail server; its text was not kept.".to_owned(),

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use base::clock::wall_time;
-use base::{Time, UserId, Vocabulary};
+use base::{Time, UserId};
 use network::portal;
 use network::usage::WINDOW_MS;
 use pages::{AppUsagePage, Notice, Pager, UsageWindow};
-use web::endpoint::{Endpoint, HandlerFuture};
+use web::endpoint::HandlerFuture;
 use web::limits::{LimitCounter, RateLimitSubject, WindowUsage};
 use web::request_context::RequestContext;
-use web::router::spell_path;
+use web::router::endpoint_label;
 
 use super::{OwnedApp, outcome_or_page};
 use crate::site::{PageExit, run_page};
@@ -41,19 +41,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn operation_label(endpoint: &Endpoint) -> String {
-    format!("{} {}", endpoint.method, spell_path(endpoint.path, Vocabulary::Post))
-}
-
 async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<UsageWindow>, PageExit> {
     let all = &call.state.endpoints;
-    let windows = |pool: RateLimitSubject, operation: usize| {
-        let limits = all.get(operation).map(|endpoint| endpoint.limits);
-        limits.map_or(&[][..], |limits| match pool {
-            RateLimitSubject::User(..) => limits.user,
-            _ => limits.app,
-        })
-    };
+    let windows = |subject, operation| call.state.limit_windows(subject, operation);
     let counted = call.state.limiter.app_usage(own.app.id.get(), windows, wall_time());
     let names = load_user_names(call, &counted).await?;
     let shown = counted.into_iter().filter_map(|one| {
@@ -63,7 +53,7 @@ async fn limiter_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<Us
         };
         Some(UsageWindow {
             operation: match one.counter {
-                LimitCounter::Operation(number) => operation_label(all.get(number)?),
+                LimitCounter::Operation(number) => endpoint_label(all.get(number)?),
                 LimitCounter::Shared(shared) => shared.name.to_owned(),
             },
             counted_for: counts,
@@ -111,7 +101,7 @@ async fn recorded_windows(call: &RequestContext, own: &OwnedApp) -> Result<Vec<U
         };
         let limit = quarter(endpoint.limits.app).or(quarter(endpoint.limits.user));
         Some(UsageWindow {
-            operation: operation_label(endpoint),
+            operation: endpoint_label(endpoint),
             counted_for: "all requests".to_owned(),
             seconds: WINDOW_MS / 1000,
             used: u64::try_from(calls.calls).unwrap_or(0),

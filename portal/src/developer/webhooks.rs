@@ -1,17 +1,19 @@
 //! An app's webhooks: challenges, deliveries, replays, and the built-in receiver.
 
 use base::{Error, Fault, Time};
-use deliver::webhooks::{ChallengeResult, sign};
+use deliver::webhooks::{ATTEMPT_HEADER, EVENT_ID_HEADER, REPLAY_HEADER, SIGNATURE_HEADER, sign};
 use network::webhooks as rules;
 use pages::{AppTab, DeliveryAttemptItem, DeliveryItem, LastChallenge, Notice, WebhookItem, WebhooksPage};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::Tx;
+use store::apps::App;
 use store::deliveries::{self, Delivery, DeliveryAttempt, DeliveryState};
 use store::webhooks::{self as stored, Webhook};
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
+use web::webhooks::validate_webhook;
 
 use super::{OwnedApp, outcome_or_page};
 use crate::site::forms::{SubmittedForm, accept_form};
@@ -40,7 +42,7 @@ pub(crate) fn submit_action(call: RequestContext) -> HandlerFuture {
         let own = OwnedApp::from_call(&call).await?;
         let sent = accept_form(&call, &own.visit).await?;
         let done = match sent.text("act").as_str() {
-            "challenge" => challenge_webhook(&call, &own, &sent).await,
+            "challenge" => challenge_own_webhook(&call, &own, &sent).await,
             "resend" => resend_delivery(&call, &own, &sent).await,
             _ => replay_deliveries(&call, &own, &sent).await,
         };
@@ -64,34 +66,22 @@ fn form_id(sent: &SubmittedForm<'_>, name: &'static str) -> i64 {
     sent.text(name).parse().unwrap_or(0)
 }
 
-async fn challenge_webhook(
+async fn challenge_own_webhook(
     call: &RequestContext,
     own: &OwnedApp,
     sent: &SubmittedForm<'_>,
 ) -> Result<&'static str, Error> {
-    let (app, id) = (own.app.id, form_id(sent, "webhook"));
-    let webhook = call.read(move |tx| rules::find_owned(tx, app, id)).await?;
-    let challenged = send_challenge(call, own, &webhook).await?;
-    let failure = challenged.failure.clone();
-    let webhook_admin = call.state.webhooks.clone();
-    call.write(move |tx| webhook_admin.apply_challenge(tx, id, &challenged)).await?;
-    call.state.webhooks.wake_sender();
-    match failure {
-        Some(failure) => Err(forbidden_error(failure.message)),
-        None => Ok("challenged"),
+    challenge_webhook(call, &own.app, form_id(sent, "webhook")).await.map(|()| "challenged")
+}
+
+/// Refuses with the receiver's mistake if it does not pass.
+pub async fn challenge_webhook(call: &RequestContext, app: &App, id: i64) -> Result<(), Error> {
+    let owner = app.id;
+    let webhook = call.read(move |tx| rules::find_owned(tx, owner, id)).await?;
+    match validate_webhook(call, app, &webhook).await? {
+        Some(failure) => Err(base::Refusal::forbidden(failure.message).into()),
+        None => Ok(()),
     }
-}
-
-fn forbidden_error(why: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    base::Refusal::forbidden(why).into()
-}
-
-async fn send_challenge(call: &RequestContext, own: &OwnedApp, webhook: &Webhook) -> Result<ChallengeResult, Error> {
-    let webhook_admin = &call.state.webhooks;
-    let place = webhook_admin.parse_url(&webhook.url).map_err(forbidden_error)?;
-    let (secret, chance) = (&own.app.api_secret, &call.store_context().rng);
-    let client = webhook_admin.client();
-    Ok(client.send_challenge(&place, secret, chance, call.now()).await?)
 }
 
 async fn resend_delivery(
@@ -148,7 +138,8 @@ async fn webhooks_page(
     Ok(own.visit.render_page(call, &page)?)
 }
 
-fn load_webhook_item(tx: &mut Tx<'_>, webhook: Webhook) -> Result<WebhookItem, Error> {
+/// With the newest deliveries and the last challenge.
+pub fn load_webhook_item(tx: &mut Tx<'_>, webhook: Webhook) -> Result<WebhookItem, Error> {
     let end = (Time::from_ms(i64::MAX), i64::MAX);
     let mut sent = Vec::new();
     for delivery in deliveries::list_before(tx, webhook.id, end, MAX_DELIVERIES)? {
@@ -174,26 +165,55 @@ fn load_webhook_item(tx: &mut Tx<'_>, webhook: Webhook) -> Result<WebhookItem, E
 }
 
 fn delivery_item(delivery: Delivery, tries: Vec<DeliveryAttempt>) -> DeliveryItem {
-    let tries = tries.into_iter().map(|one| DeliveryAttemptItem {
+    let (event, body) = describe_body(&delivery.body);
+    let headers = |one: &DeliveryAttempt, number: i64| {
+        let mut headers = vec![
+            ("content-type", "application/json".to_owned()),
+            (SIGNATURE_HEADER, one.signature_or_token.clone()),
+            (EVENT_ID_HEADER, delivery.event_id.clone()),
+            (ATTEMPT_HEADER, number.to_string()),
+        ];
+        headers.extend((delivery.job_id != 0).then(|| (REPLAY_HEADER, delivery.job_id.to_string())));
+        headers
+    };
+    // Newest first, and the oldest that are kept may not be the first.
+    let numbers = (1..=delivery.tries).rev();
+    let tries = tries.into_iter().zip(numbers).map(|(one, number)| DeliveryAttemptItem {
+        headers: headers(&one, number),
         at: one.at,
         status: one.status,
         problem: one.problem,
         took_ms: one.duration_ms,
-        signature: one.signature_or_token,
         answer: one.answer,
     });
     DeliveryItem {
         number: delivery.seq,
-        event_id: delivery.event_id,
+        event,
         at: delivery.at,
         state: match delivery.state {
             DeliveryState::GivenUp => "failed",
             other => other.name(),
         },
         is_resend: delivery.job_id != 0,
-        body: delivery.body,
         attempts: tries.collect(),
+        event_id: delivery.event_id,
+        body,
     }
+}
+
+/// The type of the event in a delivery, and the body with indentation.
+fn describe_body(body: &str) -> (String, String) {
+    let Ok(value) = serde_json::from_str::<Value>(body) else {
+        return ("unknown event".to_owned(), body.to_owned());
+    };
+    let typed = value.pointer("/data/event_type").and_then(Value::as_str).map(str::to_owned);
+    let mut names = value.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let named = names.find(|name| name.ends_with("_events") || name.ends_with("_event"));
+    let is_filtered = value.get("matching_rules").is_some();
+    let event = typed.or_else(|| named.map(str::to_owned));
+    let event = event.or_else(|| is_filtered.then(|| "filtered stream".to_owned()));
+    let indented = serde_json::to_string_pretty(&value).unwrap_or_else(|_| body.to_owned());
+    (event.unwrap_or_else(|| "unknown event".to_owned()), indented)
 }
 
 /// `GET /webhook-sink/{id}`, in development: the built-in receiver answers the challenge.
@@ -212,4 +232,24 @@ pub(crate) fn answer_sink_challenge(call: RequestContext) -> HandlerFuture {
 /// `POST /webhook-sink/{id}`: accepts everything; the page shows what was delivered.
 pub(crate) fn receive_sink_event(_call: RequestContext) -> HandlerFuture {
     Box::pin(async move { Ok(HttpReply::json(200, &json!({}))) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_body;
+
+    #[test]
+    fn each_kind_of_delivery_says_which_event_it_is_about() {
+        for (body, event) in [
+            (r#"{"data":{"event_type":"post.create"}}"#, "post.create"),
+            (r#"{"for_user_id":"1","tweet_create_events":[]}"#, "tweet_create_events"),
+            (r#"{"test_event":{"id":"1"}}"#, "test_event"),
+            (r#"{"data":{"id":"1"},"matching_rules":[]}"#, "filtered stream"),
+            ("{}", "unknown event"),
+            ("not json", "unknown event"),
+        ] {
+            assert_eq!(describe_body(body).0, event, "{body}");
+        }
+        assert_eq!(describe_body(r#"{"b":1}"#).1, "{\n  \"b\": 1\n}");
+    }
 }

@@ -40,6 +40,7 @@ pub(super) fn users_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageB
             ],
             name,
             action_buttons: if rules { vec![act("Change", "edit"), act("Remove", "remove")] } else { Vec::new() },
+            ..TableRow::default()
         });
     }
     let add = NavLink::new("Add person", ctx.page_path("/people/new"));

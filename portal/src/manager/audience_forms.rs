@@ -4,6 +4,7 @@ use ads::resources::audience_permissions::AUDIENCE_PERMISSION;
 use ads::resources::custom_audiences::CUSTOM_AUDIENCE;
 use ads_engine::{OperationOutput, RecordView};
 use base::Error;
+use base::refusal::AdsProblem;
 use pages::manager::NavLink;
 use serde_json::{Value, json};
 use store::Tx;
@@ -60,16 +61,34 @@ fn audience_form(
     })
 }
 
-pub(super) fn members_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<FormDefinition, Error> {
-    let acts = [("Update", "Add people"), ("Delete", "Remove people")];
+pub(super) fn audience_members_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<FormDefinition, Error> {
+    let now = ctx.get(tx, &CUSTOM_AUDIENCE, id)?;
+    let here = format!("/audiences/{id}");
     Ok(FormDefinition {
+        trail: audience_trail(ctx, &now),
+        action: ctx.page_path(&format!("{here}/people")),
+        ..members_form(ctx, &here, &IDENTIFIER_KINDS, ("custom_audiences/{}/users", id))
+    })
+}
+
+/// Changes who is on a list; `path` is that of the operation.
+pub(super) fn members_form(
+    ctx: &ManagerAccount,
+    back: &str,
+    kinds: &[(&'static str, &'static str)],
+    (path, id): (&str, &str),
+) -> FormDefinition {
+    let acts = [("Update", "Add people"), ("Delete", "Remove people")];
+    FormDefinition {
         heading: "Add or remove people".to_owned(),
         lead: "Identifiers are hashed (SHA-256) on upload. The file is not stored, and nobody learns \
                who on the list has an account here."
             .to_owned(),
+        path: path.to_owned(),
+        ids: vec![id.to_owned()],
         fields: vec![
             FormFieldSpec::choice("operation_type", "Action", acts),
-            FormFieldSpec::choice("identifier", "Identifier type", IDENTIFIER_KINDS).help(
+            FormFieldSpec::choice("identifier", "Identifier type", kinds.iter().copied()).help(
                 "A file with a header row can have several columns: email, username, user_id, \
                  phone, device_id.",
             ),
@@ -81,8 +100,8 @@ pub(super) fn members_form(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> R
         submit: "Upload list",
         done_code: "listed",
         handler: Some(submit_members),
-        ..audience_form(tx, ctx, id, ("people", "custom_audiences/{}/users"))?
-    })
+        ..FormDefinition::new(ctx, back)
+    }
 }
 
 fn submit_members(
@@ -91,6 +110,9 @@ fn submit_members(
     form: &FormDefinition,
     sent: &SubmittedFields,
 ) -> Result<OperationOutput, Error> {
+    if !form.has_option("identifier", sent.text("identifier")) {
+        return Err(AdsProblem::invalid_parameter("identifier", "", "Choose an identifier type").into());
+    }
     let users = parse_submitted(sent)?;
     let act = if sent.text("operation_type") == "Delete" { "Delete" } else { "Update" };
     form.send_params(tx, ctx, json!([{ "operation_type": act, "params": { "users": users } }]))

@@ -9,7 +9,8 @@ use pages::manager::{
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::labels::{format_integer, format_time, status_badge, word_label, word_list_label};
+use super::do_not_reach;
+use super::labels::{format_integer, status_badge, word_label, word_list_label};
 use super::request::{ManagerAccount, json_array, json_text};
 use super::tables::{extendable_table, number_column, text_column};
 
@@ -48,10 +49,13 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
             ..DataTable::default()
         }));
     }
+    blocks.extend(do_not_reach::list_block(tx, ctx)?);
+    let combine = NavLink::new("Combine audiences", ctx.page_path("/audiences/combine"));
+    let combine = Some(combine).filter(|_| own && ctx.may(ResourceVerb::Create, &CUSTOM_AUDIENCE));
     Ok(AdsManagerPage {
         heading: "Audiences".to_owned(),
         lead: "Lists of people that line items target or exclude.".to_owned(),
-        actions: create.filter(|_| own).into_iter().collect(),
+        actions: create.filter(|_| own).into_iter().chain(combine).collect(),
         blocks,
         ..AdsManagerPage::default()
     })
@@ -68,13 +72,13 @@ fn audience_row(ctx: &ManagerAccount, audience: &RecordView) -> TableRow {
             state_cell(audience),
             TableCell::from_text(word_label(audience.text("audience_type")))
                 .with_subtext(word_label(audience.text("permission_level"))),
-            TableCell::from_text(size_label(audience)),
+            TableCell::from_text(size_label(audience, "audience_size")),
         ],
-        action_buttons: Vec::new(),
+        ..TableRow::default()
     }
 }
 
-fn state_cell(audience: &RecordView) -> TableCell {
+pub(super) fn state_cell(audience: &RecordView) -> TableCell {
     let targetable = audience.flag("targetable");
     let mut state = status_badge(if targetable { "READY" } else { "PROCESSING" });
     if !targetable {
@@ -83,8 +87,8 @@ fn state_cell(audience: &RecordView) -> TableCell {
     TableCell::from_badge(state).with_subtext(word_list_label(audience, "reasons_not_targetable"))
 }
 
-fn size_label(audience: &RecordView) -> String {
-    audience.int("audience_size").map_or_else(|| "–".to_owned(), format_integer)
+pub(super) fn size_label(audience: &RecordView, field: &str) -> String {
+    audience.int(field).map_or_else(|| "–".to_owned(), format_integer)
 }
 
 pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<AdsManagerPage, Error> {
@@ -92,7 +96,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Ad
     let mut blocks = vec![PageBlock::Metrics(vec![
         MetricTile {
             label: "Size".to_owned(),
-            value: size_label(&audience),
+            value: size_label(&audience, "audience_size"),
             subtext: "people on this server".to_owned(),
         },
         MetricTile {
@@ -154,7 +158,7 @@ fn targeted_by_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<
                     TableCell::from_text(name).with_link(above.clone()),
                     TableCell::from_badge(status_badge(state)),
                 ],
-                action_buttons: Vec::new(),
+                ..TableRow::default()
             }
         })
     });
@@ -193,9 +197,10 @@ fn permissions_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<
             cells: vec![
                 TableCell::from_text(account.clone()),
                 TableCell::from_text(word_label(one.text("permission_level"))),
-                TableCell::from_text(format_time(one.time("created_at"))),
+                TableCell::from_text(ctx.format_time(one.time("created_at"))),
             ],
             name: account,
+            ..TableRow::default()
         }
     });
     let empty = ("Not shared", "Accounts that you share it with can target it without seeing who is in it.");

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::line_items::LINE_ITEM;
 use ads_delivery::analytics::SegmentedSums;
-use base::Error;
+use ads_delivery::analytics::results::{EntityResults, StatsRow};
+use base::csv::csv_line;
+use base::{Error, Time};
 use pages::manager::{AdsManagerPage, DataTable, EmptyState, NavLink, PageBlock, TableCell, TableRow};
 use store::Tx;
 use store::ledger::{AdEntity, Metric, MetricSums, Placement};
@@ -27,14 +29,10 @@ const DIMENSIONS: &[(&str, &str, &str)] = &[
 
 const ALL_PLACEMENTS: [Placement; 4] =
     [Placement::AllOn, Placement::Publishers, Placement::Spotlight, Placement::Trend];
-const COUNTS: [(&str, Metric); 4] = [
-    ("Impressions", Metric::Impressions),
-    ("Engagements", Metric::Engagements),
-    ("Clicks", Metric::Clicks),
-    ("Results", Metric::Billed),
-];
+const COUNTS: [(&str, Metric); 3] =
+    [("Impressions", Metric::Impressions), ("Engagements", Metric::Engagements), ("Clicks", Metric::Clicks)];
 
-type BreakdownRows = Vec<(String, MetricSums)>;
+type SumsByKey = Vec<(String, MetricSums)>;
 
 pub(super) struct StatsBreakdown {
     name: String,
@@ -42,7 +40,8 @@ pub(super) struct StatsBreakdown {
     path: String,
     currency: String,
     dimension: &'static (&'static str, &'static str, &'static str),
-    rows: BreakdownRows,
+    rows: Vec<(String, StatsRow)>,
+    pub(super) is_simulated: bool,
 }
 
 impl StatsBreakdown {
@@ -55,19 +54,28 @@ impl StatsBreakdown {
         };
         let one = ctx.get(tx, resource, id)?;
         stats::require_access(ctx)?;
-        let asked = ctx.request.breakdown_by.as_deref();
+        let asked = ctx.request.query.get("by");
         let dimension = DIMENSIONS.iter().find(|(name, ..)| Some(*name) == asked);
         let Some(dimension) = dimension.or(DIMENSIONS.first()) else {
             return Ok(None);
         };
-        let of = (entity, one.record.id);
-        let mut rows = match dimension.0 {
-            "day" => daily_rows(tx, ctx, of)?,
-            "placement" => placement_rows(tx, ctx, of)?,
-            _ => segment_rows(tx, ctx, of, dimension.2)?,
+        let load = |tx: &mut Tx<'_>, of| match dimension.0 {
+            "day" => load_days(tx, ctx, of),
+            "placement" => load_placements(tx, ctx, of),
+            _ => load_segments(tx, ctx, of, (dimension.2, DayRange::selected(ctx).span())),
         };
-        if dimension.0 != "day" || rows.iter().all(|(_, sums)| is_zero(sums)) {
-            rows.retain(|(_, sums)| !is_zero(sums));
+        let sums = load(tx, (entity, one.record.id))?;
+        let mut records = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
+        let results = EntityResults::load(&mut records, &[&one.record])?.remove(&one.record.id).unwrap_or_default();
+        let mut rows = results.add_to(sums, |items| {
+            let mut all = SumsByKey::new();
+            for item in items {
+                all.extend(load(tx, (AdEntity::LineItem, *item))?);
+            }
+            Ok(all)
+        })?;
+        if dimension.0 != "day" || rows.iter().all(|(_, row)| is_zero(&row.sums)) {
+            rows.retain(|(_, row)| !is_zero(&row.sums));
         }
         Ok(Some(Self {
             name: record_name(&one),
@@ -75,6 +83,7 @@ impl StatsBreakdown {
             currency: one.text("currency").to_owned(),
             dimension,
             rows,
+            is_simulated: stats::are_simulated(tx, ctx, DayRange::selected(ctx).span())?,
         }))
     }
 
@@ -90,7 +99,7 @@ impl StatsBreakdown {
         let file = NavLink::new("Download as CSV", here("figures.csv", by, selected));
         let mut columns = vec![text_column(self.dimension.1), number_column("Spend")];
         columns.extend(COUNTS.map(|(label, _)| number_column(label)));
-        columns.push(number_column("Cost per result"));
+        columns.extend(["Results", "Cost per result"].map(number_column));
         AdsManagerPage {
             trail: ctx.trail(&[("Campaigns", ""), (&self.name, &self.path)]),
             heading: format!("Statistics for {}", self.name),
@@ -114,23 +123,26 @@ impl StatsBreakdown {
         }
     }
 
-    fn counts_row(&self, (name, sums): &(String, MetricSums)) -> TableRow {
-        let spend = format_money(sums.get(Metric::Charge), &self.currency);
-        let counts = COUNTS.map(|(_, metric)| format_integer(sums.get(metric)));
-        let each = stats::cost_per_result(sums, &self.currency);
-        let cells = [name.clone(), spend].into_iter().chain(counts).chain([each]);
-        TableRow { name: name.clone(), cells: cells.map(TableCell::from_text).collect(), action_buttons: Vec::new() }
+    fn counts_row(&self, (name, row): &(String, StatsRow)) -> TableRow {
+        let spend = format_money(row.sums.get(Metric::Charge), &self.currency);
+        let counts = COUNTS.map(|(_, metric)| format_integer(row.sums.get(metric)));
+        let results = [stats::format_results(row), stats::cost_per_result(row, &self.currency)];
+        let cells = [name.clone(), spend].into_iter().chain(counts).chain(results);
+        TableRow { name: name.clone(), cells: cells.map(TableCell::from_text).collect(), ..TableRow::default() }
     }
 
     pub(super) fn to_csv(&self) -> String {
         let heads = [self.dimension.1, "Currency", "Spend"].into_iter().chain(COUNTS.map(|(label, _)| label));
-        let mut text = csv_line(heads.chain(["Cost per result"]));
-        for (name, sums) in &self.rows {
-            let charge = sums.get(Metric::Charge);
-            let each = charge.checked_div(sums.get(Metric::Billed)).map(format_amount);
-            let cells = [name.clone(), self.currency.clone(), format_amount(charge)].into_iter();
-            let cells = cells.chain(COUNTS.map(|(_, metric)| sums.get(metric).to_string()));
-            text.push_str(&csv_line(cells.chain([each.unwrap_or_default()])));
+        let mark = stats::simulation_cell(self.is_simulated, "Simulated");
+        let mut text = csv_line(heads.chain(["Results", "Cost per result"]).map(str::to_owned).chain(mark));
+        for (name, row) in &self.rows {
+            let charge = format_amount(row.sums.get(Metric::Charge));
+            let results = row.results.map(|results| results.to_string());
+            let each = row.cost_per_result().map(format_amount);
+            let cells = [name.clone(), self.currency.clone(), charge].into_iter();
+            let cells = cells.chain(COUNTS.map(|(_, metric)| row.sums.get(metric).to_string()));
+            let cells = cells.chain([results, each].map(Option::unwrap_or_default));
+            text.push_str(&csv_line(cells.chain(stats::simulation_cell(self.is_simulated, "yes"))));
         }
         text
     }
@@ -140,33 +152,13 @@ fn is_zero(sums: &MetricSums) -> bool {
     [Metric::Impressions, Metric::Engagements, Metric::Charge].iter().all(|metric| sums.get(*metric) == 0)
 }
 
-/// A CSV line (RFC 4180).
-fn csv_line(cells: impl Iterator<Item = impl AsRef<str>>) -> String {
-    let cells: Vec<String> = cells.map(|cell| csv_cell(cell.as_ref())).collect();
-    format!("{}\r\n", cells.join(","))
-}
-
-/// Escapes a cell, also so that no spreadsheet runs it as a formula.
-fn csv_cell(cell: &str) -> String {
-    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let plain = if formula { format!("'{cell}") } else { cell.to_owned() };
-    if plain.contains(['"', ',', ';', '\n', '\r', '\t']) || formula {
-        return format!("\"{}\"", plain.replace('"', "\"\""));
-    }
-    plain
-}
-
-fn daily_rows(tx: &mut Tx<'_>, ctx: &ManagerAccount, (entity, id): (AdEntity, i64)) -> Result<BreakdownRows, Error> {
+fn load_days(tx: &mut Tx<'_>, ctx: &ManagerAccount, (entity, id): (AdEntity, i64)) -> Result<SumsByKey, Error> {
     let days = DayRange::selected(ctx);
     let sums = days.load_sums(tx, entity, &[id], PLACEMENTS)?.remove(&id);
     Ok(days.iso_dates().zip(sums.unwrap_or_default()).collect())
 }
 
-fn placement_rows(
-    tx: &mut Tx<'_>,
-    ctx: &ManagerAccount,
-    (entity, id): (AdEntity, i64),
-) -> Result<BreakdownRows, Error> {
+fn load_placements(tx: &mut Tx<'_>, ctx: &ManagerAccount, (entity, id): (AdEntity, i64)) -> Result<SumsByKey, Error> {
     let days = DayRange::selected(ctx);
     let mut rows = Vec::new();
     for placement in ALL_PLACEMENTS {
@@ -180,15 +172,15 @@ fn placement_rows(
     Ok(rows)
 }
 
-fn segment_rows(
+/// The sums of an entity by the label of the segment.
+pub(super) fn load_segments(
     tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
     (entity, id): (AdEntity, i64),
-    segments: &str,
-) -> Result<BreakdownRows, Error> {
+    (segments, span): (&str, (Time, Time)),
+) -> Result<SumsByKey, Error> {
     let mut rows: BTreeMap<String, MetricSums> = BTreeMap::new();
     let mut records = ctx.open_context(tx, RequiredRole::StatsReader, false)?;
-    let span = DayRange::selected(ctx).span();
     for placement in PLACEMENTS {
         let query = SegmentedSums { entity, id, span, segments, placement: placement.name() };
         for (name, sums) in query.load(&mut records)? {
@@ -200,28 +192,4 @@ fn segment_rows(
         }
     }
     Ok(rows.into_iter().collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{csv_cell, csv_line};
-
-    #[test]
-    fn no_cell_is_a_formula() {
-        for (cell, written) in [
-            ("Spring", "Spring"),
-            ("12.50", "12.50"),
-            ("=1+1", "\"'=1+1\""),
-            ("+351", "\"'+351\""),
-            ("-2", "\"'-2\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("\t=1", "\"'\t=1\""),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("two\nlines", "\"two\nlines\""),
-        ] {
-            assert_eq!(csv_cell(cell), written);
-        }
-        assert_eq!(csv_line(["a", "b,c"].iter()), "a,\"b,c\"\r\n");
-    }
 }

@@ -4,8 +4,10 @@ use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use ads_engine::{RecordView, ResourceVerb};
 use base::Error;
-use pages::Pager;
-use pages::manager::{AdsManagerPage, DataTable, DetailList, EmptyState, PageBlock, TableCell, TableRow};
+use pages::manager::{
+    AdsManagerPage, DataTable, DetailList, EmptyState, FormInput, NavLink, PageBlock, QueryForm, TableCell, TableRow,
+};
+use pages::{FormField, Pager};
 use serde_json::json;
 use store::Tx;
 use store::ledger::AdEntity;
@@ -13,11 +15,11 @@ use store::ledger::AdEntity;
 use super::choices::instrument_label;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormRedirect};
-use super::labels::{budget_labels, format_time, or_dash, status_badge, word_label, word_list_label};
+use super::labels::{budget_labels, or_dash, status_badge, word_label, word_list_label};
 use super::request::ManagerAccount;
 use super::serving::{serving_cells, status_button};
 use super::stats::{self, EntityStats};
-use super::{history, line_items};
+use super::{history, line_items, selection};
 
 const PAGE_SIZE: usize = 20;
 
@@ -27,43 +29,74 @@ pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<AdsManagerPa
         let lead = "Your role on this account does not include campaigns.".to_owned();
         return Ok(AdsManagerPage { lead, ..page });
     }
-    let params = json!({ "with_draft": true, "count": PAGE_SIZE, "cursor": ctx.request.cursor });
+    let query = &ctx.request.query;
+    let search = query.get("q").unwrap_or_default().to_owned();
+    let mut params = json!({ "with_draft": true, "count": PAGE_SIZE, "cursor": query.get("cursor") });
+    if let Some(params) = params.as_object_mut().filter(|_| !search.is_empty()) {
+        params.insert("q".to_owned(), search.as_str().into());
+    }
     let found = ctx.list(tx, &CAMPAIGN, params)?;
-    let figures = EntityStats::load(tx, ctx, AdEntity::Campaign, &found.record_ids())?;
+    let figures = EntityStats::load(tx, ctx, AdEntity::Campaign, &found.rows)?;
     let create = ctx.permitted_link(ResourceVerb::Create, &CAMPAIGN, "Create campaign", "/campaigns/new");
     let create = create.map(|link| link.with_kind("primary"));
-    let is_empty = found.rows.is_empty();
-    let charts = if is_empty { None } else { stats::account_charts(tx, ctx)? };
+    let is_empty = found.rows.is_empty() && search.is_empty();
+    let charts = if is_empty || !search.is_empty() { None } else { stats::account_charts(tx, ctx)? };
+    let has_drafts = found.rows.iter().any(|campaign| campaign.text("entity_status") == "DRAFT");
+    let drafts = ctx.permitted_link(ResourceVerb::Update, &CAMPAIGN, "Review drafts", "/campaigns/drafts");
+    let here = |more: &str| {
+        let search = base::percent::encode(&search);
+        ctx.page_path(&format!("?days={}&q={search}{more}", ctx.request.days))
+    };
+    let empty = if search.is_empty() {
+        EmptyState::new("No campaigns yet", "A campaign has a budget and the line items that spend it.", create.clone())
+    } else {
+        let all = NavLink::new("Show all campaigns", ctx.page_path(""));
+        EmptyState::new("No campaign found", "No campaign’s name begins with these words.", Some(all))
+    };
     let table = DataTable {
         columns: figures.table_columns("Campaign", "Budget"),
         lead: if is_empty { String::new() } else { figures.caption() },
         rows: found.rows.iter().map(|campaign| campaign_row(ctx, campaign, &figures)).collect(),
-        empty: EmptyState::new(
-            "No campaigns yet",
-            "A campaign has a budget and the line items that spend it.",
-            create.clone(),
-        ),
+        search: (!is_empty).then(|| search_form(ctx, &search).into()),
+        selection: selection::row_selection(ctx, &CAMPAIGN, "campaigns", here("&select=all")),
+        empty,
         pager: Pager {
             previous: None,
-            next: found.next.map(|next| {
-                ctx.page_path(&format!("?cursor={}&days={}", base::percent::encode(&next), ctx.request.days))
-            }),
+            next: found.next.map(|next| here(&format!("&cursor={}", base::percent::encode(&next)))),
         },
         ..DataTable::default()
     };
     Ok(AdsManagerPage {
-        actions: create.filter(|_| !is_empty).into_iter().collect(),
+        actions: create.filter(|_| !is_empty).into_iter().chain(drafts.filter(|_| has_drafts)).collect(),
         blocks: charts.into_iter().chain([PageBlock::Table(table)]).collect(),
         ..page
     })
 }
 
+fn search_form(ctx: &ManagerAccount, typed: &str) -> QueryForm {
+    QueryForm {
+        action: ctx.page_path(""),
+        inputs: vec![FormInput {
+            name: "q",
+            label: "Name begins with".to_owned(),
+            field: FormField::new(typed),
+            ..FormInput::default()
+        }],
+        hidden: vec![("days", ctx.request.days.to_string())],
+        submit: "Search",
+        reset: Some(NavLink::new("Clear", ctx.page_path(""))).filter(|_| !typed.is_empty()),
+        is_search: true,
+        ..QueryForm::default()
+    }
+}
+
 fn campaign_row(ctx: &ManagerAccount, campaign: &RecordView, figures: &EntityStats) -> TableRow {
     let (id, name) = (campaign.id(), campaign.text("name"));
     let status = (campaign.text("effective_status"), word_list_label(campaign, "reasons_not_servable"));
-    let first = TableCell::from_text(name).with_link(ctx.page_path(&format!("/campaigns/{id}"))).with_subtext(id);
+    let first = TableCell::from_text(name).with_link(ctx.page_path(&format!("/campaigns/{id}"))).with_subtext(&*id);
     TableRow {
         name: name.to_owned(),
+        box_name: selection::box_name(id.as_str()),
         cells: serving_cells(first, campaign, status, figures),
         action_buttons: status_button(ctx, ("campaigns", &CAMPAIGN), campaign, ""),
     }
@@ -106,8 +139,8 @@ fn settings_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &RecordView) 
             ("Budget set by", TableCell::from_text(word_label(campaign.text("budget_optimization")))),
             ("Funding", TableCell::from_text(named).with_subtext(instrument)),
             ("Purchase order", TableCell::from_text(or_dash(campaign.text("purchase_order_number")))),
-            ("Created", TableCell::from_text(format_time(campaign.time("created_at")))),
-            ("Updated", TableCell::from_text(format_time(campaign.time("updated_at")))),
+            ("Created", TableCell::from_text(ctx.format_time(campaign.time("created_at")))),
+            ("Updated", TableCell::from_text(ctx.format_time(campaign.time("updated_at")))),
             ("ID", TableCell::from_text(campaign.id())),
         ],
     }))

@@ -12,7 +12,7 @@ use super::choices::{self, MediaFilter};
 use super::creatives;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec, FormHandler, FormRedirect, SubmittedFields};
-use super::labels::{format_time, or_dash, word_label};
+use super::labels::{or_dash, word_label};
 use super::request::{ManagerAccount, json_text};
 use super::sections::{Section, card_sections};
 use super::tables::record_buttons;
@@ -93,7 +93,7 @@ pub(super) fn show(
                     ("Type", TableCell::from_text(word_label(card.text("card_type")))),
                     ("Card URI", TableCell::from_text(card.text("card_uri"))),
                     ("Destination", TableCell::from_text(destination_label(&card))),
-                    ("Created", TableCell::from_text(format_time(card.time("created_at")))),
+                    ("Created", TableCell::from_text(ctx.format_time(card.time("created_at")))),
                     ("ID", TableCell::from_text(card.id())),
                 ],
             }),

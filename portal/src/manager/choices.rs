@@ -11,7 +11,7 @@ use base::Error;
 use serde_json::{Value, json};
 use store::Tx;
 
-use super::labels::{format_time, text_excerpt, word_label};
+use super::labels::{text_excerpt, word_label};
 use super::request::ManagerAccount;
 use super::sections::card_sections;
 
@@ -92,7 +92,7 @@ pub(super) fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<C
     let found = ctx.list(tx, &SCHEDULED_POST, Value::Null)?;
     let open = found.rows.iter().filter(|post| post.text("scheduled_status") == "SCHEDULED");
     let label = |post: &RecordView| {
-        format!("{} ({})", text_excerpt(post.text("text"), 60), format_time(post.time("scheduled_at")))
+        format!("{} ({})", text_excerpt(post.text("text"), 60), ctx.format_time(post.time("scheduled_at")))
     };
     Ok(open.map(|post| (post.id(), label(post))).collect())
 }

@@ -8,7 +8,7 @@ use store::Tx;
 
 use super::choices::{self, MediaFilter};
 use super::forms::FormFieldSpec;
-use super::labels::{format_amount, format_input_time, word_label};
+use super::labels::{format_amount, word_label};
 use super::request::ManagerAccount;
 
 /// The fields with these names, in their order, with the values of the record that the form changes.
@@ -34,13 +34,13 @@ fn declared_field(
     // Forms use the current name of fields that were renamed.
     let alias = field.aliases.first().filter(|_| field.name.post.ends_with("_tweet"));
     let name = alias.copied().unwrap_or(field.name.post);
-    let initial = now.map(|now| initial_text(now, field)).unwrap_or_default();
+    let initial = now.map(|now| initial_text(ctx, now, field)).unwrap_or_default();
     let kind = match record_choices(tx, ctx, resource, field)? {
         Some(options) => FormInputKind::Choice(options),
         None => input_kind(field, now),
     };
     let label = match kind {
-        FormInputKind::Timestamp => format!("{} (UTC)", field.label),
+        FormInputKind::Timestamp => format!("{} ({})", field.label, ctx.record.text("timezone")),
         _ => field.label.to_owned(),
     };
     let mut field_spec = FormFieldSpec::new(name, &label, kind).help(field.help).initial_value(initial.as_str());
@@ -51,12 +51,12 @@ fn declared_field(
     Ok(if field.is_advanced { field_spec.mark_advanced() } else { field_spec })
 }
 
-fn initial_text(now: &RecordView, field: &FieldSpec) -> String {
+fn initial_text(ctx: &ManagerAccount, now: &RecordView, field: &FieldSpec) -> String {
     let name = field.name.post;
     match (field.kind.value, now.int(name)) {
         _ if field.kind.is_list() => now.texts(name).join(","),
         (ValueKind::Money, micros) => micros.map(format_amount).unwrap_or_default(),
-        (ValueKind::Time, _) => now.time(name).map(format_input_time).unwrap_or_default(),
+        (ValueKind::Time, _) => now.time(name).map(|at| ctx.zone.format_local(at)).unwrap_or_default(),
         (ValueKind::Bool, _) => now.flag(name).to_string(),
         (ValueKind::Int(..), number) => number.map(|number| number.to_string()).unwrap_or_default(),
         _ => now.rendered_text(name),

@@ -9,7 +9,8 @@ use super::request::ManagerAccount;
 use super::route::ManagerPath;
 use super::sections::Section;
 use super::{
-    account_users, audience_forms, campaigns, cards, line_item_forms, line_items, media, posts, recommendations,
+    account_users, audience_forms, campaigns, cards, conversions, do_not_reach, drafts, flexible_audiences,
+    line_item_forms, line_items, media, posts, recommendations, selection,
 };
 
 pub(super) fn find_form(
@@ -19,6 +20,8 @@ pub(super) fn find_form(
 ) -> Result<Option<FormDefinition>, Error> {
     let section = Section::find(&place.section);
     let form = match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
+        (part @ ("campaigns" | "line-items"), "selected", "") => selection::edit_form(tx, ctx, part)?,
+        ("campaigns", "publish", "") => drafts::publish_form(tx, ctx)?,
         ("campaigns", "new", "") => campaigns::create_form(tx, ctx)?,
         ("campaigns", id, "edit") => campaigns::edit_form(tx, ctx, id)?,
         ("campaigns", id, "line-item") => line_items::create_form(tx, ctx, id)?,
@@ -31,9 +34,15 @@ pub(super) fn find_form(
         ("cards", "new", kind) => return cards::create_form(tx, ctx, kind),
         ("media", "upload", "") => media::upload_form(ctx),
         ("media", key, "edit") => media::edit_form(tx, ctx, key)?,
+        ("conversions", "new", "") => conversions::create_form(tx, ctx)?,
+        ("conversions", id, "edit") => conversions::edit_form(tx, ctx, id)?,
+        ("audiences", "combine", "") => flexible_audiences::create_form(tx, ctx)?,
+        ("do-not-reach", "new", "") => do_not_reach::create_form(tx, ctx)?,
+        ("do-not-reach", id, "people") => do_not_reach::people_form(ctx, id),
+        ("do-not-reach", id, "delete") => do_not_reach::delete_form(ctx, id),
         ("audiences", "new", "") => audience_forms::create_form(tx, ctx)?,
         ("audiences", id, "edit") => audience_forms::edit_form(tx, ctx, id)?,
-        ("audiences", id, "people") => audience_forms::members_form(tx, ctx, id)?,
+        ("audiences", id, "people") => audience_forms::audience_members_form(tx, ctx, id)?,
         ("audiences", id, "share") => audience_forms::share_form(tx, ctx, id)?,
         ("audiences", id, "revoke") => audience_forms::revoke_form(ctx, id),
         (part @ ("campaigns" | "line-items"), id, act @ ("pause" | "resume")) => status_form(ctx, part, id, act),
@@ -63,7 +72,8 @@ fn find_section_form(
 
 fn status_form(ctx: &ManagerAccount, part: &str, id: &str, act: &str) -> FormDefinition {
     let (status, done_code) = if act == "pause" { ("PAUSED", "paused") } else { ("ACTIVE", "resumed") };
-    let resource = Section::find(part).map_or("", |section| section.resource.path);
+    let section = Section::find(part);
+    let resource = section.map_or("", |section| section.resource.path);
     FormDefinition {
         method: "PUT",
         path: format!("{resource}/{{}}"),
@@ -71,6 +81,7 @@ fn status_form(ctx: &ManagerAccount, part: &str, id: &str, act: &str) -> FormDef
         fixed_params: vec![("entity_status", Value::from(status))],
         submit: "",
         done_code,
+        undo: section.map(|section| (section.name, vec![id.to_owned()])),
         ..FormDefinition::new(ctx, &format!("/{part}/{id}"))
     }
 }

@@ -1,6 +1,7 @@
 //! Forms of the Ads Manager, their fields, and the API operations they call.
 
-use ads_engine::{OperationData, OperationOutput, RequiredRole, Resource};
+use ads_engine::field_kind::format_time;
+use ads_engine::{AccountTimeZone, OperationData, OperationOutput, RequiredRole, Resource};
 use base::Error;
 use base::refusal::{AdsProblem, ProblemLocation};
 use pages::FormField;
@@ -78,11 +79,15 @@ pub(super) struct FormDefinition {
     pub(super) redirect: FormRedirect,
     /// Sent as `done`, for the notice after the redirect.
     pub(super) done_code: &'static str,
+    /// The section and ids of what can be resumed once the form has paused it.
+    pub(super) undo: Option<(&'static str, Vec<String>)>,
     /// `None`: the fields are sent to the operation.
     pub(super) handler: Option<FormHandler>,
     /// `None`: whoever may call the operation.
     pub(super) required_access: Option<RequiredRole>,
     pub(super) leading_blocks: Vec<PageBlock>,
+    /// Of the times that are typed.
+    pub(super) zone: AccountTimeZone,
 }
 
 pub(super) struct FormFieldSpec {
@@ -167,13 +172,16 @@ impl FormFieldSpec {
     }
 
     /// The typed text as the API takes it.
-    fn engine_value(&self, typed: &str) -> Result<Value, AdsProblem> {
+    fn engine_value(&self, typed: &str, zone: &AccountTimeZone) -> Result<Value, AdsProblem> {
+        let problem = |message| AdsProblem::invalid_parameter(self.name, typed, message);
         match self.input.kind {
             FormInputKind::Amount if !typed.is_empty() => {
-                let problem = || AdsProblem::invalid_parameter(self.name, typed, "Enter an amount such as 20.00");
-                labels::parse_amount(typed).map(Value::from).ok_or_else(problem)
+                labels::parse_amount(typed).map(Value::from).ok_or_else(|| problem("Enter an amount such as 20.00"))
             }
-            FormInputKind::Timestamp => Ok(labels::parse_input_time(typed).into()),
+            FormInputKind::Timestamp if !typed.is_empty() => {
+                let at = zone.parse_local(typed).map(|at| format_time(at).into());
+                at.ok_or_else(|| problem("Enter a date and a time"))
+            }
             _ => Ok(typed.into()),
         }
     }
@@ -197,6 +205,17 @@ impl FormDefinition {
         }
     }
 
+    pub(super) fn into_outcome(self, output: &OperationOutput, sent: &SubmittedFields) -> FormOutcome {
+        let mut fixed = self.fixed_params.iter();
+        let fixed = fixed.any(|(name, value)| *name == "entity_status" && value == "PAUSED");
+        let is_pause = self.undo.is_some() && (fixed || sent.text("entity_status") == "PAUSED");
+        FormOutcome {
+            path: self.redirect.resolve_path(output),
+            done_code: if is_pause { "paused" } else { self.done_code },
+            undo: self.undo.filter(|(_, ids)| is_pause && !ids.is_empty()),
+        }
+    }
+
     pub(super) fn send_params(
         &self,
         tx: &mut Tx<'_>,
@@ -210,6 +229,13 @@ impl FormDefinition {
     pub(super) fn initial_value(&self, name: &str) -> &str {
         let found = self.fields.iter().find(|field_spec| field_spec.name == name);
         found.map_or("", |field_spec| field_spec.initial_value.as_str())
+    }
+
+    /// Whether a field that offers a choice offers this one.
+    pub(super) fn has_option(&self, name: &str, value: &str) -> bool {
+        let field = self.fields.iter().find(|field_spec| field_spec.name == name);
+        let kind = field.map(|field_spec| &field_spec.input.kind);
+        matches!(kind, Some(FormInputKind::Choice(all)) if all.iter().any(|(option, _)| option == value))
     }
 
     /// For `PUT`, fields that differ from their initial value; otherwise, fields that are not empty.
@@ -226,7 +252,7 @@ impl FormDefinition {
             if !counts {
                 continue;
             }
-            match field_spec.engine_value(typed) {
+            match field_spec.engine_value(typed, &self.zone) {
                 Ok(_) if field_spec.parameter.is_empty() => {}
                 Ok(value) => {
                     params.insert(field_spec.parameter.to_owned(), value);
@@ -305,9 +331,11 @@ impl FormDefinition {
             back_path: ctx.page_path(back),
             redirect: FormRedirect::Path(ctx.page_path(back)),
             done_code: "saved",
+            undo: None,
             handler: None,
             required_access: None,
             leading_blocks: Vec::new(),
+            zone: ctx.zone.clone(),
         }
     }
 
@@ -341,6 +369,23 @@ impl FormDefinition {
             self.fields.insert(place, field_spec);
         }
         self
+    }
+}
+
+/// What a form has done, and the page to show then.
+pub(super) struct FormOutcome {
+    pub(super) path: String,
+    pub(super) done_code: &'static str,
+    pub(super) undo: Option<(&'static str, Vec<String>)>,
+}
+
+impl FormOutcome {
+    /// `next` is shown instead of the form's own page.
+    pub(super) fn redirect_path(&self, next: Option<&str>) -> String {
+        let path = next.unwrap_or(&self.path);
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let undo = self.undo.as_ref().map(|(section, ids)| format!("&undo={section}:{}", ids.join(",")));
+        format!("{path}{joint}done={}{}", self.done_code, undo.unwrap_or_default())
     }
 }
 

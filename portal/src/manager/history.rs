@@ -1,6 +1,7 @@
 //! The history of a campaign or line item.
 
 use ads_engine::RecordView;
+use ads_engine::field_kind::parse_time;
 use std::collections::HashMap;
 
 use base::{Error, Time, UserId};
@@ -41,13 +42,13 @@ pub(super) fn history_block(
     Ok(Some(PageBlock::Table(DataTable {
         title: "History".to_owned(),
         columns: ["Time", "User", "Action", "Changes"].map(text_column).into(),
-        rows: changes.iter().map(|change| change_row(change, &names)).collect(),
+        rows: changes.iter().map(|change| change_row(ctx, change, &names)).collect(),
         empty: EmptyState { title: "No changes yet".to_owned(), ..EmptyState::default() },
         ..DataTable::default()
     })))
 }
 
-fn change_row(change: &AdsChangeRecord, names: &HashMap<UserId, String>) -> TableRow {
+fn change_row(ctx: &ManagerAccount, change: &AdsChangeRecord, names: &HashMap<UserId, String>) -> TableRow {
     let who = names.get(&change.user_id);
     let who = who.map_or_else(|| "System".to_owned(), |name| format!("@{name}"));
     let action = match change.action.as_str() {
@@ -57,22 +58,26 @@ fn change_row(change: &AdsChangeRecord, names: &HashMap<UserId, String>) -> Tabl
     };
     TableRow {
         cells: vec![
-            TableCell { at: Some(change.at), ..TableCell::default() },
+            TableCell::from_text(ctx.format_time(Some(change.at))),
             TableCell::from_text(who).with_subtext(word_label(&change.platform)),
             TableCell::from_text(action),
-            TableCell::from_text(describe_changes(&change.body)),
+            TableCell::from_text(describe_changes(ctx, &change.body)),
         ],
         ..TableRow::default()
     }
 }
 
 /// `body` is the stored JSON of a change.
-fn describe_changes(body: &str) -> String {
+fn describe_changes(ctx: &ManagerAccount, body: &str) -> String {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let changes = body.get("changes").and_then(Value::as_object);
     let each = changes.into_iter().flatten().map(|(name, one)| {
         let side = |side: &str| match one.get(side) {
             None | Some(Value::Null) => "none".to_owned(),
+            Some(Value::String(text)) if name.ends_with("_time") => match parse_time(text) {
+                Some(at) => ctx.format_time(Some(at)),
+                None => text.clone(),
+            },
             Some(value) => value_label(name, value),
         };
         let plain = name.replace("_amount_local_micro", "").replace("entity_", "");

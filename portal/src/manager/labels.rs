@@ -1,7 +1,7 @@
 //! Labels for the API's enum words, amounts and timestamps.
 
+pub(super) use ads::budget::format_amount;
 use ads_engine::{AdsRole, RecordView};
-use base::Time;
 use pages::manager::StatusBadge;
 use serde_json::Value;
 
@@ -128,6 +128,29 @@ pub(super) fn format_integer(number: i64) -> String {
     if number < 0 { format!("-{text}") } else { text }
 }
 
+/// In at most five characters below a quadrillion, such as `12.3K`.
+pub(super) fn shorten_integer(number: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
+    let Some((unit, letter)) = UNITS.iter().find(|(unit, _)| number >= *unit) else {
+        return number.to_string();
+    };
+    let tenths = number / (unit / 10);
+    if tenths < 1000 && tenths % 10 != 0 {
+        format!("{}.{}{letter}", tenths / 10, tenths % 10)
+    } else {
+        format!("{}{letter}", tenths / 10)
+    }
+}
+
+/// Micros as an amount without its currency: two decimal places below ten.
+pub(super) fn shorten_money(micros: i64) -> String {
+    if (1..10_000_000).contains(&micros) {
+        let cents = micros.saturating_add(5_000) / 10_000;
+        return format!("{}.{:02}", cents / 100, cents % 100);
+    }
+    shorten_integer(micros / 1_000_000)
+}
+
 /// Micros of a currency, rounded to its decimal places.
 pub(super) fn format_money(micros: i64, currency: &str) -> String {
     let places = decimal_places(currency);
@@ -139,13 +162,6 @@ pub(super) fn format_money(micros: i64, currency: &str) -> String {
         format!("{}.{:02}", format_integer(coins.div_euclid(100)), coins.rem_euclid(100))
     };
     format!("{written} {currency}")
-}
-
-/// Micros as a decimal number with at least two decimal places.
-pub(super) fn format_amount(micros: i64) -> String {
-    let part = format!("{:06}", micros.rem_euclid(1_000_000));
-    let part = part.trim_end_matches('0');
-    format!("{}.{part:0<2}", micros.div_euclid(1_000_000))
 }
 
 /// In micros; at most six decimal places.
@@ -174,39 +190,6 @@ pub(super) fn budget_labels(record: &RecordView) -> (String, String) {
         (None, Some(total)) => (format!("{} total", format_money(total, currency)), String::new()),
         (None, None) => ("–".to_owned(), String::new()),
     }
-}
-
-/// A `datetime-local` value in UTC.
-pub(super) fn format_input_time(at: Time) -> String {
-    at.to_string().get(..16).unwrap_or_default().to_owned()
-}
-
-/// A `datetime-local` value in UTC as an API timestamp.
-pub(super) fn parse_input_time(typed: &str) -> String {
-    match typed.len() {
-        16 => format!("{typed}:00Z"),
-        19 => format!("{typed}Z"),
-        _ => typed.to_owned(),
-    }
-}
-
-pub(super) fn format_time(at: Option<Time>) -> String {
-    at.map_or_else(|| "–".to_owned(), |at| format!("{} UTC", format_input_time(at).replace('T', " ")))
-}
-
-/// For example `2026-11-21`.
-pub(super) fn format_iso_date(at: Time) -> String {
-    at.to_string().get(..10).unwrap_or_default().to_owned()
-}
-
-/// For example `21 Nov`.
-pub(super) fn format_day(at: Time) -> String {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let date = format_iso_date(at);
-    let month = date.get(5..7).and_then(|month| month.parse::<usize>().ok());
-    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
-    let day = date.get(8..).unwrap_or_default().trim_start_matches('0');
-    format!("{day} {}", month.copied().unwrap_or_default())
 }
 
 /// Falls back to the ID.
@@ -239,6 +222,13 @@ mod tests {
         assert_eq!(format_money(5_000, "EUR"), "0.01 EUR");
         assert_eq!(format_money(1_499_999, "JPY"), "1 JPY");
         assert_eq!(format_amount(20_000_000), "20.00");
+        for (number, short) in [(0, "0"), (999, "999"), (1_000, "1K"), (12_345, "12.3K"), (999_999, "999K")] {
+            assert_eq!(shorten_integer(number), short);
+        }
+        assert_eq!(shorten_integer(2_000_000), "2M");
+        assert_eq!(shorten_money(1_234_567), "1.23");
+        assert_eq!(shorten_money(123_456_789), "123");
+        assert_eq!(shorten_money(0), "0");
         assert_eq!(format_amount(1_234_500), "1.2345");
         for typed in ["20", "20.0", "20.000000"] {
             assert_eq!(parse_amount(typed), Some(20_000_000));
@@ -252,10 +242,5 @@ mod tests {
         let nested = json!({ "enabled": true, "goals": ["LINK_CLICKS", "b"], "bid_micro": 1_500_000, "tags": [] });
         let label = "Bid micro: 1.50, Enabled: Yes, Goals: Link clicks, b, Tags: –";
         assert_eq!(value_label("x", &nested), label);
-        assert_eq!(parse_input_time("2026-04-01T00:00"), "2026-04-01T00:00:00Z");
-        let at = Time::parse("2026-04-01T00:00:00Z").unwrap();
-        assert_eq!(format_input_time(at), "2026-04-01T00:00");
-        assert_eq!(format_time(Some(at)), "2026-04-01 00:00 UTC");
-        assert_eq!(format_day(at), "1 Apr");
     }
 }

@@ -7,11 +7,11 @@ use ads::resources::preroll_call_to_actions::PREROLL_CALL_TO_ACTION;
 use ads::resources::promoted_accounts::PROMOTED_ACCOUNT;
 use ads::resources::promoted_posts::PROMOTED_POST;
 use ads::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
-use ads::resources::targeting_criteria::{BATCH_ONLY_TYPES, TARGETING_CRITERION, TARGETING_TYPES};
+use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads::resources::tracking_tags::TRACKING_TAG;
 use ads_engine::{RecordView, Resource};
 use base::Error;
-use pages::manager::NavLink;
+use pages::manager::{NavLink, PageBlock};
 use store::Tx;
 
 use super::choices;
@@ -20,6 +20,7 @@ use super::forms::{FormDefinition, FormFieldSpec};
 use super::labels::{record_name, text_excerpt, word_label};
 use super::line_item_parts::is_preroll;
 use super::request::ManagerAccount;
+use super::targeting_search;
 
 /// A form that adds a part to a line item.
 struct PartForm {
@@ -150,9 +151,10 @@ fn adjust_form(
             form.adjust_field("user_id", |field| field.initial_value(user.unwrap_or_default()))
         }
         "target" => {
-            let kinds = TARGETING_TYPES.iter().filter(|kind| !BATCH_ONLY_TYPES.contains(kind));
-            let kinds = kinds.map(|kind| (*kind, word_label(kind)));
+            let kinds = targeting_search::targeting_types().map(|kind| (kind, word_label(kind)));
             let kinds = FormFieldSpec::choice("targeting_type", "Type", kinds).initial_value("BROAD_KEYWORD");
+            form.leading_blocks = targeting_search::search_blocks(tx, ctx, &item.id())?;
+            form.leading_blocks.push(PageBlock::Note("Or enter a keyword or another value:".to_owned()));
             form.adjust_field("targeting_type", |_| kinds)
         }
         "audience" => {

@@ -11,7 +11,7 @@ use serde_json::json;
 use store::Tx;
 use store::ledger::AdEntity;
 
-use super::labels::{format_time, or_dash, status_badge, text_excerpt, word_label};
+use super::labels::{or_dash, status_badge, text_excerpt, word_label};
 use super::request::{ManagerAccount, RecordPage};
 use super::sections::Section;
 use super::stats::EntityStats;
@@ -81,7 +81,7 @@ impl PartTable {
         let section = self.section()?;
         let rows = parts.rows.iter().map(|part| {
             let (name, cells) = row(part);
-            TableRow { name, cells, action_buttons: record_buttons(ctx, section, &part.id()) }
+            TableRow { name, cells, action_buttons: record_buttons(ctx, section, &part.id()), ..TableRow::default() }
         });
         let rows: Vec<TableRow> = rows.collect();
         let (text, act) = self.add;
@@ -109,7 +109,7 @@ fn promoted_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> R
         is_single: false,
     };
     let found = table.load(tx, ctx, item)?;
-    let figures = EntityStats::load(tx, ctx, AdEntity::PromotedPost, &found.record_ids())?;
+    let figures = EntityStats::load(tx, ctx, AdEntity::PromotedPost, &found.rows)?;
     let ids: Vec<PostId> = found.rows.iter().filter_map(|one| one.int("post_id").map(PostId::new)).collect();
     let posts = store::posts::find_by_ids(tx, &ids)?;
     let texts: HashMap<i64, String> = posts.into_iter().map(|post| (post.id.get(), post.text)).collect();
@@ -166,7 +166,7 @@ fn scheduled_posts(tx: &mut Tx<'_>, ctx: &ManagerAccount, item: &RecordView) -> 
         let text = text.unwrap_or_else(|| format!("Scheduled post {id}"));
         let cells = vec![
             TableCell::from_text(text).with_link(ctx.page_path(&format!("/scheduled/{id}"))),
-            TableCell::from_text(format_time(post.and_then(|post| post.time("scheduled_at")))),
+            TableCell::from_text(ctx.format_time(post.and_then(|post| post.time("scheduled_at")))),
             TableCell::from_badge(status_badge(post.map_or("", |post| post.text("scheduled_status")))),
         ];
         (id, cells)

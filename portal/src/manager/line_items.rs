@@ -11,14 +11,12 @@ use store::ledger::AdEntity;
 
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormRedirect};
-use super::labels::{
-    budget_labels, format_money, format_time, record_name, status_badge, word_label, word_labels, word_list_label,
-};
+use super::labels::{budget_labels, format_money, record_name, status_badge, word_label, word_labels, word_list_label};
 use super::request::ManagerAccount;
 use super::serving::{serving_cells, status_button};
 use super::stats::{self, EntityStats};
 use super::tables::extendable_table;
-use super::{history, line_item_parts};
+use super::{history, line_item_parts, selection};
 
 /// The effective status of each line item, and the reasons if it cannot serve.
 fn effective_states(
@@ -35,7 +33,7 @@ fn effective_states(
 pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: &str) -> Result<PageBlock, Error> {
     let params = json!({ "campaign_ids": [campaign], "with_draft": true, "count": 100 });
     let found = ctx.list(tx, &LINE_ITEM, params)?;
-    let figures = EntityStats::load(tx, ctx, AdEntity::LineItem, &found.record_ids())?;
+    let figures = EntityStats::load(tx, ctx, AdEntity::LineItem, &found.rows)?;
     let here = format!("/campaigns/{campaign}");
     let states = effective_states(tx, ctx, &found.rows)?;
     let rows = found.rows.iter().zip(states).map(|(item, (effective, reasons))| {
@@ -44,6 +42,7 @@ pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: 
             .with_subtext(word_label(item.text("objective")));
         TableRow {
             name: record_name(item),
+            box_name: selection::box_name(&item.id()),
             cells: serving_cells(name, item, (effective, reasons), &figures),
             action_buttons: status_button(ctx, ("line-items", &LINE_ITEM), item, &here),
         }
@@ -56,6 +55,12 @@ pub(super) fn line_items_block(tx: &mut Tx<'_>, ctx: &ManagerAccount, campaign: 
         title: "Line items".to_owned(),
         columns: figures.table_columns("Line item", "Budget"),
         lead: if is_empty { String::new() } else { figures.caption() },
+        selection: selection::row_selection(
+            ctx,
+            &LINE_ITEM,
+            "line-items",
+            ctx.page_path(&format!("{here}?select=all")),
+        ),
         ..extendable_table(add, rows, empty)
     };
     table.empty.link = table.empty.link.map(|link| link.with_kind("primary"));
@@ -72,7 +77,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Ad
     let charts = stats::entity_charts(tx, ctx, AdEntity::LineItem, &item, &here)?;
     let mut blocks: Vec<PageBlock> = charts.into_iter().collect();
     blocks.extend(line_item_parts::part_blocks(tx, ctx, &item)?);
-    blocks.push(settings_block(&item));
+    blocks.push(settings_block(ctx, &item));
     blocks.extend(history::history_block(tx, ctx, &item)?);
     Ok(AdsManagerPage {
         trail: vec![NavLink::new("Campaigns", ctx.page_path("")), NavLink::new(campaign.text("name"), above)],
@@ -85,7 +90,7 @@ pub(super) fn show(tx: &mut Tx<'_>, ctx: &ManagerAccount, id: &str) -> Result<Ad
     })
 }
 
-fn settings_block(item: &RecordView) -> PageBlock {
+fn settings_block(ctx: &ManagerAccount, item: &RecordView) -> PageBlock {
     let (budget, total) = budget_labels(item);
     let bid = item.int("bid_amount_local_micro");
     let bid = bid.map(|bid| format_money(bid, item.text("currency")));
@@ -100,8 +105,8 @@ fn settings_block(item: &RecordView) -> PageBlock {
             ("Bid", word("bid_strategy").with_subtext(bid.unwrap_or_default())),
             ("Placements", TableCell::from_text(word_list_label(item, "placements"))),
             ("Budget", TableCell::from_text(budget).with_subtext(total)),
-            ("Starts", TableCell::from_text(format_time(item.time("start_time")))),
-            ("Ends", TableCell::from_text(format_time(item.time("end_time")))),
+            ("Starts", TableCell::from_text(ctx.format_time(item.time("start_time")))),
+            ("Ends", TableCell::from_text(ctx.format_time(item.time("end_time")))),
             ("Product type", word("product_type")),
             ("ID", TableCell::from_text(item.id())),
         ],

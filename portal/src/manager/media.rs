@@ -14,7 +14,7 @@ use store::Tx;
 use super::creatives::media_preview;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec};
-use super::labels::{format_time, status_badge, word_label};
+use super::labels::{status_badge, word_label};
 use super::request::ManagerAccount;
 use super::sections::Section;
 use super::tables::{record_buttons, text_column};
@@ -22,7 +22,8 @@ use super::tables::{record_buttons, text_column};
 const PAGE_SIZE: usize = 24;
 
 pub(super) fn list(tx: &mut Tx<'_>, ctx: &ManagerAccount, section: &Section) -> Result<AdsManagerPage, Error> {
-    let found = ctx.list(tx, &LIBRARY_MEDIA, json!({ "count": PAGE_SIZE, "cursor": ctx.request.cursor }))?;
+    let found =
+        ctx.list(tx, &LIBRARY_MEDIA, json!({ "count": PAGE_SIZE, "cursor": ctx.request.query.get("cursor") }))?;
     let items = found.rows.iter().map(|medium| {
         let state = status_badge(medium.text("media_status")).text;
         let shown = media_preview(ctx, medium);
@@ -65,9 +66,10 @@ fn account_media_block(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<PageBloc
         cells: vec![
             TableCell::from_text(word_label(one.text("creative_type"))).with_subtext(one.id()),
             TableCell::from_text(one.text("media_key")),
-            TableCell::from_text(format_time(one.time("created_at"))),
+            TableCell::from_text(ctx.format_time(one.time("created_at"))),
         ],
         action_buttons: section.map(|section| record_buttons(ctx, section, &one.id())).unwrap_or_default(),
+        ..TableRow::default()
     });
     Ok(PageBlock::Table(DataTable {
         title: "Pre-roll and banner media".to_owned(),

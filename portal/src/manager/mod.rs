@@ -9,8 +9,12 @@ mod breakdown;
 mod campaigns;
 mod cards;
 mod choices;
+mod conversions;
 mod creatives;
+mod do_not_reach;
+mod drafts;
 mod fields;
+mod flexible_audiences;
 mod form_routes;
 mod forms;
 mod history;
@@ -21,12 +25,15 @@ mod line_items;
 mod media;
 mod posts;
 mod recommendations;
+mod reports;
 mod request;
 mod route;
 mod sections;
+mod selection;
 mod serving;
 mod stats;
 mod tables;
+mod targeting_search;
 mod upload;
 
 use base::refusal::{AdsProblem, AdsRefusal};
@@ -66,7 +73,7 @@ pub(crate) fn choose_account(call: RequestContext) -> HandlerFuture {
                     TableCell::from_badge(labels::status_badge(record.text("approval_status"))),
                     TableCell::from_text(if account.sandbox { "Sandbox" } else { "Production" }),
                 ],
-                action_buttons: Vec::new(),
+                ..TableRow::default()
             })
             .collect();
         let names = ["Account", "Your role", "Review", "Environment"];
@@ -96,17 +103,18 @@ pub(crate) fn show_page(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let route = parse_route(&call, &visit)?;
-        if route.path.action == CSV_FILE {
+        if route.path.action == CSV_FILE || route.path.id == CSV_FILE {
             let found = call.read(move |tx| route.load_csv(tx)).await;
             return Ok(csv_reply(found_or_page(&call, &visit, found)?));
         }
-        let query = PageQuery::from_call(&call).ok();
-        let done = query.as_ref().and_then(|query| query.get("done"));
-        let notice = done.and_then(done_message).map(Notice::success);
+        let notice = route.request.query.get("done").and_then(done_message).map(Notice::success);
+        let undo = selection::undo_button(&route);
         let found = call.read(move |tx| route.load_page(tx)).await;
         let mut page = found_or_page(&call, &visit, found)?;
+        let notices = std::mem::take(&mut page.frame.notices);
         page.frame = visit.page_frame(&call);
-        page.frame.notices.extend(notice);
+        page.undo = undo;
+        page.frame.notices.extend(notice.into_iter().chain(notices));
         Ok(visit.render_page(&call, &page)?)
     })
 }
@@ -133,6 +141,7 @@ fn done_message(done: &str) -> Option<&'static str> {
         "listed" => "The list was uploaded. The audience’s size will be updated shortly.",
         "stopped" => "Promotion stopped.",
         "published" => "Published.",
+        "changed" => "The changes were saved.",
         "joined" => "The person was added to the account.",
         "left" => "The person was removed from the account.",
         "applied" => "The recommendation was applied.",
@@ -157,10 +166,8 @@ pub(crate) fn submit_form(call: RequestContext) -> HandlerFuture {
         let (there, typed) = (route.clone(), sent.clone());
         let done = call.write(move |tx| there.submit_form(tx, &typed)).await;
         let declined = match done {
-            Ok(Some((path, what))) => {
-                let path = next.as_deref().and_then(local_path).unwrap_or(&path).to_owned();
-                let joint = if path.contains('?') { '&' } else { '?' };
-                return Ok(redirect_to(&format!("{path}{joint}done={what}")));
+            Ok(Some(outcome)) => {
+                return Ok(redirect_to(&outcome.redirect_path(next.as_deref().and_then(local_path))));
             }
             Ok(None) => return Err(not_found_page(&call, &visit)),
             Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
@@ -194,8 +201,7 @@ async fn refused_form_page(
 
 fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRoute, PageExit> {
     let person = visit.require_sign_in(call)?;
-    let query = PageQuery::from_call(call).ok();
-    let asked = |name: &str| query.as_ref().and_then(|query| query.get(name));
+    let query = PageQuery::from_call(call).unwrap_or_default();
     Ok(ManagerRoute {
         request: ManagerRequest {
             user: person.user.id,
@@ -203,9 +209,8 @@ fn parse_route(call: &RequestContext, visit: &BrowserVisit) -> Result<ManagerRou
             site: call.site(),
             now: call.now(),
             client_address: call.client_address(),
-            cursor: asked("cursor").map(str::to_owned),
-            days: stats::selected_days(asked("days")),
-            breakdown_by: asked("by").map(str::to_owned),
+            days: stats::selected_days(query.get("days")),
+            query,
         },
         path: ManagerPath {
             account: path_part(call, "account"),

@@ -15,7 +15,7 @@ use super::choices::{self, MediaFilter};
 use super::creatives;
 use super::fields::declared_fields;
 use super::forms::{FormDefinition, FormFieldSpec, SubmittedFields};
-use super::labels::{format_time, status_badge, text_excerpt};
+use super::labels::{status_badge, text_excerpt};
 use super::request::{ManagerAccount, json_text};
 use super::sections::Section;
 use super::tables::{extendable_table, record_buttons, text_column};
@@ -83,14 +83,14 @@ fn unpublished_table(
             .with_subtext(post.text("name"));
         let mut cells = vec![
             first,
-            TableCell::from_text(format_time(at)),
+            TableCell::from_text(ctx.format_time(at)),
             TableCell::from_text(visibility_label(post.flag("nullcast"))),
         ];
         if !is_draft {
             cells.push(TableCell::from_badge(status_badge(post.text("scheduled_status"))));
         }
         let buttons = if is_open(post) { record_buttons(ctx, section, &post.id()) } else { Vec::new() };
-        TableRow { name: post.id(), cells, action_buttons: buttons }
+        TableRow { name: post.id(), cells, action_buttons: buttons, ..TableRow::default() }
     });
     Ok(extendable_table(None, rows.collect(), empty))
 }
@@ -110,7 +110,7 @@ fn published_table(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<DataTable, E
                 TableCell::from_text(visibility_label(is_promoted_only)),
                 TableCell::from_text(id),
             ],
-            action_buttons: Vec::new(),
+            ..TableRow::default()
         }
     });
     Ok(DataTable {
@@ -150,8 +150,8 @@ pub(super) fn show(
     let (state, open) = (post.text("scheduled_status"), is_open(&post));
     let when = match post.time("scheduled_at") {
         None => String::new(),
-        at if open => format!("Scheduled for {}.", format_time(at)),
-        at => format!("Was scheduled for {}.", format_time(at)),
+        at if open => format!("Scheduled for {}.", ctx.format_time(at)),
+        at => format!("Was scheduled for {}.", ctx.format_time(at)),
     };
     let actions = ctx.change_links(section.resource, &format!("/{}/{id}", section.name));
     Ok(AdsManagerPage {

@@ -117,7 +117,7 @@ fn change_row(what: String, now: String, then: String) -> TableRow {
     TableRow {
         name: what.clone(),
         cells: vec![TableCell::from_text(what), TableCell::from_text(now), TableCell::from_text(then)],
-        action_buttons: Vec::new(),
+        ..TableRow::default()
     }
 }
 

@@ -5,8 +5,8 @@ use ads::resources::promotable_users::{self, PROMOTABLE_USER};
 use ads_delivery::find_operation;
 use ads_engine::dispatch::run_operation;
 use ads_engine::{
-    AccountContext, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData, OperationOutput,
-    ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb,
+    AccountContext, AccountTimeZone, AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID, OperationData,
+    OperationOutput, ParsedParams, RecordView, RequiredRole, Resource, ResourceVerb,
 };
 use base::{Error, Fault, SiteLinks, Time, UserId, Vocabulary};
 use pages::manager::{AdsAccountSummary, NavLink};
@@ -14,6 +14,7 @@ use serde_json::Value;
 use store::Tx;
 
 use super::labels::role_label;
+use crate::site::forms::PageQuery;
 
 #[derive(Clone)]
 pub(super) struct ManagerRequest {
@@ -22,10 +23,9 @@ pub(super) struct ManagerRequest {
     pub(super) site: SiteLinks,
     pub(super) now: Time,
     pub(super) client_address: String,
-    pub(super) cursor: Option<String>,
+    pub(super) query: PageQuery,
     /// Of statistics: 7, 14 or 28.
     pub(super) days: i64,
-    pub(super) breakdown_by: Option<String>,
 }
 
 pub(super) struct ManagerAccount {
@@ -33,6 +33,7 @@ pub(super) struct ManagerAccount {
     pub(super) record: AdsRecord,
     pub(super) role: AdsRole,
     pub(super) accounts: Vec<AdsAccountSummary>,
+    pub(super) zone: AccountTimeZone,
 }
 
 pub(super) fn list_user_accounts(
@@ -75,7 +76,18 @@ impl ManagerAccount {
         let all = list_user_accounts(tx, request.user)?;
         let accounts = all.iter().map(|(_, _, shown)| shown.clone()).collect();
         let found = all.into_iter().find(|(_, _, shown)| shown.id == account);
-        Ok(found.map(|(account, role, _)| Self { request: request.clone(), record: account, role, accounts }))
+        Ok(found.map(|(account, role, _)| Self {
+            request: request.clone(),
+            zone: AccountTimeZone::from_name(account.text("timezone")),
+            record: account,
+            role,
+            accounts,
+        }))
+    }
+
+    /// In the account's time zone; a dash for no time.
+    pub(super) fn format_time(&self, at: Option<Time>) -> String {
+        at.map_or_else(|| "–".to_owned(), |at| self.zone.format_time(at))
     }
 
     pub(super) fn page_path(&self, rest: &str) -> String {
@@ -216,12 +228,6 @@ impl ManagerAccount {
 pub(super) struct RecordPage {
     pub(super) rows: Vec<RecordView>,
     pub(super) next: Option<String>,
-}
-
-impl RecordPage {
-    pub(super) fn record_ids(&self) -> Vec<i64> {
-        self.rows.iter().map(|one| one.record.id).collect()
-    }
 }
 
 /// Empty if the member is not a string.

@@ -6,10 +6,15 @@ use pages::manager::{AdsManagerPage, NavLink};
 use store::Tx;
 
 use super::breakdown::StatsBreakdown;
-use super::forms::{FormDefinition, SubmittedFields, action_not_allowed};
+use super::forms::{FormDefinition, FormOutcome, SubmittedFields, action_not_allowed};
+use super::reports::Report;
 use super::request::{ManagerAccount, ManagerRequest};
 use super::sections::Section;
-use super::{account, audiences, campaigns, cards, form_routes, line_items, media, posts, recommendations};
+use super::stats::DayRange;
+use super::{
+    account, audiences, campaigns, cards, conversions, drafts, form_routes, line_items, media, posts, recommendations,
+    stats,
+};
 
 #[derive(Clone, Default)]
 pub(super) struct ManagerPath {
@@ -37,13 +42,24 @@ impl ManagerRoute {
         let place = &self.path;
         if place.action == "figures" {
             let found = StatsBreakdown::load(tx, &ctx, &place.section, &place.id)?;
-            return Ok(found.map(|found| ctx.wrap_page(&place.section, found.into_page(&ctx))));
+            let Some(found) = found else {
+                return Ok(None);
+            };
+            let notice = stats::simulation_notice(found.is_simulated);
+            let mut page = ctx.wrap_page(&place.section, found.into_page(&ctx));
+            page.frame.notices.extend(notice);
+            return Ok(Some(page));
         }
         if !place.action.is_empty() {
             return Ok(None);
         }
+        let mut is_simulated = false;
+        if matches!(place.section.as_str(), "" | "campaigns" | "line-items") {
+            is_simulated = stats::are_simulated(tx, &ctx, DayRange::selected(&ctx).span())?;
+        }
         let page = match (place.section.as_str(), place.id.as_str(), Section::find(&place.section)) {
             ("" | "campaigns", "", _) => campaigns::list(tx, &ctx)?,
+            ("campaigns", "drafts", _) => drafts::list(tx, &ctx)?,
             ("campaigns", id, _) => campaigns::show(tx, &ctx, id)?,
             ("line-items", id, _) if !id.is_empty() => line_items::show(tx, &ctx, id)?,
             ("posts", "", _) => posts::list(tx, &ctx)?,
@@ -53,17 +69,29 @@ impl ManagerRoute {
             ("media", "", Some(section)) => media::list(tx, &ctx, section)?,
             ("audiences", "", _) => audiences::list(tx, &ctx)?,
             ("audiences", id, _) => audiences::show(tx, &ctx, id)?,
+            ("conversions", "", _) => conversions::list(tx, &ctx)?,
+            ("conversions", id, _) => conversions::show(tx, &ctx, id)?,
+            ("reports", "", _) => {
+                let report = Report::load(tx, &ctx)?;
+                is_simulated = report.is_simulated;
+                report.into_page(&ctx)
+            }
             ("recommendations", "", _) => recommendations::list(tx, &ctx)?,
             ("account", "", _) => account::account_page(tx, &ctx)?,
             _ => return Ok(None),
         };
-        Ok(Some(ctx.wrap_page(&place.section, page)))
+        let mut page = ctx.wrap_page(&place.section, page);
+        page.frame.notices.extend(stats::simulation_notice(is_simulated));
+        Ok(Some(page))
     }
 
     pub(super) fn load_csv(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Error> {
         let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
+        if self.path.section == "reports" {
+            return Ok(Some(Report::load(tx, &ctx)?.to_csv()));
+        }
         let found = StatsBreakdown::load(tx, &ctx, &self.path.section, &self.path.id)?;
         Ok(found.map(|found| found.to_csv()))
     }
@@ -76,18 +104,13 @@ impl ManagerRoute {
         Ok(form.map(|form| (ctx, form)))
     }
 
-    /// Returns the path to redirect to and the form's `done_code`.
-    pub(super) fn submit_form(
-        &self,
-        tx: &mut Tx<'_>,
-        sent: &SubmittedFields,
-    ) -> Result<Option<(String, &'static str)>, Error> {
+    pub(super) fn submit_form(&self, tx: &mut Tx<'_>, sent: &SubmittedFields) -> Result<Option<FormOutcome>, Error> {
         let Some((ctx, plan)) = self.open_form(tx)? else {
             return Ok(None);
         };
         ctx.check_permission(&plan)?;
         let answer = plan.submit_form(tx, &ctx, sent)?;
-        Ok(Some((plan.redirect.resolve_path(&answer), plan.done_code)))
+        Ok(Some(plan.into_outcome(&answer, sent)))
     }
 
     /// Whether the role may send the form at this path; does not act on it.
@@ -136,14 +159,17 @@ impl ManagerAccount {
         let here = match part {
             "" => "campaigns",
             "people" => "account",
+            "do-not-reach" => "audiences",
             part => Section::find(part).map_or(part, |section| section.tab),
         };
         let tabs = [
             ("campaigns", "Campaigns", "campaigns"),
+            ("reports", "Reports", stats::STATS_PATH),
             ("posts", "Posts", "scheduled_<posts>"),
             ("cards", "Cards", "cards"),
             ("media", "Media", "media_library"),
             ("audiences", "Audiences", "custom_audiences"),
+            ("conversions", "Conversions", "web_event_tags"),
             ("recommendations", "Recommendations", "recommendations"),
             ("account", "Account", "features"),
         ];

@@ -18,6 +18,7 @@ use ads::resources::scheduled_posts::SCHEDULED_POST;
 use ads::resources::scheduled_promoted_posts::SCHEDULED_PROMOTED_POST;
 use ads::resources::targeting_criteria::TARGETING_CRITERION;
 use ads::resources::tracking_tags::TRACKING_TAG;
+use ads::resources::web_event_tags::WEB_EVENT_TAG;
 use ads_engine::Resource;
 
 pub(super) struct Section {
@@ -81,6 +82,8 @@ pub(super) static SECTIONS: &[Section] = &[
     section("media", &LIBRARY_MEDIA, "media file", "media")
         .delete_lead("Cards and posts that already use it are not affected."),
     section("account-media", &ACCOUNT_MEDIA, "account media", "media"),
+    section("conversions", &WEB_EVENT_TAG, "tag", "conversions")
+        .delete_lead("Its events are no longer counted. Statistics are kept. This can’t be undone."),
     section("audiences", &CUSTOM_AUDIENCE, "audience", "audiences")
         .delete_lead("It can no longer be targeted. This can’t be undone."),
 ];

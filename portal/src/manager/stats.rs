@@ -1,22 +1,23 @@
 //! Statistics in tables and charts, with the same numbers as the Ads API.
 
-use ads_engine::{AccountTimeZone, RecordView, ResourceVerb};
+use ads_delivery::analytics::results::{EntityResults, StatsRow};
+use ads_engine::{AccountTimeZone, AdsRecord, RecordView, RequiredRole, ResourceVerb};
 use std::collections::HashMap;
 
 use ads::resources::campaigns::CAMPAIGN;
 use ads::resources::funding_instruments::FUNDING_INSTRUMENT;
 use base::{Error, Time};
+use pages::Notice;
 use pages::manager::{DailyBar, DailyCharts, DailySeries, NavLink, PageBlock, TableCell, TableColumn};
 use serde_json::Value;
 use store::Tx;
 use store::ledger::{self, AdEntity, Metric, MetricSums, Placement};
 
-use super::labels::{format_day, format_integer, format_iso_date, format_money};
+use super::labels::{format_integer, format_money, shorten_integer, shorten_money};
 use super::request::ManagerAccount;
 use super::tables::{number_column, text_column};
 
-const STATS_PATH: &str = "/12/stats/accounts/{}";
-const DAY_MS: i64 = 86_400_000;
+pub(super) const STATS_PATH: &str = "/12/stats/accounts/{}";
 const MAX_ENTITIES: usize = 100;
 /// The placements that line items can have.
 pub(super) const PLACEMENTS: &[Placement] = &[Placement::AllOn, Placement::Publishers];
@@ -34,32 +35,69 @@ pub(super) fn period_links(selected: i64, path: impl Fn(i64) -> String) -> Vec<N
     PERIODS.map(link).into()
 }
 
-/// Days that end today, in the account's time zone.
+/// Days in the account's time zone.
 pub(super) struct DayRange {
-    offset: i64,
-    from: i64,
-    count: i64,
+    /// The start of each day, and the end of the last.
+    starts: Vec<Time>,
+    zone: AccountTimeZone,
 }
 
 impl DayRange {
+    /// Days that end today.
     pub(super) fn selected(ctx: &ManagerAccount) -> Self {
-        let (now, count) = (ctx.request.now, ctx.request.days);
-        let offset = AccountTimeZone::from_name(ctx.record.text("timezone")).utc_offset_ms(now);
-        let today = (now.ms() + offset).div_euclid(DAY_MS) * DAY_MS - offset;
-        Self { offset, from: today - (count - 1) * DAY_MS, count }
+        Self::ending_at(ctx, ctx.request.now, ctx.request.days)
+    }
+
+    /// Days of which the last contains the moment.
+    pub(super) fn ending_at(ctx: &ManagerAccount, moment: Time, count: i64) -> Self {
+        let (today, end) = ctx.zone.day_bounds(moment);
+        let previous = |day: &Time| Some(ctx.zone.day_bounds(day.plus_ms(-1)).0);
+        let days = usize::try_from(count).unwrap_or(1);
+        let mut starts: Vec<Time> = std::iter::successors(Some(today), previous).take(days).collect();
+        starts.reverse();
+        starts.push(end);
+        Self { starts, zone: ctx.zone.clone() }
     }
 
     pub(super) fn span(&self) -> (Time, Time) {
-        (Time::from_ms(self.from), Time::from_ms(self.from + self.count * DAY_MS))
+        let bound = |at: Option<&Time>| at.copied().unwrap_or(Time::from_ms(0));
+        (bound(self.starts.first()), bound(self.starts.last()))
     }
 
-    /// The beginning of each day, as if the account's time zone were UTC.
-    fn local_days(&self) -> impl Iterator<Item = Time> {
-        (0..self.count).map(|day| Time::from_ms(self.from + self.offset + day * DAY_MS))
+    fn days(&self) -> impl Iterator<Item = Time> {
+        self.starts.iter().copied().take(self.starts.len().saturating_sub(1))
+    }
+
+    /// For example `Mon 23 Nov`.
+    fn day_labels(&self) -> impl Iterator<Item = String> {
+        self.days().map(|day| self.zone.format_day(day))
     }
 
     pub(super) fn iso_dates(&self) -> impl Iterator<Item = String> {
-        self.local_days().map(format_iso_date)
+        self.days().map(|day| self.zone.format_local(day).chars().take(10).collect())
+    }
+
+    /// The statistics of each day by record.
+    fn load_rows(
+        &self,
+        tx: &mut Tx<'_>,
+        ctx: &ManagerAccount,
+        entity: AdEntity,
+        records: &[&AdsRecord],
+    ) -> Result<HashMap<i64, Vec<StatsRow>>, Error> {
+        let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
+        let mut sums = self.load_sums(tx, entity, &ids, PLACEMENTS)?;
+        let results = EntityResults::load(&mut ctx.open_context(tx, RequiredRole::StatsReader, false)?, records)?;
+        let mut all = HashMap::new();
+        for (id, results) in results {
+            let days: Vec<(usize, MetricSums)> = sums.remove(&id).unwrap_or_default().into_iter().enumerate().collect();
+            let rows = results.add_to(days, |items| {
+                let by_item = self.load_sums(tx, AdEntity::LineItem, items, PLACEMENTS)?;
+                Ok(by_item.into_values().flat_map(|days| days.into_iter().enumerate()).collect())
+            })?;
+            all.insert(id, rows.into_iter().map(|(_, row)| row).collect());
+        }
+        Ok(all)
     }
 
     /// The sums of each day by entity.
@@ -70,12 +108,13 @@ impl DayRange {
         ids: &[i64],
         placements: &[Placement],
     ) -> Result<HashMap<i64, Vec<MetricSums>>, Error> {
-        let none = vec![MetricSums::default(); usize::try_from(self.count).unwrap_or(0)];
+        let none = vec![MetricSums::default(); self.days().count()];
         let mut days: HashMap<i64, Vec<MetricSums>> = ids.iter().map(|id| (*id, none.clone())).collect();
         for placement in placements {
             for (id, hour, sums) in ledger::hourly_sums(tx, entity, ids, self.span(), *placement)? {
-                let day = usize::try_from((hour - self.from) / DAY_MS).unwrap_or(usize::MAX);
-                if let Some(total) = days.get_mut(&id).and_then(|days| days.get_mut(day)) {
+                let day = self.starts.partition_point(|start| start.ms() <= hour);
+                let total = days.get_mut(&id).and_then(|days| days.get_mut(day.checked_sub(1)?));
+                if let Some(total) = total {
                     total.merge(&sums);
                 }
             }
@@ -87,6 +126,12 @@ impl DayRange {
 pub(super) fn sum_all<'s>(all: impl IntoIterator<Item = &'s MetricSums>) -> MetricSums {
     let mut total = MetricSums::default();
     all.into_iter().for_each(|sums| total.merge(sums));
+    total
+}
+
+fn sum_rows<'r>(all: impl IntoIterator<Item = &'r StatsRow>) -> StatsRow {
+    let mut total = StatsRow::default();
+    all.into_iter().for_each(|row| total.merge(row));
     total
 }
 
@@ -107,16 +152,36 @@ pub(super) fn stats_columns(name: &'static str, third: &'static str, has_stats: 
     all
 }
 
+/// Whether figures of a period include simulated events.
+pub(super) fn are_simulated(tx: &mut Tx<'_>, ctx: &ManagerAccount, span: (Time, Time)) -> Result<bool, Error> {
+    Ok(ledger::has_simulated_events(tx, ctx.record.id, span)?)
+}
+
+/// For pages whose figures include simulated events.
+pub(super) fn simulation_notice(is_simulated: bool) -> Option<Notice> {
+    is_simulated.then(|| Notice::info("These figures include simulated events."))
+}
+
+/// The heading and the cell of a last column of a CSV file whose figures include simulated events.
+pub(super) fn simulation_cell(is_simulated: bool, text: &str) -> Option<String> {
+    is_simulated.then(|| text.to_owned())
+}
+
 /// `None` if the role may not read statistics.
 pub(super) struct EntityStats {
     days: i64,
-    by_entity: Option<HashMap<i64, Vec<MetricSums>>>,
+    by_entity: Option<HashMap<i64, Vec<StatsRow>>>,
 }
 
 impl EntityStats {
-    pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount, entity: AdEntity, ids: &[i64]) -> Result<Self, Error> {
-        let ids = ids.get(..MAX_ENTITIES).unwrap_or(ids);
-        let load = || DayRange::selected(ctx).load_sums(tx, entity, ids, PLACEMENTS);
+    pub(super) fn load(
+        tx: &mut Tx<'_>,
+        ctx: &ManagerAccount,
+        entity: AdEntity,
+        rows: &[RecordView],
+    ) -> Result<Self, Error> {
+        let records: Vec<&AdsRecord> = rows.iter().take(MAX_ENTITIES).map(|row| &row.record).collect();
+        let load = || DayRange::selected(ctx).load_rows(tx, ctx, entity, &records);
         Ok(Self { days: ctx.request.days, by_entity: are_available(ctx).then(load).transpose()? })
     }
 
@@ -137,19 +202,22 @@ impl EntityStats {
         let Some(days) = by_entity.get(&id) else {
             return vec![TableCell::from_text("–"); 3];
         };
-        let total = sum_all(days);
+        let total = sum_rows(days);
         vec![
-            TableCell::from_text(format_money(total.get(Metric::Charge), currency)),
-            TableCell::from_text(format_integer(total.get(Metric::Billed)))
-                .with_subtext(format!("{} impressions", format_integer(total.get(Metric::Impressions)))),
+            TableCell::from_text(format_money(total.sums.get(Metric::Charge), currency)),
+            TableCell::from_text(format_results(&total))
+                .with_subtext(format!("{} impressions", format_integer(total.sums.get(Metric::Impressions)))),
             TableCell::from_text(cost_per_result(&total, currency)),
         ]
     }
 }
 
-pub(super) fn cost_per_result(sums: &MetricSums, currency: &str) -> String {
-    let each = sums.get(Metric::Charge).checked_div(sums.get(Metric::Billed));
-    each.map_or_else(|| "–".to_owned(), |each| format_money(each, currency))
+pub(super) fn format_results(row: &StatsRow) -> String {
+    row.results.map_or_else(|| "–".to_owned(), format_integer)
+}
+
+pub(super) fn cost_per_result(row: &StatsRow, currency: &str) -> String {
+    row.cost_per_result().map_or_else(|| "–".to_owned(), |each| format_money(each, currency))
 }
 
 /// Statistics of all funding instruments in the first one's currency.
@@ -163,7 +231,15 @@ pub(super) fn account_charts(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Op
     };
     let same = pays.rows.iter().filter(|one| one.text("currency") == currency);
     let ids: Vec<i64> = same.map(|one| one.record.id).collect();
-    chart_block(tx, ctx, (AdEntity::Funding, &ids), currency, "").map(Some)
+    let days = DayRange::selected(ctx);
+    let by_entity = days.load_sums(tx, AdEntity::Funding, &ids, PLACEMENTS)?;
+    let total = (0..days.days().count()).map(|day| {
+        let all = by_entity.values().filter_map(|days: &Vec<MetricSums>| days.get(day));
+        StatsRow { sums: sum_all(all), results: None }
+    });
+    // Line items of an account have different goals.
+    let thousand: (&str, CostOfRow) = ("Cost per 1,000 impressions", cost_per_thousand);
+    Ok(Some(chart_block(ctx, &days, &total.collect::<Vec<_>>(), thousand, (currency, ""))))
 }
 
 pub(super) fn entity_charts(
@@ -176,49 +252,64 @@ pub(super) fn entity_charts(
     if !are_available(ctx) {
         return Ok(None);
     }
-    chart_block(tx, ctx, (entity, &[one.record.id]), one.text("currency"), here).map(Some)
+    let days = DayRange::selected(ctx);
+    let rows = days.load_rows(tx, ctx, entity, &[&one.record])?.remove(&one.record.id).unwrap_or_default();
+    let cost: (&str, CostOfRow) = ("Cost per result", StatsRow::cost_per_result);
+    Ok(Some(chart_block(ctx, &days, &rows, cost, (one.text("currency"), here))))
+}
+
+/// In micros; `None` if nothing was bought.
+type CostOfRow = fn(&StatsRow) -> Option<i64>;
+
+fn cost_per_thousand(row: &StatsRow) -> Option<i64> {
+    row.sums.get(Metric::Charge).saturating_mul(1000).checked_div(row.sums.get(Metric::Impressions))
 }
 
 fn chart_block(
-    tx: &mut Tx<'_>,
     ctx: &ManagerAccount,
-    (entity, ids): (AdEntity, &[i64]),
-    currency: &str,
-    here: &str,
-) -> Result<PageBlock, Error> {
-    let (days, count) = (DayRange::selected(ctx), ctx.request.days);
-    let by_entity = days.load_sums(tx, entity, ids, PLACEMENTS)?;
-    let daily = (0..).zip(days.local_days());
-    let daily = daily.map(|(place, day)| {
-        let all = by_entity.values().filter_map(|days: &Vec<MetricSums>| days.get::<usize>(place));
-        (format_day(day), sum_all(all))
-    });
-    let daily: Vec<(String, MetricSums)> = daily.collect();
-    let total = sum_all(daily.iter().map(|(_, sums)| sums));
-    let series = |label: &str, figure: &dyn Fn(&MetricSums) -> (i64, String)| DailySeries {
+    days: &DayRange,
+    rows: &[StatsRow],
+    (cost_label, cost): (&str, CostOfRow),
+    (currency, here): (&str, &str),
+) -> PageBlock {
+    let count = ctx.request.days;
+    let daily: Vec<(String, StatsRow)> = days.day_labels().zip(rows.iter().copied()).collect();
+    let total = sum_rows(rows);
+    let series = |label: &str, figure: &dyn Fn(&StatsRow) -> (i64, String, String)| DailySeries {
         label: label.to_owned(),
         total: figure(&total).1,
         bars: daily
             .iter()
-            .map(|(day, sums)| {
-                let (value, formatted) = figure(sums);
-                DailyBar { day: day.clone(), value: u64::try_from(value).unwrap_or(0), formatted }
+            .map(|(day, row)| {
+                let (value, formatted, short_value) = figure(row);
+                DailyBar {
+                    day: day.clone(),
+                    value: u64::try_from(value).unwrap_or(0),
+                    formatted,
+                    short_day: day.rsplit_once(' ').map_or("", |(day, _)| day).to_owned(),
+                    short_value,
+                }
             })
             .collect(),
     };
-    let charge = |sums: &MetricSums| sums.get(Metric::Charge);
-    let impressions = |sums: &MetricSums| sums.get(Metric::Impressions);
+    let charge = |row: &StatsRow| row.sums.get(Metric::Charge);
+    let money = |micros: i64| (micros, format_money(micros, currency), shorten_money(micros));
+    let impressions = |row: &StatsRow| row.sums.get(Metric::Impressions);
     let more = NavLink::new("Breakdown", ctx.page_path(&format!("{here}/figures?days={count}")));
-    Ok(PageBlock::Charts(DailyCharts {
+    PageBlock::Charts(DailyCharts {
         title: format!("Last {count} days"),
         actions: Some(more).filter(|_| !here.is_empty()).into_iter().collect(),
         spans: period_links(count, |days| ctx.page_path(&format!("{here}?days={days}"))),
         series: vec![
-            series("Spend", &|sums| (charge(sums), format_money(charge(sums), currency))),
-            series("Impressions", &|sums| (impressions(sums), format_integer(impressions(sums)))),
-            series("Cost per result", &|sums| {
-                (charge(sums).checked_div(sums.get(Metric::Billed)).unwrap_or(0), cost_per_result(sums, currency))
+            series("Spend", &|row| money(charge(row))),
+            series("Impressions", &|row| {
+                let count = impressions(row);
+                (count, format_integer(count), shorten_integer(count))
+            }),
+            series(cost_label, &|row| match cost(row) {
+                Some(each) => money(each),
+                None => (0, "–".to_owned(), "–".to_owned()),
             }),
         ],
-    }))
+    })
 }

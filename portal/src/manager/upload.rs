@@ -15,7 +15,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor, receive, segment_path, storage_unavailable};
 
-use super::forms::SubmittedFields;
+use super::forms::{FormOutcome, SubmittedFields};
 use super::request::ManagerAccount;
 use super::route::ManagerRoute;
 use super::{all_problems, found_or_page, refused_form_page};
@@ -39,7 +39,7 @@ pub(super) async fn receive_form(
     let place = &route.path;
     match (place.section.as_str(), place.id.as_str(), place.action.as_str()) {
         ("media", "upload", "") => receive_media(call, visit, route).await,
-        ("audiences", _, "people") => receive_people(&mut call, &visit, route).await,
+        ("audiences" | "do-not-reach", _, "people") => receive_people(&mut call, &visit, route).await,
         _ => Err(body::invalid_body("This form does not accept files.").into()),
     }
 }
@@ -49,13 +49,12 @@ async fn form_reply(
     visit: &BrowserVisit,
     route: ManagerRoute,
     sent: SubmittedFields,
-    done: Result<Option<(String, &'static str)>, Error>,
+    done: Result<Option<FormOutcome>, Error>,
 ) -> Result<HttpReply, PageExit> {
     let declined = match done {
         Err(Error::Refused(Refusal::Ads(declined))) => all_problems(*declined),
         done => {
-            let (path, what) = found_or_page(call, visit, done)?;
-            return Ok(redirect_to(&format!("{path}?done={what}")));
+            return Ok(redirect_to(&found_or_page(call, visit, done)?.redirect_path(None)));
         }
     };
     refused_form_page(call, visit, route, sent, declined).await
@@ -162,16 +161,13 @@ fn media_problem(message: &str) -> AdsProblem {
     AdsProblem::invalid_parameter("media", "", message)
 }
 
-/// Path to redirect to and `done_code`; `None` if there is no such form.
-type FormOutcome = Result<Option<(String, &'static str)>, Error>;
-
 async fn store_media(
     call: &RequestContext,
     uploads: &UploadProcessor,
     route: &ManagerRoute,
     sent: &SubmittedFields,
     came: Option<&IncomingFile>,
-) -> Result<FormOutcome, PageExit> {
+) -> Result<Result<Option<FormOutcome>, Error>, PageExit> {
     let Some(incoming) = came else {
         return Ok(Err(media_problem("Choose a file").into()));
     };
@@ -236,7 +232,12 @@ impl ManagerRoute {
         Ok(own.filter(|own| *own != self.request.user))
     }
 
-    fn add_medium(&self, tx: &mut store::Tx<'_>, sent: &SubmittedFields, key: &str) -> FormOutcome {
+    fn add_medium(
+        &self,
+        tx: &mut store::Tx<'_>,
+        sent: &SubmittedFields,
+        key: &str,
+    ) -> Result<Option<FormOutcome>, Error> {
         let Some(ctx) = ManagerAccount::open(tx, &self.request, &self.path.account)? else {
             return Ok(None);
         };
@@ -244,6 +245,6 @@ impl ManagerRoute {
         let mut params = plan.changed_params(sent)?;
         params.insert("media_key".to_owned(), key.into());
         let answer = plan.send_params(tx, &ctx, params.into())?;
-        Ok(Some((plan.redirect.resolve_path(&answer), plan.done_code)))
+        Ok(Some(plan.into_outcome(&answer, sent)))
     }
 }

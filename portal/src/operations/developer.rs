@@ -194,21 +194,22 @@ const APP: BodySpec = BodySpec::Form(text_members! { MAX_TEXT;
 
 /// The members of all forms of the Ads Manager; some forms upload a file.
 const ADS: BodySpec = BodySpec::Multipart(text_members! { MAX_TEXT;
-    csrf next account_media_id advertiser_domain android_app_store_identifier audience bid_amount_local_micro
-    bid_strategy budget_optimization call_to_action call_to_action_url card_uri categories composes
-    country_code curated_category_id daily_budget_amount_local_micro description duration_in_days
-    duration_in_minutes end_time entity_status first_choice first_cta first_cta_post fourth_choice fourth_cta
-    fourth_cta_post frequency_cap funding_instrument_id goal googleplay_app_id googleplay_deep_link
-    granted_account_id identifier ios_app_store_identifier ios_deep_link label landing_url list media media_1
-    media_2 media_3 media_4 media_category media_key name nullcast objective operation_type operator_type
-    pay_by permission_id permission_level pick placements post_ids poster_media_key primary_web_event_tag
-    product_type purchase_order_number role scheduled_at scheduled_post_id second_choice second_cta
-    second_cta_post standard_delivery start_time targeting_type targeting_value text thank_you_text
-    thank_you_url third_choice third_cta third_cta_post title total_budget_amount_local_micro
-    tracking_tag_type tracking_tag_url user_id username website_url
+    csrf next account_media_id advertiser_domain android_app_store_identifier audience audience_1 audience_2
+    audience_3 audience_4 bid_amount_local_micro bid_strategy boolean_operator budget_optimization call_to_action
+    call_to_action_url card_uri categories click_window composes country_code curated_category_id
+    daily_budget_amount_local_micro description duration_in_days duration_in_minutes end_time entity_status
+    excluded_1 excluded_2 first_choice first_cta first_cta_post fourth_choice fourth_cta fourth_cta_post
+    frequency_cap funding_instrument_id goal googleplay_app_id googleplay_deep_link granted_account_id identifier
+    ios_app_store_identifier ios_deep_link label landing_url list lookback_window media media_1 media_2 media_3
+    media_4 media_category media_key name nullcast objective operation_type operator_type pay_by permission_id
+    permission_level pick placements post_ids poster_media_key primary_web_event_tag product_type
+    purchase_order_number retargeting_enabled role scheduled_at scheduled_post_id second_choice second_cta
+    second_cta_post standard_delivery start_time targeting_type targeting_value text thank_you_text thank_you_url
+    third_choice third_cta third_cta_post title total_budget_amount_local_micro tracking_tag_type tracking_tag_url
+    type user_id username view_through_window website_url
 });
 
 /// The session decides who may see the page.
-const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
+pub const fn portal_page(id: &'static str, method: &'static str, path: &'static str) -> Endpoint {
     Endpoint::new(id, method, path).allow_anonymous().limits(PER_ADDRESS, &[]).error_format(ErrorFormat::Page)
 }

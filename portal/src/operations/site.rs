@@ -1,5 +1,6 @@
 //! Pages for people. They parse their queries themselves, so that errors are shown on a page.
 
+use ads::resources::web_event_tags::{TAG_IMAGE_PATH, TAG_SCRIPT_PATH};
 use web::endpoint::{
     BodySpec, Endpoint, ErrorFormat, HandlerFuture, Kind, MAX_TEXT, Parameter, RateWindow, per_quarter_hour,
 };
@@ -7,8 +8,8 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_page,
-    post_preview, registration, settings, short_links, sign_in,
+    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_preview,
+    registration, settings, short_links, sign_in, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -54,13 +55,6 @@ pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("showPreview", "/preview/{id}", post_preview::show)
         .params(&[&[Parameter::path("id", Kind::text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),
-    page_endpoint("showPost", "/{username}/status/{id}", post_page::show)
-        .params(&[&[Parameter::path("username", Kind::text(1, 50), "The author's username."), POST_ID]])
-        .summary("The page of a post."),
-    page_endpoint("findPost", "/i/web/status/{id}", post_page::redirect_to_permalink)
-        .aliases(&["/i/status/{id}"])
-        .params(&[&[POST_ID]])
-        .summary("Redirects to the page of a post."),
     form_endpoint("disconnectApp", access::DISCONNECT_APP_PATH, access::disconnect_app, ID)
         .summary("Revokes an app's access."),
     page_endpoint("authorizeRequestToken", "/oauth/authorize", oauth1::authorize)
@@ -101,6 +95,11 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("The published post, and the card's thank-you content."),
     page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("The stylesheet."),
     page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
+    page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
+        .summary("The script of web event tags, which advertisers' sites embed."),
+    page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)
+        .params(&[TAG_EVENT])
+        .summary("Records an event of a web event tag; the answer is an image of one pixel."),
     page_endpoint("getMark", pages::MARK_PATH, assets::serve_logo).summary("The logo."),
 ];
 
@@ -111,7 +110,8 @@ const PER_ADDRESS: &[RateWindow] = &[per_quarter_hour(300)];
 /// Higher, since every page loads assets.
 const PER_BROWSER: &[RateWindow] = &[per_quarter_hour(900)];
 
-const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandler) -> Endpoint {
+/// A page that everyone may open; it looks up who is signed in.
+pub const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandler) -> Endpoint {
     Endpoint::new(id, "GET", path)
         .allow_anonymous()
         .limits(PER_BROWSER, &[])
@@ -119,7 +119,8 @@ const fn page_endpoint(id: &'static str, path: &'static str, handler: PageHandle
         .handler(handler)
 }
 
-const fn form_endpoint(
+/// A form of a page, whose handler checks origin and token.
+pub const fn form_endpoint(
     id: &'static str,
     path: &'static str,
     handler: PageHandler,
@@ -133,7 +134,6 @@ const fn form_endpoint(
         .handler(handler)
 }
 
-const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const LINK: &[Parameter] = &[Parameter::path("link", Kind::ID, "The id of the link.")];
 const CODE: &[Parameter] = &[Parameter::path("code", Kind::text(1, 64), "The code of the short link.")];
 const CARD: &[Parameter] = &[
@@ -141,6 +141,15 @@ const CARD: &[Parameter] = &[
     Parameter::path("post", Kind::ID, "The id of the post."),
 ];
 const FROM: &[Parameter] = &[Parameter::path("post", Kind::ID, "The id of the post.")];
+
+const TAG_EVENT: &[Parameter] = &[
+    Parameter::query("event_id", Kind::text(1, 255), "The id of the tag: `tw-o3bk1-o3bk2`."),
+    Parameter::query("twclid", Kind::text(1, 255), "The click id that the landing page got."),
+    Parameter::query("conversion_id", Kind::text(1, 255), "The site's own id of the event, which counts once."),
+    Parameter::query("value", Kind::text(1, 255), "The amount of the sale."),
+    Parameter::query("currency", Kind::text(1, 255), "The amount's currency; `USD` by default."),
+    Parameter::query("num_items", Kind::text(1, 255), "How many items were sold."),
+];
 
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT; csrf text card of in_reply_to };
 const SIGN_IN: &[Parameter] = text_members! { MAX_TEXT; csrf next login password };

@@ -1,6 +1,7 @@
 //! Redirects of card links, which count clicks by people.
 
 use ads_delivery::clicks::{self, CardClick};
+use ads_delivery::conversions::add_click_id;
 use ads_delivery::serving::AdImpression;
 use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal};
@@ -21,7 +22,7 @@ const BOT_AGENT_WORDS: [&str; 8] =
 pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let link = find_link(&call).await?;
-        Ok(redirect_to_link(&link))
+        Ok(redirect_to_link(&link.url))
     })
 }
 
@@ -30,12 +31,13 @@ pub(crate) fn follow_from_post(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let link = find_link(&call).await?;
         let post: PostId = call.path_id("post")?;
+        let mut attributed = None;
         if is_human_request(&call) {
             let click = build_click(&call, post).await?;
             let opened = link.clone();
-            call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
+            attributed = call.write(move |tx| Ok(clicks::record_card_click(tx, &opened, &click)?)).await?;
         }
-        Ok(redirect_to_link(&link))
+        Ok(redirect_to_link(&landing_url(&call, &link.url, attributed)))
     })
 }
 
@@ -47,9 +49,15 @@ async fn find_link(call: &RequestContext) -> Result<CardLink, Error> {
     Ok(found.ok_or_else(missing)?)
 }
 
-/// Redirects only to the stored URL.
-fn redirect_to_link(link: &CardLink) -> HttpReply {
-    HttpReply::redirect(&link.url)
+/// The URL with the id of a click that is attributed to an impression, for conversions.
+pub(super) fn landing_url(call: &RequestContext, url: &str, attributed: Option<i64>) -> String {
+    let key = &call.state.page_context.config.page_key;
+    attributed.map_or_else(|| url.to_owned(), |impression| add_click_id(url, key, impression))
+}
+
+/// Redirects only to a stored URL.
+fn redirect_to_link(url: &str) -> HttpReply {
+    HttpReply::redirect(url)
         .header(CACHE_CONTROL, HeaderValue::from_static("private, no-store"))
         .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
@@ -79,19 +87,25 @@ pub(super) fn is_human_request(call: &RequestContext) -> bool {
     head.method == http::Method::GET && is_human_navigation(&head.headers)
 }
 
+fn lowercase_header(headers: &HeaderMap, name: &'static str) -> Option<String> {
+    let value = headers.get(HeaderName::from_static(name));
+    value.map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase())
+}
+
+/// Whether a user agent is named that does not say it is a bot.
+pub(super) fn is_browser(headers: &HeaderMap) -> bool {
+    let agent = lowercase_header(headers, "user-agent").filter(|agent| !agent.is_empty());
+    agent.is_some_and(|agent| BOT_AGENT_WORDS.iter().all(|word| !agent.contains(word)))
+}
+
 fn is_human_navigation(headers: &HeaderMap) -> bool {
-    let text = |name: &'static str| {
-        let value = headers.get(HeaderName::from_static(name));
-        value.map(|value| value.to_str().unwrap_or("?").to_ascii_lowercase())
-    };
+    let text = |name: &'static str| lowercase_header(headers, name);
     let ahead = ["purpose", "sec-purpose", "x-moz", "x-purpose"]
         .into_iter()
         .filter_map(text)
         .any(|purpose| purpose.contains("prefetch") || purpose.contains("preview"));
     let inside = text("sec-fetch-dest").is_some_and(|dest| dest != "document");
-    let agent = text("user-agent").filter(|agent| !agent.is_empty());
-    let person = agent.is_some_and(|agent| BOT_AGENT_WORDS.iter().all(|word| !agent.contains(word)));
-    person && !ahead && !inside
+    is_browser(headers) && !ahead && !inside
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) fn render_page(
 }
 
 /// Ends a handler with an error page.
-pub(crate) fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKind) -> PageExit {
+pub fn exit_page(call: &RequestContext, visit: &BrowserVisit, kind: PageErrorKind) -> PageExit {
     match render_page(call, visit, kind, None) {
         Ok(reply) => reply.into(),
         Err(fault) => fault.into(),

@@ -5,6 +5,7 @@ use http::header::ORIGIN;
 use pages::PageErrorKind;
 use web::PublicOrigin;
 use web::request_context::RequestContext;
+use web::uploads::{UploadForm, UploadProcessor, receive};
 
 use super::{BrowserVisit, PageExit, errors};
 
@@ -12,37 +13,68 @@ const FETCH_SITE: &str = "sec-fetch-site";
 const MAX_PATH_LENGTH: usize = 8000;
 
 /// A form that came from one of our own pages, with a valid CSRF token.
-pub(crate) struct SubmittedForm<'c> {
+pub struct SubmittedForm<'c> {
     call: &'c RequestContext,
 }
 
 impl SubmittedForm<'_> {
     /// Empty if the field is missing.
-    pub(crate) fn text(&self, name: &'static str) -> String {
+    pub fn text(&self, name: &'static str) -> String {
         let text = self.call.body().optional_text(VocabularyWord::same_in_both(name));
         text.unwrap_or_default().to_owned()
     }
 
     /// `None` if the field is missing or empty.
-    pub(crate) fn optional_text(&self, name: &'static str) -> Option<String> {
+    pub fn optional_text(&self, name: &'static str) -> Option<String> {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
     /// The field `next`, if it is a local path.
-    pub(crate) fn return_path(&self) -> Option<String> {
+    pub fn return_path(&self) -> Option<String> {
         local_path(&self.text("next")).map(str::to_owned)
     }
 }
 
 /// Validates the origin and CSRF token of a form. Call it before acting on a form.
-pub(crate) async fn accept_form<'c>(
-    call: &'c RequestContext,
-    visit: &BrowserVisit,
-) -> Result<SubmittedForm<'c>, PageExit> {
+pub async fn accept_form<'c>(call: &'c RequestContext, visit: &BrowserVisit) -> Result<SubmittedForm<'c>, PageExit> {
     let form = SubmittedForm { call };
     check_same_origin(call, visit)?;
     check_csrf_token(call, visit, &form.text("csrf")).await?;
     Ok(form)
+}
+
+/// As [`accept_form`], for an operation that declares no members: returns the fields in their order.
+pub async fn accept_raw_form(call: &RequestContext, visit: &BrowserVisit) -> Result<PageQuery, PageExit> {
+    check_same_origin(call, visit)?;
+    let fields = std::str::from_utf8(call.bytes()).map_err(|_| "The form is not valid UTF-8.".to_owned());
+    let fields = fields.and_then(PageQuery::parse);
+    let fields = fields.map_err(|advice| errors::exit_page(call, visit, PageErrorKind::InvalidRequest(advice)))?;
+    check_csrf_token(call, visit, fields.get("csrf").unwrap_or_default()).await?;
+    Ok(fields)
+}
+
+/// As [`accept_form`], for a form with a file, which the caller deletes from `uploads` if it does not use it.
+pub async fn accept_upload_form(
+    call: &mut RequestContext,
+    visit: &BrowserVisit,
+    uploads: &UploadProcessor,
+) -> Result<UploadForm, PageExit> {
+    check_same_origin(call, visit)?;
+    let form = receive(call, uploads.files()).await?;
+    match check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await {
+        Ok(()) => Ok(form),
+        Err(exit) => {
+            discard_file(uploads, &form).await;
+            Err(exit)
+        }
+    }
+}
+
+/// Deletes the file of a form, if it is still there. A file that cannot be deleted now is at the next start.
+pub async fn discard_file(uploads: &UploadProcessor, form: &UploadForm) {
+    if let Some(incoming) = &form.media {
+        let _left = uploads.files().delete(&incoming.name).await;
+    }
 }
 
 /// Refuses forms that the browser says came from another site, before the body is read.
@@ -95,21 +127,22 @@ pub(super) fn is_loopback(origin: &str, used: PublicOrigin<'_>) -> bool {
 }
 
 /// `Some` if no browser would resolve the path to another site.
-pub(crate) fn local_path(next: &str) -> Option<&str> {
+pub fn local_path(next: &str) -> Option<&str> {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let own = next.starts_with('/') && !next.starts_with("//");
     (own && plain && next.len() <= MAX_PATH_LENGTH).then_some(next)
 }
 
 /// A query string in which no parameter may repeat (RFC 6749 §3.1).
-pub(crate) struct PageQuery(Vec<(String, String)>);
+#[derive(Clone, Debug, Default)]
+pub struct PageQuery(Vec<(String, String)>);
 
 impl PageQuery {
-    pub(crate) fn from_call(call: &RequestContext) -> Result<Self, String> {
+    pub fn from_call(call: &RequestContext) -> Result<Self, String> {
         Self::parse(call.head().uri.query().unwrap_or_default())
     }
 
-    pub(crate) fn parse(query: &str) -> Result<Self, String> {
+    pub fn parse(query: &str) -> Result<Self, String> {
         let pairs = base::percent::parse_form(query).map_err(|bad| format!("The query string is malformed: {bad}."))?;
         for (at, (name, value)) in pairs.iter().enumerate() {
             if pairs.iter().take(at).any(|(before, _)| before == name) {
@@ -123,8 +156,16 @@ impl PageQuery {
     }
 
     /// `None` if the parameter is missing or empty.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.get_raw(name).filter(|value| !value.is_empty())
+    }
+
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 
     /// `Some("")` for a parameter without a value.

@@ -16,7 +16,6 @@ pub(crate) mod landing;
 pub(crate) mod notifications;
 pub(crate) mod oauth1;
 pub(crate) mod oauth2;
-pub(crate) mod post_page;
 pub(crate) mod post_preview;
 pub(crate) mod registration;
 mod return_target;
@@ -24,8 +23,9 @@ pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod short_links;
 pub(crate) mod sign_in;
+pub(crate) mod web_tags;
 
-pub(crate) use session::{BrowserVisit, SignedInPerson};
+pub use session::{BrowserVisit, SignedInPerson};
 
 use base::{Error, Fault, Refusal};
 use web::endpoint::HandlerFuture;
@@ -35,7 +35,7 @@ use web::request_context::RequestContext;
 
 /// Why a handler ends early.
 #[derive(Debug)]
-pub(crate) enum PageExit {
+pub enum PageExit {
     Reply(Box<HttpReply>),
     /// Rendered like errors of any other endpoint.
     Error(Error),
@@ -65,7 +65,7 @@ impl From<HttpReply> for PageExit {
     }
 }
 
-pub(crate) fn run_page<F>(handler: F) -> HandlerFuture
+pub fn run_page<F>(handler: F) -> HandlerFuture
 where
     F: Future<Output = Result<HttpReply, PageExit>> + Send + 'static,
 {
@@ -79,7 +79,7 @@ where
 }
 
 /// Redirects with 303 to a local path; anything else leads to the default page.
-pub(crate) fn redirect_to(path: &str) -> HttpReply {
+pub fn redirect_to(path: &str) -> HttpReply {
     HttpReply::empty(303).location(forms::local_path(path).unwrap_or(page_context::DEFAULT_PATH))
 }
 

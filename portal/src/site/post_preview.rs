@@ -5,16 +5,16 @@ use base::{AppId, Error, Refusal, SiteLinks};
 use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use network::visibility::Viewer;
+use pages::members::PostTextPart;
 use pages::{HtmlPage, PostPreviewPage};
 use serde_json::Value;
 use store::{Tx, apps};
-use view::StatusForm;
+use view::{StatusForm, legacy_text_segments};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::frame_ancestors_policy;
 
 use super::forms::PageQuery;
-use super::post_page::post_text_parts;
 use super::run_page;
 
 /// `GET /preview/{id}`: needs no credential, since the address is signed and expires.
@@ -98,4 +98,9 @@ fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &
         notes,
         link: content.call_to_action.clone(),
     }
+}
+
+fn post_text_parts(status: &Value) -> Vec<PostTextPart> {
+    let segments = legacy_text_segments(status).into_iter();
+    segments.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
 }

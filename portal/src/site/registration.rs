@@ -2,9 +2,9 @@
 
 use base::refusal::InvalidParameter;
 use base::{Error, Refusal, Secret};
-use network::registration::{self, RegistrationApplicant, RegistrationPolicy};
-use network::{email_links, sessions};
-use pages::{FormField, SignUpPage};
+use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
+use network::{email_links, sessions, site_settings};
+use pages::{FormField, SignUpPage, TextPage};
 use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
@@ -47,8 +47,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         };
         let page_context = &call.state.page_context;
         let (site, who) = (&page_context.site, page_context.config.registration);
-        let user = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
-            Ok(user) => user,
+        let joined = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
+            Ok(joined) => joined,
             Err(Error::Refused(refusal)) => {
                 let typed = SignUpFields::from_refusal(&sent, &refusal);
                 let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
@@ -56,6 +56,9 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 return Ok(reply.status(status));
             }
             Err(failed) => return Err(failed.into()),
+        };
+        let RegistrationOutcome::Joined(user) = joined else {
+            return waiting_page(&call, &visit);
         };
         let (facts, presented, ttl_ms) =
             (visit.client_info.clone(), visit.session_digest, page_context.sign_in_gate.ttl_ms);
@@ -118,6 +121,21 @@ fn username_error(username: &str) -> String {
     }
 }
 
+/// What the site's owners have set, or the configuration.
+pub(crate) async fn effective_policy(call: &RequestContext) -> Result<RegistrationPolicy, Error> {
+    let configured = call.state.page_context.config.registration;
+    call.read(move |tx| Ok(site_settings::registration_policy(tx, configured)?)).await
+}
+
+fn waiting_page(call: &RequestContext, visit: &BrowserVisit) -> Result<HttpReply, PageExit> {
+    let page = TextPage {
+        frame: visit.page_frame(call),
+        title: "Your application waits".to_owned(),
+        html: "<p>A moderator will read it. You can sign in once it is accepted.</p>".to_owned(),
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
 async fn registration_page(
     call: &RequestContext,
     visit: &BrowserVisit,
@@ -126,8 +144,8 @@ async fn registration_page(
     typed: SignUpFields,
 ) -> Result<HttpReply, PageExit> {
     let token = invite.to_owned();
-    let open = match call.state.page_context.config.registration {
-        RegistrationPolicy::Open => true,
+    let open = match effective_policy(call).await? {
+        RegistrationPolicy::Open | RegistrationPolicy::Approval => true,
         RegistrationPolicy::Closed => false,
         RegistrationPolicy::Invite => call.read(move |tx| Ok(email_links::is_invitation_valid(tx, &token)?)).await?,
     };

@@ -1,6 +1,7 @@
 //! Sessions and cookies of browsers.
 
 use base::clock::wall_time;
+use base::clock_mode::{ClockMode, describe_clock};
 use base::{Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
@@ -20,9 +21,9 @@ const FORM_NAME: &str = "page";
 /// How long a browser counts as known after a user signed in.
 const DEVICE_SECONDS: i64 = 365 * 24 * 3600;
 
-pub(crate) struct BrowserVisit {
-    pub(crate) person: Option<SignedInPerson>,
-    pub(crate) client_info: ClientInfo,
+pub struct BrowserVisit {
+    pub person: Option<SignedInPerson>,
+    pub client_info: ClientInfo,
     /// SHA-256 of the session cookie, whether or not the session is valid.
     pub(crate) session_digest: Option<[u8; 32]>,
     /// What the CSRF tokens of visitors who are not signed in are bound to.
@@ -35,13 +36,13 @@ pub(crate) struct BrowserVisit {
 }
 
 #[derive(Clone)]
-pub(crate) struct SignedInPerson {
-    pub(crate) session: UserSession,
-    pub(crate) user: User,
+pub struct SignedInPerson {
+    pub session: UserSession,
+    pub user: User,
 }
 
 impl BrowserVisit {
-    pub(crate) async fn from_call(call: &RequestContext) -> Result<Self, Error> {
+    pub async fn from_call(call: &RequestContext) -> Result<Self, Error> {
         let (page_context, headers) = (&call.state.page_context, &call.head().headers);
         let client = client_info(call);
         let names = CookieNames::select(call);
@@ -93,7 +94,7 @@ impl BrowserVisit {
     }
 
     /// Redirects visitors who are not signed in to the sign-in page, and back here afterwards.
-    pub(crate) fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
+    pub fn require_sign_in(&self, call: &RequestContext) -> Result<&SignedInPerson, PageExit> {
         self.person.as_ref().ok_or_else(|| {
             let here = call.head().uri.path_and_query();
             let is_get = call.head().method == http::Method::GET;
@@ -104,14 +105,14 @@ impl BrowserVisit {
         })
     }
 
-    pub(crate) fn audit_actor(&self) -> AuditActor {
+    pub fn audit_actor(&self) -> AuditActor {
         match &self.person {
             Some(person) => person.audit_actor(self),
             None => AuditActor::anonymous(&self.client_info.address),
         }
     }
 
-    pub(crate) fn page_frame(&self, call: &RequestContext) -> PageFrame {
+    pub fn page_frame(&self, call: &RequestContext) -> PageFrame {
         PageFrame {
             csrf: self.csrf.clone(),
             account: self.person.as_ref().map(|person| SignedInAccount {
@@ -119,11 +120,13 @@ impl BrowserVisit {
                 name: person.user.name.clone(),
             }),
             host: host_of(call.site().url).to_owned(),
+            clock: describe_world_clock(call),
+            path: call.head().uri.path().to_owned(),
             ..call.state.page_context.page_frame(call.now())
         }
     }
 
-    pub(crate) fn render_page(&self, call: &RequestContext, page: &impl HtmlPage) -> Result<HttpReply, Fault> {
+    pub fn render_page(&self, call: &RequestContext, page: &impl HtmlPage) -> Result<HttpReply, Fault> {
         let reply = HttpReply::html(200, page.render_html()?);
         if let Some(text) = &self.renewed_session {
             return Ok(set_session_cookie(call, reply, text));
@@ -138,9 +141,15 @@ impl BrowserVisit {
 }
 
 impl SignedInPerson {
-    pub(crate) fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
+    pub fn audit_actor(&self, visit: &BrowserVisit) -> AuditActor {
         AuditActor::user(self.user.id, &visit.client_info.address)
     }
+}
+
+/// None while it is live, and in production.
+fn describe_world_clock(call: &RequestContext) -> Option<String> {
+    let mode = call.store_context().clock.mode();
+    (mode != ClockMode::Live).then(|| describe_clock(mode, wall_time()))
 }
 
 fn host_of(url: &str) -> &str {
@@ -154,7 +163,7 @@ pub(crate) fn client_info(call: &RequestContext) -> ClientInfo {
     ClientInfo { address: call.client_address(), user_agent: agent.unwrap_or_default().into_owned() }
 }
 
-pub(crate) fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
+pub fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret) -> HttpReply {
     let seconds = call.state.page_context.sign_in_gate.ttl_ms / 1000;
     let name = CookieNames::select(call).session;
     add_cookie(reply, &build_cookie(call, name, text.expose_secret(), Some(seconds)))

@@ -11,7 +11,7 @@ use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
-use super::card_links::{identify_viewer, is_human_request};
+use super::card_links::{identify_viewer, is_human_request, landing_url};
 use super::run_page;
 
 /// `GET /t/{code}`: to where a link in a post or message leads.
@@ -23,22 +23,24 @@ pub(crate) fn follow(call: RequestContext) -> HandlerFuture {
         let link = site.codec.and_then(|codec| codec.decode(&code)).ok_or_else(missing)?;
         let destination = call.read(move |tx| Ok(short_links::find_destination(tx, link, site)?)).await?;
         let destination = destination.ok_or_else(missing)?;
+        let mut attributed = None;
         if let (LinkSource::Post(post), ShortLinkTarget::Link(_)) = link
             && is_human_request(&call)
         {
             let click = LinkClick { post, viewer: identify_viewer(&call).await? };
-            record_click(&call, click).await;
+            attributed = record_click(&call, click).await;
         }
-        Ok(redirect_to_destination(&destination))
+        Ok(redirect_to_destination(&landing_url(&call, &destination, attributed)))
     })
 }
 
 /// A click that cannot be recorded does not prevent the redirect.
-async fn record_click(call: &RequestContext, click: LinkClick) {
-    let recorded: Result<bool, Error> = call.write(move |tx| Ok(clicks::record_link_click(tx, click)?)).await;
-    if let Err(error) = recorded {
+async fn record_click(call: &RequestContext, click: LinkClick) -> Option<i64> {
+    let recorded: Result<Option<i64>, Error> = call.write(move |tx| Ok(clicks::record_link_click(tx, click)?)).await;
+    recorded.unwrap_or_else(|error| {
         tracing::warn!(?error, "failed to record a click");
-    }
+        None
+    })
 }
 
 /// Permanent, but asked again after a while, so that deleted posts stop redirecting and viewers are counted daily.

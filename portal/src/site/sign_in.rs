@@ -1,11 +1,12 @@
 //! Signing in and out.
 
-use base::{Fault, Secret};
+use base::{Error, Secret, UserId};
 use http::header::{HeaderValue, RETRY_AFTER};
 use network::registration::RegistrationPolicy;
 use network::sessions as rules;
 use network::sign_in::{SignInAttempt, SignInOutcome};
-use pages::{CancelForm, FormField, SignInPage, SignOutPage};
+use pages::{CancelForm, FormField, OfferedUser, OneClickSignIn, SignInPage, SignOutPage};
+use store::users::UserState;
 use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
@@ -30,7 +31,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             return Ok(redirect_to(next));
         }
         let target = ReturnTarget::from_path(&call, next).await?;
-        Ok(render_form(&call, &visit, next, &target, FormField::default(), None)?)
+        Ok(render_form(&call, &visit, next, &target, FormField::default(), None).await?)
     })
 }
 
@@ -65,7 +66,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             }
         };
         let target = ReturnTarget::from_path(&call, &next).await?;
-        let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure))?;
+        let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure)).await?;
         let reply = reply.status(status);
         Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
     })
@@ -80,17 +81,47 @@ fn throttled_message(seconds: i64) -> String {
     format!("Too many attempts. Wait {seconds} {unit} and try again.")
 }
 
-pub(crate) fn render_form(
+/// Users offered on the sign-in page of a development server.
+const OFFERED_USERS: i64 = 6;
+
+/// Starts a session without a password, and redirects to the local path `next`. For development servers.
+pub async fn sign_in_as(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    next: &str,
+) -> Result<HttpReply, PageExit> {
+    let (presented, client) = (visit.session_digest, visit.client_info.clone());
+    let lifetime = call.state.page_context.sign_in_gate.ttl_ms;
+    let started = call.write(move |tx| rules::start(tx, presented.as_ref(), user, &client, lifetime)).await?;
+    Ok(session::set_session_cookie(call, redirect_to(next), &started.0))
+}
+
+async fn offer_users(call: &RequestContext) -> Result<Option<OneClickSignIn>, Error> {
+    if call.state.emulator.is_none() {
+        return Ok(None);
+    }
+    let users = call.read(|tx| Ok(network::users::list(tx, None, OFFERED_USERS)?)).await?;
+    let users = users.into_iter().filter(|user| user.state == UserState::Active);
+    Ok(Some(OneClickSignIn {
+        action: format!("{}/sign-in", SITE_LINKS.console),
+        users: users.map(|user| OfferedUser { id: user.id.to_string(), name: user.name }).collect(),
+    }))
+}
+
+pub(crate) async fn render_form(
     call: &RequestContext,
     visit: &BrowserVisit,
     next: &str,
     target: &ReturnTarget,
     login: FormField,
     failure: Option<String>,
-) -> Result<HttpReply, Fault> {
+) -> Result<HttpReply, Error> {
+    let one_click = offer_users(call).await?;
     let mut frame = visit.page_frame(call);
     frame.failure = failure;
-    let is_open = call.state.page_context.config.registration == RegistrationPolicy::Open;
+    let policy = super::registration::effective_policy(call).await?;
+    let is_open = matches!(policy, RegistrationPolicy::Open | RegistrationPolicy::Approval);
     let page = SignInPage {
         frame,
         action: SITE_LINKS.sign_in.to_owned(),
@@ -98,6 +129,7 @@ pub(crate) fn render_form(
         app: target.app.clone(),
         login,
         password: FormField::default(),
+        one_click,
         sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
         cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm { action: action.to_owned(), hidden }),
     };
@@ -147,5 +179,5 @@ pub(crate) async fn prompt(
 ) -> Result<HttpReply, PageExit> {
     let next = forms::local_path(next).unwrap_or(DEFAULT_PATH);
     let target = ReturnTarget::from_path(call, next).await?;
-    Ok(render_form(call, visit, next, &target, FormField::new(login), None)?)
+    Ok(render_form(call, visit, next, &target, FormField::new(login), None).await?)
 }

@@ -73,10 +73,20 @@ pub fn load_auction_statistics(
     line_items: &[i64],
     since: Time,
 ) -> Result<BTreeMap<i64, AuctionStatistics>, Fault> {
+    load_auction_statistics_between(tx, line_items, (since, Time::from_ms(i64::MAX)))
+}
+
+/// As [`load_auction_statistics`], up to the hour of the second time.
+pub fn load_auction_statistics_between(
+    tx: &mut Tx<'_>,
+    line_items: &[i64],
+    (since, until): (Time, Time),
+) -> Result<BTreeMap<i64, AuctionStatistics>, Fault> {
     let sql = "SELECT line_item_id, step, CAST(SUM(entered) AS BIGINT), CAST(SUM(won) AS BIGINT), MAX(highest) \
-               FROM ad_auction WHERE line_item_id = $1 AND hour >= $2 GROUP BY line_item_id, step";
+               FROM ad_auction WHERE line_item_id = $1 AND hour >= $2 AND hour < $3 \
+               GROUP BY line_item_id, step";
     let since = hour_start(since.ms(), 0);
-    let mut rows: Vec<[i64; 5]> = tx.query_by_keys(sql, line_items, &[since.into()])?;
+    let mut rows: Vec<[i64; 5]> = tx.query_by_keys(sql, line_items, &[since.into(), until.into()])?;
     rows.sort_unstable();
     let mut all: BTreeMap<i64, AuctionStatistics> = BTreeMap::new();
     for [item, _, entered, won, highest] in rows {

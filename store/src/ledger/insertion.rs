@@ -35,8 +35,11 @@ fn insert_batch(tx: &mut Tx<'_>, events: &[AdEvent], added: &mut HashSet<i64>) -
     static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
     static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(BATCH_SIZE));
     let sql = if events.len() == 1 { &*ONE } else { &*MANY };
-    let now = tx.now().into();
-    let values = events.iter().map(|event| [event.to_values(), event.viewer_traits.to_values(), vec![now]].concat());
+    let now = tx.now();
+    let recorded_at = |event: &AdEvent| if event.origin == AdEventOrigin::Simulated { event.at } else { now };
+    let values = events
+        .iter()
+        .map(|event| [event.to_values(), event.viewer_traits.to_values(), vec![recorded_at(event).into()]].concat());
     let args: Vec<SqlValue<'_>> = values.flatten().collect();
     added.extend(tx.query_rows::<i64>(sql, &args)?);
     Ok(())
@@ -54,7 +57,7 @@ fn insert_sql(rows: usize) -> String {
 }
 
 /// The entities an event counts towards.
-fn counted_entities(event: &AdEvent) -> impl Iterator<Item = (AdEntity, i64)> {
+pub(super) fn counted_entities(event: &AdEvent) -> impl Iterator<Item = (AdEntity, i64)> {
     let post = event.creative == AdEntity::PromotedPost && event.subject_id != 0;
     let own = [
         (AdEntity::Account, event.account_id),
@@ -78,14 +81,15 @@ fn update_sums<'f>(tx: &mut Tx<'_>, events: impl Iterator<Item = &'f AdEvent>) -
     let now = tx.now().ms();
     for event in events {
         let (at, group) = (event.at.ms(), event.placement.group().to_number());
-        let (hour, recorded) = (hour_start(at, event.hour_offset_ms), hour_start(now, event.hour_offset_ms));
-        let billed = i64::from(event.billed);
+        // Simulated events are recorded as if they had just happened.
+        let recorded = if event.origin == AdEventOrigin::Simulated { at } else { now };
+        let (hour, recorded) = (hour_start(at, event.hour_offset_ms), hour_start(recorded, event.hour_offset_ms));
         for (entity, id) in counted_entities(event) {
             let entity = entity.to_number();
             let by_hour = hours.entry((entity, id, hour, group)).or_default();
-            by_hour.count_events(event.kind, 1, billed, event.charge_micro);
+            by_hour.count_events(event.kind, event.weight, event.billed, event.charge_micro);
             let total = totals.entry((entity, id)).or_default();
-            total.count_events(event.kind, 1, billed, event.charge_micro);
+            total.count_events(event.kind, event.weight, event.billed, event.charge_micro);
             let key = (event.account_id, entity, recorded, id);
             let times = active.entry(key).or_insert((at, at, 0));
             *times = (times.0.min(at), times.1.max(at), times.2 | 1 << (group / 16));

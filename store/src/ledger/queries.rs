@@ -5,7 +5,7 @@ use base::{Fault, Time, UserId};
 use super::vocabulary::{METRIC_COLUMNS, PLACEMENT_GROUP_SIZE};
 use super::{AdEntity, AdEvent, AdEventKind, MetricSums, Placement};
 use crate::Tx;
-use crate::db::{DeclaredRow, row, select, sql};
+use crate::db::{DeclaredRow, SqlValue, row, select, sql};
 
 /// Entity, start of the hour, and sums, in a period and placement group. Empty hours are omitted.
 pub fn hourly_sums(
@@ -79,6 +79,12 @@ pub fn event_kinds_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Resul
     tx.query_by_keys(sql, impressions, &[])
 }
 
+/// All events of impressions, the impressions included.
+pub fn list_events_by_impressions(tx: &mut Tx<'_>, impressions: &[i64]) -> Result<Vec<AdEvent>, Fault> {
+    let sql = select!(AdEvent, "WHERE once = $1");
+    tx.query_by_keys(sql, impressions, &[])
+}
+
 /// Latest first, at most 1000.
 pub fn list_impressions_of_viewer(tx: &mut Tx<'_>, viewer: i64, since: Time) -> Result<Vec<AdEvent>, Fault> {
     let sql =
@@ -97,7 +103,9 @@ row! {
     pub struct ViewerImpressions from "ad_event" {
         pub line_item_id: i64,
         pub viewer: i64,
-        pub impressions: i64 as "COUNT(*)",
+        pub impressions: i64 as "CAST(SUM(weight) AS BIGINT)",
+        /// How many people the viewer stands for.
+        pub people: i64 as "MAX(weight)",
     }
 }
 
@@ -164,40 +172,47 @@ row! {
         /// Empty if unknown.
         pub segment: String,
         pub kind: AdEventKind,
-        pub count: i64 as "COUNT(*)",
+        pub count: i64 as "CAST(SUM(weight) AS BIGINT)",
         pub billed: i64 as "CAST(SUM(billed) AS BIGINT)",
         /// Micros.
         pub charge: i64 as "CAST(SUM(charge_micro) AS BIGINT)",
     }
 }
 
+impl ReportFilter<'_> {
+    /// The query of the events of a line item, and its arguments after the line item.
+    pub(super) fn select_events(&self) -> (String, [SqlValue<'_>; 7]) {
+        let segment = match self.segment {
+            ReportSegment::None => "''",
+            ReportSegment::Age => "COALESCE(CAST(age AS TEXT), '')",
+            ReportSegment::Gender => "COALESCE(CAST(gender AS TEXT), '')",
+            ReportSegment::Metro => "metro",
+            ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
+        };
+        // Statements are cached by their text: segments times the two filters.
+        let country = if self.country.is_empty() { "country >= $6" } else { "country = $6" };
+        let platform = if self.platform.is_some() { "platform = $7" } else { "CAST(0 AS BIGINT) > $7" };
+        let sql = format!(
+            "SELECT *, {segment} AS segment FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
+             AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}"
+        );
+        let group = self.group.to_number();
+        let args = [
+            self.from.into(),
+            self.to.into(),
+            group.into(),
+            (group + PLACEMENT_GROUP_SIZE).into(),
+            self.country.into(),
+            self.platform.unwrap_or(-1).into(),
+            self.interval_ms.into(),
+        ];
+        (sql, args)
+    }
+}
+
 pub fn load_report(tx: &mut Tx<'_>, line_items: &[i64], filter: &ReportFilter<'_>) -> Result<Vec<ReportRow>, Fault> {
-    let segment = match filter.segment {
-        ReportSegment::None => "''",
-        ReportSegment::Age => "COALESCE(CAST(age AS TEXT), '')",
-        ReportSegment::Gender => "COALESCE(CAST(gender AS TEXT), '')",
-        ReportSegment::Metro => "metro",
-        ReportSegment::Platform => "COALESCE(CAST(platform AS TEXT), '')",
-    };
-    // Statements are cached by their text: segments times the two filters.
-    let country = if filter.country.is_empty() { "country >= $6" } else { "country = $6" };
-    let platform = if filter.platform.is_some() { "platform = $7" } else { "CAST(0 AS BIGINT) > $7" };
-    let sql = format!(
-        "WITH own AS (SELECT *, {segment} AS segment FROM ad_event WHERE line_item_id = $1 AND event_time >= $2 \
-         AND event_time < $3 AND placement >= $4 AND placement < $5 AND {country} AND {platform}) \
-         SELECT {} FROM own GROUP BY 1, 2, 3, 4, 5, 6",
-        ReportRow::COLUMNS
-    );
-    let group = filter.group.to_number();
-    let more = [
-        filter.from.into(),
-        filter.to.into(),
-        group.into(),
-        (group + PLACEMENT_GROUP_SIZE).into(),
-        filter.country.into(),
-        filter.platform.unwrap_or(-1).into(),
-        filter.interval_ms.into(),
-    ];
+    let (own, more) = filter.select_events();
+    let sql = format!("WITH own AS ({own}) SELECT {} FROM own GROUP BY 1, 2, 3, 4, 5, 6", ReportRow::COLUMNS);
     tx.query_by_keys(&sql, line_items, &more)
 }
 

@@ -91,6 +91,9 @@ numbered! {
         /// Half in view for two seconds.
         VideoMrc = 22 "video_mrc_view",
         CardClick = 23 "card_click",
+        /// On the advertiser's site or in its app; the details are in an [`super::AdConversion`]. Ad clients do not
+        /// report it.
+        Conversion = 24 "conversion",
     }
 }
 
@@ -102,6 +105,55 @@ numbered! {
         Attributed = 1 "attributed",
         /// Generated for developers.
         Simulated = 2 "simulated",
+    }
+}
+
+numbered! {
+    /// Where a conversion happened.
+    ConversionSource {
+        Web = 1 "web",
+        App = 2 "app",
+    }
+}
+
+numbered! {
+    /// What a conversion was; the names are those of the metrics.
+    ConversionKind {
+        Purchase = 1 "purchases",
+        SignUp = 2 "sign_ups",
+        SiteVisit = 3 "site_visits",
+        Download = 4 "downloads",
+        Custom = 5 "custom",
+        AddToCart = 6 "add_to_carts",
+        CheckoutInitiated = 7 "checkouts_initiated",
+        ContentView = 8 "content_views",
+        PaymentInfoAddition = 9 "payment_info_additions",
+        AddToWishlist = 10 "add_to_wishlists",
+        Search = 11 "searches",
+        LandingPageView = 12 "landing_page_views",
+        Subscription = 13 "subscriptions",
+        Install = 14 "installs",
+        ReEngagement = 15 "re_engages",
+        Update = 16 "updates",
+        Login = 17 "logins",
+        Reservation = 18 "reservations",
+        LevelAchieved = 19 "levels_achieved",
+        AchievementUnlocked = 20 "achievements_unlocked",
+        Share = 21 "shares",
+        Invite = 22 "invites",
+        SpentCredits = 23 "spent_credits",
+        Rating = 24 "rates",
+        TutorialCompleted = 25 "tutorials_completed",
+        KeyPageView = 26 "key_page_views",
+    }
+}
+
+numbered! {
+    /// How the ad led to a conversion.
+    ConversionPath {
+        /// The ad was seen, not engaged with.
+        View = 1 "post_view",
+        Engagement = 2 "post_engagement",
     }
 }
 
@@ -179,9 +231,10 @@ metrics! {
     Video6 = 23 "video_6s",
     Video15 = 24 "video_15s",
     VideoMrc = 25 "video_mrc",
+    Conversions = 26 "conversions",
 }
 
-pub const METRIC_COUNT: usize = 26;
+pub const METRIC_COUNT: usize = 27;
 
 impl AdEventKind {
     pub const fn metrics(self) -> &'static [Metric] {
@@ -211,6 +264,7 @@ impl AdEventKind {
             Self::Video15 => &[M::Video15],
             Self::VideoMrc => &[M::VideoMrc],
             Self::CardClick => &[M::CardEngagements, M::UrlClicks, M::Clicks, M::Engagements],
+            Self::Conversion => &[M::Conversions],
         }
     }
 

@@ -1,8 +1,10 @@
-//! What each objective allows as goal, payment and bid strategy (contract ads §4.5).
+//! What each objective allows as goal, payment, bid strategy, product type and placements, and which creatives it
+//! needs (contract ads §4.5, §9.4).
 
-use ads_engine::RecordChange;
+use ads_engine::{AdsRecord, RecordChange};
 use base::VocabularyWord;
 use base::refusal::AdsProblem;
+use store::ledger::Metric;
 
 pub const OBJECTIVES: &[&str] = &[
     "APP_ENGAGEMENTS",
@@ -41,6 +43,121 @@ pub const GOALS: &[&str] = &[
 ];
 
 pub const PAY_BY: &[&str] = &["APP_CLICK", "ENGAGEMENT", "FOLLOW", "IMPRESSION", "LINK_CLICK", "VIEW"];
+
+/// The placements that line items may have, by product type and objective. Validation and the list of placements read
+/// this table.
+pub struct PlacementRule {
+    pub product: &'static str,
+    pub objectives: &'static [&'static str],
+    /// Each is allowed as a whole, in any order.
+    pub placements: &'static [&'static [&'static str]],
+}
+
+pub const PLACEMENT_RULES: &[PlacementRule] = &[
+    PlacementRule {
+        product: "PROMOTED_ACCOUNT",
+        objectives: &["FOLLOWERS"],
+        placements: &[&["ALL_ON_TWITTER"], &["TWITTER_TIMELINE"]],
+    },
+    PlacementRule {
+        product: "PROMOTED_POSTS",
+        objectives: &["APP_ENGAGEMENTS", "APP_INSTALLS", "ENGAGEMENTS", "VIDEO_VIEWS", "WEBSITE_CLICKS"],
+        placements: &[
+            &["ALL_ON_TWITTER"],
+            &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"],
+            &["PUBLISHER_NETWORK"],
+            &["PUBLISHER_NETWORK", "TWITTER_TIMELINE"],
+            &["TWITTER_SEARCH"],
+            &["TWITTER_TIMELINE"],
+            &["TWITTER_PROFILE", "TWITTER_TIMELINE"],
+        ],
+    },
+    PlacementRule {
+        product: "PROMOTED_POSTS",
+        objectives: &["REACH"],
+        placements: &[
+            &["ALL_ON_TWITTER"],
+            &["ALL_ON_TWITTER", "PUBLISHER_NETWORK"],
+            &["PUBLISHER_NETWORK", "TWITTER_TIMELINE"],
+            &["TWITTER_TIMELINE"],
+            &["TWITTER_PROFILE", "TWITTER_TIMELINE"],
+        ],
+    },
+    PlacementRule {
+        product: "MEDIA",
+        objectives: &["PREROLL_VIEWS"],
+        placements: &[&["ALL_ON_TWITTER"], &["PUBLISHER_NETWORK"], &["TWITTER_TIMELINE"]],
+    },
+];
+
+/// The placement of the table that a narrower one is part of.
+fn containing_placement(name: &str) -> &str {
+    match name {
+        "TWITTER_REPLIES" => "TWITTER_TIMELINE",
+        tap if tap.starts_with("TAP_") => "PUBLISHER_NETWORK",
+        other => other,
+    }
+}
+
+fn join_placements(sets: &[&[&str]]) -> String {
+    let sets: Vec<String> = sets.iter().map(|set| set.join(" and ")).collect();
+    sets.join(", ")
+}
+
+/// Checks a new line item: none of these fields can be changed.
+pub(super) fn validate_placements(change: &RecordChange) -> Result<(), AdsProblem> {
+    if !change.is_new() {
+        return Ok(());
+    }
+    let record = &change.record;
+    let (objective, product) = (record.text("objective"), record.text("product_type"));
+    let mut rules = PLACEMENT_RULES.iter();
+    let Some(rule) = rules.find(|rule| rule.product == product && rule.objectives.contains(&objective)) else {
+        let message = format!("{objective} is not available for {product}");
+        return Err(AdsProblem::invalid_attribute("product_type", message));
+    };
+    let placements: Vec<&str> = record.texts("placements").into_iter().map(containing_placement).collect();
+    let is_allowed = |set: &&&[&str]| {
+        set.iter().all(|one| placements.contains(one)) && placements.iter().all(|one| set.contains(one))
+    };
+    if rule.placements.iter().any(|set| is_allowed(&set)) {
+        return Ok(());
+    }
+    let message = format!("The placements of {objective} are one of: {}", join_placements(rule.placements));
+    Err(AdsProblem::invalid_attribute("placements", message).with_code("INVALID_PLACEMENT_TYPE"))
+}
+
+/// The resources of which a line item needs one record before it can serve.
+pub(super) fn creative_resources(item: &AdsRecord) -> &'static [&'static str] {
+    match item.text("objective") {
+        "FOLLOWERS" => &["promoted_account"],
+        "PREROLL_VIEWS" => &["media_creative"],
+        _ => &["promoted_post", "media_creative"],
+    }
+}
+
+/// The metric that counts the results of a goal; `None` if the ledger records none.
+pub fn result_metric(goal: &str) -> Option<Metric> {
+    Some(match goal {
+        "ENGAGEMENT" => Metric::Engagements,
+        "FOLLOWERS" => Metric::Follows,
+        "LINK_CLICKS" => Metric::UrlClicks,
+        "MAX_REACH" | "REACH_WITH_ENGAGEMENT" => Metric::Impressions,
+        "VIDEO_VIEW" | "PREROLL" => Metric::VideoViews,
+        "VIEW_3S_100PCT" => Metric::Video3,
+        "VIEW_6S" => Metric::Video6,
+        "VIEW_15S" => Metric::Video15,
+        "PREROLL_STARTS" => Metric::VideoStarts,
+        "APP_CLICKS" => Metric::AppClicks,
+        "SITE_VISITS" | "WEBSITE_CONVERSIONS" | "APP_INSTALLS" | "APP_PURCHASES" => Metric::Conversions,
+        _ => return None,
+    })
+}
+
+/// Whether a line item is shown beside searches only, which keywords select.
+pub fn needs_keywords(item: &AdsRecord) -> bool {
+    item.texts("placements") == ["TWITTER_SEARCH"]
+}
 
 /// Allowed values; the first of each is the default.
 pub(super) struct ObjectiveRules {

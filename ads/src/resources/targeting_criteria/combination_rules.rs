@@ -1,4 +1,5 @@
-//! Rules for the criteria of a line item as a whole, checked after all changes of a request.
+//! Rules for the criteria of a line item as a whole, checked after all changes of a request, and what the line item
+//! records of its criteria.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::list_by_type;
 use crate::option_catalog;
 use crate::resources::categories::incomplete_content_categories;
+use crate::resources::line_items;
 use crate::targeting_values::find_country;
 
 struct CombinationRule {
@@ -48,6 +50,9 @@ pub(super) fn validate_combinations(
     }
     let mut all: Vec<Vec<AdsProblem>> = changes.iter().map(|_| Vec::new()).collect();
     for (item, own) in by_item {
+        if own.iter().any(|(_, change)| change.record.text("targeting_type").ends_with("_KEYWORD")) {
+            line_items::update_lacks_keywords(ctx, item)?;
+        }
         for rule in RULES {
             let touched = own.iter().filter(|(_, change)| {
                 let kind = change.record.text("targeting_type");

@@ -88,6 +88,18 @@ impl UnkeyedUser {
     }
 }
 
+/// The users who have one of these keys, in id order.
+pub fn find_users_by_keys(tx: &mut Tx<'_>, keys: &[AudienceKey]) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT user_id FROM user_key WHERE key = $1";
+    let mut all = Vec::new();
+    for key in keys {
+        all.extend(tx.query_rows::<UserId>(sql, &[key.as_slice().into()])?);
+    }
+    all.sort_unstable();
+    all.dedup();
+    Ok(all)
+}
+
 /// Refreshes the keys of users whose keys may have changed, and their audience memberships; returns how many users,
 /// and the affected audiences.
 pub fn refresh_user_keys(tx: &mut Tx<'_>, limit: i64) -> Result<(usize, BTreeSet<i64>), Fault> {

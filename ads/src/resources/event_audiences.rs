@@ -1,0 +1,61 @@
+//! Audiences of the people who caused events of a tag: visitors of a site, users of an app.
+
+use ads_engine::{AccountContext, AdsRecord, ParsedParams, engine};
+use base::secret::digest;
+use base::{Error, Time, UserId};
+use store::ads::audiences::{self, AudienceKey, AudienceKeyKind};
+use store::{Tx, records};
+
+use crate::audience_members::MemberChangeSet;
+use crate::audience_schedule;
+use crate::resources::custom_audiences::CUSTOM_AUDIENCE;
+
+/// How long an event keeps a person in the audience.
+const MEMBERSHIP_MS: i64 = 30 * 24 * 3_600_000;
+const MAX_NAME_LENGTH: usize = 200;
+
+/// Creates the audience of a tag with retargeting; later changes of the tag leave it alone.
+pub fn ensure_audience(
+    ctx: &mut AccountContext<'_, '_>,
+    tag: &AdsRecord,
+    audience_type: &'static str,
+) -> Result<(), Error> {
+    if !tag.flag("retargeting_enabled") || tag.int("audience_id").is_some() {
+        return Ok(());
+    }
+    let name =
+        if tag.resource.field("name").is_some() { tag.text("name") } else { tag.text("provider_app_event_name") };
+    let name: String = name.chars().take(MAX_NAME_LENGTH).collect();
+    let mut params = ParsedParams::default();
+    params.insert("name", format!("{name} ({})", tag.formatted_id()).into());
+    let mut audience = engine::create(ctx, &CUSTOM_AUDIENCE, &params)?;
+    audience.set("audience_type", audience_type);
+    ctx.save_record(&audience)?;
+    let mut tag = tag.clone();
+    tag.set("audience_id", audience.id);
+    ctx.save_record(&tag)
+}
+
+/// Adds a person to a tag's audience, or renews the membership. The person is who has any of the keys.
+pub fn add_member(tx: &mut Tx<'_>, tag: &AdsRecord, keys: &[AudienceKey], at: Time) -> Result<(), Error> {
+    let Some(audience) = tag.int("audience_id").filter(|_| tag.flag("retargeting_enabled") && !keys.is_empty()) else {
+        return Ok(());
+    };
+    let Some(mut record) = audience_schedule::lock_audience(tx, audience)? else {
+        return Ok(());
+    };
+    let mut members = MemberChangeSet::from_stored(audiences::find_key_members(tx, audience, keys)?);
+    members.update(keys, (at, at.plus_ms(MEMBERSHIP_MS)), tx.next_id::<()>().get());
+    audiences::apply_changes(tx, audience, &members.to_changes())?;
+    // Events never cease on a busy site; a measurement that is due must not be put off by them.
+    let now = tx.now();
+    if record.int("due_at").is_none_or(|due| due > now.ms()) {
+        record.set("due_at", now.ms());
+        records::update(tx, CUSTOM_AUDIENCE.name, &record.to_stored())?;
+    }
+    Ok(())
+}
+
+pub fn user_key(user: UserId) -> AudienceKey {
+    AudienceKeyKind::User.to_key(&digest(&user.get().to_string()))
+}

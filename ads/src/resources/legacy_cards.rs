@@ -1,0 +1,456 @@
+//! Cards of the kinds that preceded cards of components: a website, an app or direct messages, with an image or a video.
+//!
+//! The kinds differ by their fields only. The rules look at the fields that a kind has.
+
+use ads_engine::engine::{self, ensure_valid_params};
+use ads_engine::{
+    AccountContext, AdsRecord, CustomOperation, FeatureGate, FieldSpec, Kind, ListFilter, MediaKeyText,
+    OperationOutput, ParsedParams, RecordChange, RequiredRole, Resource, ResourceVerb, ValidationRule,
+};
+use base::refusal::{AdsProblem, ProblemLocation};
+use base::{Error, Refusal, UserId, VocabularyWord};
+use serde_json::Value;
+use store::ads::card_links::{self, CardDestination};
+use store::media::Media;
+use store::users::{self, UserState};
+
+use crate::gazetteer::gazetteer;
+use crate::resources::account_apps;
+use crate::resources::all_cards::SHORT_CARD_SEQUENCE;
+use crate::resources::card_media::{self, AspectRatio, MediaByKey};
+
+pub static WEBSITE_CARD: Resource = Resource {
+    name: "website_card",
+    path: "cards/website",
+    label: "website card",
+    fields: &[
+        NAME,
+        FieldSpec::text("website_title", 1, 70).required(),
+        FieldSpec::url("website_url").required(),
+        MEDIA,
+        URI,
+        FieldSpec::one_of("card_type", &["WEBSITE"]).set_by_server().default_word("WEBSITE"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &WEBSITE_CARD)],
+    constant_echo: &[("card_type", "website")],
+    ..LEGACY
+};
+
+pub static VIDEO_WEBSITE_CARD: Resource = Resource {
+    name: "video_website_card",
+    path: "cards/video_website",
+    label: "video website card",
+    fields: &[
+        NAME,
+        FieldSpec::text("title", 1, 70).required(),
+        FieldSpec::url("website_url").required(),
+        MEDIA,
+        URI,
+        FieldSpec::one_of("card_type", &["VIDEO_WEBSITE"]).set_by_server().default_word("VIDEO_WEBSITE"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_WEBSITE_CARD)],
+    constant_echo: &[("card_type", "video_website")],
+    ..LEGACY
+};
+
+pub static IMAGE_APP_DOWNLOAD_CARD: Resource = Resource {
+    name: "image_app_download_card",
+    path: "cards/image_app_download",
+    label: "image app download card",
+    fields: &[
+        NAME,
+        COUNTRY,
+        APP_FIELDS[0],
+        APP_FIELDS[1],
+        APP_FIELDS[2],
+        LINK_FIELDS[0],
+        LINK_FIELDS[1],
+        LINK_FIELDS[2],
+        APP_CTA,
+        MEDIA,
+        URI,
+        FieldSpec::one_of("card_type", &["IMAGE_APP_DOWNLOAD"]).set_by_server().default_word("IMAGE_APP_DOWNLOAD"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &IMAGE_APP_DOWNLOAD_CARD)],
+    constant_echo: &[("card_type", "image_app_download")],
+    ..LEGACY
+};
+
+pub static VIDEO_APP_DOWNLOAD_CARD: Resource = Resource {
+    name: "video_app_download_card",
+    path: "cards/video_app_download",
+    label: "video app download card",
+    fields: &[
+        NAME,
+        COUNTRY,
+        APP_FIELDS[0],
+        APP_FIELDS[1],
+        APP_FIELDS[2],
+        LINK_FIELDS[0],
+        LINK_FIELDS[1],
+        LINK_FIELDS[2],
+        APP_CTA,
+        MEDIA,
+        POSTER,
+        URI,
+        FieldSpec::one_of("card_type", &["VIDEO_APP_DOWNLOAD"]).set_by_server().default_word("VIDEO_APP_DOWNLOAD"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_APP_DOWNLOAD_CARD)],
+    constant_echo: &[("card_type", "video_app_download")],
+    feature_gate: Some(FeatureGate::new("VIDEO_APP_DOWNLOAD_CARD")),
+    ..LEGACY
+};
+
+pub static IMAGE_MESSAGE_CARD: Resource = Resource {
+    name: "image_direct_message_card",
+    path: "cards/image_direct_message",
+    label: "image direct message card",
+    fields: &[
+        NAME,
+        RECIPIENT,
+        MESSAGE_FIELDS[0].required(),
+        MESSAGE_FIELDS[1].required(),
+        MESSAGE_FIELDS[2],
+        MESSAGE_FIELDS[3],
+        MESSAGE_FIELDS[4],
+        MESSAGE_FIELDS[5],
+        MESSAGE_FIELDS[6],
+        MESSAGE_FIELDS[7],
+        MEDIA,
+        URI,
+        FieldSpec::one_of("card_type", &["IMAGE_DIRECT_MESSAGE"]).set_by_server().default_word("IMAGE_DIRECT_MESSAGE"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &IMAGE_MESSAGE_CARD)],
+    constant_echo: &[("card_type", "image_direct_message")],
+    feature_gate: Some(FeatureGate::new("DIRECT_MESSAGE_CARD")),
+    ..LEGACY
+};
+
+pub static VIDEO_MESSAGE_CARD: Resource = Resource {
+    name: "video_direct_message_card",
+    path: "cards/video_direct_message",
+    label: "video direct message card",
+    fields: &[
+        NAME,
+        RECIPIENT,
+        MESSAGE_FIELDS[0].required(),
+        MESSAGE_FIELDS[1].required(),
+        MESSAGE_FIELDS[2],
+        MESSAGE_FIELDS[3],
+        MESSAGE_FIELDS[4],
+        MESSAGE_FIELDS[5],
+        MESSAGE_FIELDS[6],
+        MESSAGE_FIELDS[7],
+        MEDIA,
+        POSTER,
+        URI,
+        FieldSpec::one_of("card_type", &["VIDEO_DIRECT_MESSAGE"]).set_by_server().default_word("VIDEO_DIRECT_MESSAGE"),
+    ],
+    filters: &[ListFilter::ids("card_ids", "id", &VIDEO_MESSAGE_CARD)],
+    constant_echo: &[("card_type", "video_direct_message")],
+    feature_gate: Some(FeatureGate::new("DIRECT_MESSAGE_CARD")),
+    ..LEGACY
+};
+
+pub static LEGACY_CARDS: [&Resource; 6] = [
+    &WEBSITE_CARD,
+    &VIDEO_WEBSITE_CARD,
+    &IMAGE_APP_DOWNLOAD_CARD,
+    &VIDEO_APP_DOWNLOAD_CARD,
+    &IMAGE_MESSAGE_CARD,
+    &VIDEO_MESSAGE_CARD,
+];
+
+const LEGACY: Resource = Resource {
+    id: VocabularyWord::same_in_both("card_id"),
+    not_found: "CARD_NOT_FOUND",
+    sequence: SHORT_CARD_SEQUENCE,
+    max_name_prefix: 80,
+    read_role: RequiredRole::CreativeReader,
+    write_role: RequiredRole::CreativeWriter,
+    rules: &[
+        ValidationRule::OnRecord(validate_apps),
+        ValidationRule::OnRecord(validate_message_options),
+        ValidationRule::InContext(validate_recipient),
+        ValidationRule::InContext(validate_media),
+    ],
+    compute_fields: Some(computed_fields),
+    after_change: Some(sync_links_and_apps),
+    ..Resource::DEFAULT
+};
+
+const NAME: FieldSpec = FieldSpec::text("name", 1, 80).required();
+const MEDIA: FieldSpec = FieldSpec::new("media_key", Kind::custom(&MediaKeyText)).required();
+const POSTER: FieldSpec = FieldSpec::new("poster_media_key", Kind::custom(&MediaKeyText)).hidden();
+const URI: FieldSpec = FieldSpec::new("uri", Kind::LONG).set_by_server().hidden();
+const COUNTRY: FieldSpec = FieldSpec::text("country_code", 2, 2).required();
+const APP_CTA: FieldSpec =
+    FieldSpec::one_of("app_cta", &["BOOK", "CONNECT", "INSTALL", "OPEN", "ORDER", "PLAY", "SHOP"])
+        .default_word("INSTALL");
+const APP_FIELDS: [FieldSpec; 3] = [
+    FieldSpec::text("ipad_app_id", 1, 255),
+    FieldSpec::text("iphone_app_id", 1, 255),
+    FieldSpec::text("googleplay_app_id", 1, 255),
+];
+const LINK_FIELDS: [FieldSpec; 3] = [
+    FieldSpec::text("ipad_deep_link", 1, 2048),
+    FieldSpec::text("iphone_deep_link", 1, 2048),
+    FieldSpec::text("googleplay_deep_link", 1, 2048),
+];
+const RECIPIENT: FieldSpec = FieldSpec::new("recipient_user_id", Kind::ID).required().immutable();
+const MESSAGE_FIELDS: [FieldSpec; 8] = [
+    FieldSpec::text("first_cta", 1, 24),
+    FieldSpec::new("first_cta_welcome_message_id", Kind::ID),
+    FieldSpec::text("second_cta", 1, 24),
+    FieldSpec::new("second_cta_welcome_message_id", Kind::ID),
+    FieldSpec::text("third_cta", 1, 24),
+    FieldSpec::new("third_cta_welcome_message_id", Kind::ID),
+    FieldSpec::text("fourth_cta", 1, 24),
+    FieldSpec::new("fourth_cta_welcome_message_id", Kind::ID),
+];
+
+/// The operating system of an app, and the fields of its id and deep link.
+const APPS: [(&str, &str, &str); 3] = [
+    ("iOS", "ipad_app_id", "ipad_deep_link"),
+    ("iOS", "iphone_app_id", "iphone_deep_link"),
+    ("Android", "googleplay_app_id", "googleplay_deep_link"),
+];
+/// The choices of a card of direct messages, each with its welcome message.
+const MESSAGE_OPTIONS: [(&str, &str); 4] = [
+    ("first_cta", "first_cta_welcome_message_id"),
+    ("second_cta", "second_cta_welcome_message_id"),
+    ("third_cta", "third_cta_welcome_message_id"),
+    ("fourth_cta", "fourth_cta_welcome_message_id"),
+];
+
+pub static OPERATIONS: &[CustomOperation] = &[CustomOperation::mutation(
+    "PUT",
+    "updateAdsImageDirectMessageCardById",
+    "cards/image_direct_message",
+    "Changes an image direct message card that a parameter names.",
+    update_message_card,
+)
+.requires_role(RequiredRole::CreativeWriter)
+.params(&[
+    FieldSpec::reference("card_id", &IMAGE_MESSAGE_CARD).required(),
+    FieldSpec::text("name", 1, 80),
+    MESSAGE_FIELDS[0],
+    MESSAGE_FIELDS[1],
+    MESSAGE_FIELDS[2],
+    MESSAGE_FIELDS[3],
+    MESSAGE_FIELDS[4],
+    MESSAGE_FIELDS[5],
+    MESSAGE_FIELDS[6],
+    MESSAGE_FIELDS[7],
+    FieldSpec::new("media_key", Kind::custom(&MediaKeyText)),
+])];
+
+/// The collection addresses this card by a parameter, unlike the others.
+fn update_message_card(ctx: &mut AccountContext<'_, '_>, params: &ParsedParams) -> Result<OperationOutput, Error> {
+    ensure_valid_params(params)?;
+    let id = engine::path_record_id(&IMAGE_MESSAGE_CARD, params)?;
+    let card = engine::update(ctx, &IMAGE_MESSAGE_CARD, id, params)?;
+    OperationOutput::from_record(ctx, card)
+}
+
+fn has_field(card: &AdsRecord, name: &str) -> bool {
+    card.resource.field(name).is_some()
+}
+
+fn inclusive_params(missing: &'static str, needing: &str) -> AdsProblem {
+    AdsProblem {
+        location: ProblemLocation::Parameter(missing.into()),
+        ..AdsProblem::new("INCLUSIVE_PARAMETERS", format!("{needing} needs {missing}"))
+    }
+}
+
+fn validate_apps(change: &RecordChange) -> Result<(), AdsProblem> {
+    let card = &change.record;
+    if !has_field(card, "country_code") {
+        return Ok(());
+    }
+    let country = card.text("country_code");
+    if gazetteer().find_country(&country.to_ascii_uppercase()).is_none() {
+        let message = format!("\"{country}\" is not the code of a country, for country_code");
+        return Err(AdsProblem::invalid_parameter("country_code", country, message));
+    }
+    if let Some((_, id, link)) = APPS.iter().find(|(_, id, link)| card.get(link).is_some() && card.get(id).is_none()) {
+        return Err(inclusive_params(id, link));
+    }
+    if APPS.iter().all(|(_, id, _)| card.get(id).is_none()) {
+        return Err(AdsProblem::missing_parameter("googleplay_app_id"));
+    }
+    Ok(())
+}
+
+fn validate_message_options(change: &RecordChange) -> Result<(), AdsProblem> {
+    let card = &change.record;
+    if !has_field(card, "first_cta") {
+        return Ok(());
+    }
+    for (option, message) in MESSAGE_OPTIONS {
+        match (card.get(option).is_some(), card.get(message).is_some()) {
+            (true, false) => return Err(inclusive_params(message, option)),
+            (false, true) => return Err(inclusive_params(option, message)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn validate_recipient(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    if !change.is_new() || !has_field(&change.record, "recipient_user_id") {
+        return Ok(());
+    }
+    let id = change.record.int("recipient_user_id").unwrap_or(0);
+    let user = users::find_by_id(ctx.tx, UserId::new(id))?;
+    if user.is_some_and(|user| user.state == UserState::Active) {
+        return Ok(());
+    }
+    let message = format!("The user {id} was not found");
+    Err(AdsProblem::invalid_parameter("recipient_user_id", id.to_string(), message).with_code("USER_NOT_FOUND").into())
+}
+
+/// The media keys of a card, with their fields.
+fn media_fields(card: &AdsRecord) -> impl Iterator<Item = (&'static str, &str)> {
+    let fields = card.resource.fields.iter();
+    let fields = fields.filter(|field| field.kind.downcast::<MediaKeyText>().is_some());
+    let all = fields.map(|field| (field.name.post, card.text(field.name.post)));
+    all.filter(|(_, key)| !key.is_empty())
+}
+
+fn card_media_keys(card: &AdsRecord) -> Vec<&str> {
+    media_fields(card).map(|(_, key)| key).collect()
+}
+
+fn is_video(card: &AdsRecord) -> bool {
+    card.text("card_type").starts_with("VIDEO")
+}
+
+fn validate_media(ctx: &mut AccountContext<'_, '_>, change: &mut RecordChange) -> Result<(), Error> {
+    if change.verb == ResourceVerb::Delete {
+        return card_media::update_media_references(ctx, &card_media_keys(&change.record), &[]);
+    }
+    if change.is_new() {
+        let uri = ctx.tx.next_id::<()>().get();
+        change.record.set("uri", uri);
+    }
+    let mut problems = Vec::new();
+    for (name, key) in media_fields(&change.record).filter(|(name, _)| change.changes_field(name)) {
+        match card_media::require_usable_media(ctx, name, key) {
+            Ok(media) => problems.extend(check_format(&change.record, name, &media).err()),
+            Err(Error::Refused(Refusal::Ads(declined))) => problems.extend(declined.problems),
+            Err(other) => return Err(other),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Refusal::from(problems).into());
+    }
+    let before = change.before.as_ref().map(card_media_keys).unwrap_or_default();
+    card_media::update_media_references(ctx, &before, &card_media_keys(&change.record))
+}
+
+/// Cards of direct messages take one aspect ratio only.
+fn check_format(card: &AdsRecord, name: &'static str, media: &Media) -> Result<(), AdsProblem> {
+    let for_messages = has_field(card, "first_cta");
+    if name == "media_key" && is_video(card) {
+        let ratios = [AspectRatio::Widescreen, AspectRatio::Square];
+        return card_media::check_video(name, media, if for_messages { &ratios[..1] } else { &ratios });
+    }
+    let ratios = [AspectRatio::Wide, AspectRatio::Square, AspectRatio::Widescreen];
+    let count = match name {
+        "poster_media_key" => 3,
+        _ if for_messages => 1,
+        _ => 2,
+    };
+    card_media::check_image(name, media, ratios.get(..count).unwrap_or(&ratios))
+}
+
+/// Records the advertised apps, and creates the short link of the card.
+fn sync_links_and_apps(ctx: &mut AccountContext<'_, '_>, change: &RecordChange) -> Result<(), Error> {
+    let card = &change.record;
+    let uri = card.int("uri").unwrap_or(0);
+    if change.verb == ResourceVerb::Delete {
+        return Ok(card_links::remove_links(ctx.tx, uri)?);
+    }
+    if has_field(card, "country_code") {
+        for (system, id, _) in APPS {
+            account_apps::ensure_app(ctx, system, card.text(id))?;
+        }
+    }
+    let title = ["website_title", "title", "name"].into_iter().find(|name| has_field(card, name));
+    let title = title.map(|name| card.text(name)).unwrap_or_default();
+    let url = destination_url(card);
+    let to = url.as_deref().map(|url| CardDestination { url, title, media_key: card.text("media_key") });
+    Ok(card_links::set_destinations(ctx.tx, uri, to.as_slice())?)
+}
+
+/// Where the card leads; `None` for direct messages, which are written in a client.
+fn destination_url(card: &AdsRecord) -> Option<String> {
+    if has_field(card, "website_url") {
+        return Some(card.text("website_url").to_owned());
+    }
+    if !has_field(card, "country_code") {
+        return None;
+    }
+    let id = |name: &str| card.get(name)?.as_str().map(base::percent::encode);
+    if let Some(id) = id("googleplay_app_id") {
+        return Some(format!("https://play.google.com/store/apps/details?id={id}"));
+    }
+    let country = card.text("country_code").to_ascii_lowercase();
+    let id = id("iphone_app_id").or_else(|| id("ipad_app_id"))?;
+    Some(format!("https://apps.apple.com/{country}/app/id{id}"))
+}
+
+/// The host of a URL, with its port.
+fn display_url(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+fn computed_fields(
+    ctx: &mut AccountContext<'_, '_>,
+    cards: &[AdsRecord],
+) -> Result<Vec<Vec<(&'static str, Value)>>, Error> {
+    let known = card_media::find_by_keys(ctx, cards.iter().flat_map(card_media_keys))?;
+    Ok(cards.iter().map(|card| card_fields(ctx, card, &known)).collect())
+}
+
+/// Sizes and durations are texts (contract ads §4.7).
+fn card_fields(
+    ctx: &AccountContext<'_, '_>,
+    card: &AdsRecord,
+    media_by_key: &MediaByKey,
+) -> Vec<(&'static str, Value)> {
+    let uri = card.int("uri").unwrap_or(0);
+    let mut all = vec![("card_uri", Value::from(format!("card://{uri}")))];
+    if has_field(card, "website_url") {
+        let url = card.text("website_url");
+        all.push(("website_display_url", display_url(url).into()));
+        all.push(("website_dest_url", url.into()));
+    }
+    let media =
+        |name: &str| media_fields(card).find(|(field, _)| *field == name).and_then(|(_, key)| media_by_key.get(key));
+    let Some(main) = media("media_key") else {
+        return all;
+    };
+    all.push(("media_url", card_media::media_url(ctx, main)));
+    let (wide, high) = (main.width.to_string(), main.height.to_string());
+    if card_media::is_image(main) {
+        all.push(("image_display_width", wide.into()));
+        all.push(("image_display_height", high.into()));
+        return all;
+    }
+    let poster = match media("poster_media_key") {
+        Some(poster) => card_media::media_url(ctx, poster),
+        None => card_media::poster_url(ctx, main),
+    };
+    all.extend([
+        ("poster_media_url", poster),
+        ("video_width", wide.into()),
+        ("video_height", high.into()),
+        ("video_owner_id", main.owner_id.to_string().into()),
+        ("content_duration_seconds", card_media::duration_seconds(main).into()),
+    ]);
+    all
+}

@@ -1,0 +1,512 @@
+//! Reports: metrics of an account's campaigns, line items or promoted posts, by day or segment, compared with the
+//! time before, as a table and as CSV.
+
+use std::collections::HashMap;
+
+use ads::budget::format_amount;
+use ads::resources::campaigns::CAMPAIGN;
+use ads::resources::line_items::LINE_ITEM;
+use ads::resources::promoted_posts::PROMOTED_POST;
+use ads_delivery::analytics::results::{EntityResults, StatsRow};
+use ads_engine::{AdsRecord, RecordView, RequiredRole, Resource};
+use base::csv::csv_line;
+use base::{Error, Time};
+use pages::FormField;
+use pages::manager::{
+    AdsManagerPage, DataTable, EmptyState, FormInput, FormInputKind, NavLink, PageBlock, QueryForm, TableCell, TableRow,
+};
+use serde_json::json;
+use store::Tx;
+use store::ledger::{AdEntity, Metric, MetricSums};
+
+use super::breakdown::load_segments;
+use super::labels::{format_integer, format_money, record_name};
+use super::request::ManagerAccount;
+use super::stats::{self, DayRange, PLACEMENTS};
+use super::tables::{number_column, text_column};
+
+const MAX_DAYS: i64 = 90;
+/// Segments are counted from single events, so their reports are shorter (contract ads §6) and have fewer rows.
+const MAX_SEGMENTED_DAYS: i64 = 45;
+const MAX_ENTITIES: usize = 100;
+const MAX_SEGMENTED_ENTITIES: usize = 20;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Count(Metric),
+    Money(Metric),
+    /// A part of another metric, in percent.
+    Percent(Metric, Metric),
+    /// Spend for each of a metric, times a factor.
+    Cost(Metric, i64),
+    /// What the goals of the line items count.
+    Results,
+    CostPerResult,
+}
+
+/// The name in the query, the label, the value, and whether it is shown unless columns are chosen.
+type ReportColumn = (&'static str, &'static str, Column, bool);
+
+const COLUMNS: &[ReportColumn] = &[
+    ("spend", "Spend", Column::Money(Metric::Charge), true),
+    ("impressions", "Impressions", Column::Count(Metric::Impressions), true),
+    ("results", "Results", Column::Results, true),
+    ("cost-per-result", "Cost per result", Column::CostPerResult, true),
+    ("cpm", "Cost per 1,000 impressions", Column::Cost(Metric::Impressions, 1000), false),
+    ("engagements", "Engagements", Column::Count(Metric::Engagements), false),
+    ("engagement-rate", "Engagement rate", Column::Percent(Metric::Engagements, Metric::Impressions), false),
+    ("clicks", "Clicks", Column::Count(Metric::Clicks), true),
+    ("click-rate", "Click rate", Column::Percent(Metric::Clicks, Metric::Impressions), true),
+    ("cpc", "Cost per click", Column::Cost(Metric::Clicks, 1), false),
+    ("link-clicks", "Link clicks", Column::Count(Metric::UrlClicks), false),
+    ("app-clicks", "App clicks", Column::Count(Metric::AppClicks), false),
+    ("card-engagements", "Card engagements", Column::Count(Metric::CardEngagements), false),
+    ("likes", "Likes", Column::Count(Metric::Likes), false),
+    ("replies", "Replies", Column::Count(Metric::Replies), false),
+    ("reposts", "Reposts", Column::Count(Metric::Reposts), false),
+    ("follows", "Follows", Column::Count(Metric::Follows), false),
+    ("poll-votes", "Poll votes", Column::Count(Metric::PollVotes), false),
+    ("conversions", "Conversions", Column::Count(Metric::Conversions), false),
+    ("cost-per-conversion", "Cost per conversion", Column::Cost(Metric::Conversions, 1), false),
+    ("video-views", "Video views", Column::Count(Metric::VideoViews), false),
+    ("video-completions", "Video completions", Column::Count(Metric::Video100), false),
+    ("cost-per-view", "Cost per video view", Column::Cost(Metric::VideoViews, 1), false),
+];
+
+/// The name in the query and the label; the segmentation type of the API where it is one.
+type Breakdown = (&'static str, &'static str, &'static str);
+
+static NO_BREAKDOWN: Breakdown = ("", "None", "");
+static BREAKDOWNS: &[Breakdown] = &[
+    NO_BREAKDOWN,
+    ("day", "Day", ""),
+    ("platform", "Platform", "PLATFORMS"),
+    ("age", "Age", "AGE"),
+    ("gender", "Gender", "GENDER"),
+];
+
+/// The name in the query, the label, and what is reported.
+type Level = (&'static str, &'static str, AdEntity, &'static Resource);
+
+static CAMPAIGNS: Level = ("campaigns", "Campaigns", AdEntity::Campaign, &CAMPAIGN);
+static LEVELS: &[Level] = &[
+    CAMPAIGNS,
+    ("line-items", "Line items", AdEntity::LineItem, &LINE_ITEM),
+    ("posts", "Promoted posts", AdEntity::PromotedPost, &PROMOTED_POST),
+];
+
+/// What a report is about, as the query says.
+struct ReportQuery {
+    level: &'static Level,
+    breakdown: &'static Breakdown,
+    columns: Vec<&'static ReportColumn>,
+    range: DayRange,
+    /// The same number of days before.
+    previous: Option<DayRange>,
+    /// What is wrong with the dates that were asked for.
+    date_error: Option<&'static str>,
+}
+
+impl ReportQuery {
+    fn parse(ctx: &ManagerAccount) -> Self {
+        let query = &ctx.request.query;
+        let level = LEVELS.iter().find(|level| Some(level.0) == query.get("level"));
+        let breakdown = BREAKDOWNS.iter().find(|one| Some(one.0) == query.get("by"));
+        let breakdown = breakdown.unwrap_or(&NO_BREAKDOWN);
+        let chosen = COLUMNS.iter().filter(|column| query.get(column.0).is_some());
+        let mut columns: Vec<_> = chosen.collect();
+        if columns.is_empty() {
+            columns = COLUMNS.iter().filter(|column| column.3).collect();
+        }
+        let max_days = if breakdown.2.is_empty() { MAX_DAYS } else { MAX_SEGMENTED_DAYS };
+        let date = |name: &str| query.get(name).filter(|date| !date.is_empty());
+        let today = ctx.zone.format_local(ctx.request.now).chars().take(10).collect::<String>();
+        let asked = match (date("from"), date("to")) {
+            (None, None) => None,
+            (None, Some(to)) => Some(days_between(ctx, to, to).map(|(last, _)| (last, 7))),
+            (Some(from), to) => Some(days_between(ctx, from, to.unwrap_or(&today))),
+        };
+        let (last, days, date_error) = match asked {
+            None => (ctx.request.now, 7, None),
+            Some(None) => (ctx.request.now, 7, Some("Enter two dates, the earlier one first.")),
+            Some(Some((last, days))) if days > max_days => {
+                let message = match max_days {
+                    MAX_DAYS => "A report covers at most 90 days: these are the last of them.",
+                    _ => "A report by platform, age or gender covers at most 45 days: these are the last of them.",
+                };
+                (last, max_days, Some(message))
+            }
+            Some(Some((last, days))) => (last, days, None),
+        };
+        let range = DayRange::ending_at(ctx, last, days);
+        let compares = query.get("compare") == Some("previous");
+        let previous = compares.then(|| DayRange::ending_at(ctx, range.span().0.plus_ms(-1), days));
+        Self { level: level.unwrap_or(&CAMPAIGNS), breakdown, columns, range, previous, date_error }
+    }
+}
+
+/// The last day and the number of days.
+fn days_between(ctx: &ManagerAccount, from: &str, to: &str) -> Option<(Time, i64)> {
+    const DAY_MS: i64 = 86_400_000;
+    let (first, last) = (ctx.zone.midnight_of_date(from)?, ctx.zone.midnight_of_date(to)?);
+    // A day may have 23 or 25 hours.
+    let days = (last.ms() - first.ms() + DAY_MS / 2).div_euclid(DAY_MS) + 1;
+    (days >= 1).then_some((last, days))
+}
+
+struct ReportRow {
+    entity: String,
+    id: String,
+    currency: String,
+    /// The day or segment; empty without a breakdown.
+    part: String,
+    stats: StatsRow,
+    previous: Option<StatsRow>,
+}
+
+pub(super) struct Report {
+    query: ReportQuery,
+    rows: Vec<ReportRow>,
+    /// Whether the account has more than a report shows.
+    is_cut: bool,
+    pub(super) is_simulated: bool,
+}
+
+impl Report {
+    pub(super) fn load(tx: &mut Tx<'_>, ctx: &ManagerAccount) -> Result<Self, Error> {
+        stats::require_access(ctx)?;
+        let query = ReportQuery::parse(ctx);
+        let is_segmented = !query.breakdown.2.is_empty();
+        let max = if is_segmented { MAX_SEGMENTED_ENTITIES } else { MAX_ENTITIES };
+        let (_, _, _, resource) = query.level;
+        let found = ctx.list(tx, resource, json!({ "count": max }))?;
+        let names = entity_names(tx, &found.rows)?;
+        let records: Vec<&AdsRecord> = found.rows.iter().map(|row| &row.record).collect();
+        let mut parts = load_parts(tx, ctx, &query, &query.range, &records)?;
+        let mut previous = match &query.previous {
+            Some(range) => Some(load_parts(tx, ctx, &query, range, &records)?),
+            None => None,
+        };
+        let mut rows = Vec::new();
+        let currencies = currencies(tx, ctx, &found.rows)?;
+        for ((record, name), currency) in found.rows.iter().zip(names).zip(currencies) {
+            let own = parts.remove(&record.record.id).unwrap_or_default();
+            let mut before = previous.as_mut().and_then(|all| all.remove(&record.record.id)).unwrap_or_default();
+            for (place, (part, stats)) in own.into_iter().enumerate() {
+                let earlier = query.previous.is_some().then(|| {
+                    // Days are compared by their place in the range, segments by their name.
+                    let found = match query.breakdown.0 {
+                        "day" => before.get(place).map(|(_, stats)| *stats),
+                        _ => before.iter().position(|(name, _)| *name == part).map(|at| before.swap_remove(at).1),
+                    };
+                    found.unwrap_or_default()
+                });
+                if stats.sums.is_empty() && earlier.is_none_or(|earlier| earlier.sums.is_empty()) {
+                    continue;
+                }
+                rows.push(ReportRow {
+                    entity: name.clone(),
+                    id: record.id(),
+                    currency: currency.clone(),
+                    part,
+                    stats,
+                    previous: earlier,
+                });
+            }
+        }
+        let mut is_simulated = false;
+        for range in std::iter::once(&query.range).chain(&query.previous) {
+            is_simulated |= stats::are_simulated(tx, ctx, range.span())?;
+        }
+        Ok(Self { query, rows, is_cut: found.next.is_some(), is_simulated })
+    }
+
+    pub(super) fn into_page(self, ctx: &ManagerAccount) -> AdsManagerPage {
+        let query = &self.query;
+        let mut columns = vec![text_column("Name")];
+        if !query.breakdown.0.is_empty() {
+            columns.push(text_column(query.breakdown.1));
+        }
+        columns.extend(query.columns.iter().map(|column| number_column(column.1)));
+        let rows: Vec<TableRow> = self.rows.iter().map(|row| self.table_row(ctx, row)).collect();
+        let csv =
+            NavLink::new("Download as CSV", ctx.page_path(&format!("/reports/figures.csv?{}", query_string(ctx))));
+        let zone = ctx.record.text("timezone");
+        let lead = if self.is_cut {
+            format!("Days in {zone}. The newest {}.", query.level.1.to_lowercase())
+        } else {
+            format!("Days in {zone}.")
+        };
+        AdsManagerPage {
+            heading: "Reports".to_owned(),
+            lead: "Metrics of what this account promotes. The address of this page keeps the report.".to_owned(),
+            blocks: vec![
+                PageBlock::Query(self.query_form(ctx)),
+                PageBlock::Table(DataTable {
+                    title: query.level.1.to_owned(),
+                    lead,
+                    actions: Some(csv).filter(|_| !rows.is_empty()).into_iter().collect(),
+                    columns,
+                    rows,
+                    empty: EmptyState::new("No data for this period", "Choose other dates or another level.", None),
+                    ..DataTable::default()
+                }),
+            ],
+            ..AdsManagerPage::default()
+        }
+    }
+
+    fn table_row(&self, ctx: &ManagerAccount, row: &ReportRow) -> TableRow {
+        let mut first = TableCell::from_text(row.entity.clone()).with_subtext(row.id.clone());
+        if self.query.level.0 != "posts" {
+            first = first.with_link(ctx.page_path(&format!("/{}/{}", self.query.level.0, row.id)));
+        }
+        let part = Some(&row.part).filter(|_| !self.query.breakdown.0.is_empty());
+        let part = part.map(|part| TableCell::from_text(part.clone()));
+        let values = self.query.columns.iter().map(|(_, _, column, _)| {
+            let cell = TableCell::from_text(column.label(&row.stats, &row.currency));
+            match &row.previous {
+                Some(previous) => cell.with_subtext(column.change_label(&row.stats, previous, &row.currency)),
+                None => cell,
+            }
+        });
+        TableRow {
+            name: row.entity.clone(),
+            cells: std::iter::once(first).chain(part).chain(values).collect(),
+            ..TableRow::default()
+        }
+    }
+
+    fn query_form(&self, ctx: &ManagerAccount) -> QueryForm {
+        let query = &self.query;
+        let choice = |name, label: &str, value: &str, all: Vec<(&str, &str)>| FormInput {
+            name,
+            label: label.to_owned(),
+            field: FormField::new(value),
+            kind: FormInputKind::Choice(all.iter().map(|(value, text)| ((*value).into(), (*text).into())).collect()),
+            ..FormInput::default()
+        };
+        let (from, to) = query.range.span();
+        let date = |name, label: &str, at: Time, error: Option<&str>| FormInput {
+            name,
+            label: label.to_owned(),
+            field: FormField {
+                error: error.map(str::to_owned),
+                ..FormField::new(ctx.zone.format_local(at).chars().take(10).collect::<String>())
+            },
+            kind: FormInputKind::Date,
+            ..FormInput::default()
+        };
+        let boxes = COLUMNS.iter().map(|column| (column.0, column.1.to_owned(), query.columns.contains(&column)));
+        let compare = if query.previous.is_some() { "previous" } else { "" };
+        QueryForm {
+            action: ctx.page_path("/reports"),
+            inputs: vec![
+                choice("level", "Report on", query.level.0, LEVELS.iter().map(|one| (one.0, one.1)).collect()),
+                choice("by", "Break down by", query.breakdown.0, BREAKDOWNS.iter().map(|one| (one.0, one.1)).collect()),
+                date("from", "From", from, query.date_error),
+                date("to", "To", to.plus_ms(-1), None),
+                choice("compare", "Compare with", compare, vec![("", "Nothing"), ("previous", "The days before")]),
+                FormInput {
+                    name: "columns",
+                    label: "Columns".to_owned(),
+                    kind: FormInputKind::Boxes(boxes.collect()),
+                    ..FormInput::default()
+                },
+            ],
+            submit: "Show report",
+            reset: Some(NavLink::new("Reset", ctx.page_path("/reports"))),
+            ..QueryForm::default()
+        }
+    }
+
+    pub(super) fn to_csv(&self) -> String {
+        let query = &self.query;
+        let by = Some(query.breakdown.1).filter(|_| !query.breakdown.0.is_empty());
+        let previous = query.previous.is_some();
+        let labels = query.columns.iter().flat_map(|column| {
+            let before = previous.then(|| format!("{} (days before)", column.1));
+            std::iter::once(column.1.to_owned()).chain(before)
+        });
+        let heads = ["ID", "Name"].into_iter().chain(by).chain(["Currency"]).map(str::to_owned);
+        let mut text = csv_line(heads.chain(labels).chain(stats::simulation_cell(self.is_simulated, "Simulated")));
+        for row in &self.rows {
+            let part = Some(&row.part).filter(|_| by.is_some());
+            let names = [&row.id, &row.entity].into_iter().chain(part).chain([&row.currency]).cloned();
+            let values = query.columns.iter().flat_map(|(_, _, column, _)| {
+                let before = row.previous.as_ref().map(|stats| column.plain(stats));
+                std::iter::once(column.plain(&row.stats)).chain(before)
+            });
+            let mark = stats::simulation_cell(self.is_simulated, "yes");
+            text.push_str(&csv_line(names.chain(values).chain(mark)));
+        }
+        text
+    }
+}
+
+/// The query of the page, without what a redirect has added.
+fn query_string(ctx: &ManagerAccount) -> String {
+    let query = &ctx.request.query;
+    let pairs = query.names().filter(|name| *name != "done").filter_map(|name| Some((name, query.get(name)?)));
+    let pairs = pairs.map(|(name, value)| format!("{}={}", base::percent::encode(name), base::percent::encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+/// The currency of each record; a promoted post's is its line item's.
+fn currencies(tx: &mut Tx<'_>, ctx: &ManagerAccount, records: &[RecordView]) -> Result<Vec<String>, Error> {
+    let items: Vec<i64> = records.iter().filter_map(|one| one.int("line_item_id")).collect();
+    let items = ctx.open_context(tx, RequiredRole::CampaignReader, false)?.find_records(&LINE_ITEM, &items)?;
+    let of_item = |one: &RecordView| items.iter().find(|item| Some(item.id) == one.int("line_item_id"));
+    let currency = |one: &RecordView| match one.text("currency") {
+        "" => of_item(one).map(|item| item.text("currency").to_owned()).unwrap_or_default(),
+        currency => currency.to_owned(),
+    };
+    Ok(records.iter().map(currency).collect())
+}
+
+/// The names of records; a promoted post's is the beginning of its text.
+fn entity_names(tx: &mut Tx<'_>, records: &[RecordView]) -> Result<Vec<String>, Error> {
+    let posts: Vec<base::PostId> = records.iter().filter_map(|one| one.int("post_id").map(base::PostId::new)).collect();
+    let posts = store::posts::find_by_ids(tx, &posts)?;
+    let texts: HashMap<i64, String> = posts.into_iter().map(|post| (post.id.get(), post.text)).collect();
+    let names = records.iter().map(|one| match one.int("post_id") {
+        None => record_name(one),
+        Some(post) => match texts.get(&post).filter(|text| !text.is_empty()) {
+            Some(text) => super::labels::text_excerpt(text, 80),
+            None => format!("Post {post}"),
+        },
+    });
+    Ok(names.collect())
+}
+
+/// The statistics of each entity, by day or segment.
+type PartsByEntity = HashMap<i64, Vec<(String, StatsRow)>>;
+
+fn load_parts(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    query: &ReportQuery,
+    range: &DayRange,
+    records: &[&AdsRecord],
+) -> Result<PartsByEntity, Error> {
+    let ids: Vec<i64> = records.iter().map(|record| record.id).collect();
+    let mut sums = load_sums(tx, ctx, query, range, (query.level.2, &ids))?;
+    let results = EntityResults::load(&mut ctx.open_context(tx, RequiredRole::StatsReader, false)?, records)?;
+    let mut all = PartsByEntity::new();
+    for (id, results) in results {
+        let parts = results.add_to(sums.remove(&id).unwrap_or_default(), |items| {
+            let by_item = load_sums(tx, ctx, query, range, (AdEntity::LineItem, items))?;
+            Ok(by_item.into_values().flatten().collect())
+        })?;
+        all.insert(id, parts);
+    }
+    Ok(all)
+}
+
+/// The sums of each entity, by day or segment.
+fn load_sums(
+    tx: &mut Tx<'_>,
+    ctx: &ManagerAccount,
+    query: &ReportQuery,
+    range: &DayRange,
+    (entity, ids): (AdEntity, &[i64]),
+) -> Result<HashMap<i64, Vec<(String, MetricSums)>>, Error> {
+    let mut all = HashMap::new();
+    if !query.breakdown.2.is_empty() {
+        for id in ids {
+            all.insert(*id, load_segments(tx, ctx, (entity, *id), (query.breakdown.2, range.span()))?);
+        }
+        return Ok(all);
+    }
+    for (id, days) in range.load_sums(tx, entity, ids, PLACEMENTS)? {
+        let parts = match query.breakdown.0 {
+            "day" => range.iso_dates().zip(days).collect(),
+            _ => vec![(String::new(), stats::sum_all(&days))],
+        };
+        all.insert(id, parts);
+    }
+    Ok(all)
+}
+
+impl Column {
+    /// A count, micros, or thousandths of a percent; `None` for a division by zero, or if nothing records it.
+    fn value(self, row: &StatsRow) -> Option<i64> {
+        let sums = &row.sums;
+        match self {
+            Self::Count(metric) | Self::Money(metric) => Some(sums.get(metric)),
+            Self::Percent(part, whole) => sums.get(part).saturating_mul(100_000).checked_div(sums.get(whole)),
+            Self::Cost(metric, factor) => sums.get(Metric::Charge).saturating_mul(factor).checked_div(sums.get(metric)),
+            Self::Results => row.results,
+            Self::CostPerResult => row.cost_per_result(),
+        }
+    }
+
+    fn label(self, row: &StatsRow, currency: &str) -> String {
+        let Some(value) = self.value(row) else {
+            return "–".to_owned();
+        };
+        match self {
+            Self::Count(_) | Self::Results => format_integer(value),
+            Self::Money(_) | Self::Cost(..) | Self::CostPerResult => format_money(value, currency),
+            Self::Percent(..) => format!("{} %", format_thousandths(value)),
+        }
+    }
+
+    /// The value before, and the change in percent.
+    fn change_label(self, row: &StatsRow, previous: &StatsRow, currency: &str) -> String {
+        let before = self.label(previous, currency);
+        let change = self.value(row).zip(self.value(previous)).filter(|(_, before)| *before != 0);
+        match change {
+            Some((now, earlier)) => {
+                let percent = i128::from(now - earlier) * 100 / i128::from(earlier);
+                format!("{before} ({percent:+} %)")
+            }
+            None => before,
+        }
+    }
+
+    /// For other programs: without separators or units.
+    fn plain(self, row: &StatsRow) -> String {
+        let Some(value) = self.value(row) else {
+            return String::new();
+        };
+        match self {
+            Self::Count(_) | Self::Results => value.to_string(),
+            Self::Money(_) | Self::Cost(..) | Self::CostPerResult => format_amount(value),
+            Self::Percent(..) => format_thousandths(value),
+        }
+    }
+}
+
+/// Rounded down to two decimal places.
+fn format_thousandths(value: i64) -> String {
+    format!("{}.{:02}", value / 1000, value % 1000 / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use ads_delivery::analytics::results::StatsRow;
+    use store::ledger::{AdEventKind, Metric};
+
+    use super::Column;
+
+    #[test]
+    fn a_value_is_compared_with_the_one_before() {
+        let mut now = StatsRow { results: Some(15), ..StatsRow::default() };
+        now.sums.count_events(AdEventKind::Impression, 1000, 0, 0);
+        now.sums.count_events(AdEventKind::Click, 15, 15, 3_000_000);
+        let mut before = StatsRow { results: None, ..StatsRow::default() };
+        before.sums.count_events(AdEventKind::Impression, 800, 0, 0);
+        assert_eq!(Column::CostPerResult.label(&now, "EUR"), "0.20 EUR");
+        assert_eq!(Column::Results.change_label(&now, &before, "EUR"), "–");
+        let rate = Column::Percent(Metric::Clicks, Metric::Impressions);
+        assert_eq!(rate.label(&now, "EUR"), "1.50 %");
+        assert_eq!(rate.change_label(&now, &before, "EUR"), "0.00 %");
+        let impressions = Column::Count(Metric::Impressions);
+        assert_eq!(impressions.change_label(&now, &before, "EUR"), "800 (+25 %)");
+        assert_eq!(impressions.change_label(&before, &now, "EUR"), "1,000 (-20 %)");
+        assert_eq!(Column::Cost(Metric::Clicks, 1).label(&now, "EUR"), "0.20 EUR");
+        assert_eq!(Column::Cost(Metric::Clicks, 1).label(&before, "EUR"), "–");
+        assert_eq!(Column::Cost(Metric::Impressions, 1000).plain(&now), "3.00");
+    }
+}
