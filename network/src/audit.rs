@@ -58,6 +58,20 @@ audit_actions! {
     USER_WITHHOLD = "user.withhold";
     /// A post was withheld somewhere, or no longer.
     POST_WITHHOLD = "post.withhold";
+    MODERATION_ACT = "moderation.act";
+    /// An action was undone, or has ended.
+    MODERATION_LIFT = "moderation.lift";
+    MODERATION_APPEAL = "moderation.appeal";
+    /// An appeal was decided.
+    MODERATION_DECIDE = "moderation.decide";
+    /// A report was closed without an action.
+    REPORT_DISMISS = "report.dismiss";
+    ROLE_GRANT = "role.grant";
+    ROLE_REVOKE = "role.revoke";
+    /// A setting of the site was changed, or a term blocked.
+    SITE_UPDATE = "site.update";
+    /// An application for an account was accepted or refused.
+    REGISTRATION_DECIDE = "registration.decide";
     APP_CREATE = "app.create";
     APP_UPDATE = "app.update";
     /// A credential of an app was replaced.

@@ -34,7 +34,7 @@ pub struct NewCommunity {
 
 /// The owner becomes the first member.
 pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewCommunity) -> Result<Community, Error> {
-    users::find_active(tx, owner)?;
+    users::find_writer(tx, owner)?;
     let name = base::text::normalize(new.name.trim()).into_owned();
     if name.is_empty() || name.chars().count() > NAME_LENGTH {
         let message = format!("The `name` must have 1 to {NAME_LENGTH} characters");
@@ -68,7 +68,7 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Community, Error> {
 
 /// Open communities accept everyone, others only approved users.
 pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId, approved: bool) -> Result<Community, Error> {
-    users::find_active(tx, user)?;
+    users::find_writer(tx, user)?;
     let community = find(tx, id)?;
     if community.join_policy != "Open" && !approved {
         let detail = "This community takes in only whom it has approved.";

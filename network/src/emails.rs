@@ -1,12 +1,9 @@
 //! Emails: queued in the transaction of what caused them, then sent with retries. A test platform does not send them;
 //! the console shows the queue as a mailbox.
-//!
-//! Sending follows the machine's clock, not the platform's.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::clock::wall_time;
 use base::{Error, Fault, Secret, Time};
 use store::{Store, Tx, emails};
 
@@ -50,6 +47,8 @@ pub struct EmailSite {
 pub const CONFIRM_PATH: &str = "/account/confirm";
 pub const RESET_PATH: &str = "/account/reset";
 pub const JOIN_PATH: &str = "/account/join";
+pub const APPEAL_PATH: &str = "/appeal";
+pub const SETUP_PATH: &str = "/setup";
 
 impl EmailSite {
     /// Refuses a `base_url` that is not of the form `https://example.org`.
@@ -69,6 +68,10 @@ impl EmailSite {
         &self.name
     }
 
+    pub fn build_url(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
     pub fn build_link(&self, path: &str, secret: &Secret) -> String {
         format!("{}{path}?token={}", self.base_url, secret.expose_secret())
     }
@@ -82,7 +85,8 @@ fn strip_control_chars(text: &str) -> String {
 pub fn enqueue(tx: &mut Tx<'_>, email: &EmailMessage) -> Result<(), Fault> {
     let subject = strip_control_chars(&email.subject);
     let (text, expires_at) = (email.text.expose_secret(), email.expires_at);
-    emails::enqueue(tx, &email.to, &subject, text, wall_time(), expires_at)
+    let now = tx.now();
+    emails::enqueue(tx, &email.to, &subject, text, now, expires_at)
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,7 +113,7 @@ const MAX_PROBLEM_LENGTH: usize = 300;
 /// Sends emails in an endless loop. Failures are logged and retried.
 pub async fn run_sender(store: Arc<Store>, mailer: Arc<dyn Mailer>) {
     loop {
-        match send_due_emails(&store, &mailer, wall_time()).await {
+        match send_due_emails(&store, &mailer, store.context().clock.now()).await {
             Ok(_) => {}
             Err(Error::Failed(fault)) => tracing::error!(%fault, "failed to send emails; will retry"),
             Err(Error::Refused(refusal)) => tracing::error!(?refusal, "failed to send emails; will retry"),

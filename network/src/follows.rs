@@ -59,7 +59,7 @@ pub fn follow_approved(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Resul
 
 /// The target, if `source` may follow them.
 fn find_followable_user(tx: &mut Tx<'_>, source: UserId, target: UserId) -> Result<User, Error> {
-    users::find_active(tx, source)?;
+    users::find_writer(tx, source)?;
     if source == target {
         return Err(Refusal::forbidden("You cannot follow yourself.").into());
     }

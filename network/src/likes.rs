@@ -14,7 +14,7 @@ use crate::{post_actions, users};
 pub fn like(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
     store::users::prefetch_by_id(tx, user)?;
     let target = post_actions::resolve_action_target(tx, user, id);
-    users::find_active(tx, user)?;
+    users::find_writer(tx, user)?;
     let post = target?;
     let (author, post) = (post.author_id, post.id);
     let edge = tx.next_id::<()>().get();

@@ -54,7 +54,7 @@ pub fn send_to_user(
     target: UserId,
     new: &NewMessage,
 ) -> Result<MessageEvent, Error> {
-    users::find_active(tx, sender.user_id)?;
+    users::find_writer(tx, sender.user_id)?;
     validate_message(new)?;
     if target == sender.user_id {
         return Err(message_not_accepted().into());
@@ -75,7 +75,7 @@ pub fn send_to_conversation(
     name: &str,
     new: &NewMessage,
 ) -> Result<MessageEvent, Error> {
-    users::find_active(tx, sender.user_id)?;
+    users::find_writer(tx, sender.user_id)?;
     match find_conversation(tx, sender.user_id, name)? {
         None => Err(conversation_not_found("dm_conversation_id", name)),
         Some(ConversationTarget::Direct(other, _)) => send_to_user(tx, sender, other, new),

@@ -58,7 +58,7 @@ pub fn set_writer(tx: &mut Tx<'_>, user: UserId, is_writer: bool) -> Result<bool
 
 /// An author can write one note per post and pool.
 pub fn create(tx: &mut Tx<'_>, author: UserId, new: &NewNote) -> Result<CommunityNote, Error> {
-    users::find_active(tx, author)?;
+    users::find_writer(tx, author)?;
     if !notes::is_note_writer(tx, author)? {
         return Err(Refusal::forbidden(NO_WRITER).into());
     }

@@ -121,7 +121,7 @@ impl UserSearchScan<'_> {
     /// The first field and word that the leading term matches, if the user has all terms; results are listed there
     /// only.
     fn first_match(&self, user: &User) -> Option<(i64, i64)> {
-        if user.state != UserState::Active {
+        if user.state != UserState::Active || user.limited {
             return None;
         }
         if self.terms.len() > 1 {

@@ -77,7 +77,7 @@ pub fn find(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<Poll, Error> 
 
 /// A vote is final. `choice` counts from 1.
 pub fn vote(tx: &mut Tx<'_>, user: UserId, post: PostId, choice: i64) -> Result<Poll, Error> {
-    users::find_active(tx, user)?;
+    users::find_writer(tx, user)?;
     let poll = find(tx, user, post)?;
     if !poll.is_open(tx.now()) {
         return Err(Refusal::forbidden("This poll is closed.").into());

@@ -100,6 +100,11 @@ pub fn load_facts_of_rows(tx: &mut Tx<'_>, rows: Vec<Post>, with_lists: bool) ->
 }
 
 impl StoredPostFacts {
+    /// Whether a moderator keeps the posts of the author out of search.
+    pub(crate) fn is_author_limited(&self) -> bool {
+        self.author.limited
+    }
+
     /// Calls `map` with the post as the query language reads it.
     pub fn map_query_post<T>(&self, map: impl FnOnce(&query::QueryablePost<'_>) -> T) -> T {
         let quoted = self.quoted.as_ref().map(PostContent::borrow_content);

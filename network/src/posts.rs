@@ -16,7 +16,7 @@ use store::{Tx, event_log};
 pub use self::edits::{EDIT_WINDOW_MS, is_editable_kind};
 use crate::compose::{self, ComposedText};
 use crate::polls::NewPoll;
-use crate::{communities, media, places, polls, users};
+use crate::{blocked_terms, communities, media, places, polls, reports, users};
 
 /// Weighted length of a premium author's posts (contract core §11.1).
 pub const MAX_LONG_LENGTH: u32 = 25_000;
@@ -71,12 +71,14 @@ pub struct NewPost {
 pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Post, Error> {
     // Serializes posts of one author, for duplicate detection.
     store::users::lock(tx, author.user_id)?;
-    let user = users::find_active(tx, author.user_id)?;
+    store::site_settings::prefetch_terms(tx, blocked_terms::MAX_TERMS)?;
+    let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let text = replies::prepend_mentions(tx, &user, new)?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
     validate_text(&user, &composed, new)?;
+    let held = check_blocked_terms(tx, &composed)?;
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
@@ -92,6 +94,7 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     let mut post = build_post(tx, author, new, composed, &targets, media_keys);
     let poll = new.poll.as_ref();
     let poll = poll.map(|poll| poll.build_poll(tx, post.id)).transpose()?;
+    post.limited |= held.is_some();
     post.poll_id = match &poll {
         Some(poll) => Some(poll.id),
         None => polls::find_card_poll(tx, &new.card_uri)?,
@@ -112,7 +115,19 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
         store::polls::insert(tx, poll)?;
     }
     event_log::append(tx, "post.create", user.id.get(), post.id.get(), &event_body)?;
+    if let Some(term) = held {
+        reports::report_held_post(tx, &post, &term)?;
+    }
     Ok(post)
+}
+
+/// The term because of which the post is kept out of search until a moderator has read it. Refused for others.
+fn check_blocked_terms(tx: &mut Tx<'_>, composed: &ComposedText) -> Result<Option<String>, Error> {
+    match blocked_terms::find_in_post(tx, &composed.text, &composed.entities)? {
+        None => Ok(None),
+        Some(term) if term.hold => Ok(Some(term.term)),
+        Some(_) => Err(Refusal::forbidden("This post contains a word or a link that is not allowed here.").into()),
+    }
 }
 
 /// The body of the log entry: the replaced version and the concerned users, so that log readers can skip irrelevant
@@ -232,6 +247,7 @@ fn build_post(
         app_id: author.app_id,
         unshared: community.is_some() && !new.share_with_followers,
         members_only: community.is_some_and(|community| community.access == "Closed"),
+        limited: previous.is_some_and(|post| post.limited),
         like_count: 0,
         reply_count: 0,
         repost_count: 0,
@@ -333,14 +349,38 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
         _ => None,
     };
     let newest = newest.unwrap_or(post);
-    let attached_media = media::list_attached_media(tx, &newest)?;
-    let deleted = posts::delete(tx, &newest)?;
+    let deleted = delete_with_media(tx, &newest)?;
     if deleted.is_empty() {
         return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", id)).into());
     }
-    let now = tx.now();
-    store::media::remove_post_uses(tx, &attached_media, now)?;
     Ok(record_deletions(tx, &deleted)?)
+}
+
+/// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back.
+pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post) -> Result<(), Error> {
+    let deleted = delete_with_media(tx, post)?;
+    if deleted.is_empty() {
+        return Err(Refusal::NotFound(ResourceRef::new("tweet", "id", post.id)).into());
+    }
+    for (version, author) in &deleted {
+        store::media::remove_tags(tx, *version)?;
+        let body = if *version == post.id { REMOVAL_BODY } else { "" };
+        event_log::append(tx, "post.delete", author.get(), version.get(), body)?;
+    }
+    Ok(())
+}
+
+/// The body of the log entry about a post that a moderator removed.
+const REMOVAL_BODY: &str = r#"{"removed":true}"#;
+
+fn delete_with_media(tx: &mut Tx<'_>, newest: &Post) -> Result<Vec<(PostId, UserId)>, Fault> {
+    let attached_media = media::list_attached_media(tx, newest)?;
+    let deleted = posts::delete(tx, newest)?;
+    let now = tx.now();
+    if !deleted.is_empty() {
+        store::media::remove_post_uses(tx, &attached_media, now)?;
+    }
+    Ok(deleted)
 }
 
 /// Logs deletions in their authors' names and removes media tags.

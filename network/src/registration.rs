@@ -1,5 +1,7 @@
 //! Registration of accounts: who may register, and the rules for email addresses and passwords.
 
+mod applications;
+
 use base::{Error, Refusal, Secret, UserId};
 use store::users::User;
 use store::{Tx, users};
@@ -10,6 +12,9 @@ use crate::emails::EmailSite;
 use crate::sessions::ClientInfo;
 use crate::sign_in::{MAX_PASSWORD_BYTES, SignInService, invalid_field};
 use crate::users::NewUser;
+use crate::{blocked_terms, site_settings};
+
+pub use applications::{accept_application, list_applications, refuse_application};
 
 /// Characters.
 pub const MIN_PASSWORD_LENGTH: usize = 8;
@@ -18,6 +23,8 @@ pub const MIN_PASSWORD_LENGTH: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegistrationPolicy {
     Open,
+    /// Those whom a moderator accepts, or who have an invitation.
+    Approval,
     /// Only those with an invitation.
     Invite,
     Closed,
@@ -35,19 +42,43 @@ pub struct RegistrationApplicant {
     pub client_info: ClientInfo,
 }
 
-/// Creates an account and sends a link to confirm its email address. Refused by policy, by rate limit per client
-/// address, and for invalid input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegistrationOutcome {
+    Joined(UserId),
+    /// A moderator has to accept the application.
+    Waiting,
+}
+
+impl RegistrationOutcome {
+    /// None for an application.
+    pub const fn user_id(self) -> Option<UserId> {
+        match self {
+            Self::Joined(user) => Some(user),
+            Self::Waiting => None,
+        }
+    }
+}
+
+/// Creates an account and sends a link to confirm its email address, or stores an application. `configured` is the
+/// policy unless the site's owners have set another. Refused by policy, by rate limit per client address, for blocked
+/// email domains, and for invalid input.
 pub async fn register(
     sign_in: &SignInService,
     site: &EmailSite,
-    registration: RegistrationPolicy,
+    configured: RegistrationPolicy,
     applicant: &RegistrationApplicant,
-) -> Result<UserId, Error> {
+) -> Result<RegistrationOutcome, Error> {
+    let policy = move |tx: &mut Tx<'_>| Ok(site_settings::registration_policy(tx, configured)?);
+    let registration = sign_in.store.read(policy).await?;
     if registration == RegistrationPolicy::Closed {
         return Err(Refusal::forbidden("New accounts can not be made here.").into());
     }
     if registration == RegistrationPolicy::Invite && applicant.invite.is_none() {
         return Err(Refusal::forbidden("New accounts can be made with an invitation only.").into());
+    }
+    if crate::users::is_reserved_username(&applicant.username) {
+        let message = format!("The username [{}] is taken", applicant.username);
+        return Err(Refusal::invalid_parameter("username", &applicant.username, message).into());
     }
     let email = applicant.email.trim().to_owned();
     validate_email(&email)?;
@@ -61,17 +92,33 @@ pub async fn register(
     let hash = sign_in.pool.hash(&applicant.password, rng).await?;
     let (site, applicant) = (site.clone(), applicant.clone());
     let work = move |tx: &mut Tx<'_>| {
-        if registration == RegistrationPolicy::Invite {
+        let is_held = check_email_domain(tx, &email)?;
+        if registration == RegistrationPolicy::Invite
+            || registration == RegistrationPolicy::Approval && applicant.invite.is_some()
+        {
             let invite = applicant.invite.as_ref();
             email_links::accept_invitation(tx, invite.unwrap_or(&Secret::new("")))?;
+        } else if is_held || registration == RegistrationPolicy::Approval {
+            applications::insert(tx, &applicant, &email, &hash)?;
+            return Ok(RegistrationOutcome::Waiting);
         }
         let user = create_account(tx, &applicant, &email, &hash)?;
         email_links::send_email_confirmation(tx, &site, &user, &email)?;
         let actor = AuditActor::user(user.id, &applicant.client_info.address);
         audit::append(tx, &actor, AuditAction::USER_JOIN, None, &user_detail(user.id))?;
-        Ok(user.id)
+        Ok(RegistrationOutcome::Joined(user.id))
     };
     sign_in.store.write(work).await
+}
+
+/// Whether addresses at the domain wait for approval. Refused for domains that are not allowed.
+fn check_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<bool, Error> {
+    match blocked_terms::find_email_domain(tx, email)? {
+        Some(term) if !term.hold => {
+            Err(invalid_field("email", "Addresses at this domain cannot be used to register here").into())
+        }
+        found => Ok(found.is_some()),
+    }
 }
 
 /// The account, with an unconfirmed address.

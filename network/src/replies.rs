@@ -1,10 +1,11 @@
-//! Replies hidden by the author of a conversation.
+//! Replies to a post, the posts that it replies to, and replies hidden by the author of a conversation.
 
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal, UserId};
-use store::posts::{self, PostState};
+use base::{Error, Fault, PostId, Refusal, UserId};
+use store::posts::{self, PageRange, Post, PostState};
 use store::{Tx, event_log, replies};
 
+use crate::visibility::Viewer;
 use crate::{post_actions, users};
 
 /// Hides or unhides a reply. Hidden replies stay accessible, but are marked as hidden. Refused for anyone but the
@@ -26,4 +27,24 @@ pub fn set_hidden(tx: &mut Tx<'_>, user: UserId, id: PostId, hidden: bool) -> Re
         event_log::append(tx, kind, user.get(), id.get(), "")?;
     }
     Ok(())
+}
+
+/// Live replies to a post; those that the viewer may not see are omitted when rendered. Refused if the post is not
+/// visible.
+pub fn list_replies(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Post>, Error> {
+    post_actions::find_visible_post(tx, viewer, id)?;
+    Ok(posts::page_replies(tx, id, range)?)
+}
+
+/// The posts above a reply, oldest first: at most `max`, up to one of which nothing is known.
+pub fn list_ancestors(tx: &mut Tx<'_>, reply: &Post, max: usize) -> Result<Vec<Post>, Fault> {
+    let mut ancestors = Vec::new();
+    let mut parent = reply.in_reply_to_post_id;
+    while let Some(id) = parent.filter(|_| ancestors.len() < max) {
+        let Some(post) = posts::find_by_id(tx, id)? else { break };
+        parent = post.in_reply_to_post_id;
+        ancestors.push(post);
+    }
+    ancestors.reverse();
+    Ok(ancestors)
 }

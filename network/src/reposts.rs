@@ -43,7 +43,7 @@ fn create_repost(
     id: PostId,
     nullcast: bool,
 ) -> Result<RepostResult, Error> {
-    users::find_active(tx, user)?;
+    users::find_writer(tx, user)?;
     let original = post_actions::resolve_action_target(tx, user, id)?;
     let (author, original_id) = (original.author_id, original.id);
     if author != user && users::find(tx, author)?.protected {

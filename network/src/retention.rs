@@ -24,12 +24,16 @@ pub struct RetentionPeriods {
 const ENDED_MS: i64 = DAY_MS;
 /// Revoked tokens, which remain visible for a while.
 const REVOKED_MS: i64 = 30 * DAY_MS;
+/// Applications for accounts that nobody decided about.
+const APPLICATIONS_MS: i64 = 30 * DAY_MS;
 const NOTIFICATIONS_MS: i64 = 90 * DAY_MS;
 /// Emails, and expired links.
 const EMAILS_MS: i64 = 7 * DAY_MS;
 /// Stream connections, after their end (contract core §9.5).
 const CONNECTIONS_MS: i64 = 7 * DAY_MS;
 const DAY_MS: i64 = 24 * 3600 * 1000;
+/// The ids of conversions: as long as advertisers may report one.
+const CONVERSION_IDS_MS: i64 = 91 * DAY_MS;
 /// Rows per transaction, so that a long run does not block other writers.
 const BATCH_SIZE: i64 = 2_000;
 
@@ -60,6 +64,14 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("emails", |tx, _, _| {
         let before = tx.now().plus_ms(-EMAILS_MS);
         emails::prune(tx, before, BATCH_SIZE)
+    }),
+    ("reports", |tx, periods, _| {
+        let before = tx.now().plus_ms(periods.audit_ms.saturating_neg());
+        store::reports::prune(tx, before, BATCH_SIZE)
+    }),
+    ("applications", |tx, _, _| {
+        let before = tx.now().plus_ms(-APPLICATIONS_MS);
+        store::registration_requests::prune(tx, before, BATCH_SIZE)
     }),
     ("notifications", |tx, _, _| {
         let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
@@ -103,6 +115,10 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
     ("views", |tx, _, _| crate::views::prune(tx, BATCH_SIZE)),
     ("members of audiences", |tx, _, _| store::ads::audiences::prune_members(tx, tx.now(), BATCH_SIZE / 4)),
     ("files of figures", |tx, _, _| store::ledger::delete_expired_files(tx, BATCH_SIZE / 4)),
+    ("ids of conversions", |tx, _, _| {
+        let before = tx.now().plus_ms(-CONVERSION_IDS_MS);
+        store::ledger::prune_conversion_keys(tx, before, BATCH_SIZE)
+    }),
     ("auctions", |tx, _, _| store::ledger::prune_auctions(tx, BATCH_SIZE)),
     ("audit", |tx, periods, _| {
         let before = tx.now().plus_ms(periods.audit_ms.saturating_neg());

@@ -46,7 +46,7 @@ pub struct NewSpace {
 pub fn create(tx: &mut Tx<'_>, creator: UserId, new: &NewSpace) -> Result<Space, Error> {
     // Concurrent calls must count each other's spaces.
     store::users::lock(tx, creator)?;
-    users::find_active(tx, creator)?;
+    users::find_writer(tx, creator)?;
     if spaces::list_active_by_creators(tx, &[creator])?.len() >= MAX_OPEN {
         let detail = format!("a user has at most {MAX_OPEN} spaces scheduled or live");
         return Err(Refusal::forbidden(detail).into());

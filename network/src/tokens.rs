@@ -97,7 +97,85 @@ pub fn expire(tx: &mut Tx<'_>, token: &str) -> Result<(), Error> {
     if tokens::expire_oauth2(tx, &digest(token))? {
         return Ok(());
     }
-    Err(Refusal::invalid_value("token", "…").into())
+    Err(match inspect(tx, token)? {
+        Some(_) => invalid_token("only OAuth 2.0 tokens of users expire; use `token revoke` for the others"),
+        None => invalid_token("no token matches"),
+    })
+}
+
+fn invalid_token(message: &str) -> Error {
+    Refusal::invalid_parameter("token", "…", message).into()
+}
+
+/// Makes the OAuth 2.0 access tokens of an app for a user expire now; returns how many there were. Refresh tokens stay
+/// valid, as they do when a lifetime ends.
+pub fn expire_app_access(tx: &mut Tx<'_>, app: AppId, user: UserId) -> Result<u64, Error> {
+    Ok(tokens::expire_app_access(tx, user, app)?)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenState {
+    Active,
+    /// A refresh token that was replaced by the next generation.
+    Used,
+    Expired,
+    Revoked,
+}
+
+impl TokenState {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Used => "used",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+/// A token of an authorization. The tokens that are issued together are a generation, from 1.
+#[derive(Clone, Debug)]
+pub struct FamilyToken {
+    pub generation: usize,
+    pub token: OAuth2Token,
+    pub state: TokenState,
+    /// Whether it is the token that was asked for.
+    pub is_given: bool,
+}
+
+/// Tokens of one authorization that are listed.
+const MAX_FAMILY: i64 = 1_000;
+
+/// All OAuth 2.0 tokens of the authorization that a token belongs to, in the order of their issue.
+pub fn list_family(tx: &mut Tx<'_>, token: &str) -> Result<Vec<FamilyToken>, Error> {
+    let given = match inspect(tx, token)? {
+        Some(InspectedToken::OAuth2(given)) => given,
+        Some(_) => return Err(invalid_token("only OAuth 2.0 tokens of users belong to a family")),
+        None => return Err(invalid_token("no token matches")),
+    };
+    let all = tokens::list_family(tx, given.family, MAX_FAMILY)?;
+    let now = tx.now();
+    let mut generation = 0;
+    let mut family: Vec<FamilyToken> = Vec::with_capacity(all.len());
+    for token in all {
+        // An access token comes first in each generation.
+        generation += usize::from(generation == 0 || token.kind == "access");
+        if token.kind == "access"
+            && let Some(previous) = family.last_mut()
+            && previous.token.kind == "refresh"
+            && previous.token.revoked_at.is_some_and(|at| at <= token.created_at)
+        {
+            previous.state = TokenState::Used;
+        }
+        let state = match (token.revoked_at, token.expires_at) {
+            (Some(_), _) => TokenState::Revoked,
+            (None, Some(end)) if end <= now => TokenState::Expired,
+            (None, _) => TokenState::Active,
+        };
+        let is_given = token.id == given.id;
+        family.push(FamilyToken { generation, token, state, is_given });
+    }
+    Ok(family)
 }
 
 /// Revokes a token and its family.

@@ -69,7 +69,7 @@ pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 fn apply_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     match event.kind.as_str() {
-        "post.create" => {
+        "post.create" | "post.restore" => {
             let id = PostId::new(event.subject_id);
             let Some(post) = load_public_posts(tx, &[id])?.pop() else {
                 return Ok(());
@@ -86,11 +86,19 @@ fn apply_event(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
         }
         "post.delete" => topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ()),
         "post.withheld" if !event.body.is_empty() => topics::remove_post(tx, PostId::new(event.subject_id)).map(|_| ()),
-        "user.suspend" | "user.delete" | "user.protect" | "user.withheld" => {
+        "post.limit" => remove_limited_post(tx, PostId::new(event.subject_id)),
+        "user.suspend" | "user.delete" | "user.protect" | "user.withheld" | "user.limit" => {
             remove_hidden_author(tx, UserId::new(event.subject_id))
         }
         _ => Ok(()),
     }
+}
+
+fn remove_limited_post(tx: &mut Tx<'_>, id: PostId) -> Result<(), Fault> {
+    if posts::find_by_id(tx, id)?.is_some_and(|post| post.limited) {
+        topics::remove_post(tx, id)?;
+    }
+    Ok(())
 }
 
 /// Removes the posts of an author who is no longer public.
@@ -111,7 +119,7 @@ fn remove_hidden_author(tx: &mut Tx<'_>, author: UserId) -> Result<(), Fault> {
 }
 
 fn is_public_user(user: &User) -> bool {
-    user.state == users::UserState::Active && !user.protected && user.withheld.is_empty()
+    user.state == users::UserState::Active && !user.protected && !user.limited && user.withheld.is_empty()
 }
 
 /// Those of some posts that are public, in the order of `ids`.
@@ -124,7 +132,7 @@ pub(crate) fn load_public_posts(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<P
     authors.retain(is_public_user);
     let visibilities = AuthorVisibilities::load(tx, Viewer::anonymous(), &authors)?;
     found.retain(|post| {
-        let is_regular = post.state == PostState::Live && !post.nullcast && post.withheld.is_empty();
+        let is_regular = post.state == PostState::Live && !post.nullcast && !post.limited && post.withheld.is_empty();
         is_regular && post.repost_of_id.is_none() && visibilities.post_visibility(post) == Visibility::Visible
     });
     found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));

@@ -4,6 +4,7 @@ use base::refusal::ResourceRef;
 use base::text::{NAME_LENGTH, find_name_problem, is_valid_username};
 use base::{Error, Fault, Refusal, Time, UserId};
 use serde_json::json;
+use store::moderation::{self, ModerationAction, ModerationKind};
 use store::users::{self, User, UserState};
 use store::{Tx, event_log, sessions};
 
@@ -40,6 +41,57 @@ pub struct NewUser {
     pub subscription_type: String,
     /// May be empty.
     pub email: String,
+}
+
+/// First segments of this site's paths that could be usernames.
+const RESERVED_USERNAMES: &[&str] = &[
+    "12",
+    "2",
+    "5",
+    "about",
+    "account",
+    "admin",
+    "ads",
+    "appeal",
+    "assets",
+    "bookmarks",
+    "c",
+    "cards",
+    "compliance",
+    "compose",
+    "console",
+    "developer",
+    "home",
+    "i",
+    "intent",
+    "join",
+    "lists",
+    "livez",
+    "login",
+    "logout",
+    "mailbox",
+    "media",
+    "messages",
+    "metrics",
+    "notifications",
+    "oauth",
+    "oauth2",
+    "oembed",
+    "preview",
+    "privacy",
+    "readyz",
+    "report",
+    "rules",
+    "search",
+    "settings",
+    "setup",
+    "t",
+    "terms",
+];
+
+/// Whether a page of this site has the path that a profile of this name would have.
+pub fn is_reserved_username(username: &str) -> bool {
+    RESERVED_USERNAMES.iter().any(|reserved| reserved.eq_ignore_ascii_case(username))
 }
 
 pub(crate) const VERIFIED_TYPES: &[&str] = &["none", "blue", "business", "government"];
@@ -117,6 +169,16 @@ pub fn find_active(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     user.ok_or_else(|| Refusal::invalid_value("user", id).into())
 }
 
+/// As [`find_active`]. Refused with code 326 if a moderator stopped the account from writing.
+pub fn find_writer(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
+    let user = find_active(tx, id)?;
+    if user.silenced {
+        let detail = "A moderator stopped your account from writing. See your account's moderation page.";
+        return Err(Refusal::forbidden_with_code(326, detail).into());
+    }
+    Ok(user)
+}
+
 /// Refused if the account is deleted.
 pub fn find(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Deleted);
@@ -146,8 +208,14 @@ pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 
-/// Changes an account's state by an operator, with an audit entry.
-fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserState) -> Result<User, Error> {
+/// Changes an account's state, with an audit entry.
+fn change_state(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    mut user: User,
+    kind: AuditAction,
+    state: UserState,
+) -> Result<User, Error> {
     let before = match user.state {
         UserState::Suspended => "suspended",
         UserState::Deleted => "deleted",
@@ -157,7 +225,7 @@ fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserS
     users::update(tx, &user)?;
     let body = json!({ "before": before }).to_string();
     event_log::append(tx, kind.name(), user.id.get(), user.id.get(), &body)?;
-    audit::append(tx, &AuditActor::operator(), kind, None, &user_detail(user.id))?;
+    audit::append(tx, actor, kind, None, &user_detail(user.id))?;
     Ok(user)
 }
 
@@ -165,8 +233,31 @@ fn change_state(tx: &mut Tx<'_>, mut user: User, kind: AuditAction, state: UserS
 pub fn suspend(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = find(tx, id)?;
+    let action = ModerationAction {
+        id: tx.next_id::<()>().get(),
+        kind: ModerationKind::Suspend,
+        user_id: id,
+        post_id: None,
+        moderator_id: None,
+        reason: String::new(),
+        ends_at: None,
+        content: String::new(),
+        lifted_at: None,
+    };
+    moderation::insert(tx, &action)?;
     activity::end_user_subscriptions(tx, id)?;
-    change_state(tx, user, AuditAction::USER_SUSPEND, UserState::Suspended)
+    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_SUSPEND, UserState::Suspended)
+}
+
+/// Suspends an account or ends its suspension, as the moderation actions in force ask for.
+pub(crate) fn set_suspended(tx: &mut Tx<'_>, actor: &AuditActor, user: User, suspended: bool) -> Result<(), Error> {
+    if suspended {
+        activity::end_user_subscriptions(tx, user.id)?;
+        change_state(tx, actor, user, AuditAction::USER_SUSPEND, UserState::Suspended)?;
+    } else {
+        change_state(tx, actor, user, AuditAction::USER_RESTORE, UserState::Active)?;
+    }
+    Ok(())
 }
 
 /// Restores a suspended or deleted account with posts and relations. Tokens of a deleted account stay revoked.
@@ -174,7 +265,8 @@ pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
     let user = user.ok_or_else(|| Refusal::invalid_value("user", id))?;
-    change_state(tx, user, AuditAction::USER_RESTORE, UserState::Active)
+    moderation::lift_suspensions(tx, id)?;
+    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_RESTORE, UserState::Active)
 }
 
 /// Hides an account and its posts, and revokes its tokens from the commit on.
@@ -183,5 +275,5 @@ pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     let user = find(tx, id)?;
     sessions::revoke_user_tokens(tx, id)?;
     activity::end_user_subscriptions(tx, id)?;
-    change_state(tx, user, AuditAction::USER_DELETE, UserState::Deleted)
+    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_DELETE, UserState::Deleted)
 }

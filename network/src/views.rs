@@ -12,6 +12,7 @@ use store::{Store, Tx};
 /// Views that are known to be recorded, so that they are not stored again; the latest of those with the same place is
 /// remembered. 8 MiB, of which only what is used takes memory.
 const RECENT_PLACES: usize = 1 << 20;
+const FEW_PLACES: usize = 1 << 14;
 /// Views that wait to be stored.
 const MAX_WAITING: usize = 50_000;
 /// Views per transaction, so that it does not block other writers for long.
@@ -45,6 +46,11 @@ impl fmt::Debug for ViewRecorder {
 }
 
 impl ViewRecorder {
+    /// For a development server, which may have many worlds: takes little memory, and stores more views again.
+    pub fn for_few_viewers() -> Self {
+        Self::with_places(FEW_PLACES)
+    }
+
     fn with_places(places: usize) -> Self {
         let waiting = WaitingViews { recent: vec![0; places], queue: Vec::new(), dropped: 0 };
         Self { hasher: RandomState::new(), waiting: Mutex::new(waiting) }

@@ -23,7 +23,7 @@ pub fn create_group(
     participants: &[UserId],
     new: &NewMessage,
 ) -> Result<MessageEvent, Error> {
-    users::find_active(tx, sender.user_id)?;
+    users::find_writer(tx, sender.user_id)?;
     validate_message(new)?;
     let mut participants = participants.to_vec();
     participants.sort_unstable();
@@ -59,7 +59,7 @@ pub fn create_group(
 /// on.
 pub fn join_group(tx: &mut Tx<'_>, group: &DmConversation, user: UserId, actor: UserId) -> Result<bool, Error> {
     lock_group(tx, group)?;
-    users::find_active(tx, actor)?;
+    users::find_writer(tx, actor)?;
     if !messages::is_participant(tx, group.id, actor)? {
         return Err(conversation_not_found("conversation", &group.to_string()));
     }

@@ -129,7 +129,7 @@ pub fn refresh_tokens(
     lock_grant(tx, family, invalid_token(config))?;
     // Another transaction may have used the token before the grant was locked.
     let found = find_refresh_token(tx, config, client, &key)?;
-    let successors = TokenPair::derive_successors(config, token)?;
+    let successors = TokenPair::derive_successors(tx.rng(), config, token)?;
     if let Some(used_at) = found.revoked_at {
         if tx.now() < used_at.plus_ms(config.refresh_grace_ms)
             && let Some(issued) = find_unused_successors(tx, family, &successors)?
@@ -243,11 +243,11 @@ impl TokenPair {
     }
 
     /// Always the same for a refresh token, of which only the digest is stored.
-    fn derive_successors(config: &OAuth2Config, refresh: &str) -> Result<Self, Fault> {
+    fn derive_successors(rng: &Rng, config: &OAuth2Config, refresh: &str) -> Result<Self, Fault> {
         let mac = Hmac::<Sha256>::new_from_slice(&config.successor_key);
         let mut mac = mac.map_err(Fault::context("reading the key of refreshed tokens"))?;
         mac.update(refresh.as_bytes());
-        Self::generate(&Rng::from_key(mac.finalize().into_bytes().into()))
+        Self::generate(&rng.keyed(mac.finalize().into_bytes().into()))
     }
 }
 

@@ -135,9 +135,14 @@ fn collect_event_changes(tx: &mut Tx<'_>, changes: &mut IndexChanges, events: &[
     for event in events {
         changes.progress.set_cursor(event);
         match event.kind.as_str() {
-            "post.create" => created.push(PostId::new(event.subject_id)),
+            "post.create" | "post.restore" | "post.limit" => created.push(PostId::new(event.subject_id)),
             "post.delete" => changes.removed.push(event.subject_id),
-            "user.suspend" | "user.restore" | "user.delete" | "user.protect" | "profile.update.verified" => {
+            "user.suspend"
+            | "user.restore"
+            | "user.delete"
+            | "user.protect"
+            | "user.limit"
+            | "profile.update.verified" => {
                 changes.progress.add_author(event.subject_id);
             }
             "import.batch" => {
@@ -239,7 +244,9 @@ fn build_entry(facts: &StoredPostFacts) -> Option<IndexDocument> {
     let is_searchable = row.state == PostState::Live
         && facts.visibility == Visibility::Visible
         && row.repost_of_id.is_none()
-        && !row.nullcast;
+        && !row.nullcast
+        && !row.limited
+        && !facts.is_author_limited();
     is_searchable.then(|| IndexDocument {
         id: row.id.get(),
         created_at_ms: row.created_at.ms(),

@@ -33,6 +33,11 @@ impl PostSearch {
         Ok(seq.map(|seq| IndexCopy { seq, files }))
     }
 
+    /// Ends what writes to the files of the index; uncommitted changes are lost.
+    pub fn release_files(&self) {
+        self.index.release_writer();
+    }
+
     /// Whether there is no index that could follow the log.
     pub async fn needs_build(&self, store: &Store) -> Result<bool, Error> {
         self.check_index(store).await?;

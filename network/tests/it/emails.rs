@@ -73,7 +73,7 @@ fn email_is_retried_until_it_is_sent() {
         world.write(queue).await;
         world.write(queue).await;
 
-        let mut now = base::clock::wall_time().plus_ms(1000);
+        let mut now = world.clock.now().plus_ms(1000);
         let (strikes, (postman, mailer)) = (postman(true).1, postman(false));
         let round = emails::send_due_emails(&world.store, &strikes, now).await.unwrap();
         assert_eq!((round.sent, round.deferred), (0, 2));
@@ -96,7 +96,7 @@ fn email_is_retried_until_it_is_sent() {
 fn undeliverable_email_is_abandoned() {
     on_each_engine(async |world| {
         world.write(|tx| Ok(emails::enqueue(tx, &letter())?)).await;
-        let mut now = base::clock::wall_time().plus_ms(1000);
+        let mut now = world.clock.now().plus_ms(1000);
         let (strikes, mailer) = (postman(true).1, postman(false).1);
         let mut given_up = 0;
         for _ in 0..9 {

@@ -84,6 +84,7 @@ async fn media(world: &World, owner: UserId, number: i64, prefix: i64, kind: &st
         sizes: String::new(),
         uses: Some(0),
         expires_at: None,
+        variant_files: String::new(),
     };
     world.write(move |tx| Ok(store::media::insert(tx, &media)?)).await;
     NewPost { media_ids: vec![Id::new(number)], ..text(&format!("with {kind}")) }

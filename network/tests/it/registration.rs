@@ -41,7 +41,7 @@ fn email_confirmation_works_once() {
         let eve = applicant("eve", "eve@example.org");
         let closed = registration::register(&gate, &site, RegistrationPolicy::Closed, &eve).await;
         assert!(refusal(closed).contains("can not be made"));
-        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await.unwrap();
+        let id = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await.unwrap().user_id().unwrap();
         assert!(!user(&world, id).await.email_confirmed);
         let taken = registration::register(&gate, &site, RegistrationPolicy::Open, &eve).await;
         assert!(refusal(taken).contains("taken"));
@@ -62,7 +62,8 @@ fn email_confirmation_works_once() {
 
         // The address is taken; whoever comes with it again is told nothing, its owner is.
         let other = applicant("other", "EVE@example.org");
-        let other = registration::register(&gate, &site, RegistrationPolicy::Open, &other).await.unwrap();
+        let other =
+            registration::register(&gate, &site, RegistrationPolicy::Open, &other).await.unwrap().user_id().unwrap();
         let (text, secret) = newest(&world).await;
         assert!(text.contains("belongs to your account @eve"), "{text}");
         assert!(secret.is_none());
@@ -259,7 +260,11 @@ fn address_gets_few_emails_of_a_kind_in_an_hour() {
                 client_info: from(&format!("192.0.2.{host}")),
                 ..applicant(&format!("claimant{host}"), email)
             };
-            let id = registration::register(&gate, &site, RegistrationPolicy::Open, &applicant).await.unwrap();
+            let id = registration::register(&gate, &site, RegistrationPolicy::Open, &applicant)
+                .await
+                .unwrap()
+                .user_id()
+                .unwrap();
             let pending = world.store.read(move |tx| Ok(email_links::pending_email(tx, id)?)).await.unwrap();
             assert_eq!(pending.as_deref(), Some(email));
         }

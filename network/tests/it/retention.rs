@@ -69,6 +69,7 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
     // It is counted by the hour, as views are.
     let now = tx.now();
     store::short_links::record_click(tx, PostId::new(7), user.get(), now)?;
+    store::ledger::record_conversion_key(tx, 7, 7)?;
     Ok(audit::append(tx, &AuditActor::operator(), AuditAction::USER_CREATE, None, &Value::Null)?)
 }
 
@@ -107,6 +108,8 @@ fn expired_data_is_deleted_after_its_retention_period() {
                 "members of audiences",
                 "files of figures",
                 "auctions",
+                "reports",
+                "applications",
             ];
             assert!(rows > 0 || none.contains(&what), "{what} is kept for ever");
         }

@@ -1,0 +1,49 @@
+//! Who may open the pages of the administration.
+
+use base::clock::wall_time;
+use base::{Error, Refusal};
+use network::audit::AuditActor;
+use network::user_roles::{self, UserRole};
+use portal::{BrowserVisit, PageExit, SignedInPerson, redirect_to};
+use store::Tx;
+use web::page_context::SITE_LINKS;
+use web::request_context::RequestContext;
+
+/// How long after signing in the pages of the administration open.
+const RECENT_SIGN_IN_MS: i64 = 12 * 3600 * 1000;
+
+/// The person with at least this role. To everyone else the page does not exist; who signed in long ago does so again.
+pub(crate) async fn require_staff(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    needed: UserRole,
+) -> Result<AuditActor, PageExit> {
+    let person = visit.require_sign_in(call)?;
+    let user = person.user.id;
+    let role = call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(user_roles::find(tx, user)?)).await?;
+    if role.is_none_or(|role| role < needed) {
+        return Err(Refusal::RouteNotFound.into());
+    }
+    require_recent_sign_in(person)?;
+    Ok(person.audit_actor(visit))
+}
+
+fn require_recent_sign_in(person: &SignedInPerson) -> Result<(), PageExit> {
+    if person.session.created_at.plus_ms(RECENT_SIGN_IN_MS) >= wall_time() {
+        return Ok(());
+    }
+    Err(redirect_to(&format!("{}?switch=1&next=%2Fadmin", SITE_LINKS.sign_in)).into())
+}
+
+/// What a refusal says, for a notice on the page.
+pub(crate) fn refusal_text(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::InvalidParameters(wrong) => {
+            wrong.first().map_or_else(|| "Something is invalid.".to_owned(), |wrong| wrong.message.clone())
+        }
+        Refusal::Forbidden { detail, .. } => detail.to_string(),
+        Refusal::RateLimited => "Too many at once. Try again later.".to_owned(),
+        Refusal::NotFound(_) | Refusal::NotVisible(_) => "This no longer exists.".to_owned(),
+        _ => "This did not work.".to_owned(),
+    }
+}

@@ -1,0 +1,130 @@
+//! Applications, invitations and roles.
+
+use base::{Error, Refusal};
+use network::audit::AuditActor;
+use network::user_roles::{self, UserRole, role_name};
+use network::{email_links, lookup, registration};
+use pages::{AdminPeoplePage, ApplicationItem, FormField, RoleItem};
+use portal::{BrowserVisit, PageExit, accept_form, redirect_to, run_page};
+use store::Tx;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use super::{APPLICATIONS_PATH, INVITATIONS_PATH, PEOPLE_PATH, ROLES_PATH};
+use crate::access::{refusal_text, require_staff};
+
+const SHOWN_APPLICATIONS: i64 = 100;
+
+/// `GET /admin/people`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        render(&call, &visit, &actor, FormField::default(), None).await
+    })
+}
+
+async fn render(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    actor: &AuditActor,
+    username: FormField,
+    invitation: Option<String>,
+) -> Result<HttpReply, PageExit> {
+    let reader = actor.clone();
+    let load = move |tx: &mut Tx<'_>| {
+        let requests = registration::list_applications(tx, &reader, SHOWN_APPLICATIONS)?;
+        let applications = requests.into_iter().map(|one| ApplicationItem {
+            id: one.id.to_string(),
+            at: one.created_at(),
+            username: one.username,
+            name: one.name,
+            email: one.email,
+        });
+        Ok::<_, Error>((applications.collect(), load_roles(tx)?))
+    };
+    let (applications, roles) = call.read(load).await?;
+    let page = AdminPeoplePage {
+        frame: visit.page_frame(call),
+        application_action: APPLICATIONS_PATH.to_owned(),
+        role_action: ROLES_PATH.to_owned(),
+        invite_action: INVITATIONS_PATH.to_owned(),
+        invitation,
+        applications,
+        roles,
+        username,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+fn load_roles(tx: &mut Tx<'_>) -> Result<Vec<RoleItem>, Error> {
+    let mut roles = Vec::new();
+    for (id, role) in user_roles::list(tx)? {
+        let user = store::users::find_by_id(tx, id)?;
+        let username = user.map_or_else(|| id.to_string(), |user| user.username);
+        roles.push(RoleItem { username, role: role_name(role) });
+    }
+    Ok(roles)
+}
+
+/// `POST /admin/applications`.
+pub(crate) fn decide_application(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        let sent = accept_form(&call, &visit).await?;
+        let id = sent.text("application");
+        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("application", id))?;
+        let site = call.state.page_context.site.clone();
+        match sent.text("decision").as_str() {
+            "accept" => {
+                let accept = move |tx: &mut Tx<'_>| registration::accept_application(tx, &site, &actor, id).map(drop);
+                call.write(accept).await?;
+            }
+            "reject" => call.write(move |tx: &mut Tx<'_>| registration::refuse_application(tx, &actor, id)).await?,
+            other => return Err(Refusal::invalid_value("decision", other).into()),
+        }
+        Ok(redirect_to(PEOPLE_PATH))
+    })
+}
+
+/// `POST /admin/roles`.
+pub(crate) fn set_role(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor = require_staff(&call, &visit, UserRole::Admin).await?;
+        let sent = accept_form(&call, &visit).await?;
+        let (username, role) = (sent.text("username").trim().to_owned(), sent.text("role"));
+        let role = if role == "none" { None } else { Some(user_roles::parse_role(&role)?) };
+        let (by, name) = (actor.clone(), username.clone());
+        let change = move |tx: &mut Tx<'_>| {
+            let user = lookup::user(tx, &name)?.id;
+            match role {
+                Some(role) => user_roles::grant(tx, &by, user, role),
+                None => user_roles::revoke(tx, &by, user).map(drop),
+            }
+        };
+        match call.write(change).await {
+            Ok(()) => Ok(redirect_to(PEOPLE_PATH)),
+            Err(Error::Refused(refusal)) => {
+                let field = FormField::invalid(username, refusal_text(&refusal));
+                Ok(render(&call, &visit, &actor, field, None).await?.status(400))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /admin/invitations`.
+pub(crate) fn invite(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let actor = require_staff(&call, &visit, UserRole::Moderator).await?;
+        accept_form(&call, &visit).await?;
+        let (site, by) = (call.state.page_context.site.clone(), actor.clone());
+        let create = move |tx: &mut Tx<'_>| email_links::create_invitation(tx, &site, &by, "");
+        let link = call.write(create).await?;
+        render(&call, &visit, &actor, FormField::default(), Some(link)).await
+    })
+}

@@ -1,0 +1,82 @@
+//! Pages about the rules of a site: reports, decisions and appeals for members, and the administration for those who
+//! run it. The HTML is in the crate `pages`, the rules are in `network`.
+
+mod access;
+mod admin;
+mod appeals;
+mod report;
+mod setup;
+mod site_texts;
+
+use portal::portal_page;
+use web::endpoint::{BodySpec, Endpoint, MAX_TEXT};
+use web::text_members;
+
+pub static ENDPOINTS: &[&[Endpoint]] = &[PAGES];
+
+static PAGES: &[Endpoint] = &[
+    portal_page("showReport", "GET", report::PATH)
+        .handler(report::show)
+        .summary("The form that reports a post, an account, a message or a list."),
+    portal_page("report", "POST", report::PATH)
+        .handler(report::submit)
+        .summary("Reports a post, an account, a message or a list to the moderators.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf kind id category text })),
+    portal_page("showDecisions", "GET", appeals::PATH)
+        .handler(appeals::show)
+        .summary("What moderators decided about the account."),
+    portal_page("appealDecision", "POST", appeals::PATH)
+        .handler(appeals::submit)
+        .summary("Appeals a decision.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action text })),
+    portal_page("showAppealLink", "GET", appeals::LINK_PATH)
+        .handler(appeals::show_link)
+        .summary("A decision about an account that cannot sign in."),
+    portal_page("appealByLink", "POST", appeals::LINK_PATH)
+        .handler(appeals::submit_link)
+        .summary("Appeals a decision about an account that cannot sign in.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action token text })),
+    portal_page("showSetup", "GET", setup::PATH).handler(setup::show).summary("The form of a site's first owner."),
+    portal_page("setup", "POST", setup::PATH)
+        .handler(setup::submit)
+        .summary("Makes the signed-in person the site's first owner.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf token })),
+    portal_page("showAbout", "GET", "/about").handler(site_texts::about).summary("What the site is, and its contact."),
+    portal_page("showRules", "GET", "/rules").handler(site_texts::rules).summary("The rules of the site."),
+    portal_page("showTerms", "GET", "/terms").handler(site_texts::terms).summary("The terms of the site."),
+    portal_page("showPrivacy", "GET", "/privacy").handler(site_texts::privacy).summary("How the site treats data."),
+    portal_page("adminQueue", "GET", admin::QUEUE_PATH)
+        .handler(admin::queue::show)
+        .summary("Open reports and appeals. Needs the role of a moderator, as every page below it."),
+    portal_page("adminAct", "POST", admin::REPORTS_PATH)
+        .handler(admin::queue::act)
+        .summary("Acts on the subject of a report, or dismisses the report.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf report act days reason })),
+    portal_page("adminDecideAppeal", "POST", admin::APPEALS_PATH)
+        .handler(admin::queue::decide_appeal)
+        .summary("Accepts or rejects an appeal.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf action decision answer })),
+    portal_page("adminPeople", "GET", admin::PEOPLE_PATH)
+        .handler(admin::people::show)
+        .summary("Applications, invitations and roles."),
+    portal_page("adminDecideApplication", "POST", admin::APPLICATIONS_PATH)
+        .handler(admin::people::decide_application)
+        .summary("Accepts or refuses an application for an account.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf application decision })),
+    portal_page("adminSetRole", "POST", admin::ROLES_PATH)
+        .handler(admin::people::set_role)
+        .summary("Grants or takes away a role.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf username role })),
+    portal_page("adminInvite", "POST", admin::INVITATIONS_PATH)
+        .handler(admin::people::invite)
+        .summary("Creates an invitation.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf })),
+    portal_page("adminSite", "GET", admin::SITE_PATH).handler(admin::site::show).summary("The settings of the site."),
+    portal_page("adminSetSite", "POST", admin::SITE_PATH)
+        .handler(admin::site::submit)
+        .summary("Changes a setting of the site.")
+        .body(BodySpec::Form(text_members! { network::site_settings::MAX_PAGE_BYTES;
+            csrf setting name registrations about rules terms privacy contact
+        })),
+    portal_page("adminAudit", "GET", admin::AUDIT_PATH).handler(admin::audit_log::show).summary("The audit log."),
+];

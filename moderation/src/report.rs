@@ -1,0 +1,88 @@
+//! The form that members report something with.
+
+use base::{Error, Refusal};
+use network::reports::{self, CATEGORIES, NewReport, SUBJECT_NAMES, SubjectKind};
+use pages::{FormField, ReportPage, TextPage};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, run_page};
+use store::Tx;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::access::refusal_text;
+
+pub(crate) const PATH: &str = "/report";
+
+/// `GET /report?post=ID`, or `user`, `message` or `list`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let named = SUBJECT_NAMES.iter().find_map(|(kind, name)| Some((*kind, *name, query.get(name)?)));
+        let Some((kind, name, id)) = named else {
+            return Err(Refusal::missing_parameter("post").into());
+        };
+        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value(name, id))?;
+        let reporter = person.user.id;
+        call.read(move |tx: &mut Tx<'_>| reports::find_subject(tx, reporter, kind, id).map(drop)).await?;
+        render(&call, &visit, name, id, ("", FormField::default()))
+    })
+}
+
+/// `POST /report`.
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = accept_form(&call, &visit).await?;
+        let (kind, name) = parse_kind(&sent.text("kind"))?;
+        let id = sent.text("id");
+        let id: i64 = id.parse().map_err(|_| Refusal::invalid_value("id", id))?;
+        let new =
+            NewReport { subject_kind: kind, subject_id: id, category: sent.text("category"), text: sent.text("text") };
+        let (actor, category, text) = (person.audit_actor(&visit), new.category.clone(), new.text.clone());
+        match call.write(move |tx: &mut Tx<'_>| reports::report(tx, &actor, &new).map(drop)).await {
+            Ok(()) => thanks(&call, &visit),
+            Err(Error::Refused(refusal)) => {
+                let status = if refusal == Refusal::RateLimited { 429 } else { 400 };
+                let field = FormField::invalid(text, refusal_text(&refusal));
+                Ok(render(&call, &visit, name, id, (&category, field))?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+fn parse_kind(text: &str) -> Result<(SubjectKind, &'static str), Refusal> {
+    let found = SUBJECT_NAMES.iter().find(|(_, name)| *name == text);
+    found.copied().ok_or_else(|| Refusal::invalid_value("kind", text))
+}
+
+fn render(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    kind: &'static str,
+    id: i64,
+    (category, text): (&str, FormField),
+) -> Result<HttpReply, PageExit> {
+    let page = ReportPage {
+        frame: visit.page_frame(call),
+        action: PATH.to_owned(),
+        kind,
+        id: id.to_string(),
+        categories: CATEGORIES.to_vec(),
+        category: category.to_owned(),
+        text,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+fn thanks(call: &RequestContext, visit: &BrowserVisit) -> Result<HttpReply, PageExit> {
+    let page = TextPage {
+        frame: visit.page_frame(call),
+        title: "Thank you".to_owned(),
+        html: "<p>A moderator will read your report, and you will be told what became of it.</p>".to_owned(),
+    };
+    Ok(visit.render_page(call, &page)?)
+}

@@ -1,0 +1,162 @@
+//! Words, link hosts and email domains that the site refuses, or holds for a moderator.
+
+use base::{Error, Fault, Refusal};
+use serde_json::{Value, json};
+use store::Tx;
+use store::site_settings::{self, BlockedTerm, BlockedTermKind};
+
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::user_roles::{self, UserRole};
+
+pub use store::site_settings::{BlockedTerm as Term, BlockedTermKind as TermKind};
+
+/// Of all kinds together.
+pub const MAX_TERMS: i64 = 1_000;
+/// Characters.
+const MAX_TERM_LENGTH: usize = 100;
+
+/// Every kind by its name.
+pub const KIND_NAMES: [(BlockedTermKind, &str); 3] = [
+    (BlockedTermKind::Word, "word"),
+    (BlockedTermKind::LinkHost, "link-host"),
+    (BlockedTermKind::EmailDomain, "email-domain"),
+];
+
+pub fn kind_name(kind: BlockedTermKind) -> &'static str {
+    KIND_NAMES.iter().find(|(known, _)| *known == kind).map_or("", |(_, name)| name)
+}
+
+fn normalize(kind: BlockedTermKind, term: &str) -> Result<String, Refusal> {
+    let term = term.trim().to_lowercase();
+    let length = term.chars().count();
+    let is_host = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let is_valid = (1..=MAX_TERM_LENGTH).contains(&length)
+        && !term.chars().any(char::is_control)
+        && (kind == BlockedTermKind::Word || term.chars().all(is_host));
+    if is_valid {
+        return Ok(term);
+    }
+    let message = match kind {
+        BlockedTermKind::Word => format!("A word or phrase has 1 to {MAX_TERM_LENGTH} characters"),
+        _ => "A host has letters, digits, hyphens and dots only, such as [spam.example]".to_owned(),
+    };
+    Err(Refusal::invalid_parameter("term", &term, message))
+}
+
+/// Blocks a term, or changes whether it is held. Needs the role of an admin.
+pub fn set(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    kind: BlockedTermKind,
+    term: &str,
+    hold: bool,
+) -> Result<BlockedTerm, Error> {
+    user_roles::require_role(tx, actor, UserRole::Admin)?;
+    let term = BlockedTerm { kind, term: normalize(kind, term)?, hold };
+    if site_settings::count_terms(tx)? >= MAX_TERMS {
+        return Err(Refusal::forbidden(format!("At most {MAX_TERMS} terms can be blocked.")).into());
+    }
+    site_settings::set_term(tx, &term)?;
+    record(tx, actor, &term, true)?;
+    Ok(term)
+}
+
+/// Needs the role of an admin.
+pub fn delete(tx: &mut Tx<'_>, actor: &AuditActor, kind: BlockedTermKind, term: &str) -> Result<(), Error> {
+    user_roles::require_role(tx, actor, UserRole::Admin)?;
+    let term = normalize(kind, term)?;
+    if !site_settings::delete_term(tx, kind, &term)? {
+        return Err(crate::lookup::not_found("term", &term));
+    }
+    Ok(record(tx, actor, &BlockedTerm { kind, term, hold: false }, false)?)
+}
+
+fn record(tx: &mut Tx<'_>, actor: &AuditActor, term: &BlockedTerm, blocked: bool) -> Result<(), Fault> {
+    let detail = json!({ "kind": kind_name(term.kind), "term": term.term, "blocked": blocked, "hold": term.hold });
+    audit::append(tx, actor, AuditAction::SITE_UPDATE, None, &detail)
+}
+
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<BlockedTerm>, Fault> {
+    site_settings::list_terms(tx, MAX_TERMS)
+}
+
+/// The blocked term in a text or its links: the first that is refused, otherwise one that is held. `entities` are those
+/// of the text as in the API (JSON), or empty.
+pub(crate) fn find_in_post(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<BlockedTerm>, Fault> {
+    let terms = list(tx)?;
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let text = text.to_lowercase();
+    let hosts = link_hosts(&text, entities);
+    let mut found: Vec<BlockedTerm> = terms
+        .into_iter()
+        .filter(|term| match term.kind {
+            BlockedTermKind::Word => contains_word(&text, &term.term),
+            BlockedTermKind::LinkHost => hosts.iter().any(|host| is_within_domain(host, &term.term)),
+            BlockedTermKind::EmailDomain => false,
+        })
+        .collect();
+    found.sort_by_key(|term| term.hold);
+    Ok(found.into_iter().next())
+}
+
+/// The blocked term that an email address is at.
+pub(crate) fn find_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<Option<BlockedTerm>, Fault> {
+    let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain).to_lowercase();
+    let terms = site_settings::list_terms_of_kind(tx, BlockedTermKind::EmailDomain, MAX_TERMS)?;
+    Ok(terms.into_iter().find(|term| is_within_domain(&domain, &term.term)))
+}
+
+/// Whether a phrase is in a text with no letter or digit next to it.
+fn contains_word(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, found)| {
+        let before = text.get(..at).and_then(|start| start.chars().next_back());
+        let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+fn is_within_domain(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// Also those of links that are not shown as such, because their domain is unknown.
+fn link_hosts(text: &str, entities: &str) -> Vec<String> {
+    let parsed: Value = serde_json::from_str(entities).unwrap_or_default();
+    let urls = parsed.get("urls").and_then(Value::as_array).into_iter().flatten();
+    let hosts = urls.filter_map(|url| host_of(url.get("expanded_url").or_else(|| url.get("url"))?.as_str()?));
+    let in_text = text.split("://").skip(1).filter_map(|rest| host_of(rest.split_whitespace().next()?));
+    hosts.chain(in_text).collect()
+}
+
+fn host_of(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    Some(host.split(':').next()?.to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{contains_word, host_of, is_within_domain};
+
+    #[test]
+    fn word_is_found_only_on_its_own() {
+        assert!(contains_word("buy cheap pills now", "cheap pills") && contains_word("#pills!", "pills"));
+        assert!(!contains_word("spillsway", "pills") && !contains_word("classic", "ass"));
+    }
+
+    #[test]
+    fn domain_includes_its_subdomains_and_nothing_else() {
+        assert!(is_within_domain("spam.example", "spam.example") && is_within_domain("a.spam.example", "spam.example"));
+        assert!(!is_within_domain("notspam.example", "spam.example"));
+    }
+
+    #[test]
+    fn host_is_read_from_any_url() {
+        for url in ["https://Spam.example/x?y#z", "http://u@spam.example:8080", "spam.example"] {
+            assert_eq!(host_of(url).as_deref(), Some("spam.example"), "{url}");
+        }
+    }
+}

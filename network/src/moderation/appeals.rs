@@ -1,0 +1,103 @@
+//! Appeals of the persons concerned, one against each action.
+
+use base::secret::digest;
+use base::{Error, Refusal, UserId};
+use serde_json::json;
+use store::Tx;
+use store::moderation::{self, Appeal, ModerationAction};
+
+use super::{find_action, lift, needed_role, notices};
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::emails::EmailSite;
+use crate::{notifications, user_roles};
+
+/// Characters.
+pub const MAX_APPEAL_LENGTH: usize = 2_000;
+/// How long after an action.
+pub(super) const APPEAL_PERIOD_MS: i64 = 180 * 24 * 3600 * 1000;
+pub(super) const APPEAL: &str = "appeal";
+
+/// Refused for anyone but the person concerned, after half a year, and the second time.
+pub fn appeal(tx: &mut Tx<'_>, actor: &AuditActor, id: i64, text: &str) -> Result<(), Error> {
+    let user = actor.require_user()?;
+    let action = moderation::find(tx, id)?.filter(|action| action.user_id == user);
+    let action = action.ok_or_else(|| crate::lookup::not_found("action", &id.to_string()))?;
+    insert_appeal(tx, actor, &action, user, text)
+}
+
+fn insert_appeal(
+    tx: &mut Tx<'_>,
+    actor: &AuditActor,
+    action: &ModerationAction,
+    user: UserId,
+    text: &str,
+) -> Result<(), Error> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > MAX_APPEAL_LENGTH {
+        let message = format!("An appeal has 1 to {MAX_APPEAL_LENGTH} characters");
+        return Err(Refusal::invalid_parameter("text", "", message).into());
+    }
+    let is_late = action.created_at().plus_ms(APPEAL_PERIOD_MS) < tx.now();
+    if is_late || action.lifted_at.is_some() {
+        return Err(Refusal::forbidden("This decision can no longer be appealed.").into());
+    }
+    let appeal = Appeal {
+        action_id: action.id,
+        user_id: user,
+        text: text.to_owned(),
+        created_at: tx.now(),
+        decided_at: None,
+        accepted: false,
+        answer: String::new(),
+    };
+    if !moderation::insert_appeal(tx, &appeal)? {
+        return Err(Refusal::forbidden("This decision was already appealed.").into());
+    }
+    let detail = json!({ "action": action.id.to_string() });
+    Ok(audit::append(tx, actor, AuditAction::MODERATION_APPEAL, None, &detail)?)
+}
+
+/// The action that a link in an email is about.
+pub fn find_appeal_link(tx: &mut Tx<'_>, secret: &str) -> Result<ModerationAction, Error> {
+    let dead = || Error::from(Refusal::forbidden("This link no longer works."));
+    let link = store::emails::find_link(tx, &digest(secret), APPEAL)?.ok_or_else(dead)?;
+    let id = link.email.parse().map_err(|_| dead())?;
+    find_action(tx, id)
+}
+
+/// As [`appeal`], by the link that was sent to an account that cannot sign in.
+pub fn appeal_by_link(tx: &mut Tx<'_>, address: &str, secret: &str, text: &str) -> Result<(), Error> {
+    let action = find_appeal_link(tx, secret)?;
+    let actor = AuditActor::user(action.user_id, address);
+    insert_appeal(tx, &actor, &action, action.user_id, text)?;
+    store::emails::mark_link_used(tx, &digest(secret))?;
+    Ok(())
+}
+
+/// Accepting lifts the action.
+pub fn decide_appeal(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    actor: &AuditActor,
+    id: i64,
+    accept: bool,
+    answer: &str,
+) -> Result<(), Error> {
+    let action = find_action(tx, id)?;
+    user_roles::require_authority(tx, actor, needed_role(action.kind), action.user_id)?;
+    if answer.chars().count() > super::MAX_REASON_LENGTH {
+        let message = format!("The answer must have at most {} characters", super::MAX_REASON_LENGTH);
+        return Err(Refusal::invalid_parameter("answer", "", message).into());
+    }
+    if !moderation::decide_appeal(tx, id, actor.user, accept, answer.trim())? {
+        return Err(crate::lookup::not_found("appeal", &id.to_string()));
+    }
+    let detail = json!({ "action": id.to_string(), "accepted": accept });
+    audit::append(tx, actor, AuditAction::MODERATION_DECIDE, None, &detail)?;
+    if accept && action.lifted_at.is_none() {
+        lift(tx, site, actor, id)?;
+        return Ok(());
+    }
+    let text = "Your appeal was read, and the decision stands.";
+    Ok(notifications::notify_user(tx, action.user_id, text, notices::DECISIONS_PATH)?)
+}

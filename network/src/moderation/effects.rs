@@ -1,0 +1,98 @@
+//! What an action changes, and how that is undone.
+
+use base::{Error, Fault, PostId, UserId};
+use serde_json::{Value, json};
+use store::moderation::{self, ModerationAction, ModerationKind};
+use store::posts::{self, Post};
+use store::users::{User, UserState};
+use store::{Tx, event_log};
+
+use crate::audit::AuditActor;
+use crate::media;
+
+/// What [`restore_post`] needs of a post that is about to be removed.
+pub(super) fn post_content(tx: &mut Tx<'_>, post: &Post) -> Result<String, Fault> {
+    let mentioned = posts::list_mentioned_users(tx, post.id)?;
+    let content = json!({
+        "text": post.text,
+        "entities": post.entities,
+        "short_entities": post.short_entities,
+        "context_annotations": post.context_annotations,
+        "media_keys": post.media_keys,
+        "geo": post.geo,
+        "mentioned": mentioned.iter().map(UserId::to_string).collect::<Vec<_>>(),
+    });
+    Ok(content.to_string())
+}
+
+pub(super) fn apply_to_post(tx: &mut Tx<'_>, kind: ModerationKind, post: &Post) -> Result<(), Error> {
+    match kind {
+        ModerationKind::Remove => crate::posts::remove(tx, post),
+        ModerationKind::Label => Ok(moderation::set_post_sensitive(tx, root_of(post), true)?),
+        ModerationKind::Limit => Ok(set_post_limited(tx, post, true)?),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn undo_on_post(tx: &mut Tx<'_>, action: &ModerationAction, id: PostId) -> Result<(), Error> {
+    let Some(post) = posts::find_by_id(tx, id)? else {
+        return Ok(());
+    };
+    match action.kind {
+        ModerationKind::Remove => Ok(restore_post(tx, post, &action.content)?),
+        ModerationKind::Label => Ok(moderation::set_post_sensitive(tx, root_of(&post), false)?),
+        ModerationKind::Limit => Ok(set_post_limited(tx, &post, false)?),
+        _ => Ok(()),
+    }
+}
+
+/// Brings an account into the state that the actions in force ask for.
+pub(super) fn apply_to_account(tx: &mut Tx<'_>, actor: &AuditActor, user: &User) -> Result<(), Error> {
+    let kinds = moderation::active_account_kinds(tx, user.id)?;
+    let has = |kind| kinds.contains(&kind);
+    let (limited, silenced) = (has(ModerationKind::Limit), has(ModerationKind::Silence));
+    if (limited, silenced) != (user.limited, user.silenced) {
+        moderation::set_account_restrictions(tx, user.id, limited, silenced)?;
+    }
+    if limited != user.limited {
+        event_log::append(tx, "user.limit", user.id.get(), user.id.get(), "")?;
+    }
+    match (has(ModerationKind::Suspend) || has(ModerationKind::Ban), user.state) {
+        (true, UserState::Active) => crate::users::set_suspended(tx, actor, user.clone(), true),
+        (false, UserState::Suspended) => crate::users::set_suspended(tx, actor, user.clone(), false),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn set_post_limited(tx: &mut Tx<'_>, post: &Post, limited: bool) -> Result<(), Fault> {
+    moderation::set_post_limited(tx, root_of(post), limited)?;
+    event_log::append(tx, "post.limit", post.author_id.get(), post.id.get(), "")
+}
+
+/// The first version.
+fn root_of(post: &Post) -> PostId {
+    post.edit_root_id.unwrap_or(post.id)
+}
+
+fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fault> {
+    let content: Value = serde_json::from_str(content).map_err(Fault::context("reading a removed post"))?;
+    let text = |name: &str| content.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let post = Post {
+        text: text("text"),
+        entities: text("entities"),
+        short_entities: text("short_entities"),
+        context_annotations: text("context_annotations"),
+        media_keys: text("media_keys"),
+        geo: text("geo"),
+        ..removed
+    };
+    let mentioned = content.get("mentioned").and_then(Value::as_array).into_iter().flatten();
+    let mentioned: Vec<UserId> = mentioned.filter_map(|id| UserId::parse(id.as_str()?)).collect();
+    if !posts::restore(tx, &post, &mentioned)? {
+        return Ok(());
+    }
+    let attached = media::list_attached_media(tx, &post)?;
+    store::media::add_post_uses(tx, &attached)?;
+    store::users::invalidate_followers_timelines(tx, post.author_id)?;
+    event_log::append(tx, "post.restore", post.author_id.get(), post.id.get(), "")
+}

@@ -1,0 +1,100 @@
+//! What the person concerned is told about an action.
+
+use base::{Error, Fault, Secret};
+use store::Tx;
+use store::emails::EmailLink;
+use store::moderation::{ModerationAction, ModerationKind};
+use store::users::{self, User};
+
+use super::appeals::{APPEAL, APPEAL_PERIOD_MS};
+use crate::emails::{self, APPEAL_PATH, EmailMessage, EmailSite};
+use crate::notifications;
+
+/// Where members see what was decided about their account.
+pub(super) const DECISIONS_PATH: &str = "/settings/moderation";
+const SECRET_LENGTH: usize = 44;
+
+pub(super) fn announce_action(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    user: &User,
+    action: &ModerationAction,
+) -> Result<(), Error> {
+    let text = describe_action(action);
+    notifications::notify_user(tx, user.id, &text, DECISIONS_PATH)?;
+    if !user.email_confirmed || user.email.is_empty() {
+        return Ok(());
+    }
+    // Whoever cannot sign in needs a way to appeal.
+    let cannot_sign_in = matches!(action.kind, ModerationKind::Suspend | ModerationKind::Ban);
+    let (link, expires_at) = if cannot_sign_in {
+        let secret = create_appeal_link(tx, action)?;
+        (site.build_link(APPEAL_PATH, &secret), Some(tx.now().plus_ms(APPEAL_PERIOD_MS)))
+    } else {
+        (site.build_url(DECISIONS_PATH), None)
+    };
+    let text = format!("Hello,\n\n{text}\n\nTo read more or to appeal:\n\n{link}\n");
+    Ok(send_email(tx, site, user, &text, expires_at)?)
+}
+
+pub(super) fn announce_end(tx: &mut Tx<'_>, site: Option<&EmailSite>, action: &ModerationAction) -> Result<(), Error> {
+    let Some(user) = users::find_by_id(tx, action.user_id)? else {
+        return Ok(());
+    };
+    let text = format!("{} It is no longer in force.", describe_kind(action.kind));
+    notifications::notify_user(tx, user.id, &text, DECISIONS_PATH)?;
+    match site {
+        Some(site) if user.email_confirmed && !user.email.is_empty() => {
+            Ok(send_email(tx, site, &user, &format!("Hello,\n\n{text}\n"), None)?)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn send_email(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    user: &User,
+    text: &str,
+    expires_at: Option<base::Time>,
+) -> Result<(), Fault> {
+    let email = EmailMessage {
+        to: user.email.clone(),
+        subject: format!("Your account @{} on {}", user.username, site.name()),
+        text: Secret::new(text),
+        expires_at,
+    };
+    emails::enqueue(tx, &email)
+}
+
+fn create_appeal_link(tx: &mut Tx<'_>, action: &ModerationAction) -> Result<Secret, Fault> {
+    let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
+    let link = EmailLink {
+        purpose: APPEAL.to_owned(),
+        user_id: action.user_id,
+        // The action instead of an address.
+        email: action.id.to_string(),
+        expires_at: tx.now().plus_ms(APPEAL_PERIOD_MS),
+    };
+    store::emails::insert_link(tx, &secret.digest(), &link)?;
+    Ok(secret)
+}
+
+/// A sentence to the person concerned.
+pub const fn describe_kind(kind: ModerationKind) -> &'static str {
+    match kind {
+        ModerationKind::Remove => "A moderator removed a post of yours.",
+        ModerationKind::Warn => "A moderator warned you.",
+        ModerationKind::Label => "A moderator marked a post of yours as sensitive.",
+        ModerationKind::Limit => "A moderator limited who finds your posts.",
+        ModerationKind::Silence => "A moderator stopped your account from writing.",
+        ModerationKind::Suspend => "A moderator suspended your account.",
+        ModerationKind::Ban => "Your account was banned.",
+    }
+}
+
+fn describe_action(action: &ModerationAction) -> String {
+    let reason = if action.reason.is_empty() { String::new() } else { format!(" Reason: {}", action.reason) };
+    let end = action.ends_at.map_or_else(String::new, |end| format!(" It ends at {end}."));
+    format!("{}{reason}{end}", describe_kind(action.kind))
+}

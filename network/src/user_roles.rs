@@ -1,0 +1,134 @@
+//! Roles: who may moderate and administer the site.
+
+use base::secret::digest;
+use base::{Error, Refusal, Secret, UserId};
+use serde_json::json;
+use store::emails::EmailLink;
+use store::{Tx, user_roles};
+
+use crate::audit::{self, AuditAction, AuditActor};
+use crate::emails::{EmailSite, SETUP_PATH};
+use crate::users;
+
+pub use store::user_roles::{UserRole, find, list};
+
+/// Lifetime of the link that makes someone the first owner.
+const SETUP_TTL_MS: i64 = 30 * 60 * 1000;
+const SETUP: &str = "setup";
+const SECRET_LENGTH: usize = 44;
+
+/// Every role by its name, lowest first.
+pub const ROLE_NAMES: [(UserRole, &str); 3] =
+    [(UserRole::Moderator, "moderator"), (UserRole::Admin, "admin"), (UserRole::Owner, "owner")];
+
+pub fn role_name(role: UserRole) -> &'static str {
+    ROLE_NAMES.iter().find(|(known, _)| *known == role).map_or("", |(_, name)| name)
+}
+
+pub fn parse_role(text: &str) -> Result<UserRole, Refusal> {
+    let found = ROLE_NAMES.iter().find(|(_, name)| *name == text).map(|(role, _)| *role);
+    found.ok_or_else(|| {
+        let message = format!("The role [{text}] is not one of [moderator,admin,owner]");
+        Refusal::invalid_parameter("role", text, message)
+    })
+}
+
+fn role_needed(role: UserRole) -> Error {
+    Refusal::forbidden(format!("This needs the role [{}].", role_name(role))).into()
+}
+
+/// Operators at the command line may do everything.
+pub fn require_role(tx: &mut Tx<'_>, actor: &AuditActor, needed: UserRole) -> Result<(), Error> {
+    if actor.operator {
+        return Ok(());
+    }
+    let user = users::find_active(tx, actor.require_user()?)?;
+    let role = find(tx, user.id)?;
+    if role.is_some_and(|role| role >= needed) { Ok(()) } else { Err(role_needed(needed)) }
+}
+
+/// As [`require_role`]. Also refused about oneself and those with the same or a higher role.
+pub fn require_authority(tx: &mut Tx<'_>, actor: &AuditActor, needed: UserRole, subject: UserId) -> Result<(), Error> {
+    require_role(tx, actor, needed)?;
+    let Some(user) = actor.user.filter(|_| !actor.operator) else {
+        return Ok(());
+    };
+    let (own, other) = (find(tx, user)?, find(tx, subject)?);
+    if user == subject || other >= own {
+        let detail = "Nobody decides about themselves or about someone with the same or a higher role.";
+        return Err(Refusal::forbidden(detail).into());
+    }
+    Ok(())
+}
+
+/// Admins grant the role of moderators, owners every role.
+pub fn grant(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId, role: UserRole) -> Result<(), Error> {
+    let needed = if role == UserRole::Moderator { UserRole::Admin } else { UserRole::Owner };
+    require_role(tx, actor, needed)?;
+    users::find_active(tx, user)?;
+    if find(tx, user)?.is_some_and(|current| current > role) {
+        require_role(tx, actor, UserRole::Owner)?;
+        require_other_owner(tx, user)?;
+    }
+    user_roles::set(tx, user, role)?;
+    let detail = json!({ "user": user.to_string(), "role": role_name(role) });
+    Ok(audit::append(tx, actor, AuditAction::ROLE_GRANT, None, &detail)?)
+}
+
+/// Returns false if the user has no role. The last owner keeps theirs.
+pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<bool, Error> {
+    require_role(tx, actor, UserRole::Admin)?;
+    let Some(role) = find(tx, user)? else {
+        return Ok(false);
+    };
+    if role > UserRole::Moderator {
+        require_role(tx, actor, UserRole::Owner)?;
+    }
+    require_other_owner(tx, user)?;
+    user_roles::delete(tx, user)?;
+    let detail = json!({ "user": user.to_string(), "role": role_name(role) });
+    audit::append(tx, actor, AuditAction::ROLE_REVOKE, None, &detail)?;
+    Ok(true)
+}
+
+fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+    if find(tx, user)? == Some(UserRole::Owner) && user_roles::count_owners(tx)? < 2 {
+        return Err(Refusal::forbidden("The last owner keeps the role: grant it to someone else first.").into());
+    }
+    Ok(())
+}
+
+/// A link that makes the person who opens it the first owner. Refused if there is an owner.
+pub fn create_setup_link(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Error> {
+    require_no_owner(tx)?;
+    let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
+    let link = EmailLink {
+        purpose: SETUP.to_owned(),
+        user_id: UserId::new(0),
+        email: String::new(),
+        expires_at: tx.now().plus_ms(SETUP_TTL_MS),
+    };
+    store::emails::expire_links(tx, UserId::new(0), SETUP)?;
+    store::emails::insert_link(tx, &secret.digest(), &link)?;
+    Ok(site.build_link(SETUP_PATH, &secret))
+}
+
+fn require_no_owner(tx: &mut Tx<'_>) -> Result<(), Error> {
+    if user_roles::count_owners(tx)? > 0 {
+        return Err(Refusal::forbidden("This site has an owner.").into());
+    }
+    Ok(())
+}
+
+/// Makes the actor the first owner by a setup link, which works once.
+pub fn accept_setup(tx: &mut Tx<'_>, actor: &AuditActor, secret: &str) -> Result<(), Error> {
+    require_no_owner(tx)?;
+    let user = users::find_active(tx, actor.require_user()?)?.id;
+    let found = store::emails::find_link(tx, &digest(secret), SETUP)?;
+    if found.is_none() || !store::emails::mark_link_used(tx, &digest(secret))? {
+        return Err(Refusal::forbidden("This link no longer works.").into());
+    }
+    user_roles::set(tx, user, UserRole::Owner)?;
+    let detail = json!({ "user": user.to_string(), "role": "owner" });
+    Ok(audit::append(tx, actor, AuditAction::ROLE_GRANT, None, &detail)?)
+}

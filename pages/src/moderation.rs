@@ -1,0 +1,186 @@
+//! Reports, what moderators decided, and the pages of those who run the site.
+
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame, Pager};
+use askama::Template;
+use base::Time;
+
+/// A text of the site: its rules, terms and the like.
+#[derive(Template)]
+#[template(path = "text.html")]
+pub struct TextPage {
+    pub frame: PageFrame,
+    pub title: String,
+    /// Rendered by [`render_markdown`](crate::render_markdown), or our own.
+    pub html: String,
+}
+
+html_page!(TextPage, "text", crate::samples::moderation::text_states, |page| page.title.clone());
+
+/// Sends `kind`, `id`, `category` and `text`.
+#[derive(Template)]
+#[template(path = "moderation/report.html")]
+pub struct ReportPage {
+    pub frame: PageFrame,
+    pub action: String,
+    /// `post`, `user`, `message` or `list`.
+    pub kind: &'static str,
+    pub id: String,
+    /// Value and label of each choice.
+    pub categories: Vec<(&'static str, &'static str)>,
+    pub category: String,
+    pub text: FormField,
+}
+
+html_page!(
+    ReportPage,
+    "report",
+    crate::samples::moderation::report_states,
+    |page| format!("Report a {}", page.kind),
+    |page| vec![("text", &page.text)]
+);
+
+pub struct DecisionItem {
+    pub id: String,
+    /// A sentence.
+    pub text: String,
+    pub reason: String,
+    pub at: Time,
+    pub ends_at: Option<Time>,
+    pub is_lifted: bool,
+    /// What became of the appeal, if there is one.
+    pub appeal: Option<String>,
+    pub may_appeal: bool,
+}
+
+/// Sends `action`, `text` and, for someone who cannot sign in, `token`.
+#[derive(Template)]
+#[template(path = "moderation/decisions.html")]
+pub struct DecisionsPage {
+    pub frame: PageFrame,
+    pub action: String,
+    /// The secret of an appeal link, or empty.
+    pub token: String,
+    /// Newest first.
+    pub decisions: Vec<DecisionItem>,
+}
+
+html_page!(DecisionsPage, "decisions", crate::samples::moderation::decisions_states, |_| {
+    "What moderators decided".to_owned()
+});
+
+pub struct AdminReportItem {
+    pub id: String,
+    pub category: String,
+    /// What the reporter wrote.
+    pub text: String,
+    /// `post`, `user`, `message` or `list`.
+    pub kind: &'static str,
+    /// What the post or message says; may be empty.
+    pub subject_text: String,
+    /// Without the at sign.
+    pub username: String,
+    pub reporter: String,
+    pub at: Time,
+    /// Earlier decisions about the account.
+    pub history: Vec<String>,
+    /// Other reports about the account.
+    pub other_reports: usize,
+}
+
+pub struct AdminAppealItem {
+    /// Of the action.
+    pub id: String,
+    pub decision: String,
+    pub text: String,
+    pub username: String,
+    pub at: Time,
+}
+
+/// Sends `report`, `act`, `days` and `reason`, or `action`, `decision` and `answer`.
+#[derive(Template)]
+#[template(path = "moderation/queue.html")]
+pub struct AdminQueuePage {
+    pub frame: PageFrame,
+    pub action: String,
+    pub appeal_action: String,
+    /// Oldest first.
+    pub reports: Vec<AdminReportItem>,
+    pub appeals: Vec<AdminAppealItem>,
+    pub pager: Pager,
+}
+
+html_page!(AdminQueuePage, "admin_queue", crate::samples::moderation::queue_states, |_| "Reports".to_owned());
+
+pub struct ApplicationItem {
+    pub id: String,
+    pub username: String,
+    pub name: String,
+    pub email: String,
+    pub at: Time,
+}
+
+pub struct RoleItem {
+    pub username: String,
+    pub role: &'static str,
+}
+
+/// Sends `application` and `decision`, or `username` and `role`, or nothing for an invitation.
+#[derive(Template)]
+#[template(path = "moderation/people.html")]
+pub struct AdminPeoplePage {
+    pub frame: PageFrame,
+    pub application_action: String,
+    pub role_action: String,
+    pub invite_action: String,
+    /// An invitation that was just created.
+    pub invitation: Option<String>,
+    pub applications: Vec<ApplicationItem>,
+    pub roles: Vec<RoleItem>,
+    pub username: FormField,
+}
+
+html_page!(
+    AdminPeoplePage,
+    "admin_people",
+    crate::samples::moderation::people_states,
+    |_| "People".to_owned(),
+    |page| vec![("username", &page.username)]
+);
+
+pub struct SettingItem {
+    pub name: &'static str,
+    pub value: FormField,
+    /// Whether it is a text in Markdown.
+    pub is_page: bool,
+    pub help: String,
+}
+
+/// Each form sends `setting` and a field with the setting's name.
+#[derive(Template)]
+#[template(path = "moderation/site.html")]
+pub struct AdminSitePage {
+    pub frame: PageFrame,
+    pub action: String,
+    pub settings: Vec<SettingItem>,
+}
+
+html_page!(AdminSitePage, "admin_site", crate::samples::moderation::site_states, |_| "Site".to_owned());
+
+pub struct AuditItem {
+    pub at: Time,
+    pub kind: String,
+    pub actor: String,
+    pub detail: String,
+}
+
+#[derive(Template)]
+#[template(path = "moderation/audit.html")]
+pub struct AdminAuditPage {
+    pub frame: PageFrame,
+    /// Newest first.
+    pub entries: Vec<AuditItem>,
+    pub pager: Pager,
+}
+
+html_page!(AdminAuditPage, "admin_audit", crate::samples::moderation::audit_states, |_| "Audit log".to_owned());

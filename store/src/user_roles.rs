@@ -1,0 +1,44 @@
+//! Who may moderate and administer the site.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+use crate::db::stored_enum;
+
+/// Each may do what the one before may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UserRole {
+    Moderator,
+    Admin,
+    Owner,
+}
+
+stored_enum!(UserRole "user role" { Moderator = 1, Admin = 2, Owner = 3 });
+
+/// None for a member.
+pub fn find(tx: &mut Tx<'_>, user: UserId) -> Result<Option<UserRole>, Fault> {
+    let found: Option<i64> = tx.query_row("SELECT role FROM user_role WHERE user_id = $1", &[user.into()])?;
+    found.map(UserRole::from_number).transpose()
+}
+
+pub fn set(tx: &mut Tx<'_>, user: UserId, role: UserRole) -> Result<(), Fault> {
+    let sql = "INSERT INTO user_role (user_id, role, granted_at) VALUES ($1, $2, $3) \
+               ON CONFLICT (user_id) DO UPDATE SET role = excluded.role, granted_at = excluded.granted_at";
+    tx.execute_later(sql, &[user.into(), role.to_number().into(), tx.now().into()])
+}
+
+/// Returns false if the user has none.
+pub fn delete(tx: &mut Tx<'_>, user: UserId) -> Result<bool, Fault> {
+    Ok(tx.execute("DELETE FROM user_role WHERE user_id = $1", &[user.into()])? > 0)
+}
+
+/// Highest role first, at most 1,000.
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(UserId, UserRole)>, Fault> {
+    let sql = "SELECT user_id, role FROM user_role ORDER BY role DESC, user_id LIMIT 1000";
+    let found: Vec<(UserId, i64)> = tx.query_rows(sql, &[])?;
+    found.into_iter().map(|(user, role)| Ok((user, UserRole::from_number(role)?))).collect()
+}
+
+pub fn count_owners(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    Ok(tx.query_row("SELECT COUNT(*) FROM user_role WHERE role = 3", &[])?.unwrap_or(0))
+}
