@@ -1,0 +1,135 @@
+// The pages of members and moderators: on phone and desktop sizes, light and dark, with and without JavaScript; and what
+// people do there. LOCUM_SCREENSHOTS names a directory for screenshots.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { people, world } from "./suite.mjs";
+
+const here = world();
+const PICTURES = process.env.LOCUM_SCREENSHOTS;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 900 };
+const WAYS = [
+  ["desk", DESK, "light"],
+  ["desk", DESK, "dark"],
+  ["phone", PHONE, "light"],
+  ["phone", PHONE, "dark"],
+];
+
+/** Inspects the open page. */
+async function look(person, name) {
+  await isInert(person);
+  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
+  for (const [device, size, colorScheme] of WAYS) {
+    await person.page.setViewportSize(size);
+    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await fits(person, name);
+    if (PICTURES) {
+      const path = join(PICTURES, `members-${name}.${device}.${colorScheme}.png`);
+      await person.page.screenshot({ path, fullPage: device === "phone" });
+    }
+    await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
+  }
+  await person.page.setViewportSize(DESK);
+}
+
+/** The first post of the page that contains the text. */
+const post = (person, text) => person.page.locator("article").filter({ hasText: text }).first();
+
+people(here, "every page of a member looks right", async (person) => {
+  const ada = await person();
+  await ada.open("/login?next=/home");
+  await ada.signIn();
+  for (const [path, name] of [
+    ["/home", "home"],
+    ["/ada", "own-profile"],
+    ["/bob", "profile"],
+    ["/bob/followers", "followers"],
+    ["/search", "search-start"],
+    ["/search?q=harbour", "search"],
+    ["/search?q=b&f=people", "search-people"],
+    ["/search?q=(", "search-wrong"],
+    ["/compose", "compose"],
+    ["/bookmarks", "bookmarks"],
+    ["/notifications", "notifications"],
+    ["/settings/moderation", "decisions"],
+    ["/about", "about"],
+    ["/nobody_has_this", "nobody"],
+  ]) {
+    await ada.open(path);
+    await look(ada, name);
+  }
+  await ada.open("/bob");
+  await ada.page.locator("article a[href*='/status/']").first().click();
+  await ada.page.waitForURL("**/status/*");
+  await look(ada, "thread");
+  const visitor = await person();
+  await visitor.open("/bob");
+  await look(visitor, "profile-signed-out");
+});
+
+people(here, "a member writes, is answered and liked, without JavaScript", async (person) => {
+  const settings = { javaScriptEnabled: false };
+  const [olive, pia] = [await person(settings), await person(settings)];
+  await olive.become("olive");
+  await pia.become("pia");
+  await olive.open("/home");
+  assert.match(await olive.text(), /Your timeline is empty/);
+  await olive.page.locator("textarea").first().fill("The harbour at six in the morning");
+  await olive.press("Post");
+  assert.match(await olive.text(), /at six in the morning/);
+  await pia.open("/olive");
+  await pia.press("Follow");
+  assert.ok(await pia.page.getByRole("button", { name: "Unfollow", exact: true }).count());
+  await pia.open("/home");
+  await pia.press(/^Like/, post(pia, "at six in the morning"));
+  await post(pia, "at six in the morning").locator("a[href*='/status/']").first().click();
+  await pia.page.waitForURL("**/status/*");
+  await pia.page.locator("textarea").first().fill("And at seven?");
+  await pia.press("Reply");
+  await pia.open("/olive");
+  await post(pia, "at six in the morning").locator("a[href*='/status/']").first().click();
+  await pia.page.waitForURL("**/status/*");
+  assert.match(await pia.text(), /And at seven\?/);
+});
+
+people(here, "a report reaches a moderator, whose removal is appealed", async (person) => {
+  const [quinn, rosa, mona] = [await person(), await person(), await person()];
+  await quinn.become("quinn");
+  await rosa.become("rosa");
+  await mona.become("mona");
+  here.server.cli("role", "grant", "mona", "moderator");
+  await quinn.open("/home");
+  await quinn.page.locator("textarea").first().fill("Buy my miracle cure");
+  await quinn.press("Post");
+  await rosa.open("/quinn");
+  const href = await post(rosa, "miracle cure").locator("a[href^='/report?post=']").getAttribute("href");
+  await rosa.open(href);
+  await look(rosa, "report");
+  await rosa.pick("Spam");
+  await rosa.press("Report");
+  await look(rosa, "reported");
+  await mona.open("/admin");
+  assert.match(await mona.text(), /miracle cure/);
+  await look(mona, "queue");
+  await mona.page.locator("input[name=reason], textarea[name=reason]").first().fill("Advertising for medicine");
+  await mona.press("Remove the post");
+  await rosa.open("/quinn");
+  assert.doesNotMatch(await rosa.text(), /miracle cure/);
+  await quinn.open("/settings/moderation");
+  assert.match(await quinn.text(), /Advertising for medicine/);
+  await look(quinn, "decision");
+  await quinn.page.locator("textarea").first().fill("It was a joke");
+  await quinn.press("Appeal");
+  await mona.open("/admin");
+  assert.match(await mona.text(), /It was a joke/);
+  await look(mona, "appeals");
+  for (const [path, name] of [["/admin/people", "people"], ["/admin/audit", "audit"]]) {
+    await mona.open(path);
+    await look(mona, `admin-${name}`);
+  }
+});

@@ -1,0 +1,168 @@
+//! `POST /i/actions`: what the buttons of posts and people do. The field `act` has a verb, an id and, for votes, the
+//! number of a choice.
+
+use base::{Error, PostId, Refusal, UserId};
+use network::{blocks, bookmarks, follows, likes, mutes, polls, posts, replies, reposts};
+use pages::PageErrorKind;
+use pages::members::HOME_PATH;
+use portal::{BrowserVisit, accept_form, exit_page, redirect_to, run_page};
+use store::Tx;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let form = accept_form(&call, &visit).await?;
+        let text = form.text("act");
+        let action = MemberAction::parse(&text).ok_or_else(|| Refusal::invalid_value("act", &text))?;
+        let next = form.return_path().unwrap_or_else(|| HOME_PATH.to_owned());
+        match call.write(move |tx| action.execute(tx, user)).await {
+            Ok(()) => Ok(redirect_to(&action.return_path(&next))),
+            Err(Error::Refused(refusal)) => {
+                let message = error_message(&refusal).to_owned();
+                Err(exit_page(&call, &visit, PageErrorKind::Refused(message)))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemberAction {
+    OnPost(PostVerb, PostId),
+    OnUser(UserVerb, UserId),
+    Vote(PostId, i64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PostVerb {
+    Like,
+    Unlike,
+    Repost,
+    UndoRepost,
+    Bookmark,
+    RemoveBookmark,
+    Hide,
+    Unhide,
+    Delete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UserVerb {
+    Follow,
+    Unfollow,
+    Mute,
+    Unmute,
+    Block,
+    Unblock,
+    Approve,
+    Deny,
+}
+
+const POST_VERBS: [(&str, PostVerb); 9] = [
+    ("like", PostVerb::Like),
+    ("unlike", PostVerb::Unlike),
+    ("repost", PostVerb::Repost),
+    ("unrepost", PostVerb::UndoRepost),
+    ("bookmark", PostVerb::Bookmark),
+    ("unbookmark", PostVerb::RemoveBookmark),
+    ("hide", PostVerb::Hide),
+    ("unhide", PostVerb::Unhide),
+    ("delete", PostVerb::Delete),
+];
+
+const USER_VERBS: [(&str, UserVerb); 8] = [
+    ("follow", UserVerb::Follow),
+    ("unfollow", UserVerb::Unfollow),
+    ("mute", UserVerb::Mute),
+    ("unmute", UserVerb::Unmute),
+    ("block", UserVerb::Block),
+    ("unblock", UserVerb::Unblock),
+    ("approve", UserVerb::Approve),
+    ("deny", UserVerb::Deny),
+];
+
+impl MemberAction {
+    fn parse(text: &str) -> Option<Self> {
+        let (verb, rest) = text.split_once(' ')?;
+        if verb == "vote" {
+            let (id, choice) = rest.split_once(' ')?;
+            return Some(Self::Vote(PostId::parse(id)?, choice.parse().ok()?));
+        }
+        if let Some((_, verb)) = POST_VERBS.iter().find(|(name, _)| *name == verb) {
+            return Some(Self::OnPost(*verb, PostId::parse(rest)?));
+        }
+        let (_, verb) = USER_VERBS.iter().find(|(name, _)| *name == verb)?;
+        Some(Self::OnUser(*verb, UserId::parse(rest)?))
+    }
+
+    fn execute(self, tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+        match self {
+            Self::OnPost(verb, id) => act_on_post(tx, user, verb, id),
+            Self::OnUser(verb, other) => act_on_user(tx, user, verb, other),
+            Self::Vote(id, choice) => polls::vote(tx, user, id, choice).map(|_| ()),
+        }
+    }
+
+    /// The page that the button was on, at the post unless that was deleted.
+    fn return_path(self, next: &str) -> String {
+        match self {
+            Self::OnPost(PostVerb::Delete, id) if next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
+            Self::OnPost(PostVerb::Delete, _) | Self::OnUser(..) => next.to_owned(),
+            Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
+        }
+    }
+}
+
+fn act_on_post(tx: &mut Tx<'_>, user: UserId, verb: PostVerb, id: PostId) -> Result<(), Error> {
+    match verb {
+        PostVerb::Like => likes::like(tx, user, id).map(|_| ()),
+        PostVerb::Unlike => likes::unlike(tx, user, id).map(|_| ()),
+        PostVerb::Repost => reposts::repost(tx, user, None, id).map(|_| ()),
+        PostVerb::UndoRepost => reposts::undo(tx, user, id).map(|_| ()),
+        PostVerb::Bookmark => bookmarks::add(tx, user, id, None).map(|_| ()),
+        PostVerb::RemoveBookmark => bookmarks::remove(tx, user, id).map(|_| ()),
+        PostVerb::Hide => replies::set_hidden(tx, user, id, true),
+        PostVerb::Unhide => replies::set_hidden(tx, user, id, false),
+        PostVerb::Delete => posts::delete(tx, user, id),
+    }
+}
+
+fn act_on_user(tx: &mut Tx<'_>, user: UserId, verb: UserVerb, other: UserId) -> Result<(), Error> {
+    match verb {
+        UserVerb::Follow => follows::follow(tx, user, other).map(|_| ()),
+        UserVerb::Unfollow => Ok(follows::unfollow(tx, user, other).map(|_| ())?),
+        UserVerb::Mute => mutes::mute(tx, user, other),
+        UserVerb::Unmute => Ok(mutes::unmute(tx, user, other).map(|_| ())?),
+        UserVerb::Block => blocks::block(tx, user, other),
+        UserVerb::Unblock => Ok(blocks::unblock(tx, user, other).map(|_| ())?),
+        UserVerb::Approve => follows::approve_request(tx, user, other),
+        UserVerb::Deny => follows::deny_request(tx, user, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{PostId, UserId};
+
+    use super::{MemberAction, PostVerb, UserVerb};
+
+    #[test]
+    fn action_is_a_verb_and_an_id() {
+        let cases = [
+            ("like 7", Some(MemberAction::OnPost(PostVerb::Like, PostId::new(7)))),
+            ("follow 7", Some(MemberAction::OnUser(UserVerb::Follow, UserId::new(7)))),
+            ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
+            ("like", None),
+            ("like x", None),
+            ("praise 7", None),
+            ("vote 7", None),
+        ];
+        for (text, action) in cases {
+            assert_eq!(MemberAction::parse(text), action, "{text}");
+        }
+    }
+}

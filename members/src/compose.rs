@@ -1,0 +1,260 @@
+//! `/compose`: writing posts, replies and quotes, and editing posts.
+
+use base::id::marker;
+use base::secret::digest;
+use base::{Error, Fault, Id, PostId, Refusal, UserId};
+use network::polls::NewPoll;
+use network::posts::{self, NewPost, PostAuthor};
+use pages::FormField;
+use pages::members::{AttachedMedia, ComposeBox, HOME_PATH, POLL_DURATIONS, TargetPost, WritePostPage, WriteTarget};
+use portal::{
+    BrowserVisit, PageExit, PageQuery, SignedInPerson, accept_upload_form, discard_file, redirect_to, run_page,
+};
+use store::Tx;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+use web::uploads::{UploadForm, UploadProcessor};
+
+use crate::attachments::{MAX_ATTACHED, attach_file, list_attached};
+use crate::post_cards::CardViewer;
+use crate::profile::load_ordered_cards;
+
+const FORM_ID_LENGTH: usize = 16;
+const CHOICE_FIELDS: [&str; 4] = ["choice1", "choice2", "choice3", "choice4"];
+
+type MediaId = Id<marker::MediaMarker>;
+
+/// What makes a form that is sent twice count once.
+pub(crate) fn new_form_id(call: &RequestContext) -> Result<String, Fault> {
+    call.store_context().rng.random_token(FORM_ID_LENGTH)
+}
+
+/// Returns false if the person has sent this form before.
+pub(crate) async fn claim_form(call: &RequestContext, user: UserId, form_id: &str) -> Result<bool, Error> {
+    if form_id.is_empty() {
+        return Ok(true);
+    }
+    call.authenticator().claim_form(digest(&format!("form\0{user}\0{form_id}"))).await
+}
+
+/// What a person has entered.
+#[derive(Clone, Default)]
+struct PostDraft {
+    text: String,
+    next: String,
+    in_reply_to: Option<PostId>,
+    quote: Option<PostId>,
+    edit_of: Option<PostId>,
+    media: Vec<MediaId>,
+    choices: Vec<String>,
+    poll_minutes: String,
+    reply_settings: String,
+}
+
+/// Why a draft was refused, by the part of the form.
+#[derive(Default)]
+struct DraftProblems {
+    text: Option<String>,
+    media: Option<String>,
+    poll: Option<String>,
+}
+
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let draft = PostDraft::from_query(&query);
+        show_draft(&call, &visit, person, draft, DraftProblems::default()).await
+    })
+}
+
+pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let (id, user): (PostId, _) = (call.path_id("id")?, person.user.id);
+        let post = call.read(move |tx| Ok(store::posts::find_by_id(tx, id)?)).await?;
+        let post = post.filter(|post| post.author_id == user).ok_or(Refusal::RouteNotFound)?;
+        let draft = PostDraft {
+            text: post.text,
+            edit_of: Some(id),
+            next: format!("/{}/status/{id}", person.user.username),
+            ..PostDraft::default()
+        };
+        show_draft(&call, &visit, person, draft, DraftProblems::default()).await
+    })
+}
+
+pub(crate) fn submit(mut call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?.clone();
+        let uploads = call.uploads()?;
+        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
+        let done = handle_form(&call, &visit, &person, &uploads, &form).await;
+        discard_file(&uploads, &form).await;
+        done
+    })
+}
+
+async fn handle_form(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    uploads: &UploadProcessor,
+    form: &UploadForm,
+) -> Result<HttpReply, PageExit> {
+    let mut draft = PostDraft::from_form(form);
+    let mut problems = DraftProblems::default();
+    let is_attaching = form.text("act") == Some("attach");
+    if let Some(file) = &form.media {
+        let description = form.text("description").unwrap_or_default();
+        match attach_file(call, uploads, person.user.id, file, description).await? {
+            Ok(id) => draft.media.push(id),
+            Err(problem) => problems.media = Some(problem),
+        }
+    } else if is_attaching {
+        problems.media = Some("Choose a file.".to_owned());
+    }
+    if is_attaching || problems.media.is_some() {
+        let status = if problems.media.is_some() { 400 } else { 200 };
+        return Ok(show_draft(call, visit, person, draft, problems).await?.status(status));
+    }
+    publish(call, visit, person, draft, form.text("form").unwrap_or_default()).await
+}
+
+async fn publish(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    draft: PostDraft,
+    form_id: &str,
+) -> Result<HttpReply, PageExit> {
+    let user = person.user.id;
+    let next = portal::local_path(&draft.next).unwrap_or(HOME_PATH).to_owned();
+    if !claim_form(call, user, form_id).await? {
+        return Ok(redirect_to(&next));
+    }
+    let (new, is_edit) = (draft.to_new_post(), draft.edit_of.is_some());
+    let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
+    match call.write(move |tx| posts::create(tx, &author, &new)).await {
+        Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", person.user.username, post.id))),
+        Ok(post) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
+        Err(Error::Refused(refusal)) => {
+            let problems = PostDraft::problems(&refusal);
+            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+        }
+        Err(failed) => Err(failed.into()),
+    }
+}
+
+async fn show_draft(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    draft: PostDraft,
+    problems: DraftProblems,
+) -> Result<HttpReply, PageExit> {
+    let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), person.user.id);
+    let read = call.read(move |tx| {
+        let target = load_target(tx, viewer, &asked)?;
+        Ok((target, list_attached(tx, user, &asked.media)?))
+    });
+    let (target, attached) = read.await?;
+    let page = WritePostPage {
+        frame: visit.page_frame(call),
+        compose: ComposeBox {
+            text: FormField { value: draft.text, error: problems.text },
+            form_id: new_form_id(call)?,
+        },
+        next: draft.next,
+        target,
+        attached: attached.into_iter().map(|(id, description)| AttachedMedia { id, description }).collect(),
+        media_problem: problems.media,
+        poll_choices: draft.choices,
+        poll_minutes: draft.poll_minutes,
+        poll_problem: problems.poll,
+        reply_settings: draft.reply_settings,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+/// Refused if the viewer may not see the post that is replied to, quoted or edited.
+fn load_target(tx: &mut Tx<'_>, viewer: CardViewer, draft: &PostDraft) -> Result<WriteTarget, Error> {
+    let (id, to_target): (PostId, fn(TargetPost) -> WriteTarget) = match (draft.in_reply_to, draft.quote, draft.edit_of)
+    {
+        (Some(id), _, _) => (id, WriteTarget::Reply),
+        (None, Some(id), _) => (id, WriteTarget::Quote),
+        (None, None, Some(id)) => (id, WriteTarget::Edit),
+        (None, None, None) => return Ok(WriteTarget::New),
+    };
+    let card = load_ordered_cards(tx, viewer, &[id])?.pop().ok_or(Refusal::RouteNotFound)?;
+    let text = card.plain_text();
+    Ok(to_target((card.id, card.username, text)))
+}
+
+impl PostDraft {
+    fn from_query(query: &PageQuery) -> Self {
+        let get = |name| query.get(name).unwrap_or_default();
+        let in_reply_to = PostId::parse(get("in_reply_to"));
+        Self {
+            text: get("text").to_owned(),
+            next: HOME_PATH.to_owned(),
+            in_reply_to,
+            quote: PostId::parse(get("quote")).filter(|_| in_reply_to.is_none()),
+            poll_minutes: POLL_DURATIONS[1].0.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn from_form(form: &UploadForm) -> Self {
+        let get = |name| form.text(name).unwrap_or_default();
+        let media = get("media_ids").split(',').filter_map(Id::parse).take(MAX_ATTACHED);
+        let choices = CHOICE_FIELDS.iter().filter_map(|name| form.text(name)).map(str::trim);
+        Self {
+            text: get("text").replace("\r\n", "\n"),
+            next: get("next").to_owned(),
+            in_reply_to: PostId::parse(get("in_reply_to")),
+            quote: PostId::parse(get("quote")),
+            edit_of: PostId::parse(get("edit_of")),
+            media: media.collect(),
+            choices: choices.filter(|text| !text.is_empty()).map(str::to_owned).collect(),
+            poll_minutes: get("poll_minutes").to_owned(),
+            reply_settings: get("reply_settings").to_owned(),
+        }
+    }
+
+    fn to_new_post(&self) -> NewPost {
+        let duration_minutes = self.poll_minutes.parse().unwrap_or(0);
+        let options = self.choices.clone();
+        NewPost {
+            text: self.text.clone(),
+            reply_to: self.in_reply_to,
+            auto_populate_reply_metadata: self.in_reply_to.is_some(),
+            quote: self.quote,
+            edit_of: self.edit_of,
+            media_ids: self.media.clone(),
+            poll: (!options.is_empty()).then_some(NewPoll { options, duration_minutes }),
+            reply_settings: self.reply_settings.clone(),
+            ..NewPost::default()
+        }
+    }
+
+    fn problems(refusal: &Refusal) -> DraftProblems {
+        let message = Some(error_message(refusal).to_owned());
+        let parameter = match refusal {
+            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
+            _ => "",
+        };
+        if parameter.starts_with("poll") {
+            DraftProblems { poll: message, ..DraftProblems::default() }
+        } else if parameter.starts_with("media") {
+            DraftProblems { media: message, ..DraftProblems::default() }
+        } else {
+            DraftProblems { text: message, ..DraftProblems::default() }
+        }
+    }
+}

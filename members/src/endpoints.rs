@@ -1,0 +1,59 @@
+//! Declarations of the pages of members.
+
+use pages::members::{ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, SEARCH_PATH};
+use portal::{form_endpoint, page_endpoint};
+use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
+use web::text_members;
+
+use crate::{actions, bookmarks, compose, home, people, profile, search, thread};
+
+pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING];
+
+static TIMELINES: &[Endpoint] = &[
+    page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
+    page_endpoint("showProfile", "/{username}", profile::show)
+        .params(&[&[USERNAME]])
+        .summary("A profile with posts, replies, media or one's own likes."),
+    page_endpoint("showFollowers", "/{username}/followers", people::show_followers)
+        .params(&[&[USERNAME]])
+        .summary("The followers of an account."),
+    page_endpoint("showFollowing", "/{username}/following", people::show_following)
+        .params(&[&[USERNAME]])
+        .summary("The accounts that an account follows."),
+    page_endpoint("showPost", "/{username}/status/{id}", thread::show)
+        .params(POST)
+        .summary("A post with the posts that it replies to, and its replies."),
+    page_endpoint("showQuotes", "/{username}/status/{id}/quotes", thread::show_quotes)
+        .params(POST)
+        .summary("Posts that quote a post."),
+    page_endpoint("showPostVersions", "/{username}/status/{id}/history", thread::show_history)
+        .params(POST)
+        .summary("The versions of an edited post."),
+    page_endpoint("findPost", "/i/web/status/{id}", thread::redirect_to_permalink)
+        .aliases(&["/i/status/{id}"])
+        .params(&[&[POST_ID]])
+        .summary("Redirects to the page of a post."),
+    page_endpoint("searchAsMember", SEARCH_PATH, search::show).summary("Search for posts and people, and trends."),
+    page_endpoint("showBookmarks", BOOKMARKS_PATH, bookmarks::show).summary("One's own bookmarks."),
+];
+
+static WRITING: &[Endpoint] = &[
+    form_endpoint("actAsMember", ACTIONS_PATH, actions::submit, ACTION)
+        .summary("Likes, reposts, bookmarks, votes, follows, mutes or blocks, or the opposite."),
+    page_endpoint("showWritePost", COMPOSE_PATH, compose::show).summary("The form for a post, a reply or a quote."),
+    form_endpoint("writePost", COMPOSE_PATH, compose::submit, &[])
+        .body(BodySpec::Multipart(COMPOSE))
+        .summary("Publishes a post, or attaches a file to the draft."),
+    page_endpoint("showEditPost", "/{username}/status/{id}/edit", compose::show_edit)
+        .params(POST)
+        .summary("The form that edits a post."),
+];
+
+const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
+const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
+const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
+const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
+const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
+    csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4
+    poll_minutes reply_settings
+};

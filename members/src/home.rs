@@ -1,0 +1,38 @@
+//! `/home`.
+
+use std::sync::Arc;
+
+use network::timelines;
+use pages::members::{ComposeBox, HOME_PATH, HomePage, PostFeed};
+use portal::{BrowserVisit, PageQuery, run_page};
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::compose::new_form_id;
+use crate::page_ranges::{build_pager, cursor_of, range_before};
+use crate::post_cards::{CardViewer, load_post_cards, record_views};
+
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.clone();
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let is_newest = cursor_of(&query).is_none();
+        let (range, viewer) = (range_before(&query), CardViewer::new(&call, &visit));
+        let home_timelines = Arc::clone(&call.state.home_timelines);
+        let read = call.read(move |tx| {
+            let found = timelines::load_home_page(tx, &home_timelines, &user, &range)?;
+            Ok((load_post_cards(tx, viewer, found.posts)?, found.scanned_range, found.more))
+        });
+        let (posts, scanned, more) = read.await?;
+        record_views(&call, viewer.viewer.user, &posts);
+        let oldest = scanned.map(|(_, oldest)| oldest.get()).filter(|_| more);
+        let page = HomePage {
+            frame: visit.page_frame(&call),
+            compose: ComposeBox { form_id: new_form_id(&call)?, ..ComposeBox::default() },
+            feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
+            is_newest,
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}

@@ -1,0 +1,16 @@
+//! The pages of members: timelines, profiles, threads, and what they write. The HTML is in the crate `pages`.
+
+mod actions;
+mod attachments;
+mod bookmarks;
+mod compose;
+mod endpoints;
+mod home;
+mod page_ranges;
+mod people;
+mod post_cards;
+mod profile;
+mod search;
+mod thread;
+
+pub use endpoints::ENDPOINTS;

@@ -1,0 +1,204 @@
+//! `/{username}`.
+
+use base::{Error, Fault, PostId, Refusal, UserId};
+use network::relationships::{Relationship, load_relationship};
+use network::timelines::{self, TimelinePage};
+use network::visibility::{Visibility, profile_visibility};
+use network::{likes, users as accounts};
+use pages::members::{PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
+use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
+use serde_json::{Value, json};
+use store::Tx;
+use store::posts::{self, PageRange};
+use store::users::{self, User};
+use view::linked_text_segments;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
+use crate::post_cards::{CardViewer, load_post_cards, own_picture, record_views};
+
+/// Pages of an author's posts examined for those with media.
+const MAX_MEDIA_PAGES: usize = 5;
+const MEDIA_PAGE_SIZE: i64 = 100;
+
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let username = call.path_text("username")?.to_owned();
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let tab = selected_tab(&query);
+        let (viewer, range) = (CardViewer::new(&call, &visit), range_before(&query));
+        let asked = username.clone();
+        let found = call.read(move |tx| load_profile(tx, viewer, &asked, tab, &range)).await?;
+        if found.user.username != username {
+            return Ok(redirect_to(&tab.path(&found.user.username)));
+        }
+        let is_own = viewer.viewer.user == Some(found.user.id);
+        record_views(&call, viewer.viewer.user, &found.posts);
+        let path = tab.path(&username);
+        let page = ProfilePage {
+            frame: visit.page_frame(&call),
+            profile: profile_header(&found.user, viewer),
+            is_own,
+            relationship: visit.person.as_ref().filter(|_| !is_own).map(|_| found.profile_relationship()),
+            tab,
+            hidden_because: found.hidden_reason(),
+            feed: PostFeed {
+                posts: found.posts,
+                pager: build_pager(&path, cursor_of(&query).is_none(), found.next),
+                path,
+            },
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+fn selected_tab(query: &PageQuery) -> ProfileTab {
+    let asked = query.get("tab").unwrap_or_default();
+    ProfileTab::ALL.into_iter().find(|tab| tab.key() == asked).unwrap_or(ProfileTab::Posts)
+}
+
+struct LoadedProfile {
+    user: User,
+    relationship: Relationship,
+    is_visible: bool,
+    posts: Vec<PostCard>,
+    /// What the next page begins below.
+    next: Option<i64>,
+}
+
+/// A user whose profile may be seen.
+pub(crate) fn find_profile(tx: &mut Tx<'_>, username: &str) -> Result<User, Error> {
+    let user = users::find_by_username(tx, username)?.ok_or(Refusal::RouteNotFound)?;
+    if profile_visibility(&user) != Visibility::Visible || accounts::is_reserved_username(username) {
+        return Err(Refusal::RouteNotFound.into());
+    }
+    Ok(user)
+}
+
+fn load_profile(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    username: &str,
+    tab: ProfileTab,
+    range: &PageRange,
+) -> Result<LoadedProfile, Error> {
+    let user = find_profile(tx, username)?;
+    let is_visible = timelines::timeline_visibility(tx, viewer.viewer, &user)? == Visibility::Visible;
+    let relationship = match viewer.viewer.user {
+        Some(id) => load_relationship(tx, id, user.id)?,
+        None => Relationship::default(),
+    };
+    let (posts, next) = if is_visible { load_tab(tx, viewer, &user, tab, range)? } else { (Vec::new(), None) };
+    Ok(LoadedProfile { user, relationship, is_visible, posts, next })
+}
+
+fn load_tab(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    user: &User,
+    tab: ProfileTab,
+    range: &PageRange,
+) -> Result<(Vec<PostCard>, Option<i64>), Error> {
+    let page = match tab {
+        ProfileTab::Likes => return load_likes(tx, viewer, user.id, range),
+        ProfileTab::Media => load_media_page(tx, viewer, user, range)?,
+        ProfileTab::Posts => {
+            let range = PageRange { without_replies: true, ..*range };
+            timelines::load_author_page(tx, viewer.viewer, user, &range)?
+        }
+        ProfileTab::Replies => timelines::load_author_page(tx, viewer.viewer, user, range)?,
+    };
+    let next = page.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| page.more);
+    Ok((load_post_cards(tx, viewer, page.posts)?, next))
+}
+
+fn load_media_page(tx: &mut Tx<'_>, viewer: CardViewer, user: &User, range: &PageRange) -> Result<TimelinePage, Fault> {
+    let mut rest = PageRange { limit: MEDIA_PAGE_SIZE, without_reposts: true, ..*range };
+    let mut all = TimelinePage { posts: Vec::new(), scanned_range: None, more: true };
+    let size = usize::try_from(PAGE_SIZE).unwrap_or(0);
+    for _ in 0..MAX_MEDIA_PAGES {
+        let page = timelines::load_author_page(tx, viewer.viewer, user, &rest)?;
+        all.scanned_range = page.scanned_range.or(all.scanned_range);
+        all.more = page.more;
+        all.posts.extend(page.posts.into_iter().filter(|post| !post.media_keys.is_empty()));
+        if let Some((newest, last)) = all.posts.first().zip(all.posts.get(size.saturating_sub(1)))
+            && all.posts.len() >= size
+        {
+            all.more = all.more || all.posts.len() > size;
+            all.scanned_range = Some((newest.id, last.id));
+            all.posts.truncate(size);
+            break;
+        }
+        let Some((_, oldest)) = all.scanned_range.filter(|_| all.more) else { break };
+        rest.below = oldest.get();
+    }
+    Ok(all)
+}
+
+fn load_likes(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    user: UserId,
+    range: &PageRange,
+) -> Result<(Vec<PostCard>, Option<i64>), Error> {
+    let reader = viewer.viewer.user.ok_or(Refusal::RouteNotFound)?;
+    let range = PageRange { limit: range.limit + 1, ..*range };
+    let mut edges = likes::list_user_likes(tx, reader, user, &range)?;
+    let next = cut_page(&mut edges, |edge| edge.1);
+    let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
+    Ok((load_ordered_cards(tx, viewer, &ids)?, next))
+}
+
+/// Posts by id, in this order.
+pub(crate) fn load_ordered_cards(tx: &mut Tx<'_>, viewer: CardViewer, ids: &[PostId]) -> Result<Vec<PostCard>, Fault> {
+    let mut found = posts::find_by_ids(tx, ids)?;
+    found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+    load_post_cards(tx, viewer, found)
+}
+
+impl LoadedProfile {
+    fn profile_relationship(&self) -> ProfileRelationship {
+        let Relationship { is_following, is_followed_by, has_requested, is_blocking, is_muting, .. } =
+            self.relationship;
+        ProfileRelationship { is_following, is_followed_by, has_requested, is_blocking, is_muting }
+    }
+
+    fn hidden_reason(&self) -> Option<&'static str> {
+        match (self.is_visible, self.relationship.is_blocked_by) {
+            (true, _) => None,
+            (false, true) => Some("This account has blocked you."),
+            (false, false) => Some("Only approved followers see the posts of this account."),
+        }
+    }
+}
+
+fn profile_header(user: &User, viewer: CardViewer) -> ProfileHeader {
+    let site = viewer.site;
+    ProfileHeader {
+        id: user.id.to_string(),
+        name: user.name.clone(),
+        username: user.username.clone(),
+        avatar: own_picture(&user.profile_image_url, site),
+        banner: own_picture(&user.profile_banner_url, site),
+        description: linked_description(user),
+        location: user.location.clone(),
+        url: user.url.clone(),
+        joined_at: user.created_at,
+        is_protected: user.protected,
+        is_verified: user.verified,
+        posts: user.post_count,
+        followers: user.followers_count,
+        following: user.following_count,
+    }
+}
+
+fn linked_description(user: &User) -> Vec<PostTextPart> {
+    let stored: Value = serde_json::from_str(&user.entities).unwrap_or_default();
+    let entities = stored.get("description").map(Value::to_string).unwrap_or_default();
+    let text = base::text::escape_html(&user.description);
+    let status = json!({ "full_text": text, "entities": view::legacy_entities_json(&entities) });
+    let segments = linked_text_segments(&status, |username| format!("/{username}"));
+    segments.into_iter().map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
+}

@@ -1,0 +1,114 @@
+//! `/search`: posts in the query language of the API, and people.
+
+use std::sync::Arc;
+
+use base::percent::encode;
+use network::people::{self, UserSearchRange};
+use network::search::{PostSearchRequest, SearchWindow, find};
+use network::topics;
+use pages::FormField;
+use pages::members::{MemberSearchPage, PersonCard, PostCard, PostFeed, SEARCH_PATH};
+use portal::{BrowserVisit, PageExit, PageQuery, run_page};
+use query::{AccessTier, QueryDialect, QueryProduct};
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of};
+use crate::people::load_person_cards;
+use crate::post_cards::{CardViewer, load_post_cards, record_views};
+
+const MAX_TRENDS: i64 = 10;
+const WORLDWIDE: i64 = 1;
+/// Bytes.
+const MAX_QUERY: usize = 2048;
+
+struct PostResults {
+    posts: Vec<PostCard>,
+    /// What the next page begins below.
+    next: Option<i64>,
+    problem: Option<String>,
+}
+
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let text = query.get("q").unwrap_or_default().trim().to_owned();
+        let is_people = query.get("tab") == Some("people");
+        let viewer = CardViewer::new(&call, &visit);
+        let mut results = PostResults { posts: Vec::new(), next: None, problem: None };
+        let (mut people, mut trends) = (Vec::new(), Vec::new());
+        if text.is_empty() {
+            trends = load_trends(&call).await?;
+        } else if is_people {
+            people = find_people(&call, viewer, text.clone()).await?;
+        } else {
+            results = find_posts(&call, viewer, &text, cursor_of(&query)).await?;
+        }
+        record_views(&call, viewer.viewer.user, &results.posts);
+        let posts_path = format!("{SEARCH_PATH}?q={}", encode(&text));
+        let people_path = format!("{posts_path}&tab=people");
+        let path = if is_people { people_path.clone() } else { posts_path.clone() };
+        let status = if results.problem.is_some() { 400 } else { 200 };
+        let page = MemberSearchPage {
+            frame: visit.page_frame(&call),
+            query: FormField { value: text, error: results.problem },
+            is_people,
+            feed: PostFeed {
+                posts: results.posts,
+                pager: build_pager(&path, cursor_of(&query).is_none(), results.next),
+                path,
+            },
+            people,
+            trends,
+            tabs: [("Posts", posts_path), ("People", people_path)],
+        };
+        Ok(visit.render_page(&call, &page)?.status(status))
+    })
+}
+
+async fn find_posts(
+    call: &RequestContext,
+    viewer: CardViewer,
+    text: &str,
+    before: Option<i64>,
+) -> Result<PostResults, PageExit> {
+    let refuse = |problem: String| PostResults { posts: Vec::new(), next: None, problem: Some(problem) };
+    if text.len() > MAX_QUERY {
+        return Ok(refuse("The search is too long.".to_owned()));
+    }
+    let dialect = QueryDialect::new(QueryProduct::FullArchive, AccessTier::Enterprise);
+    let query = match query::parse(text, dialect) {
+        Ok(query) => Arc::new(query),
+        Err(problems) => return Ok(refuse(problems.to_string())),
+    };
+    let window = SearchWindow { before_id: before.unwrap_or(i64::MAX), ..SearchWindow::ALL };
+    let request = PostSearchRequest { query, window, limit: usize::try_from(PAGE_SIZE).unwrap_or(0) };
+    let index = call.search_backend()?.catch_up(call.store()).await?;
+    let read = call.read(move |tx| {
+        let found = find(tx, &*index, viewer.viewer, &request)?;
+        Ok((load_post_cards(tx, viewer, found.posts)?, found.next))
+    });
+    let (posts, next) = read.await?;
+    Ok(PostResults { posts, next: next.map(|[id, ..]| id), problem: None })
+}
+
+/// The first page only.
+async fn find_people(call: &RequestContext, viewer: CardViewer, text: String) -> Result<Vec<PersonCard>, PageExit> {
+    let range = UserSearchRange { from: None, backward: false, limit: 50 };
+    let read = call.read(move |tx| {
+        let found = people::search(tx, &text, &range)?;
+        Ok(load_person_cards(tx, viewer, found.users)?)
+    });
+    Ok(read.await?)
+}
+
+async fn load_trends(call: &RequestContext) -> Result<Vec<(String, String)>, PageExit> {
+    let trends = call.read(|tx| topics::list_place_trends(tx, WORLDWIDE, MAX_TRENDS)).await?;
+    let rows = trends.into_iter().map(|trend| {
+        let path = format!("{SEARCH_PATH}?q={}", encode(&trend.name));
+        (trend.name, path)
+    });
+    Ok(rows.collect())
+}

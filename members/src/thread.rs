@@ -1,0 +1,173 @@
+//! `/{username}/status/{id}`: a post, the posts above it, its replies, quotes and versions.
+
+use base::{Error, Fault, PostId, Refusal};
+use network::{replies, reposts};
+use pages::FormField;
+use pages::members::{ComposeBox, EditHistoryPage, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
+use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
+use store::Tx;
+use store::posts::{self, PageRange, Post};
+use view::StatusForm;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::compose::new_form_id;
+use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
+use crate::post_cards::{CardViewer, json_text, linked_text, load_post_cards, record_views, split_hidden};
+use crate::profile::load_ordered_cards;
+
+const MAX_ANCESTORS: usize = 20;
+const MAX_VERSIONS: usize = 6;
+
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let (id, viewer): (PostId, _) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+        let thread = call.read(move |tx| load_thread(tx, viewer, id, after)).await?;
+        let thread = thread.ok_or(Refusal::RouteNotFound)?;
+        if call.path_text("username")? != thread.username {
+            return Ok(redirect_to(&format!("/{}/status/{id}", thread.username)));
+        }
+        record_views(&call, viewer.viewer.user, thread.cards());
+        let page = thread.into_page(&call, &visit, after)?;
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+struct LoadedThread {
+    /// The author's of the requested post, which may be a repost.
+    username: String,
+    ancestors: Vec<PostCard>,
+    post: PostCard,
+    replies: Vec<PostCard>,
+    hidden: Vec<PostCard>,
+    /// The last reply of the page, if there are more.
+    last_reply: Option<i64>,
+    id: PostId,
+}
+
+/// None if the viewer may not see the post.
+fn load_thread(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId, after: i64) -> Result<Option<LoadedThread>, Error> {
+    let Some(post) = posts::find_by_id(tx, id)? else { return Ok(None) };
+    let root = post.conversation_id;
+    let Some(card) = load_post_cards(tx, viewer, vec![post.clone()])?.pop() else { return Ok(None) };
+    let ancestors = replies::list_ancestors(tx, &post, MAX_ANCESTORS)?;
+    let ancestors = load_post_cards(tx, viewer, ancestors)?;
+    let original = post.repost_of_id.unwrap_or(id);
+    let range = PageRange { above: after, ascending: true, ..PageRange::newest(PAGE_SIZE + 1) };
+    let mut found = replies::list_replies(tx, viewer.viewer, original, &range)?;
+    found.reverse();
+    let last_reply = cut_page(&mut found, |reply| reply.id.get());
+    let root = if root == id { Some(post.clone()) } else { posts::find_by_id(tx, root)? };
+    let is_owner = root.is_some_and(|root| viewer.viewer.user == Some(root.author_id));
+    let cards = load_post_cards(tx, viewer, found)?;
+    let (replies, hidden) = split_hidden(tx, cards, is_owner)?;
+    let username = card.reposted_by.clone().unwrap_or_else(|| card.username.clone());
+    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id }))
+}
+
+impl LoadedThread {
+    fn cards(&self) -> impl Iterator<Item = &PostCard> {
+        self.ancestors.iter().chain([&self.post]).chain(&self.replies)
+    }
+
+    fn into_page(self, call: &RequestContext, visit: &BrowserVisit, after: i64) -> Result<ThreadPage, Fault> {
+        let path = format!("/{}/status/{}", self.username, self.id);
+        let site = call.site().url;
+        let mut pager = build_pager(&path, after == 0, None);
+        pager.next = self.last_reply.map(|last| format!("{path}?after={last}"));
+        let form_id = new_form_id(call)?;
+        let reply = visit.person.is_some().then(|| ComposeBox { text: FormField::default(), form_id });
+        Ok(ThreadPage {
+            frame: visit.page_frame(call),
+            ancestors: self.ancestors,
+            post: self.post,
+            replies: PostFeed { posts: self.replies, pager, path: path.clone() },
+            hidden_replies: self.hidden,
+            reply,
+            oembed_url: format!("{site}/oembed?url={}", base::percent::encode(&format!("{site}{path}"))),
+            path,
+        })
+    }
+}
+
+/// `GET /i/web/status/{id}`.
+pub(crate) fn redirect_to_permalink(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+        let card = call.read(move |tx| Ok(load_ordered_cards(tx, viewer, &[id])?.pop())).await?;
+        let card = card.ok_or(Refusal::RouteNotFound)?;
+        let username = card.reposted_by.unwrap_or(card.username);
+        Ok(redirect_to(&format!("/{username}/status/{id}")))
+    })
+}
+
+/// `GET /{username}/status/{id}/quotes`.
+pub(crate) fn show_quotes(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
+        let read = call.read(move |tx| {
+            let mut edges = reposts::list_quotes(tx, viewer.viewer, id, &range)?;
+            let next = cut_page(&mut edges, |edge| edge.1);
+            let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
+            Ok((load_ordered_cards(tx, viewer, &ids)?, next))
+        });
+        let (posts, next) = read.await?;
+        record_views(&call, viewer.viewer.user, &posts);
+        let post_path = format!("/{}/status/{id}", call.path_text("username")?);
+        let path = format!("{post_path}/quotes");
+        let page = PostListPage {
+            frame: visit.page_frame(&call),
+            heading: "Quotes".to_owned(),
+            back: (post_path, "Back to the post"),
+            feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
+            empty: "Nobody has quoted this post yet.",
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+/// `GET /{username}/status/{id}/history`.
+pub(crate) fn show_history(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let (id, viewer) = (call.path_id("id")?, CardViewer::new(&call, &visit));
+        let (username, versions) = call.read(move |tx| load_versions(tx, viewer, id)).await?;
+        let page = EditHistoryPage {
+            frame: visit.page_frame(&call),
+            post_path: format!("/{username}/status/{id}"),
+            username,
+            versions,
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+/// Refused if the viewer may not see the post.
+fn load_versions(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId) -> Result<(String, Vec<PostVersion>), Error> {
+    let post = posts::find_by_id(tx, id)?.ok_or(Refusal::RouteNotFound)?;
+    let mut ids = match post.edit_root_id {
+        Some(root) => posts::list_versions(tx, root)?,
+        None => vec![id],
+    };
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids.truncate(MAX_VERSIONS);
+    let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
+    found.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
+    let form = StatusForm { extended: true, trim_user: false };
+    let newest = found.first().map(|post| post.id);
+    let statuses = view::legacy_statuses_json(tx, viewer.viewer, found, form, viewer.site)?;
+    let username = statuses.first().map(|(_, status)| json_text(status, "/user/screen_name"));
+    let versions = statuses.iter().map(|(id, status)| PostVersion {
+        text: linked_text(status),
+        created_at: id.created_at(),
+        is_current: Some(*id) == newest,
+    });
+    Ok((username.ok_or(Refusal::RouteNotFound)?, versions.collect()))
+}

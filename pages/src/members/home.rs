@@ -1,0 +1,30 @@
+//! The home timeline.
+
+use askama::Template;
+
+use super::PostFeed;
+use crate::page::{HtmlPage, html_page};
+use crate::{FormField, PageFrame};
+
+/// Form fields: `text`, `form`, `next`.
+#[derive(Clone, Default)]
+pub struct ComposeBox {
+    pub text: FormField,
+    /// Makes a form that is sent twice count once.
+    pub form_id: String,
+}
+
+#[derive(Template)]
+#[template(path = "members/home.html")]
+pub struct HomePage {
+    pub frame: PageFrame,
+    pub compose: ComposeBox,
+    pub feed: PostFeed,
+    /// Whether it is the newest page.
+    pub is_newest: bool,
+}
+
+html_page!(HomePage, "home", crate::samples::members::home_states, |_| "Home".to_owned(), |page| vec![(
+    "text",
+    &page.compose.text
+)]);

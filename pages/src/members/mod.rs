@@ -1,0 +1,38 @@
+//! The pages of members: timelines, profiles, threads and what they write.
+
+mod feed;
+mod home;
+mod people;
+mod post_list;
+mod profile;
+mod search;
+mod thread;
+mod write;
+
+pub use feed::{
+    MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
+};
+pub use home::{ComposeBox, HomePage};
+pub use people::{PeoplePage, PersonCard};
+pub use post_list::PostListPage;
+pub use profile::{ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
+pub use search::MemberSearchPage;
+pub use thread::{EditHistoryPage, PostVersion, ThreadPage};
+pub use write::{AttachedMedia, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget};
+
+pub const HOME_PATH: &str = "/home";
+pub const SEARCH_PATH: &str = "/search";
+pub const NOTIFICATIONS_PATH: &str = "/notifications";
+pub const BOOKMARKS_PATH: &str = "/bookmarks";
+pub const COMPOSE_PATH: &str = "/compose";
+/// Where all buttons of posts and people lead: the field `act` has a verb and an id.
+pub const ACTIONS_PATH: &str = "/i/actions";
+
+/// Path, name and icon of each part of the site, in the order of the navigation; the profile follows.
+pub(crate) const SECTIONS: [(&str, &str, &str); 5] = [
+    (HOME_PATH, "Home", "home"),
+    (SEARCH_PATH, "Search", "search"),
+    (NOTIFICATIONS_PATH, "Notifications", "bell"),
+    (BOOKMARKS_PATH, "Bookmarks", "mark"),
+    (COMPOSE_PATH, "Compose", "pen"),
+];

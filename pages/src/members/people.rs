@@ -1,0 +1,46 @@
+//! Lists of accounts.
+
+use askama::Template;
+
+use crate::PageFrame;
+use crate::page::{HtmlPage, Pager, html_page};
+
+pub struct PersonCard {
+    pub id: String,
+    pub name: String,
+    /// Without the at sign.
+    pub username: String,
+    /// Empty if there is none.
+    pub avatar: String,
+    pub description: String,
+    pub is_protected: bool,
+    pub is_verified: bool,
+    /// A button's verb and label; none for oneself and visitors who are not signed in.
+    pub actions: Vec<(&'static str, &'static str)>,
+}
+
+impl PersonCard {
+    pub fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.name)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "members/people.html")]
+pub struct PeoplePage {
+    pub frame: PageFrame,
+    pub heading: String,
+    /// Without the at sign.
+    pub username: String,
+    pub people: Vec<PersonCard>,
+    pub pager: Pager,
+    /// Where buttons lead back to.
+    pub path: String,
+    /// What an empty list says.
+    pub empty: &'static str,
+}
+
+html_page!(PeoplePage, "people", crate::samples::members::people_states, |page| format!(
+    "{} · @{}",
+    page.heading, page.username
+));

@@ -1,0 +1,114 @@
+//! Profiles.
+
+use askama::Template;
+use base::Time;
+
+use super::{PostFeed, PostTextPart};
+use crate::PageFrame;
+use crate::page::{HtmlPage, html_page};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileTab {
+    Posts,
+    Replies,
+    Media,
+    Likes,
+}
+
+impl ProfileTab {
+    pub const ALL: [Self; 4] = [Self::Posts, Self::Replies, Self::Media, Self::Likes];
+
+    /// The value of the query parameter `tab`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Posts => "posts",
+            Self::Replies => "replies",
+            Self::Media => "media",
+            Self::Likes => "likes",
+        }
+    }
+
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Posts => "Posts",
+            Self::Replies => "Replies",
+            Self::Media => "Media",
+            Self::Likes => "Likes",
+        }
+    }
+
+    pub fn path(self, username: &str) -> String {
+        match self {
+            Self::Posts => format!("/{username}"),
+            other => format!("/{username}?tab={}", other.key()),
+        }
+    }
+}
+
+pub struct ProfileHeader {
+    pub id: String,
+    pub name: String,
+    /// Without the at sign.
+    pub username: String,
+    /// Empty if there is none.
+    pub avatar: String,
+    /// Empty if there is none.
+    pub banner: String,
+    pub description: Vec<PostTextPart>,
+    pub location: String,
+    pub url: String,
+    pub joined_at: Time,
+    pub is_protected: bool,
+    pub is_verified: bool,
+    pub posts: i64,
+    pub followers: i64,
+    pub following: i64,
+}
+
+impl ProfileHeader {
+    pub fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.name)
+    }
+
+    pub fn joined_month(&self) -> String {
+        let text = self.joined_at.to_string();
+        text.get(..7).unwrap_or(&text).to_owned()
+    }
+}
+
+/// How a signed-in viewer is related to the profile's owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProfileRelationship {
+    pub is_following: bool,
+    pub is_followed_by: bool,
+    pub has_requested: bool,
+    pub is_blocking: bool,
+    pub is_muting: bool,
+}
+
+#[derive(Template)]
+#[template(path = "members/profile.html")]
+pub struct ProfilePage {
+    pub frame: PageFrame,
+    pub profile: ProfileHeader,
+    pub is_own: bool,
+    /// None for the owner and for visitors who are not signed in.
+    pub relationship: Option<ProfileRelationship>,
+    pub tab: ProfileTab,
+    pub feed: PostFeed,
+    /// Why no posts are shown.
+    pub hidden_because: Option<&'static str>,
+}
+
+impl ProfilePage {
+    /// Likes are shown to their owner only.
+    fn tabs(&self) -> impl Iterator<Item = ProfileTab> {
+        let is_own = self.is_own;
+        ProfileTab::ALL.into_iter().filter(move |tab| is_own || *tab != ProfileTab::Likes)
+    }
+}
+
+html_page!(ProfilePage, "profile", crate::samples::members::profile_states, |page| format!(
+    "{} (@{})",
+    page.profile.name, page.profile.username
+));

@@ -1,0 +1,71 @@
+//! A post with the posts that it replies to, and its replies.
+
+use askama::Template;
+use base::Time;
+
+use super::{ComposeBox, PostCard, PostFeed, PostTextPart};
+use crate::PageFrame;
+use crate::page::{HtmlPage, html_page};
+
+#[derive(Template)]
+#[template(path = "members/thread.html")]
+pub struct ThreadPage {
+    pub frame: PageFrame,
+    /// Oldest first.
+    pub ancestors: Vec<PostCard>,
+    pub post: PostCard,
+    /// Oldest first.
+    pub replies: PostFeed,
+    /// Replies that the author of the conversation has hidden.
+    pub hidden_replies: Vec<PostCard>,
+    /// None for visitors who are not signed in.
+    pub reply: Option<ComposeBox>,
+    pub oembed_url: String,
+    /// Where buttons lead back to.
+    pub path: String,
+}
+
+impl ThreadPage {
+    /// For the title, where a page of a browser's history has room for a few words.
+    fn excerpt(&self) -> String {
+        let text = self.post.plain_text();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match text.char_indices().nth(60) {
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+            None => text,
+        }
+    }
+}
+
+html_page!(
+    ThreadPage,
+    "thread",
+    crate::samples::members::thread_states,
+    |page| match page.excerpt().as_str() {
+        "" => format!("Post by @{}", page.post.username),
+        excerpt => format!("@{}: {excerpt}", page.post.username),
+    },
+    |page| page.reply.iter().map(|reply| ("text", &reply.text)).collect()
+);
+
+pub struct PostVersion {
+    pub text: Vec<PostTextPart>,
+    pub created_at: Time,
+    pub is_current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "members/history.html")]
+pub struct EditHistoryPage {
+    pub frame: PageFrame,
+    /// Without the at sign.
+    pub username: String,
+    pub post_path: String,
+    /// Newest first.
+    pub versions: Vec<PostVersion>,
+}
+
+html_page!(EditHistoryPage, "history", crate::samples::members::history_states, |page| format!(
+    "Versions of a post by @{}",
+    page.username
+));

@@ -1,0 +1,100 @@
+//! Writing a post, a reply or a quote, and editing a post.
+
+use askama::Template;
+
+use super::ComposeBox;
+use crate::PageFrame;
+use crate::page::{HtmlPage, html_page};
+
+/// Id, author's username and text of another post.
+pub type TargetPost = (String, String, String);
+
+pub enum WriteTarget {
+    New,
+    Reply(TargetPost),
+    Quote(TargetPost),
+    Edit(TargetPost),
+}
+
+impl WriteTarget {
+    /// The other post, with the name of its form field.
+    pub fn target_field(&self) -> Option<(&'static str, &TargetPost)> {
+        match self {
+            Self::New => None,
+            Self::Reply(post) => Some(("in_reply_to", post)),
+            Self::Quote(post) => Some(("quote", post)),
+            Self::Edit(post) => Some(("edit_of", post)),
+        }
+    }
+
+    fn is_new_content(&self) -> bool {
+        !matches!(self, Self::Edit(_))
+    }
+}
+
+pub struct AttachedMedia {
+    pub id: String,
+    /// May be empty.
+    pub description: String,
+}
+
+/// Values and labels of the field `reply_settings`.
+pub const REPLY_SETTINGS: [(&str, &str); 4] = [
+    ("", "Everyone"),
+    ("following", "Accounts you follow"),
+    ("mentionedUsers", "Accounts you mention"),
+    ("verified", "Verified accounts"),
+];
+
+/// Values, in minutes, and labels of the field `poll_minutes`.
+pub const POLL_DURATIONS: [(&str, &str); 4] =
+    [("60", "1 hour"), ("1440", "1 day"), ("4320", "3 days"), ("10080", "7 days")];
+
+const MAX_CHOICES: usize = 4;
+
+/// Form fields: `text`, `form`, `next`, one of `in_reply_to`, `quote` and `edit_of`; `media_ids`, the file `media` and
+/// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `act`, which is `attach` or `post`.
+#[derive(Template)]
+#[template(path = "members/write.html")]
+pub struct WritePostPage {
+    pub frame: PageFrame,
+    pub compose: ComposeBox,
+    pub next: String,
+    pub target: WriteTarget,
+    pub attached: Vec<AttachedMedia>,
+    pub media_problem: Option<String>,
+    pub poll_choices: Vec<String>,
+    pub poll_minutes: String,
+    pub poll_problem: Option<String>,
+    pub reply_settings: String,
+}
+
+impl WritePostPage {
+    fn media_ids(&self) -> String {
+        self.attached.iter().map(|media| media.id.as_str()).collect::<Vec<_>>().join(",")
+    }
+
+    /// Number and text of each choice.
+    fn choices(&self) -> Vec<(usize, &str)> {
+        let texts = self.poll_choices.iter().map(String::as_str).chain(std::iter::repeat(""));
+        (1..).zip(texts).take(MAX_CHOICES).collect()
+    }
+
+    fn has_poll(&self) -> bool {
+        self.poll_problem.is_some() || !self.poll_choices.is_empty()
+    }
+}
+
+html_page!(
+    WritePostPage,
+    "write",
+    crate::samples::members::write_states,
+    |page| match page.target {
+        WriteTarget::New => "Write a post",
+        WriteTarget::Reply(_) => "Write a reply",
+        WriteTarget::Quote(_) => "Quote a post",
+        WriteTarget::Edit(_) => "Edit a post",
+    }
+    .to_owned(),
+    |page| vec![("text", &page.compose.text)]
+);
