@@ -1,51 +1,77 @@
 //! The platform's clock, and the only place that reads the machine's.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use parking_lot::RwLock;
+
 use crate::Time;
+use crate::clock_mode::ClockMode;
+
+#[derive(Debug)]
+pub struct WorldClock {
+    mode: RwLock<ClockMode>,
+}
 
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
     #[default]
     System,
-    Test(Arc<TestClock>),
-}
-
-#[derive(Debug)]
-pub struct TestClock {
-    /// Milliseconds added to the machine's time, or the whole time when `frozen`.
-    value: AtomicI64,
-    frozen: bool,
+    /// Of a development world or a test.
+    World(Arc<WorldClock>),
 }
 
 impl Clock {
+    pub fn with_mode(mode: ClockMode) -> Self {
+        Self::World(Arc::new(WorldClock { mode: RwLock::new(mode) }))
+    }
+
     /// Stands at `time` until it is set.
     pub fn frozen_at(time: Time) -> Self {
-        Self::Test(Arc::new(TestClock { value: AtomicI64::new(time.ms()), frozen: true }))
+        Self::with_mode(ClockMode::Frozen { at: time })
     }
 
     /// Runs `ms` milliseconds ahead of the machine's clock.
     pub fn offset_from_system(ms: i64) -> Self {
-        Self::Test(Arc::new(TestClock { value: AtomicI64::new(ms), frozen: false }))
+        Self::with_mode(ClockMode::Offset { ms })
     }
 
     /// The time that posts, ids and tokens are stamped with.
     pub fn now(&self) -> Time {
         match self {
             Self::System => wall_time(),
-            Self::Test(test) if test.frozen => Time::from_ms(test.value.load(Ordering::Relaxed)),
-            Self::Test(test) => wall_time().plus_ms(test.value.load(Ordering::Relaxed)),
+            Self::World(world) => world.mode.read().time_at(wall_time()),
+        }
+    }
+
+    /// Always live for the system's clock.
+    pub fn mode(&self) -> ClockMode {
+        match self {
+            Self::System => ClockMode::Live,
+            Self::World(world) => *world.mode.read(),
+        }
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        match self {
+            Self::System => false,
+            Self::World(world) => matches!(*world.mode.read(), ClockMode::Frozen { .. }),
+        }
+    }
+
+    /// The system's clock has no other mode. Whether the time would go back is up to the caller.
+    pub fn set_mode(&self, mode: ClockMode) {
+        if let Self::World(world) = self {
+            *world.mode.write() = mode;
         }
     }
 
     /// Sets a frozen clock, or shifts a running one so that it reads `time` now. The system clock
     /// cannot be set.
     pub fn set(&self, time: Time) {
-        if let Self::Test(test) = self {
-            let value = if test.frozen { time.ms() } else { time.ms() - wall_time().ms() };
-            test.value.store(value, Ordering::Relaxed);
+        if let Self::World(world) = self {
+            let mut mode = world.mode.write();
+            *mode = mode.moved_to(time, wall_time());
         }
     }
 }

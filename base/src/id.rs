@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{self, AtomicI64};
 
 use crate::{Clock, Time};
@@ -12,6 +13,9 @@ use crate::{Clock, Time};
 pub const EPOCH_MS: i64 = 1_288_834_974_657;
 const NODE_BITS: u32 = 10;
 const SEQUENCE_BITS: u32 = 12;
+const MAX_SEQUENCE: i64 = (1 << SEQUENCE_BITS) - 1;
+/// How far a reserved id may be ahead of the clock: many ids of a frozen clock are.
+const RESERVABLE_AHEAD_MS: i64 = 1_000;
 const LOW_BITS: u32 = NODE_BITS + SEQUENCE_BITS;
 
 /// The id of one kind of object, written as a decimal string of at most 19 digits.
@@ -147,9 +151,29 @@ impl IdGenerator {
         let step = |last: i64| Some(now.max(last + 1));
         let order = atomic::Ordering::Relaxed;
         let last = self.last.fetch_update(order, order, step).unwrap_or_else(|last| last);
-        let packed = now.max(last + 1);
-        let (ms, sequence) = (packed >> SEQUENCE_BITS, packed & ((1 << SEQUENCE_BITS) - 1));
-        Id::new((ms << LOW_BITS) | (self.node.load(order) << SEQUENCE_BITS) | sequence)
+        Id::new(self.unpack(now.max(last + 1)))
+    }
+
+    /// Takes an id out of turn, so that later ids are greater. Fails with the ids that can be taken: above all issued
+    /// ones, and not after the clock's time by more than a second.
+    pub fn reserve(&self, id: i64) -> Result<(), RangeInclusive<i64>> {
+        let order = atomic::Ordering::Relaxed;
+        let node = self.node.load(order);
+        let latest = first_snowflake_at(self.clock.now().plus_ms(RESERVABLE_AHEAD_MS)) - 1;
+        let taken = last_of_millisecond(id, node);
+        // An id of another node may be below one of the same millisecond that was issued.
+        let lowest = if taken & MAX_SEQUENCE == id & MAX_SEQUENCE { taken } else { taken & !MAX_SEQUENCE };
+        let is_early_enough = (1..=latest).contains(&id);
+        let step = |last: i64| (is_early_enough && lowest > last).then_some(taken);
+        self.last.fetch_update(order, order, step).map(drop).map_err(|last| {
+            let next = (last + 1).max(pack_sequence(self.clock.now().ms() - EPOCH_MS, 0));
+            self.unpack(next)..=latest
+        })
+    }
+
+    fn unpack(&self, packed: i64) -> i64 {
+        let (ms, sequence) = (packed >> SEQUENCE_BITS, packed & MAX_SEQUENCE);
+        (ms << LOW_BITS) | (self.node.load(atomic::Ordering::Relaxed) << SEQUENCE_BITS) | sequence
     }
 
     /// Changes the node of the ids issued from here on; `node` is 0–1023.
@@ -213,6 +237,24 @@ mod tests {
             last = next;
         }
         assert_eq!(first.created_at(), Time::from_ms(EPOCH_MS + 5_000));
+    }
+
+    #[test]
+    fn reserved_id_is_above_issued_ones_and_below_later_ones() {
+        let now = Time::from_ms(EPOCH_MS + 5_000);
+        let ids = IdGenerator::new(Clock::frozen_at(now), 3, 0);
+        let issued: PostId = ids.next();
+        let range = ids.reserve(issued.get()).unwrap_err();
+        assert_eq!((*range.start(), *range.end()), (issued.get() + 1, first_snowflake_at(now.plus_ms(1_000)) - 1));
+        for wrong in [0, -5, i64::MAX, first_snowflake_at(now), range.end() + 1] {
+            assert!(ids.reserve(wrong).is_err(), "{wrong}");
+        }
+        for accepted in [issued.get() + 7, first_snowflake_at(now.plus_ms(1)) | 0x9_9001, *range.end()] {
+            assert_eq!(ids.reserve(accepted), Ok(()));
+            assert!(ids.reserve(accepted).is_err());
+            let next: PostId = ids.next();
+            assert!(next.get() > accepted);
+        }
     }
 
     #[test]

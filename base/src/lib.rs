@@ -2,6 +2,8 @@
 //! signatures and text. No network, no storage; the clock is a parameter.
 
 pub mod clock;
+pub mod clock_mode;
+pub mod csv;
 pub mod cursor;
 pub mod encryption;
 pub mod entitlement;

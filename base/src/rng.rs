@@ -15,7 +15,12 @@ pub enum Rng {
     #[default]
     Os,
     Seeded(Arc<Mutex<ChaCha20Rng>>),
+    /// Seeded; its tokens end with a mark that tells them from those of others.
+    Marked(Arc<Mutex<ChaCha20Rng>>, Arc<str>),
 }
+
+/// Shorter tokens are too weak to give up characters for a mark.
+const MIN_MARKED_LENGTH: usize = 20;
 
 impl Rng {
     pub fn from_seed(seed: u64) -> Self {
@@ -27,13 +32,29 @@ impl Rng {
         Self::Seeded(Arc::new(Mutex::new(ChaCha20Rng::from_seed(key))))
     }
 
+    /// A generator of its own, whose tokens end with the same mark as this one's.
+    #[must_use]
+    pub fn keyed(&self, key: [u8; 32]) -> Self {
+        let keyed = Self::from_key(key);
+        if let Self::Marked(_, mark) = self { keyed.with_mark(mark) } else { keyed }
+    }
+
+    /// Tokens of at least 20 characters end with `mark` from here on; the operating system's stay as they are.
+    #[must_use]
+    pub fn with_mark(self, mark: &str) -> Self {
+        match self {
+            Self::Os => Self::Os,
+            Self::Seeded(source) | Self::Marked(source, _) => Self::Marked(source, mark.into()),
+        }
+    }
+
     /// Fails only when the operating system provides no randomness.
     #[expect(clippy::disallowed_methods, reason = "the only place that reads the system's randomness")]
     pub fn fill_bytes(&self, bytes: &mut [u8]) -> Result<(), Fault> {
         match self {
             Self::Os => getrandom::fill(bytes)
                 .map_err(|error| Fault::new(format!("the operating system returned no random bytes: {error}"))),
-            Self::Seeded(source) => {
+            Self::Seeded(source) | Self::Marked(source, _) => {
                 source.lock().fill_bytes(bytes);
                 Ok(())
             }
@@ -57,6 +78,12 @@ impl Rng {
             let letters = pool.iter().filter(|byte| **byte < 248);
             let letters = letters.filter_map(|byte| ALPHABET.get(usize::from(byte % 62)));
             text.extend(letters.take(length - text.len()).map(|letter| char::from(*letter)));
+        }
+        if let Self::Marked(_, mark) = self
+            && length >= MIN_MARKED_LENGTH
+        {
+            text.truncate(length.saturating_sub(mark.len()));
+            text.push_str(mark);
         }
         Ok(text)
     }
@@ -89,6 +116,15 @@ mod tests {
             // 61 degrees of freedom: above 130 once in ten million.
             assert!(chi < 130.0, "place {place}: {chi}");
         }
+    }
+
+    #[test]
+    fn tokens_of_a_marked_generator_end_with_its_mark() {
+        let marked = Rng::from_seed(7).with_mark("World1");
+        let (token, plain) = (marked.random_token(25).unwrap(), Rng::from_seed(7).random_token(25).unwrap());
+        assert_eq!((token.len(), token.get(..19), token.get(19..)), (25, plain.get(..19), Some("World1")));
+        assert!(!marked.random_token(16).unwrap().ends_with("World1"));
+        assert!(marked.keyed([1; 32]).random_token(25).unwrap().ends_with("World1"));
     }
 
     #[test]

@@ -1,0 +1,101 @@
+//! `/console/worlds`.
+
+use base::Refusal;
+use emulator::worlds::{WorldFacts, WorldKeys};
+use pages::console::{ConsoleWorldsPage, WorldKeysSection, WorldRow};
+use pages::{FormField, Notice};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, portal_page, redirect_to, run_page};
+use web::HttpReply;
+use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
+use web::request_context::RequestContext;
+
+use super::snapshots::refusal_sentence;
+use crate::world_control::world_control;
+
+const PATH: &str = "/console/worlds";
+const TEXT: Kind = Kind::text(0, 2000);
+const BUILT_IN: [&str; 3] = ["demo", "ads", "empty"];
+
+pub(super) static ENDPOINTS: &[Endpoint] = &[
+    portal_page("consoleWorlds", "GET", PATH).handler(show).summary("The worlds of the server."),
+    portal_page("consoleChangeWorlds", "POST", PATH).handler(submit).summary("Creates or removes a world.").body(
+        BodySpec::Form(&[
+            Parameter::member("csrf", TEXT),
+            Parameter::member("name", TEXT),
+            Parameter::member("from", TEXT),
+            Parameter::member("act", TEXT),
+        ]),
+    ),
+];
+
+fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let mut page = build_page(&call, &visit).await?;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        match query.get("done") {
+            Some("create") => page.frame.notices.push(Notice::success("Created the world.")),
+            Some("remove") => page.frame.notices.push(Notice::success("Removed the world.")),
+            _ => {}
+        }
+        if let Some(named) = query.get("keys") {
+            match world_control(&call)?.find_world_keys(named.to_owned()).await {
+                Ok(keys) => page.keys = Some(keys_section(keys)),
+                Err(error) => page.problem = Some(refusal_sentence(error)?),
+            }
+        }
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+async fn build_page(call: &RequestContext, visit: &BrowserVisit) -> Result<ConsoleWorldsPage, PageExit> {
+    let control = world_control(call)?;
+    let (worlds, snapshots) = (control.list_worlds().await?, control.list_snapshots().await?);
+    let named = snapshots.into_iter().map(|snapshot| snapshot.name);
+    Ok(ConsoleWorldsPage {
+        frame: visit.page_frame(call),
+        worlds: worlds.into_iter().map(world_row).collect(),
+        name: FormField::default(),
+        from: FormField::new("demo"),
+        sources: BUILT_IN.map(str::to_owned).into_iter().chain(named).collect(),
+        problem: None,
+        keys: None,
+    })
+}
+
+fn world_row(facts: WorldFacts) -> WorldRow {
+    let WorldFacts { name, base_url, from, is_open } = facts;
+    WorldRow { is_main: name == "main", name, url: base_url, from, is_open }
+}
+
+fn keys_section(keys: WorldKeys) -> WorldKeysSection {
+    let lines = keys.variables.iter().map(|(name, value)| format!("{name}={value}"));
+    WorldKeysSection { name: keys.name, text: lines.collect::<Vec<_>>().join("\n") }
+}
+
+fn submit(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let form = accept_form(&call, &visit).await?;
+        let (act, name, from) = (form.text("act"), form.text("name"), form.text("from"));
+        let control = world_control(&call)?;
+        let mut page = build_page(&call, &visit).await?;
+        let done = match act.as_str() {
+            "create" => control.create_world(name.clone(), from.clone()).await.map(|_| ()),
+            "remove" => control.remove_world(name.clone()).await,
+            _ => return Err(Refusal::invalid_value("act", &act).into()),
+        };
+        match done {
+            Ok(()) => Ok(redirect_to(&format!("{PATH}?done={act}"))),
+            Err(error) if act == "create" => {
+                page.name = FormField::invalid(name, refusal_sentence(error)?);
+                page.from = FormField::new(from);
+                Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
+            }
+            Err(error) => {
+                page.problem = Some(refusal_sentence(error)?);
+                Ok(HttpReply::status(visit.render_page(&call, &page)?, 400))
+            }
+        }
+    })
+}

@@ -1,0 +1,79 @@
+//! The variables with which programs reach this world, as `dev.env` has them.
+
+use base::Error;
+use emulator::ENVIRONMENT_FACT_KEY;
+use web::request_context::{RequestContext, SANDBOX_PREFIX};
+
+/// Characters of a secret that are shown.
+const SHOWN_CHARACTERS: usize = 6;
+
+pub(crate) struct WorldEnvironment {
+    base_url: String,
+    /// Names start with `LOCUM_`.
+    credentials: Vec<(String, String)>,
+}
+
+impl WorldEnvironment {
+    pub(crate) async fn load(call: &RequestContext) -> Result<Self, Error> {
+        let text = call.read(|tx| Ok(store::meta::get_encrypted(tx, ENVIRONMENT_FACT_KEY)?)).await?;
+        let text = String::from_utf8(text.unwrap_or_default()).unwrap_or_default();
+        let pairs = text.lines().filter_map(|line| line.split_once('='));
+        let credentials = pairs.filter(|(name, _)| name.starts_with("LOCUM_"));
+        Ok(Self {
+            base_url: call.site().url.to_owned(),
+            credentials: credentials.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        })
+    }
+
+    /// The base URLs of both APIs and of the Ads API sandbox.
+    pub(crate) fn addresses(&self) -> Vec<(String, String)> {
+        let of = |name: &str, suffix: &str| (name.to_owned(), format!("{}{suffix}", self.base_url));
+        vec![of("LOCUM_BASE_URL", ""), of("LOCUM_ADS_URL", ""), of("LOCUM_ADS_SANDBOX_URL", SANDBOX_PREFIX)]
+    }
+
+    pub(crate) fn credentials(&self, is_revealed: bool) -> Vec<(String, String)> {
+        let shown = |value: &str, name: &str| {
+            if is_revealed || !is_secret(name) { value.to_owned() } else { mask(value) }
+        };
+        self.credentials.iter().map(|(name, value)| (name.clone(), shown(value, name))).collect()
+    }
+
+    /// Without the prefix of the name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let mut all = self.credentials.iter();
+        all.find(|(known, _)| known.strip_prefix("LOCUM_") == Some(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// The name of the variable with a value.
+    pub(crate) fn find_name(&self, value: &str) -> Option<&str> {
+        self.credentials.iter().find(|(_, known)| known == value).map(|(name, _)| name.as_str())
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    ["SECRET", "TOKEN", "API_KEY"].iter().any(|word| name.contains(word))
+}
+
+/// The start of a secret.
+pub(crate) fn mask(value: &str) -> String {
+    let start: String = value.chars().take(SHOWN_CHARACTERS).collect();
+    format!("{start}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_masked_until_they_are_revealed() {
+        let pairs = [("LOCUM_API_SECRET", "0123456789"), ("LOCUM_USERNAME", "ada-lovelace")];
+        let credentials = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let environment = WorldEnvironment { base_url: "http://127.0.0.1:1".to_owned(), credentials };
+        let values = |is_revealed| environment.credentials(is_revealed).into_iter().map(|(_, value)| value);
+        assert_eq!(values(false).collect::<Vec<_>>(), ["012345…", "ada-lovelace"]);
+        assert_eq!(values(true).collect::<Vec<_>>(), ["0123456789", "ada-lovelace"]);
+        assert_eq!(environment.get("API_SECRET"), Some("0123456789"));
+        assert_eq!(environment.find_name("0123456789"), Some("LOCUM_API_SECRET"));
+        assert_eq!(environment.addresses()[2].1, "http://127.0.0.1:1/ads-sandbox");
+    }
+}

@@ -1,0 +1,356 @@
+//! What is stored of a request.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{AppId, Credential, Time, UserId};
+use http::header::{CONTENT_TYPE, HeaderMap};
+use parking_lot::Mutex;
+
+use super::masking;
+
+/// What an entry takes besides its texts, in bytes.
+const ENTRY_OVERHEAD: usize = 640;
+/// Of a client's text.
+const MAX_PATH_BYTES: usize = 8 * 1024;
+/// Of one message.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+/// What is stored of a body.
+pub const MAX_BODY_BYTES: usize = 64 * 1024;
+/// What is stored of a response without an end.
+const MAX_STREAM_BYTES: usize = 16 * 1024;
+/// Events that one request is shown to have caused.
+const MAX_EVENTS: usize = 200;
+
+/// A request as the pipeline saw it, with its secrets.
+pub struct ObservedRequest<'r> {
+    pub id: &'r str,
+    /// By the clock of the world.
+    pub at: Time,
+    pub received_at: Time,
+    pub duration: Duration,
+    pub operation: &'static str,
+    /// The path template; empty if no operation matched.
+    pub route: &'static str,
+    pub method: &'r str,
+    /// `https://api.example`
+    pub origin: String,
+    pub path: &'r str,
+    pub query: &'r str,
+    pub client: Option<IpAddr>,
+    pub app: Option<AppId>,
+    pub app_name: &'r str,
+    pub user: Option<UserId>,
+    pub credential: Option<Credential>,
+    /// Whether the user owns the app.
+    pub is_app_owner: bool,
+    pub request_headers: &'r HeaderMap,
+    pub request_body: Option<&'r [u8]>,
+    pub status: u16,
+    pub response_headers: &'r HeaderMap,
+    pub response_body: ObservedBody<'r>,
+    pub injected_fault: Option<&'r str>,
+    /// Whether an explanation of the refused credentials exists.
+    pub has_explanation: bool,
+    pub events: Vec<CausedEvent>,
+}
+
+pub enum ObservedBody<'r> {
+    Full(&'r [u8]),
+    Stream(StreamStart),
+    Unknown,
+}
+
+/// An entry of the event log that a request's transactions appended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CausedEvent {
+    /// None on PostgreSQL, where entries are numbered later.
+    pub seq: Option<i64>,
+    pub at: Time,
+    pub kind: String,
+    pub actor_id: i64,
+    pub subject_id: i64,
+}
+
+#[derive(Debug)]
+pub struct JournalEntry {
+    /// Increases by one with each entry.
+    pub seq: u64,
+    /// As in the response header `x-transaction-id`.
+    pub id: Box<str>,
+    pub at: Time,
+    pub received_at: Time,
+    pub duration: Duration,
+    pub operation: &'static str,
+    pub route: &'static str,
+    pub method: Box<str>,
+    pub origin: Box<str>,
+    pub path: Box<str>,
+    pub query: Box<str>,
+    pub client: Option<IpAddr>,
+    pub app: Option<AppId>,
+    pub app_name: Box<str>,
+    pub user: Option<UserId>,
+    pub credential: Option<Credential>,
+    pub request_headers: HeaderLines,
+    pub request_body: RecordedBody,
+    pub status: u16,
+    pub response_headers: HeaderLines,
+    pub response_body: RecordedBody,
+    pub injected_fault: Option<Box<str>>,
+    pub has_explanation: bool,
+    pub label: Option<Box<str>>,
+    pub events: Vec<CausedEvent>,
+    /// By the public price list, in millionths of a US dollar.
+    pub cost_micros: u64,
+}
+
+/// One `name: value` a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderLines(Box<str>);
+
+#[derive(Clone, Debug)]
+pub enum RecordedBody {
+    None,
+    Text {
+        text: Box<str>,
+        /// In bytes, of the whole body.
+        size: usize,
+    },
+    /// The start of a response without an end.
+    Stream(StreamStart),
+    Omitted {
+        /// In bytes.
+        size: usize,
+        reason: &'static str,
+    },
+}
+
+/// Filled while the client reads.
+#[derive(Clone, Debug, Default)]
+pub struct StreamStart(Arc<Mutex<String>>);
+
+impl StreamStart {
+    pub fn push(&self, chunk: &[u8]) {
+        let mut text = self.0.lock();
+        let room = MAX_STREAM_BYTES.saturating_sub(text.len()).min(chunk.len());
+        if room > 0 {
+            let part = String::from_utf8_lossy(chunk.get(..room).unwrap_or_default());
+            text.push_str(&masking::mask_json(&part));
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.0.lock().len() >= MAX_STREAM_BYTES
+    }
+
+    pub fn text(&self) -> String {
+        self.0.lock().clone()
+    }
+}
+
+impl HeaderLines {
+    pub fn record(headers: &HeaderMap) -> Self {
+        let mut lines = masking::mask_headers(headers);
+        if lines.len() > MAX_HEADER_BYTES {
+            lines.truncate(truncate_text(&lines, MAX_HEADER_BYTES).len());
+        }
+        Self(lines.into())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.lines().filter_map(|line| line.split_once(": "))
+    }
+
+    /// `name` in lower case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl RecordedBody {
+    /// `stores_bodies` is the setting `journal.bodies`.
+    pub fn record(headers: &HeaderMap, bytes: &[u8], stores_bodies: bool) -> Self {
+        if bytes.is_empty() {
+            return Self::None;
+        }
+        let size = bytes.len();
+        if !stores_bodies {
+            return Self::Omitted { size, reason: "journal.bodies is off" };
+        }
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        if kind.starts_with("multipart/") || kind.starts_with("image/") || kind.starts_with("video/") {
+            return Self::Omitted { size, reason: "media" };
+        }
+        let prefix = bytes.get(..MAX_BODY_BYTES).unwrap_or(bytes);
+        let text = match std::str::from_utf8(prefix) {
+            Ok(text) => text.into(),
+            // The limit may divide a character.
+            Err(error) if prefix.len().saturating_sub(error.valid_up_to()) < 4 => String::from_utf8_lossy(prefix),
+            Err(_) => return Self::Omitted { size, reason: "not text" },
+        };
+        Self::record_text(&kind, &text, size)
+    }
+
+    fn record_text(kind: &str, text: &str, size: usize) -> Self {
+        let start = text.trim_start();
+        let masked = if kind.contains("json") || start.starts_with(['{', '[']) {
+            masking::mask_json(text)
+        } else if start.starts_with('<') {
+            return Self::Omitted { size, reason: "a page" };
+        } else if kind.contains("urlencoded") || kind.starts_with("text/html") || !kind.starts_with("text/") {
+            masking::mask_form(text)
+        } else {
+            masking::mask_json(text)
+        };
+        Self::Text { text: masked.into(), size }
+    }
+
+    /// None if there is none, or it is not stored.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Text { text, .. } => Some(text.to_string()),
+            Self::Stream(start) => Some(start.text()),
+            Self::None | Self::Omitted { .. } => None,
+        }
+    }
+
+    /// In bytes; none of a stream.
+    pub const fn size(&self) -> Option<usize> {
+        match self {
+            Self::None => Some(0),
+            Self::Text { size, .. } | Self::Omitted { size, .. } => Some(*size),
+            Self::Stream(_) => None,
+        }
+    }
+
+    pub const fn is_truncated(&self) -> bool {
+        matches!(self, Self::Text { size, .. } if *size > MAX_BODY_BYTES)
+    }
+
+    /// Why it is not stored.
+    pub const fn omission(&self) -> Option<&'static str> {
+        match self {
+            Self::Omitted { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    const fn stored_bytes(&self) -> usize {
+        match self {
+            Self::Text { text, .. } => text.len(),
+            Self::Stream(_) => MAX_STREAM_BYTES,
+            Self::None | Self::Omitted { .. } => 0,
+        }
+    }
+}
+
+impl JournalEntry {
+    /// Masks what is secret.
+    pub fn from_observed(observed: ObservedRequest<'_>, stores_bodies: bool) -> Self {
+        let response_body = match observed.response_body {
+            ObservedBody::Full(bytes) => RecordedBody::record(observed.response_headers, bytes, stores_bodies),
+            ObservedBody::Stream(start) => RecordedBody::Stream(start),
+            ObservedBody::Unknown => RecordedBody::Omitted { size: 0, reason: "a file" },
+        };
+        let body = observed.request_body.unwrap_or_default();
+        let path = masking::mask_path(observed.route, observed.path);
+        let query = masking::mask_form(observed.query);
+        let mut events = observed.events;
+        events.truncate(MAX_EVENTS);
+        Self {
+            seq: 0,
+            id: observed.id.into(),
+            at: observed.at,
+            received_at: observed.received_at,
+            duration: observed.duration,
+            operation: observed.operation,
+            route: observed.route,
+            method: truncate_text(observed.method, 32).into(),
+            origin: truncate_text(&observed.origin, 300).into(),
+            path: truncate_text(&path, MAX_PATH_BYTES).into(),
+            query: truncate_text(&query, MAX_PATH_BYTES).into(),
+            client: observed.client,
+            app: observed.app,
+            app_name: observed.app_name.into(),
+            user: observed.user,
+            credential: observed.credential,
+            request_body: RecordedBody::record(observed.request_headers, body, stores_bodies),
+            request_headers: HeaderLines::record(observed.request_headers),
+            status: observed.status,
+            response_headers: HeaderLines::record(observed.response_headers),
+            response_body,
+            injected_fault: observed.injected_fault.map(Into::into),
+            has_explanation: observed.has_explanation,
+            label: None,
+            events,
+            cost_micros: 0,
+        }
+    }
+
+    /// In bytes, about.
+    pub fn memory_size(&self) -> usize {
+        let texts = [
+            self.path.len(),
+            self.query.len(),
+            self.request_headers.size(),
+            self.response_headers.size(),
+            self.request_body.stored_bytes(),
+            self.response_body.stored_bytes(),
+            self.events.len().saturating_mul(80),
+        ];
+        texts.into_iter().fold(ENTRY_OVERHEAD, usize::saturating_add)
+    }
+
+    /// The path with the query.
+    pub fn target(&self) -> String {
+        if self.query.is_empty() { self.path.to_string() } else { format!("{}?{}", self.path, self.query) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("{}{}", self.origin, self.target())
+    }
+
+    /// `(name, value)`, decoded, those of the path first.
+    pub fn parameters(&self) -> Vec<(String, String)> {
+        let path = self.path.strip_prefix("/ads-sandbox").unwrap_or(&self.path);
+        let declared = self.route.split('/').zip(path.split('/'));
+        let of_path = declared.filter_map(|(name, value)| {
+            let name = name.strip_prefix('{')?.strip_suffix('}')?;
+            Some((name.to_owned(), decode(value)))
+        });
+        let of_query = self.query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decode(&name.replace('+', " ")), decode(&value.replace('+', " ")))
+        });
+        of_path.chain(of_query).collect()
+    }
+
+    pub fn credential_name(&self) -> &'static str {
+        match self.credential {
+            Some(Credential::OAuth1) => "oauth1",
+            Some(Credential::App) => "bearer",
+            Some(Credential::OAuth2) => "oauth2",
+            None => "none",
+        }
+    }
+}
+
+fn decode(text: &str) -> String {
+    base::percent::decode(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// At a character's boundary.
+pub(super) fn truncate_text(text: &str, limit: usize) -> &str {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    text.get(..end).unwrap_or_default()
+}
