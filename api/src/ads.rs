@@ -4,11 +4,11 @@ pub(crate) mod serve;
 
 use std::sync::Arc;
 
-use ads_engine::{AdsCaller, AdsRequest};
+use ads_engine::{AdsCaller, AdsRequest, find_params_vocabulary};
 use base::{Error, Fault, Refusal};
 use http::HeaderValue;
 use serde_json::Value;
-use web::body;
+use web::body::{self, BodyContentType};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
@@ -49,19 +49,22 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     let caller = call.require_caller()?;
     let path = call.params.iter();
     let path = path.map(|param| (param.param.name.post, param.raw.clone())).collect();
-    let json = operation.takes_json();
+    let takes_json = operation.takes_json();
+    let pairs = request_pairs(call, !takes_json)?;
+    let json = if takes_json { parse_json(call) } else { None };
+    let params_vocabulary = find_params_vocabulary(operation, &pairs, json.as_ref());
     Ok(AdsRequest {
         operation,
         caller: AdsCaller {
             user: call.require_user()?,
             app: Some(caller.app_id),
-            vocabulary: call.answer_vocabulary().vocabulary,
+            vocabulary: call.answer_vocabulary_of(params_vocabulary).vocabulary,
             sandbox: call.head().sandbox,
         },
         path_params: path,
-        pairs: request_pairs(call, !json)?,
-        json: if json { serde_json::from_slice::<Value>(call.bytes()).ok() } else { None },
-        query_pairs: if json { request_pairs(call, false)? } else { Vec::new() },
+        query_pairs: if takes_json { pairs.clone() } else { Vec::new() },
+        pairs,
+        json,
         evaluator: Some(call.state.evaluator.clone()),
         config: call.state.ads_config.clone(),
         cursor_key: call.state.page_context.config.page_key,
@@ -69,11 +72,17 @@ fn build_request(call: &RequestContext) -> Result<AdsRequest, Error> {
     })
 }
 
+/// `None` if the body is not JSON, or is of another type.
+fn parse_json(call: &RequestContext) -> Option<Value> {
+    let is_json = matches!(call.content_type, BodyContentType::Json | BodyContentType::Absent);
+    is_json.then(|| serde_json::from_slice(call.bytes()).ok()).flatten()
+}
+
 /// Query parameters, then form parameters, which take precedence.
 fn request_pairs(call: &RequestContext, form: bool) -> Result<Vec<(String, String)>, Refusal> {
     let query = call.head().uri.query().unwrap_or_default();
     let mut pairs = parse_pairs(query)?;
-    if form && call.content_type == body::BodyContentType::Form {
+    if form && call.content_type == BodyContentType::Form {
         let text = std::str::from_utf8(call.bytes()).unwrap_or_default();
         let form_pairs = parse_pairs(text)?;
         pairs.retain(|(name, _)| !form_pairs.iter().any(|(other, _)| other == name));

@@ -149,6 +149,9 @@ pub struct ArchivedMedia {
     /// When it is deleted unless it is used, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at_ms: Option<i64>,
+    /// Names of the transcoded copies with their bits per second, comma-separated.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variant_files: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Consumers of the event log: streams, activity events and webhooks.
+//! Consumers of the event log: streams, activity events and webhooks, and the pages behind links.
 //!
 //! Each consumer reads the log from its own cursor in a loop that wakes on commits or by a timer. Every step
 //! is idempotent.
@@ -6,5 +6,6 @@
 pub mod activity;
 #[cfg(test)]
 mod fixtures;
+pub mod links;
 pub mod streams;
 pub mod webhooks;

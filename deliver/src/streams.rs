@@ -19,6 +19,7 @@ mod compliance_events;
 mod endpoint;
 mod format;
 mod hub;
+mod injected_faults;
 mod likes;
 mod linked_webhooks;
 mod posts;
@@ -26,6 +27,7 @@ mod replay;
 mod rule_index;
 mod sampling;
 mod session;
+mod status;
 
 pub use endpoint::StreamEndpoint;
 pub use format::{RefusalRenderer, StreamFormat};
@@ -33,6 +35,7 @@ pub use hub::{ConnectionRequest, Hub, HubMetrics, StreamSettings};
 pub use posts::PostStreams;
 pub use replay::ReplayWindow;
 pub use session::{DisconnectReason, SessionFeed, StreamSession};
+pub use status::{EndedStream, StreamStatus};
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ mod challenge;
 mod client;
 mod connector;
 mod delivery_queue;
+mod injected_faults;
 mod outcomes;
 mod periodic_challenges;
 mod replays;
@@ -25,17 +26,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::Error;
+use emulator::faults::FaultRules;
 use store::Tx;
 use tokio::sync::{mpsc, oneshot};
 
 pub use allowed_targets::{AddressBlock, AllowedTargets};
 pub use certificate_authorities::CertificateAuthorities;
+pub use challenge::ChallengeSubject;
 pub use challenge::{ChallengeFailure, ChallengeResult};
 pub use client::WebhookClient;
 pub use connector::NameResolver;
+pub(crate) use connector::TargetConnector;
 pub use retry_schedule::RetrySchedule;
 pub use sender::WebhookSender;
-pub use signature::{SIGNATURE_HEADER, sign};
+pub use signature::{ATTEMPT_HEADER, EVENT_ID_HEADER, REPLAY_HEADER, SIGNATURE_HEADER, sign};
 pub use target_url::{TargetUrl, UrlProblem};
 
 #[derive(Clone, Debug)]
@@ -54,6 +58,8 @@ pub struct WebhookSettings {
     pub authorities: CertificateAuthorities,
     /// The maximum number of webhooks of an app, and of one in the enterprise tier.
     pub max_webhooks: (i64, i64),
+    /// What testers order; none in production.
+    pub faults: Option<Arc<FaultRules>>,
 }
 
 impl Default for WebhookSettings {
@@ -68,6 +74,7 @@ impl Default for WebhookSettings {
             resolver: NameResolver::System,
             authorities: CertificateAuthorities::default(),
             max_webhooks: (1, 100),
+            faults: None,
         }
     }
 }

@@ -33,6 +33,7 @@ pub struct Body {
     kind: BodyKind,
     in_flight: Option<InFlightRequest>,
     exempt_from_address_limit: bool,
+    resets_connection: bool,
 }
 
 #[derive(Default)]
@@ -87,6 +88,12 @@ impl Body {
         Self::from_kind(BodyKind::Stream(Box::pin(stream)))
     }
 
+    /// An error resets the connection instead of ending it.
+    #[must_use]
+    pub fn reset_on_error(self) -> Self {
+        Self { resets_connection: true, ..self }
+    }
+
     /// While it is sent, the request does not count for the address that a proxy forwarded it for. For
     /// responses without an end, whose number is limited in another way.
     #[must_use]
@@ -94,7 +101,7 @@ impl Body {
         Self { exempt_from_address_limit: true, ..self }
     }
 
-    pub(crate) fn is_exempt_from_address_limit(&self) -> bool {
+    pub fn is_exempt_from_address_limit(&self) -> bool {
         self.exempt_from_address_limit
     }
 
@@ -110,6 +117,15 @@ impl Body {
         match &self.kind {
             BodyKind::Empty => Some(&[]),
             BodyKind::Full(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// As [`Body::as_bytes`], without copying them.
+    pub fn to_bytes(&self) -> Option<Bytes> {
+        match &self.kind {
+            BodyKind::Empty => Some(Bytes::new()),
+            BodyKind::Full(bytes) => Some(bytes.clone()),
             _ => None,
         }
     }
@@ -168,7 +184,7 @@ impl Body {
     }
 
     fn from_kind(kind: BodyKind) -> Self {
-        Self { kind, in_flight: None, exempt_from_address_limit: false }
+        Self { kind, in_flight: None, exempt_from_address_limit: false, resets_connection: false }
     }
 
     pub(crate) fn from_incoming(
@@ -302,6 +318,12 @@ impl HttpBody for Body {
             BodyKind::Channel(receiver) => ready!(receiver.poll_recv(cx)),
             BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
         };
+        if matches!(next, Some(Err(_)))
+            && this.resets_connection
+            && let Some(request) = &this.in_flight
+        {
+            request.reset_at_end();
+        }
         Poll::Ready(next.map(|bytes| bytes.map(Frame::data)))
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct ConnectionState {
     request_count: AtomicU64,
     contradictory_request: AtomicU64,
     http2: AtomicBool,
+    /// Whether the socket is closed with a reset.
+    must_reset: AtomicBool,
     idle_since: AtomicMoment,
     head_since: AtomicMoment,
     write_blocked_since: AtomicMoment,
@@ -49,6 +51,7 @@ impl ConnectionState {
             request_count: AtomicU64::new(0),
             contradictory_request: AtomicU64::new(0),
             http2: AtomicBool::new(false),
+            must_reset: AtomicBool::new(false),
             idle_since: AtomicMoment::default(),
             head_since: AtomicMoment::default(),
             write_blocked_since: AtomicMoment::default(),
@@ -76,6 +79,16 @@ impl ConnectionState {
 
     pub(crate) fn is_http2(&self) -> bool {
         self.http2.load(Ordering::Acquire)
+    }
+
+    /// Closes the socket with a reset when the connection ends. Requests on HTTP/2 share their connection, whose stream
+    /// alone is reset.
+    pub(crate) fn reset_at_end(&self) {
+        self.must_reset.store(!self.is_http2(), Ordering::Release);
+    }
+
+    pub(crate) fn must_reset(&self) -> bool {
+        self.must_reset.load(Ordering::Acquire)
     }
 
     pub(crate) fn set_inside_head(&self, inside: bool) {
@@ -157,6 +170,10 @@ pub(crate) struct InFlightRequest {
 impl InFlightRequest {
     pub(crate) fn release_address(&mut self) {
         self.address = None;
+    }
+
+    pub(crate) fn reset_at_end(&self) {
+        self.state.reset_at_end();
     }
 }
 

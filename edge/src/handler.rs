@@ -1,7 +1,6 @@
 //! Request handling: the edge's own checks, the handler, and its panics.
 
 use std::any::Any;
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -57,6 +56,15 @@ impl Peer {
         Self { addr: Some(addr), is_trusted: false, client: Some(addr.ip()), is_tls: false }
     }
 }
+
+/// In the extensions of a response, resets the connection instead of sending it.
+#[derive(Clone, Copy, Debug)]
+pub struct ResetConnection;
+
+/// A request that gets no response.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection is reset instead of a response")]
+pub(crate) struct ResponseWithheld;
 
 type ResponseFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
@@ -130,7 +138,7 @@ pub(crate) struct ConnectionService {
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Response = Response<Body>;
-    type Error = Infallible;
+    type Error = ResponseWithheld;
     type Future = RequestFuture;
 
     fn call(&self, request: Request<Incoming>) -> RequestFuture {
@@ -187,7 +195,7 @@ enum HandlerState {
 }
 
 impl Future for RequestFuture {
-    type Output = Result<Response<Body>, Infallible>;
+    type Output = Result<Response<Body>, ResponseWithheld>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -216,6 +224,12 @@ impl Future for RequestFuture {
             }
         };
         let in_flight = this.in_flight.take();
+        if response.extensions().get::<ResetConnection>().is_some() {
+            if let Some(in_flight) = &in_flight {
+                in_flight.reset_at_end();
+            }
+            return Poll::Ready(Err(ResponseWithheld));
+        }
         Poll::Ready(Ok(response.map(|body| match in_flight {
             Some(in_flight) => body.track_in_flight(in_flight),
             None => body,

@@ -24,7 +24,7 @@ mod stats;
 mod tunnel;
 
 pub use body::{Body, BodyError, BodySender};
-pub use handler::{Handler, Peer};
+pub use handler::{Handler, Peer, ResetConnection};
 pub use limits::{Http2Limits, ListenerLimits};
 pub use listener::{Listener, bind, bind_unix};
 pub use protocols::{ACME_TLS_ALPN, ListenerProtocols, ProxyDecision, ProxyPolicy, TlsConfigSource};

@@ -97,6 +97,14 @@ impl MonitoredStream {
     }
 }
 
+impl Drop for MonitoredStream {
+    fn drop(&mut self) {
+        if self.state.must_reset() {
+            self.stream.reset_on_close();
+        }
+    }
+}
+
 impl AsyncRead for MonitoredStream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();

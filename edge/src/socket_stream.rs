@@ -60,6 +60,17 @@ impl SocketStream {
         matches!(self, Self::Tls(_))
     }
 
+    /// Sends a reset instead of the end of the stream when it is closed.
+    pub(crate) fn reset_on_close(&self) {
+        let stream = match self {
+            Self::Tcp(stream) => stream,
+            Self::Unix(_) => return,
+            Self::Replayed(replayed) => &replayed.stream,
+            Self::Tls(stream) => &stream.get_ref().0.stream,
+        };
+        let _closed_already = stream.set_zero_linger();
+    }
+
     /// Lets the state know when the client takes no bytes, if this stream has to tell it.
     pub(crate) fn track_writes(&mut self, state: &Arc<ConnectionState>) {
         if let Self::Tls(stream) = self {

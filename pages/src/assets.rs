@@ -8,6 +8,8 @@ pub const STYLE: &str = concat!(
     include_str!("../style/pieces.css"),
     include_str!("../style/pages.css"),
     include_str!("../style/manager.css"),
+    include_str!("../style/console_pages.css"),
+    include_str!("../style/members.css"),
 );
 
 pub const STYLE_PATH: &str = asset_path(&STYLE_NAME);
@@ -21,9 +23,18 @@ pub const MARK_PATH: &str = asset_path(&MARK_NAME);
 /// forever.
 pub const SCRIPT: &str = include_str!("../style/live.js");
 
+/// Script of the console's pages, served at [`CONSOLE_SCRIPT_PATH`] as [`SCRIPT`] is.
+pub const CONSOLE_SCRIPT: &str = include_str!("../style/console.js");
+
+/// Script that advertisers' sites embed, as `text/javascript; charset=utf-8`.
+pub const TAG_SCRIPT: &str = include_str!("../style/tag.js");
+
 pub const SCRIPT_PATH: &str = asset_path(&SCRIPT_NAME);
 
+pub const CONSOLE_SCRIPT_PATH: &str = asset_path(&CONSOLE_SCRIPT_NAME);
+
 const SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", SCRIPT);
+const CONSOLE_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", CONSOLE_SCRIPT);
 const STYLE_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.css  ", STYLE);
 const MARK_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.svg  ", MARK);
 

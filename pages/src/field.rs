@@ -1,5 +1,7 @@
 //! Form fields and their errors.
 
+use std::borrow::Cow;
+
 #[derive(Clone, Default)]
 pub struct FormField {
     /// Never rendered for passwords.
@@ -21,10 +23,13 @@ impl FormField {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormProblem {
     /// ID of the field to link to.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     pub text: String,
 }
 
 pub(crate) fn collect_problems(fields: &[(&'static str, &FormField)]) -> Vec<FormProblem> {
-    fields.iter().filter_map(|(field, typed)| typed.error.clone().map(|text| FormProblem { field, text })).collect()
+    fields
+        .iter()
+        .filter_map(|(field, typed)| typed.error.clone().map(|text| FormProblem { field: Cow::Borrowed(*field), text }))
+        .collect()
 }

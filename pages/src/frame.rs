@@ -20,6 +20,17 @@ pub struct PageFrame {
     /// Render time, for relative times such as "3 minutes ago".
     pub now: Time,
     pub links: SiteLinks,
+    /// What the world's clock does, unless it is live.
+    pub clock: Option<String>,
+    /// Of the page, without a query.
+    pub path: String,
+}
+
+impl PageFrame {
+    pub(crate) fn is_own_profile(&self) -> bool {
+        let username = self.account.as_ref().map(|account| account.username.as_str());
+        username.is_some() && self.path.strip_prefix('/') == username
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +96,8 @@ pub struct SiteLinks {
     pub search: &'static str,
     pub signature: &'static str,
     pub mailbox: &'static str,
+    /// Of a development server.
+    pub console: &'static str,
 }
 
 impl Default for SiteLinks {
@@ -105,6 +118,7 @@ impl Default for SiteLinks {
             search: "/developer/search",
             signature: "/developer/signature",
             mailbox: "/developer/mailbox",
+            console: "/console",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the struct of each page; every form also sends `csrf`, from [`PageFrame::csrf`].
 //!
 //! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except the
-//! file of [`LiveStreamPage`]. Browsers also apply `form-action` to the redirect that answers a form, so the policy of
+//! files of [`LiveStreamPage`] and the console. Browsers also apply `form-action` to the redirect that answers a form, so the policy of
 //! a page whose form leads to an app's callback must list the callback's origin or scheme.
 
 mod account;
@@ -14,6 +14,7 @@ mod assets;
 mod authorize;
 mod callbacks;
 mod compose;
+pub mod console;
 mod device;
 mod difference;
 mod error;
@@ -23,10 +24,12 @@ mod keys;
 mod landing;
 mod mailbox;
 pub mod manager;
+mod markdown;
+pub mod members;
+mod moderation;
 mod notifications;
 mod page;
 mod permissions;
-mod post;
 mod relative_time;
 mod samples;
 mod search_console;
@@ -46,7 +49,9 @@ pub use account_recovery::{
 pub use apps::{
     AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab, NewAppPage,
 };
-pub use assets::{MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH};
+pub use assets::{
+    CONSOLE_SCRIPT, CONSOLE_SCRIPT_PATH, MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH, TAG_SCRIPT,
+};
 pub use authorize::{
     AppSummary, AuthorizationDeniedPage, CallbackDestination, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,
     SimilarApp,
@@ -61,17 +66,21 @@ pub use frame::{Notice, NoticeLevel, PageFrame, SignedInAccount, SiteLinks};
 pub use keys::{AppKeysPage, CredentialItem, CredentialKind, CredentialValue, RegenerateKeyPage, RevealedCredentials};
 pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
+pub use markdown::render_markdown;
+pub use moderation::{
+    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, ApplicationItem,
+    AuditItem, DecisionItem, DecisionsPage, ReportPage, RoleItem, SettingItem, TextPage,
+};
 pub use notifications::{NotificationItem, NotificationsPage, PostPreviewPage};
 pub use page::{HtmlPage, Pager};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
-pub use post::{PollResult, PostMedia, PostPage, PostTextPart, RelatedPost};
 pub use relative_time::{time_ago, time_until};
 pub use samples::{PageSample, all_samples};
 pub use search_console::{
     ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,
     SearchConsolePage,
 };
-pub use sign_in::{CancelForm, SignInPage, SignOutPage, SignUpPage};
+pub use sign_in::{CancelForm, OfferedUser, OneClickSignIn, SignInPage, SignOutPage, SignUpPage};
 pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
 pub use usage::{AppUsagePage, UsageWindow};

@@ -22,6 +22,10 @@ pub struct MailboxPage {
     pub pager: Pager,
 }
 
+impl MailboxPage {
+    const SECTION: &'static str = "Mailbox";
+}
+
 html_page!(MailboxPage, "mailbox", crate::samples::tools::mailbox_states, |_| { "Mailbox".to_owned() });
 
 #[derive(Template)]
@@ -43,6 +47,8 @@ pub enum EmailLine<'a> {
 }
 
 impl EmailPage {
+    const SECTION: &'static str = "Mailbox";
+
     pub fn body_lines(&self) -> Vec<EmailLine<'_>> {
         let is_link = |line: &str| is_web_url(line) && !line.contains(char::is_whitespace);
         self.body

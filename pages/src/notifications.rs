@@ -1,7 +1,7 @@
 //! Notifications, and the preview of an unpublished post.
 
+use crate::members::PostTextPart;
 use crate::page::{HtmlPage, html_page};
-use crate::post::PostTextPart;
 use crate::{PageFrame, Pager};
 use askama::Template;
 use base::Time;

@@ -6,8 +6,10 @@ pub(crate) mod app;
 pub(crate) mod apps;
 pub(crate) mod authorize;
 pub(crate) mod compose;
+pub(crate) mod console;
 pub(crate) mod manager;
-pub(crate) mod post;
+pub(crate) mod members;
+pub(crate) mod moderation;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
 pub(crate) mod tools;
@@ -53,14 +55,52 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::SignatureExplainerPage>(&mut all)?;
     add_samples::<crate::manager::AdsManagerPage>(&mut all)?;
     add_samples::<crate::NotificationsPage>(&mut all)?;
+    add_moderation_samples(&mut all)?;
     add_samples::<crate::PostPreviewPage>(&mut all)?;
-    add_samples::<crate::PostPage>(&mut all)?;
+    add_member_samples(&mut all)?;
     add_samples::<crate::MailboxPage>(&mut all)?;
     add_samples::<crate::EmailPage>(&mut all)?;
     add_samples::<crate::ConversationCardPage>(&mut all)?;
     add_samples::<crate::ComposePage>(&mut all)?;
     add_samples::<crate::PostSentPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleHomePage>(&mut all)?;
+    add_samples::<crate::console::ConsoleClockPage>(&mut all)?;
+    add_samples::<crate::console::FaultsPage>(&mut all)?;
+    add_samples::<crate::console::ClientsPage>(&mut all)?;
+    add_samples::<crate::console::ExplorerPage>(&mut all)?;
+    add_samples::<crate::console::ExplorerOperationPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleWebhooksPage>(&mut all)?;
+    add_samples::<crate::console::PeoplePage>(&mut all)?;
+    add_samples::<crate::console::PersonPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleLimitsPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleStreamsPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleSnapshotsPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleWorldsPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleRequestsPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleRequestPage>(&mut all)?;
+    add_samples::<crate::console::ConsoleRequestDiffPage>(&mut all)?;
     Ok(all)
+}
+
+fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
+    add_samples::<crate::members::HomePage>(all)?;
+    add_samples::<crate::members::ProfilePage>(all)?;
+    add_samples::<crate::members::PeoplePage>(all)?;
+    add_samples::<crate::members::ThreadPage>(all)?;
+    add_samples::<crate::members::EditHistoryPage>(all)?;
+    add_samples::<crate::members::PostListPage>(all)?;
+    add_samples::<crate::members::MemberSearchPage>(all)?;
+    add_samples::<crate::members::WritePostPage>(all)
+}
+
+fn add_moderation_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
+    add_samples::<crate::TextPage>(all)?;
+    add_samples::<crate::ReportPage>(all)?;
+    add_samples::<crate::DecisionsPage>(all)?;
+    add_samples::<crate::AdminQueuePage>(all)?;
+    add_samples::<crate::AdminPeoplePage>(all)?;
+    add_samples::<crate::AdminSitePage>(all)?;
+    add_samples::<crate::AdminAuditPage>(all)
 }
 
 fn add_samples<P: HtmlPage>(all: &mut Vec<PageSample>) -> Result<(), Fault> {

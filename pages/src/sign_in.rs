@@ -16,9 +16,22 @@ pub struct SignInPage {
     pub app: Option<String>,
     pub login: FormField,
     pub password: FormField,
+    /// On a development server.
+    pub one_click: Option<OneClickSignIn>,
     /// `None` if registration is closed.
     pub sign_up: Option<String>,
     pub cancel: Option<CancelForm>,
+}
+
+/// Signs in without a password: sends `user`, an id, and `next`.
+pub struct OneClickSignIn {
+    pub action: String,
+    pub users: Vec<OfferedUser>,
+}
+
+pub struct OfferedUser {
+    pub id: String,
+    pub name: String,
 }
 
 /// Declines the app's request: sends `hidden` and `decision`, which is `deny`.

@@ -22,13 +22,16 @@ pub struct DeliveryAttemptItem {
     /// Empty if there was none.
     pub problem: String,
     pub took_ms: i64,
-    pub signature: String,
+    /// Of the request.
+    pub headers: Vec<(&'static str, String)>,
     /// Start of the response body.
     pub answer: String,
 }
 
 pub struct DeliveryItem {
     pub number: i64,
+    /// For example `post.create` or `tweet_create_events`.
+    pub event: String,
     pub event_id: String,
     pub at: Time,
     pub state: &'static str,
@@ -61,6 +64,25 @@ pub struct WebhooksPage {
     pub webhooks: Vec<WebhookItem>,
     /// URL of the built-in receiver; development only.
     pub sink_url: Option<String>,
+}
+
+impl DeliveryItem {
+    pub(crate) fn badge_kind(&self) -> &'static str {
+        match self.state {
+            "delivered" => "good",
+            "failed" => "bad",
+            _ => "",
+        }
+    }
+
+    /// Of the newest attempt; empty if there was none.
+    pub(crate) fn last_status(&self) -> String {
+        match self.attempts.first() {
+            None => String::new(),
+            Some(attempt) if attempt.status == 0 => "no response".to_owned(),
+            Some(attempt) => attempt.status.to_string(),
+        }
+    }
 }
 
 impl WebhooksPage {

@@ -164,3 +164,10 @@ pub fn set_bearer_token(tx: &mut Tx<'_>, id: AppId, bearer: Option<&Secret>) -> 
     let sql = "UPDATE app SET bearer = $1, bearer_digest = $2 WHERE id = $3";
     tx.execute_later(sql, &[encrypted.as_ref().into(), digest.as_ref().into(), id.into()])
 }
+
+/// Replaces the names that an app's clients give themselves.
+pub fn replace_client_names(tx: &mut Tx<'_>, id: AppId, api_key: &str, client_id: &str) -> Result<(), Fault> {
+    tx.invalidate_credentials(CredentialKey::App(id))?;
+    let sql = "UPDATE app SET api_key = $1, client_id = $2 WHERE id = $3";
+    tx.execute_later(sql, &[api_key.into(), client_id.into(), id.into()])
+}

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, timeout};
 
 use crate::Store;
 
@@ -38,13 +38,17 @@ impl Store {
 
     /// Waits for the interval; while a node on a shared database has no requests and there are no events, for up to
     /// ten times as long. It ends within the interval when that changes.
+    ///
+    /// It ends at once when the world's clock is set, since something may be due then.
     pub async fn pause_background_work(&self, interval: Duration) {
-        sleep(interval).await;
-        for _ in 1..IDLE_FACTOR {
+        let mut clock = self.subscribe_clock();
+        for _ in 0..IDLE_FACTOR {
+            if let Ok(Ok(())) = timeout(interval, clock.changed()).await {
+                return;
+            }
             if !self.is_idle() {
                 return;
             }
-            sleep(interval).await;
         }
     }
 }

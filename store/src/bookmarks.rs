@@ -43,6 +43,12 @@ pub fn exists(tx: &mut Tx<'_>, user: UserId, post: PostId) -> Result<bool, Fault
     tx.row_exists(sql, &[user.into(), post.into()])
 }
 
+/// Those of some posts that the user has bookmarked.
+pub fn filter_bookmarked(tx: &mut Tx<'_>, user: UserId, posts: &[PostId]) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT post_id FROM bookmark WHERE post_id = $1 AND user_id = $2";
+    tx.query_by_ids(sql, posts, &[user.into()])
+}
+
 /// Returns false if the bookmark is already in the folder.
 pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, id: i64) -> Result<bool, Fault> {
     insert_new!(tx, "bookmark_filing", folder_id = folder, post_id = post, user_id = user, id = id)

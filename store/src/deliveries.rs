@@ -20,7 +20,10 @@ use base::{Fault, PostId, Time, UserId};
 use crate::Tx;
 use crate::db::{insert_new, row, select, stored_enum};
 
-pub use attempts::{DeliveryAttempt, insert_attempt, list_attempts, list_challenges, prune_attempts};
+pub use attempts::{
+    DeliveryAttempt, highest_attempt_seq, insert_attempt, list_attempts, list_challenges, list_newest_attempts,
+    prune_attempts,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub struct NewDelivery<'a> {
@@ -158,6 +161,12 @@ pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<Delivery>, Fault>
     tx.query_row(select!(Delivery, "WHERE seq = $1"), &[seq.into()])
 }
 
+/// The deliveries of an event to a webhook, the original one first.
+pub fn list_by_event(tx: &mut Tx<'_>, webhook_id: i64, event_id: &str) -> Result<Vec<Delivery>, Fault> {
+    let sql = select!(Delivery, "WHERE webhook_id = $1 AND event_id = $2 ORDER BY seq LIMIT 100");
+    tx.query_rows(sql, &[webhook_id.into(), event_id.into()])
+}
+
 /// Those of these deliveries that are waiting, for webhooks that still exist.
 pub fn list_pending_by_seqs(tx: &mut Tx<'_>, seqs: &[i64]) -> Result<Vec<Delivery>, Fault> {
     let sql = select!(
@@ -235,6 +244,39 @@ pub fn record_attempt(
                tried_at = COALESCE(tried_at, $2), due_at = $3 WHERE seq = $4 AND at = $5 AND state = 0";
     let args = [state.to_number().into(), at.into(), again_at.into(), seq.into(), event_at.into()];
     Ok(tx.execute(sql, &args)? > 0)
+}
+
+/// When the next delivery is due that is not due yet.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let sql = "SELECT MIN(d.due_at) FROM delivery d JOIN webhook w ON w.id = d.webhook_id \
+               WHERE d.state = 0 AND d.due_at > $1 AND w.valid = 1";
+    Ok(tx.query_row::<Option<Time>>(sql, &[tx.now().into()])?.flatten())
+}
+
+/// Due deliveries that wait for nothing but their receiver: the webhook is valid, and no earlier delivery with the same
+/// key is to be repeated later. At most `limit` are counted.
+pub fn count_sendable(tx: &mut Tx<'_>, limit: i64) -> Result<i64, Fault> {
+    let sql = "SELECT COUNT(*) FROM (SELECT d.seq FROM delivery d JOIN webhook w ON w.id = d.webhook_id \
+               WHERE d.state = 0 AND d.due_at <= $1 AND w.valid = 1 AND NOT EXISTS (\
+               SELECT 1 FROM delivery e WHERE e.webhook_id = d.webhook_id AND e.state = 0 \
+               AND e.order_key = d.order_key AND e.seq < d.seq AND e.due_at > $1) LIMIT $2) AS sendable";
+    tx.query_number(sql, &[tx.now().into(), limit.into()])
+}
+
+/// How many attempts were recorded since a position, by whether they succeeded, and the position after them.
+pub fn count_attempts(tx: &mut Tx<'_>, after: i64) -> Result<AttemptCounts, Fault> {
+    let end = tx.query_number("SELECT MAX(seq) FROM delivery_attempt", &[])?;
+    let sql = "SELECT COUNT(*), COUNT(CASE WHEN status BETWEEN 200 AND 299 THEN 1 END) FROM delivery_attempt \
+               WHERE seq > $1 AND seq <= $2 AND delivery_seq > 0";
+    let (all, succeeded) = tx.query_row::<(i64, i64)>(sql, &[after.into(), end.into()])?.unwrap_or_default();
+    Ok(AttemptCounts { end, succeeded, failed: all - succeeded })
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AttemptCounts {
+    pub end: i64,
+    pub succeeded: i64,
+    pub failed: i64,
 }
 
 /// Makes all waiting deliveries of a webhook due, since its receiver is reachable again.

@@ -90,6 +90,12 @@ pub fn list_due(tx: &mut Tx<'_>, now: Time, limit: i64) -> Result<Vec<Email>, Fa
     found.into_iter().map(|found| decrypt_text(tx, found)).collect()
 }
 
+/// When the next email is due that is not due yet.
+pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let sql = "SELECT MIN(due_at) FROM letter WHERE due_at > $1";
+    Ok(tx.query_row::<Option<Time>>(sql, &[tx.now().into()])?.flatten())
+}
+
 /// Reserves an email until a time; returns false if another sender was faster.
 pub fn claim(tx: &mut Tx<'_>, email: &Email, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE letter SET due_at = $1, tries = tries + 1 WHERE id = $2 AND due_at = $3";

@@ -13,7 +13,7 @@ pub use created_posts::{CreatedPost, CreatedPosts, list_created_posts};
 use base::{Fault, Time};
 
 use crate::Tx;
-use crate::db::{row, select};
+use crate::db::{AppendedEvent, record_appended_event, row, select};
 
 row! {
     #[derive(Clone, Debug)]
@@ -37,6 +37,13 @@ pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body:
         "INSERT INTO event (at, kind, actor_id, subject_id, body) VALUES ($1, $2, $3, $4, $5)"
     };
     tx.execute_later(sql, &[tx.now().into(), kind.into(), actor_id.into(), subject_id.into(), body.into()])?;
+    record_appended_event(|| AppendedEvent {
+        seq: tx.last_inserted_row(),
+        at: tx.now(),
+        kind: kind.to_owned(),
+        actor_id,
+        subject_id,
+    });
     tx.effects.appended_events = tx.effects.appended_events.saturating_add(1);
     Ok(())
 }
@@ -45,6 +52,10 @@ pub fn append(tx: &mut Tx<'_>, kind: &str, actor_id: i64, subject_id: i64, body:
 pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>, Fault> {
     let sql = select!(LogEvent, "WHERE seq > $1 ORDER BY seq LIMIT $2");
     tx.query_rows(sql, &[seq.into(), limit.into()])
+}
+
+pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<LogEvent>, Fault> {
+    tx.query_row(select!(LogEvent, "WHERE seq = $1"), &[seq.into()])
 }
 
 /// The newest entry that can be read; 0 for an empty log. On PostgreSQL there may be committed entries that have no

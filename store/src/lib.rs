@@ -12,6 +12,7 @@ mod schema;
 mod store;
 #[cfg(test)]
 mod test_stores;
+mod world_clock;
 
 pub mod account_activity;
 pub mod activity;
@@ -49,6 +50,7 @@ pub mod lists;
 pub mod media;
 pub mod messages;
 pub mod meta;
+pub mod moderation;
 pub mod news_stories;
 pub mod node_roles;
 pub mod nodes;
@@ -65,13 +67,17 @@ pub mod private_profiles;
 pub mod rate_windows;
 pub mod reads;
 pub mod records;
+pub mod registration_requests;
 pub mod replays;
 pub mod replies;
+pub mod reports;
 pub mod reposts;
 pub mod request_tokens;
+pub mod row_changes;
 pub mod rules;
 pub mod sessions;
 pub mod short_links;
+pub mod site_settings;
 pub mod spaces;
 pub mod subscriptions;
 pub mod task_leases;
@@ -79,6 +85,7 @@ pub mod tokens;
 pub mod topics;
 pub mod uploads;
 pub mod usage;
+pub mod user_roles;
 pub mod user_search;
 pub mod users;
 pub mod views;
@@ -86,8 +93,9 @@ pub mod webhooks;
 
 pub use context::StoreContext;
 pub use db::{
-    AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx, assign_queries_to_user,
-    count_round_trips, limit_queries,
+    AppendedEvent, AppliedMigration, DatabaseLocation, MigrationStatus, QueryLimits, TransactionWork, Tx,
+    assign_queries_to_user, count_round_trips, limit_queries, record_appended_events, take_appended_events,
+    use_reserved_id,
 };
 pub use node_roles::{NodeRole, NodeRoles};
 pub use nodes::NodePurpose;

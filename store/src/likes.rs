@@ -38,6 +38,12 @@ pub fn add_to_post_count(tx: &mut Tx<'_>, post: PostId, by: i64) -> Result<bool,
     counters::add_unless_deleted(tx, SharedCounter::Likes, post, by)
 }
 
+/// Those of some posts that the user likes.
+pub fn filter_liked(tx: &mut Tx<'_>, user: UserId, posts: &[PostId]) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT post_id FROM post_like WHERE post_id = $1 AND user_id = $2";
+    tx.query_by_ids(sql, posts, &[user.into()])
+}
+
 /// Latest first: the user and the like's own id.
 pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM post_like WHERE post_id = $1");

@@ -16,6 +16,14 @@ pub fn set(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<(), Fault> {
     tx.execute_later(sql, &[key.into(), value.into()])
 }
 
+/// Decrypts a value that was encrypted for `key` and stored in hexadecimal digits.
+pub fn get_encrypted(tx: &mut Tx<'_>, key: &str) -> Result<Option<Vec<u8>>, Fault> {
+    let Some(text) = get(tx, key)? else { return Ok(None) };
+    let encrypted = hex::decode(&text).ok_or_else(|| Fault::new(format!("{key} is corrupt")))?;
+    let plain = tx.try_decrypt(key, &encrypted);
+    plain.map(Some).ok_or_else(|| Fault::new(format!("failed to decrypt {key}")))
+}
+
 /// The stored value, which is `value` if there was none. Of processes that do this at the same time, the first to commit
 /// decides for all.
 pub fn get_or_insert(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<String, Fault> {
@@ -35,12 +43,13 @@ macro_rules! highest_of {
 }
 
 /// Tables whose ids are issued here, with the query of their highest id.
-const ISSUED_ID_TABLES: [(&str, &str); 24] = highest_of!(
+const ISSUED_ID_TABLES: [(&str, &str); 27] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
     "upload" "note" "story" "dm_conversation" "dm_event" "rule"
     "webhook" "replay" "compliance_job" "activity_subscription"
-    "stream_connection" "ad_job" "notification" "card_link"
+    "stream_connection" "ad_job" "notification" "card_link" "moderation_action"
+    "report" "registration_request"
 );
 /// The times of the last entries of the event log and the audit trail.
 const LAST_ENTRY_TIMES: [&str; 3] = [

@@ -109,6 +109,12 @@ pub fn list_ended(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<i64>, Fault> {
     tx.query_rows(sql, &[tx.now().into(), limit.into()])
 }
 
+/// When the next poll ends that has not ended yet.
+pub fn next_end(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let sql = "SELECT MIN(ends_at) FROM poll WHERE closed_at IS NULL AND ends_at > $1";
+    Ok(tx.query_row::<Option<Time>>(sql, &[tx.now().into()])?.flatten())
+}
+
 /// The posts with a poll and their authors: the post it was created with, or all posts with its card.
 pub fn list_posts_with_poll(tx: &mut Tx<'_>, poll: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT p.id, p.author_id FROM poll l JOIN post p ON p.id = l.post_id WHERE l.id = $1";

@@ -12,9 +12,9 @@ pub(crate) use insertion::insert_row_later;
 pub use insertion::{NewPostDetails, insert, insert_without_counts, replace_placeholder};
 pub use pages::{
     PageRange, PostText, count_videos_since, find_nth_by_author, find_nth_mentioning, find_texts, list_ids_by_author,
-    list_live_between, list_own_posts, list_recent, page_by_author, page_mentioning,
+    list_live_between, list_own_posts, list_recent, page_by_author, page_mentioning, page_replies,
 };
-pub use removal::{delete, removal_times};
+pub use removal::{delete, removal_times, restore};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PostState {
@@ -85,6 +85,8 @@ table! {
         pub unshared: bool,
         /// Posted to a closed community, so visible to its members only.
         pub members_only: bool,
+        /// A moderator keeps it out of search, trends and recommendations.
+        pub limited: bool,
     }
     read_only {
         pub like_count: i64 as "like_count + imported_like_count /*! + COALESCE(pending_likes, 0) */",

@@ -55,6 +55,11 @@ pub fn give_back(tx: &mut Tx<'_>, digest: &[u8; 32], calls: u32) -> Result<(), F
     tx.execute_later(sql, &[i64::from(calls).into(), digest.into()])
 }
 
+/// Forgets the calls in a window.
+pub fn forget(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<(), Fault> {
+    tx.execute_later("DELETE FROM rate_window WHERE digest = $1", &[digest.into()])
+}
+
 /// Deletes windows that ended before a time; returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Time) -> Result<u64, Fault> {
     tx.execute("DELETE FROM rate_window WHERE ends_at < $1", &[before.into()])

@@ -185,6 +185,15 @@ pub fn list_due(
     tx.query_rows(&sql, &args)
 }
 
+/// The lowest value of an indexed field that is above `min`, in listed records of all accounts.
+pub fn next_due(tx: &mut Tx<'_>, kind: &'static str, field: &'static str, min: i64) -> Result<Option<i64>, Fault> {
+    let field = indexes::sort_field_sql(field);
+    let sql = format!(
+        "SELECT {field} FROM ads_record WHERE kind = '{kind}' AND {field} > $1 AND level = 0 ORDER BY {field}, id LIMIT 1"
+    );
+    tx.query_row(&sql, &[min.into()])
+}
+
 /// The number of listed records.
 pub fn count(tx: &mut Tx<'_>, kind: &str, account: i64) -> Result<i64, Fault> {
     let sql = "SELECT COUNT(*) FROM ads_record WHERE kind = $1 AND account_id = $2 AND level = 0";

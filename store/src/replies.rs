@@ -16,6 +16,11 @@ pub fn unhide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     Ok(tx.execute(sql, &[post.into()])? > 0)
 }
 
+/// Those of some posts that are hidden replies.
+pub fn filter_hidden(tx: &mut Tx<'_>, posts: &[PostId]) -> Result<Vec<PostId>, Fault> {
+    tx.query_by_ids("SELECT post_id FROM hidden_reply WHERE post_id = $1", posts, &[])
+}
+
 pub fn is_hidden(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM hidden_reply WHERE post_id = $1";
     tx.row_exists(sql, &[post.into()])

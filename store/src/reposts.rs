@@ -29,6 +29,12 @@ pub fn find_by_user(tx: &mut Tx<'_>, user: UserId, post: PostId, nullcast: bool)
     tx.query_row(sql, &args)
 }
 
+/// Those of some posts of which the user has a live public repost.
+pub fn filter_reposted(tx: &mut Tx<'_>, user: UserId, posts: &[PostId]) -> Result<Vec<PostId>, Fault> {
+    let sql = "SELECT repost_of_id FROM post WHERE repost_of_id = $1 AND author_id = $2 AND nullcast = 0 AND state = 0";
+    tx.query_by_ids(sql, posts, &[user.into()])
+}
+
 /// The first 100 live nullcast reposts: at most one per advertiser.
 pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault> {
     let sql = "SELECT id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 1 ORDER BY id LIMIT 100";

@@ -122,6 +122,21 @@ pub fn revoke_family(tx: &mut Tx<'_>, family: i64) -> Result<u64, Fault> {
     tx.execute(sql, &[tx.now().into(), family.into()])
 }
 
+/// Gives an OAuth 1.0a token another text, with the same secret.
+pub fn replace_oauth1_text(tx: &mut Tx<'_>, token: &OAuth1Token, text: &Secret) -> Result<(), Fault> {
+    let (old, new) = (token.token.digest(), text.digest());
+    tx.invalidate_credentials(CredentialKey::from_digest(&old))?;
+    let encrypted = tx.encrypt(&token_encryption_context(token.id), text.expose_secret())?;
+    let sql = "UPDATE oauth1_token SET digest = $1, token = $2 WHERE digest = $3";
+    tx.execute_later(sql, &[(&new).into(), (&encrypted).into(), (&old).into()])
+}
+
+/// Gives an OAuth 2.0 token another text.
+pub fn replace_oauth2_digest(tx: &mut Tx<'_>, old: &[u8; 32], new: &[u8; 32]) -> Result<(), Fault> {
+    tx.invalidate_credentials(CredentialKey::from_digest(old))?;
+    tx.execute_later("UPDATE oauth2_token SET digest = $1 WHERE digest = $2", &[new.into(), old.into()])
+}
+
 /// Makes an OAuth 2.0 token expire now; returns false if there is none.
 pub fn expire_oauth2(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<bool, Fault> {
     tx.invalidate_credentials(CredentialKey::from_digest(digest))?;
@@ -150,6 +165,27 @@ pub fn revoke_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u6
     let oauth1 = "UPDATE oauth1_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
     let oauth2 = "UPDATE oauth2_token SET revoked_at = $1 WHERE user_id = $2 AND app_id = $3 AND revoked_at IS NULL";
     Ok(tx.execute(oauth1, &args)? + tx.execute(oauth2, &args)?)
+}
+
+/// Makes an app's OAuth 2.0 access tokens for a user expire now; returns how many were active.
+pub fn expire_app_access(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<u64, Fault> {
+    tx.invalidate_credentials(CredentialKey::User(user))?;
+    let sql = "UPDATE oauth2_token SET expires_at = $1 WHERE user_id = $2 AND app_id = $3 AND kind = 'access' \
+               AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)";
+    tx.execute(sql, &[tx.now().into(), user.into(), app.into()])
+}
+
+/// The tokens of one authorization, in the order of their issue.
+pub fn list_family(tx: &mut Tx<'_>, family: i64, limit: i64) -> Result<Vec<OAuth2Token>, Fault> {
+    let sql = select!(OAuth2Token, "WHERE family = $1 ORDER BY id LIMIT $2");
+    tx.query_rows(sql, &[family.into(), limit.into()])
+}
+
+/// The users with a token of an app that is not revoked, by id.
+pub fn list_users_of_app(tx: &mut Tx<'_>, app: AppId, limit: i64) -> Result<Vec<UserId>, Fault> {
+    let sql = "SELECT user_id FROM oauth1_token WHERE app_id = $1 AND revoked_at IS NULL UNION \
+               SELECT user_id FROM oauth2_token WHERE app_id = $1 AND revoked_at IS NULL ORDER BY 1 LIMIT $2";
+    tx.query_rows(sql, &[app.into(), limit.into()])
 }
 
 /// Permissions of the OAuth 1.0a tokens that are not revoked.

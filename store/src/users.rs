@@ -56,6 +56,10 @@ table! {
         pub email_confirmed: bool,
     }
     read_only {
+        /// A moderator keeps its posts out of search, trends and recommendations.
+        pub limited: bool,
+        /// It may read, but not write.
+        pub silenced: bool,
         pub pinned_post_id: Option<PostId>,
         /// The most recent live post that is not nullcast.
         pub most_recent_post_id: Option<PostId>,
@@ -98,6 +102,8 @@ impl User {
             receives_dm: true,
             affiliation: String::new(),
             withheld: String::new(),
+            limited: false,
+            silenced: false,
             pinned_post_id: None,
             most_recent_post_id: None,
             followers_count: 0,

@@ -80,6 +80,12 @@ pub fn list_due_checks(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Webhook>, Faul
     tx.query_rows(sql, &[now.into(), limit.into()])
 }
 
+/// When the next challenge is due that is not due yet.
+pub fn next_check(tx: &mut Tx<'_>) -> Result<Option<Time>, Fault> {
+    let sql = "SELECT MIN(check_due_at) FROM webhook WHERE check_due_at > $1 AND valid = 1";
+    Ok(tx.query_row::<Option<Time>>(sql, &[tx.now().into()])?.flatten())
+}
+
 /// Reserves a webhook's challenge until a time; returns false if another worker was faster.
 pub fn claim_check(tx: &mut Tx<'_>, webhook: &Webhook, until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE webhook SET check_due_at = $1 WHERE id = $2 AND check_due_at = $3";

@@ -14,7 +14,7 @@ use store::users::User;
 use store::{Tx, apps};
 
 use crate::loaded_objects::LoadedObjects;
-use crate::media::{id_from_media_key, media_url};
+use crate::media::{PlayableFile, file_url, id_from_media_key, media_url, playable_files, still_url};
 use crate::posts::{PostRenderContext, display_url, media_keys, sent_entities, sent_text};
 use crate::{FieldSelection, ObjectKind, legacy_user_json};
 
@@ -209,11 +209,9 @@ impl LegacyRenderer<'_> {
     }
 
     fn render_media(&self, media: &Media, link: &Value) -> Value {
-        let file = media_url(media, self.site.url);
-        let still = file.as_deref().unwrap_or(match media.kind.as_str() {
-            "photo" => &media.url,
-            _ => &media.preview_image_url,
-        });
+        let is_photo = media.kind == "photo";
+        let file = if is_photo { media_url(media, self.site.url) } else { still_url(media, self.site.url) };
+        let still = file.as_deref().unwrap_or(if is_photo { &media.url } else { &media.preview_image_url });
         let own = json!({ "start": 0, "end": 0, "url": still, "expanded_url": still, "display_url": still });
         let link = if link.is_null() { &own } else { link };
         let mut shown = json!({
@@ -228,11 +226,44 @@ impl LegacyRenderer<'_> {
             "type": media.kind,
             "sizes": { "large": { "w": media.width, "h": media.height, "resize": "fit" } },
         });
-        if let Some(members) = shown.as_object_mut().filter(|_| !media.alt_text.is_empty()) {
-            members.insert("ext_alt_text".to_owned(), media.alt_text.as_str().into());
+        if let Some(members) = shown.as_object_mut() {
+            if !media.alt_text.is_empty() {
+                members.insert("ext_alt_text".to_owned(), media.alt_text.as_str().into());
+            }
+            if !is_photo {
+                members.insert("video_info".to_owned(), self.video_info(media));
+            }
         }
         shown
     }
+
+    fn video_info(&self, media: &Media) -> Value {
+        let files = playable_files(media, |path| file_url(path, self.site.url));
+        let variants: Vec<Value> = if files.is_empty() {
+            let imported: Vec<Value> = serde_json::from_str(&media.variants).unwrap_or_default();
+            let convert = |variant: &Value| {
+                let member = |name| variant.get(name);
+                json!({ "bitrate": member("bit_rate"), "content_type": member("content_type"), "url": member("url") })
+            };
+            imported.iter().map(convert).collect()
+        } else {
+            let convert = |file: PlayableFile| json!({ "bitrate": file.bit_rate, "content_type": file.content_type, "url": file.url });
+            files.into_iter().map(convert).collect()
+        };
+        let divisor = greatest_common_divisor(media.width, media.height).max(1);
+        let mut info = json!({ "aspect_ratio": [media.width / divisor, media.height / divisor], "variants": variants });
+        if let Some(members) = info.as_object_mut().filter(|_| media.kind == "video") {
+            members.insert("duration_millis".to_owned(), media.duration_ms.into());
+        }
+        info
+    }
+}
+
+const fn greatest_common_divisor(mut one: i64, mut other: i64) -> i64 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 /// Converts entities to the legacy format without user names.

@@ -58,6 +58,6 @@ pub use response::{
     render_posts, render_user, render_user_lookup, render_users,
 };
 pub use spaces::{render_space, render_space_lookup, render_spaces};
-pub use text_segments::{TextSegment, legacy_text_segments};
+pub use text_segments::{TextSegment, legacy_text_segments, linked_text_segments};
 pub use trends::{render_personal_trends, render_trends};
 pub use usage::{ProjectUsage, render_usage};

@@ -18,31 +18,35 @@ const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
 /// The URL of the stored file, if there is one.
 pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
-    let name = media.file_name().filter(|_| !site.is_empty())?;
+    file_url(&media.path, site)
+}
+
+pub(crate) fn file_url(path: &str, site: &str) -> Option<String> {
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty() && !site.is_empty())?;
     Some(format!("{site}/media/{name}"))
 }
 
-/// Like [`media_url`]; media attached only to a message have a URL below the message, accessible to its
+/// The URL of the stored still of a video or animated GIF, if there is one.
+pub(crate) fn still_url(media: &Media, site: &str) -> Option<String> {
+    media.size_path("small").and_then(|path| file_url(&path, site))
+}
+
+/// The URL of one of the files. Media attached only to a message have URLs below the message, accessible to its
 /// participants.
-fn response_media_url(ctx: MediaRenderContext<'_>, size: Option<&str>) -> Option<String> {
+fn response_file_url(ctx: MediaRenderContext<'_>, path: &str) -> Option<String> {
     let (media, site) = (ctx.media, ctx.objects.site.url);
     let carrier = ctx.objects.message_by_media.get(&media.id.get());
     let Some(event) = carrier.filter(|_| media.uses == Some(0)) else {
-        let address = media_url(media, site)?;
-        return Some(size.map_or(address.clone(), |size| format!("{address}?name={size}")));
+        return file_url(path, site);
     };
-    let path = match size {
-        Some(size) => media.size_path(size)?,
-        None => media.path.clone(),
-    };
-    let name = path.rsplit('/').next().filter(|_| !site.is_empty())?;
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty() && !site.is_empty())?;
     let id = media.id;
     Some(format!("{site}/2/dm_conversations/media/{event}/{id}/{name}"))
 }
 
 /// The photo itself, or its original URL from an import.
 fn write_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
-    match response_media_url(ctx, None) {
+    match response_file_url(ctx, &ctx.media.path) {
         Some(address) if ctx.media.kind == "photo" => out.write_nonempty_text(&address),
         _ => out.write_nonempty_text(&ctx.media.url),
     }
@@ -50,27 +54,50 @@ fn write_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
 
 /// The generated preview, or its original URL from an import.
 fn write_preview_image_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
-    let made = ctx.media.kind != "photo" && ctx.media.size_path("small").is_some();
-    match response_media_url(ctx, Some("small")) {
-        Some(address) if made => out.write_nonempty_text(&address),
-        _ => out.write_nonempty_text(&ctx.media.preview_image_url),
+    let still = ctx.media.size_path("small").filter(|_| ctx.media.kind != "photo");
+    match still.and_then(|path| response_file_url(ctx, &path)) {
+        Some(address) => out.write_nonempty_text(&address),
+        None => out.write_nonempty_text(&ctx.media.preview_image_url),
     }
 }
 
-/// The stored file, or the variants of an import.
+/// A file that a video or animated GIF can be played from.
+pub(crate) struct PlayableFile {
+    pub(crate) bit_rate: i64,
+    pub(crate) content_type: String,
+    pub(crate) url: String,
+}
+
+/// The stored files of a video or animated GIF, by bit rate. A GIF is left out if there is a video of it.
+pub(crate) fn playable_files(media: &Media, url: impl Fn(&str) -> Option<String>) -> Vec<PlayableFile> {
+    if media.kind == "photo" || media.bit_rate == 0 {
+        return Vec::new();
+    }
+    let made = media.variant_files().filter_map(|variant| {
+        let content_type = "video/mp4".to_owned();
+        Some(PlayableFile { bit_rate: variant.bit_rate, content_type, url: url(&variant.path)? })
+    });
+    let mut files: Vec<PlayableFile> = made.collect();
+    if media.kind != "animated_gif" || files.is_empty() {
+        let content_type = media.content_type.clone();
+        files.extend(url(&media.path).map(|url| PlayableFile { bit_rate: media.bit_rate, content_type, url }));
+    }
+    files.sort_by_key(|file| file.bit_rate);
+    files
+}
+
+/// The stored files, or the variants of an import.
 fn write_variants(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
-    let media = ctx.media;
-    let address = response_media_url(ctx, None);
-    let Some(address) = address.filter(|_| media.kind != "photo" && media.bit_rate > 0) else {
-        out.write_raw(&media.variants);
+    let files = playable_files(ctx.media, |path| response_file_url(ctx, path));
+    if files.is_empty() {
+        out.write_raw(&ctx.media.variants);
         return;
-    };
-    out.write_array([address], |out, address| {
+    }
+    out.write_array(files, |out, file| {
         out.write_object(|out| {
-            out.write_plain_member("bit_rate", |out| out.write_int(media.bit_rate));
-            let kind = &media.content_type;
-            out.write_plain_member("content_type", |out| out.write_nonempty_text(kind));
-            out.write_plain_member("url", |out| out.write_nonempty_text(&address));
+            out.write_plain_member("bit_rate", |out| out.write_int(file.bit_rate));
+            out.write_plain_member("content_type", |out| out.write_nonempty_text(&file.content_type));
+            out.write_plain_member("url", |out| out.write_nonempty_text(&file.url));
         });
     });
 }

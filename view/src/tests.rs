@@ -95,6 +95,7 @@ pub(crate) fn post(id: PostId, author: i64, text: &str) -> Post {
         app_id: None,
         unshared: false,
         members_only: false,
+        limited: false,
         like_count: 1,
         reply_count: 2,
         repost_count: 3,
@@ -125,6 +126,7 @@ pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
         sizes: String::new(),
         uses: None,
         expires_at: None,
+        variant_files: String::new(),
     }
 }
 

@@ -14,10 +14,24 @@ pub struct TextSegment {
 /// Splits the text of a status (extended form) at its links; without the link to its media, which are shown on their
 /// own.
 pub fn legacy_text_segments(status: &Value) -> Vec<TextSegment> {
+    split_text(status, Vec::new())
+}
+
+/// As [`legacy_text_segments`], with paths of this site for mentioned users.
+pub fn linked_text_segments(status: &Value, user_path: impl Fn(&str) -> String) -> Vec<TextSegment> {
+    let mentions = status.pointer("/entities/user_mentions").and_then(Value::as_array).into_iter().flatten();
+    let mentions = mentions.filter_map(|mention| {
+        let username = mention.get("screen_name")?.as_str()?;
+        LinkSpan::from_indices(mention, user_path(username), format!("@{username}"))
+    });
+    split_text(status, mentions.collect())
+}
+
+fn split_text(status: &Value, mut links: Vec<LinkSpan>) -> Vec<TextSegment> {
     let full_text = status.get("full_text").and_then(Value::as_str).unwrap_or_default();
     let letters: Vec<char> = unescape_html(full_text).chars().collect();
     let list = |path: &str| status.pointer(path).and_then(Value::as_array).into_iter().flatten();
-    let mut links: Vec<LinkSpan> = list("/entities/urls").filter_map(LinkSpan::from_entity).collect();
+    links.extend(list("/entities/urls").filter_map(LinkSpan::from_entity));
     let media = list("/entities/media").find_map(LinkSpan::from_entity);
     links.extend(media.filter(|link| link.start < link.end).map(|link| LinkSpan { is_media: true, ..link }));
     links.sort_by_key(|link| link.start);
@@ -50,15 +64,13 @@ struct LinkSpan {
 
 impl LinkSpan {
     fn from_entity(entity: &Value) -> Option<Self> {
-        let index = |number: usize| usize::try_from(entity.pointer(&format!("/indices/{number}"))?.as_u64()?).ok();
         let text = |name: &str| Some(entity.get(name)?.as_str()?.to_owned());
-        Some(Self {
-            start: index(0)?,
-            end: index(1)?,
-            url: text("url")?,
-            display: text("display_url")?,
-            is_media: false,
-        })
+        Self::from_indices(entity, text("url")?, text("display_url")?)
+    }
+
+    fn from_indices(entity: &Value, url: String, display: String) -> Option<Self> {
+        let index = |number: usize| usize::try_from(entity.pointer(&format!("/indices/{number}"))?.as_u64()?).ok();
+        Some(Self { start: index(0)?, end: index(1)?, url, display, is_media: false })
     }
 }
 

@@ -14,10 +14,12 @@ use http::request::Parts;
 use http::{Method, Request, Response};
 use store::Store;
 
+use crate::ApiServer;
 use crate::health::HealthChecks;
 use crate::metrics::ServerMetrics;
 use crate::reply::HttpReply;
 
+const API_PREFIX: &str = "/control/v1/";
 const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(1);
 const METRICS_TEXT: HeaderValue =
@@ -45,6 +47,8 @@ struct ControlState {
     store: Arc<Store>,
     token: Secret,
     commands: Vec<ControlCommand>,
+    /// The control API of a development server.
+    api: Option<ApiServer>,
 }
 
 impl ControlServer {
@@ -54,8 +58,9 @@ impl ControlServer {
         store: Arc<Store>,
         token: Secret,
         commands: Vec<ControlCommand>,
+        api: Option<ApiServer>,
     ) -> Self {
-        Self { shared: Arc::new(ControlState { health, metrics, store, token, commands }) }
+        Self { shared: Arc::new(ControlState { health, metrics, store, token, commands, api }) }
     }
 
     async fn handle_request(&self, parts: &Parts, body: Body) -> HttpReply {
@@ -63,9 +68,8 @@ impl ControlServer {
         if let Some(reply) = self.shared.health.respond(method.as_str(), &parts.uri).await {
             return reply;
         }
-        // Against DNS rebinding: a web page can reach loopback under its own host name.
-        if !is_local(parts) || parts.headers.contains_key(ORIGIN) {
-            return error_reply(403, "this host name is not allowed\n");
+        if let Err(reply) = refuse_foreign_pages(parts) {
+            return *reply;
         }
         if path == "/metrics" && method == Method::GET {
             self.shared.metrics.refresh_backlog(&self.shared.store).await;
@@ -93,6 +97,18 @@ impl ControlServer {
         }
     }
 
+    /// The control API, if the request is for it and may use it.
+    fn authorize_api_call(&self, parts: &Parts) -> Result<Option<&ApiServer>, Box<HttpReply>> {
+        let Some(api) = self.shared.api.as_ref().filter(|_| parts.uri.path().starts_with(API_PREFIX)) else {
+            return Ok(None);
+        };
+        refuse_foreign_pages(parts)?;
+        if !self.has_valid_token(&parts.headers) {
+            return Err(Box::new(error_reply(401, "the control API requires the control token\n")));
+        }
+        Ok(Some(api))
+    }
+
     fn has_valid_token(&self, headers: &HeaderMap) -> bool {
         let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = header.and_then(|header| header.strip_prefix("Bearer "));
@@ -104,8 +120,16 @@ impl ControlServer {
 
 impl Handler for ControlServer {
     async fn call(&self, request: Request<Body>) -> Response<Body> {
-        let (parts, body) = request.into_parts();
-        let HttpReply { status, headers, body, .. } = self.handle_request(&parts, body).await;
+        let (mut parts, body) = request.into_parts();
+        let HttpReply { status, headers, body, .. } = match self.authorize_api_call(&parts) {
+            Ok(Some(api)) => {
+                // A control token is no credential of the API.
+                parts.headers.remove(AUTHORIZATION);
+                return api.call(Request::from_parts(parts, body)).await;
+            }
+            Ok(None) => self.handle_request(&parts, body).await,
+            Err(reply) => *reply,
+        };
         let mut response = Response::new(body);
         *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
         *response.headers_mut() = headers;
@@ -116,6 +140,14 @@ impl Handler for ControlServer {
 
 fn error_reply(status: u16, message: &'static str) -> HttpReply {
     HttpReply::bytes(status, PLAIN, message)
+}
+
+/// Against DNS rebinding: a web page can reach loopback under its own host name.
+fn refuse_foreign_pages(parts: &Parts) -> Result<(), Box<HttpReply>> {
+    if is_local(parts) && !parts.headers.contains_key(ORIGIN) {
+        return Ok(());
+    }
+    Err(Box::new(error_reply(403, "this host name is not allowed\n")))
 }
 
 /// Whether the request came over a Unix socket or names a loopback host.

@@ -22,6 +22,7 @@ pub mod security_headers;
 mod site_links;
 pub mod uploads;
 pub mod vocabulary;
+pub mod webhooks;
 
 pub use emulated_sites::EmulatedSites;
 pub use pipeline::{ApiServer, PublicOrigin, ServerConfig};

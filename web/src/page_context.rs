@@ -33,6 +33,7 @@ pub const SITE_LINKS: SiteLinks = SiteLinks {
     search: "/developer/search",
     signature: "/developer/explain",
     mailbox: "/mailbox",
+    console: "/console",
 };
 
 pub struct PageContext {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use base::{Fault, Refusal, Vocabulary, VocabularyWord};
 
@@ -17,6 +18,20 @@ const PATH_WORDS: &[(&str, VocabularyWord)] = &[
     ("<liked_posts>", VocabularyWord::new("liked_posts", "liked_tweets")),
     ("<quote_posts>", VocabularyWord::new("quote_posts", "quote_tweets")),
 ];
+
+/// The routes of a server, which its worlds share.
+#[derive(Clone)]
+pub struct ApiRouters {
+    pub(crate) public: Arc<EndpointRouter>,
+    pub(crate) control: Arc<EndpointRouter>,
+}
+
+impl ApiRouters {
+    pub fn new(table: &[&'static [Endpoint]], control: &[&'static [Endpoint]]) -> Result<Self, Fault> {
+        let [public, control] = [EndpointRouter::new(table)?, EndpointRouter::new(control)?].map(Arc::new);
+        Ok(Self { public, control })
+    }
+}
 
 pub struct EndpointRouter {
     paths: matchit::Router<usize>,
@@ -56,6 +71,13 @@ pub struct RouteMatch {
     pub vocabulary: Option<Vocabulary>,
     /// Decoded parameters; raw where decoding fails.
     pub path: Vec<(&'static str, String)>,
+}
+
+/// First segments that are no value of a path like `/{username}`: those of APIs, and of what the router does not know.
+const NO_FIRST_PARAMETER: &[&str] = &["1.1", "2", "5", "12", "livez", "metrics", "readyz"];
+
+fn first_segment(path: &str) -> &str {
+    path.split('/').nth(1).unwrap_or_default()
 }
 
 #[derive(Debug)]
@@ -135,8 +157,15 @@ impl EndpointRouter {
         let not_found = || RouteError { refusal: unmatched_refusal(path), error_format: error_format_for_path(path) };
         let matched = self.paths.at(path).map_err(|_| not_found())?;
         let node = self.nodes.get(*matched.value).ok_or_else(not_found)?;
+        if node.begins_with_parameter() && NO_FIRST_PARAMETER.contains(&first_segment(path)) {
+            return Err(not_found());
+        }
         let routed_method = if method == "HEAD" { "GET" } else { method };
         let Some(entry) = node.entries.iter().find(|entry| entry.endpoint.method == routed_method) else {
+            // Such a node has all unknown paths.
+            if node.begins_with_parameter() {
+                return Err(not_found());
+            }
             return Err(RouteError {
                 refusal: Refusal::MethodNotAllowed { allowed: node.allowed_methods() },
                 error_format: node.entries.first().map_or(ErrorFormat::V2, |entry| entry.endpoint.error_format),
@@ -157,6 +186,11 @@ impl EndpointRouter {
 }
 
 impl RouteNode {
+    /// As that of a profile, `/{username}`.
+    fn begins_with_parameter(&self) -> bool {
+        self.entries.first().is_some_and(|entry| entry.endpoint.path.starts_with("/{"))
+    }
+
     fn allowed_methods(&self) -> String {
         let mut methods: Vec<&str> = self.entries.iter().map(|entry| entry.endpoint.method).collect();
         if methods.contains(&"GET") {
@@ -185,23 +219,24 @@ fn error_format_for_path(path: &str) -> ErrorFormat {
     match segments.next().unwrap_or_default() {
         "1.1" | "oauth" | "oauth2" => ErrorFormat::Legacy,
         "12" | "11" | "5" => ErrorFormat::Ads,
-        version if is_retired_version(version) && segments.next().is_some_and(is_ads_segment) => ErrorFormat::Ads,
+        version if is_other_version(version) && segments.next().is_some_and(is_ads_segment) => ErrorFormat::Ads,
         _ => ErrorFormat::V2,
     }
 }
 
-/// Retired versions of the Ads API; their clients still get its error format.
-fn is_retired_version(version: &str) -> bool {
-    version.parse::<u8>().is_ok_and(|version| version < 12)
+/// Versions of the Ads API that are not served; their clients still get its error format.
+fn is_other_version(version: &str) -> bool {
+    version.parse::<u8>().is_ok()
 }
 
 fn is_ads_segment(segment: &str) -> bool {
-    ["accounts", "batch", "insights", "stats", "targeting_criteria"].contains(&segment)
+    let mut operations = ads_delivery::operations().iter();
+    operations.any(|operation| operation.path.split('/').nth(2) == Some(segment))
 }
 
 /// Every spelling of a path with the vocabulary it implies. A posts word anywhere decides, since only the newer
 /// vocabulary has those in paths.
-fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
+pub fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
     let mut all = vec![(path.to_owned(), None)];
     for (mark, word) in PATH_WORDS {
         if !path.contains(mark) {
@@ -219,6 +254,11 @@ fn path_spellings(path: &str) -> Vec<(String, Option<Vocabulary>)> {
 
 pub fn spell_path(path: &str, vocabulary: Vocabulary) -> String {
     PATH_WORDS.iter().fold(path.to_owned(), |path, (mark, word)| path.replace(mark, word.name_in(vocabulary)))
+}
+
+/// Method and path in the newer vocabulary, as developers name an endpoint.
+pub fn endpoint_label(endpoint: &Endpoint) -> String {
+    format!("{} {}", endpoint.method, spell_path(endpoint.path, Vocabulary::Post))
 }
 
 fn parameter_names(path: &'static str) -> Vec<&'static str> {
@@ -281,6 +321,21 @@ mod tests {
     }
 
     #[test]
+    fn path_that_begins_with_a_parameter_has_no_paths_of_apis_or_health_checks() {
+        static PROFILES: &[&[Endpoint]] =
+            &[&[op("showProfile", "GET", "/{username}"), op("showFollowers", "GET", "/{username}/followers")]];
+        let router = EndpointRouter::new(PROFILES).unwrap();
+        assert!(router.find("GET", "/ada").is_ok() && router.find("GET", "/ada/followers").is_ok());
+        for (method, path) in [("GET", "/livez"), ("GET", "/2/followers"), ("GET", "/1.1/followers"), ("POST", "/ada")]
+        {
+            assert!(
+                !matches!(router.find(method, path).unwrap_err().refusal, Refusal::MethodNotAllowed { .. }),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
     fn both_vocabularies_lead_to_one_operation() {
         let case = |path, id: &str, speech, params: &[&str]| {
             let params = params.iter().map(ToString::to_string).collect();
@@ -332,7 +387,8 @@ mod tests {
             ("/0/accounts/x/features", ErrorFormat::Ads),
             ("/10/stats/accounts/x", ErrorFormat::Ads),
             ("/10/users", ErrorFormat::V2),
-            ("/13/accounts", ErrorFormat::V2),
+            ("/13/accounts", ErrorFormat::Ads),
+            ("/256/accounts", ErrorFormat::V2),
         ] {
             assert_eq!(lost("GET", path).error_format, accent, "{path}");
         }

@@ -3,17 +3,16 @@
 mod links;
 
 use base::refusal::RefusalKind;
-use base::{AppId, Error, Refusal, Secret};
-use deliver::webhooks::{ChallengeFailure, ChallengeResult, TargetUrl};
+use base::{AppId, Error, Refusal};
 use http::HeaderValue;
 use http::header::HeaderName;
-use network::apps::AccessLevel;
-use network::webhooks::{self, NewWebhook};
+use network::webhooks;
 use serde_json::{Map, Value, json};
 use store::replays::Replay;
 use store::webhooks::{self as stored, Webhook};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
+use web::webhooks::{challenge_failed, challenge_webhook, register_webhook, validate_webhook};
 
 pub(crate) use links::{create_link, delete_link, list_links};
 
@@ -26,22 +25,8 @@ const FIELDS: [&str; 4] = ["created_at", "id", "url", "valid"];
 /// `POST /2/webhooks`: stored only after the receiver has passed the challenge.
 pub(crate) fn create(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let new = parse_new_webhook(&call)?;
-        let target = call.state.webhooks.parse_url(&new.url);
-        let target = target.map_err(|reason| invalid_url(&new.url, reason))?;
-        let candidate = new.clone();
-        call.read(move |tx| webhooks::check_registrable(tx, &candidate)).await?;
-        let challenged = send_challenge(&call, &target).await?;
-        if let Some(failure) = &challenged.failure {
-            return Err(challenge_failed("url", &new.url, failure).into());
-        }
-        let webhook = call
-            .write(move |tx| {
-                let webhook = webhooks::register(tx, &new)?;
-                challenged.record_attempt(tx, webhook.id)?;
-                Ok(webhook)
-            })
-            .await?;
+        let (caller, url) = (call.require_caller()?, call.body().required_text(URL)?);
+        let webhook = register_webhook(&call, &caller.app, url).await?;
         call.respond_json(&duplicate_under_data(webhook_members(&webhook, &[])))
     })
 }
@@ -51,37 +36,6 @@ fn duplicate_under_data(members: Map<String, Value>) -> Value {
     let mut whole = members.clone();
     whole.insert("data".to_owned(), Value::Object(members));
     Value::Object(whole)
-}
-
-fn parse_new_webhook(call: &RequestContext) -> Result<NewWebhook, Error> {
-    let caller = call.require_caller()?;
-    let settings = call.state.webhooks.settings();
-    let enterprise = caller.app.access_level == AccessLevel::Enterprise.name();
-    let (most, max_enterprise) = settings.max_webhooks;
-    let check_after = i64::try_from(settings.challenge_interval.as_millis()).unwrap_or(i64::MAX);
-    Ok(NewWebhook {
-        app: caller.app_id,
-        url: call.body().required_text(URL)?.to_owned(),
-        most: if enterprise { max_enterprise } else { most },
-        check_after_ms: check_after,
-    })
-}
-
-fn invalid_url(url: &str, reason: &str) -> Refusal {
-    Refusal::named_reason(RefusalKind::Invalid, "url", url, format!("UrlValidationFailed: {reason}"))
-}
-
-fn challenge_failed(parameter: &'static str, value: &str, failure: &ChallengeFailure) -> Refusal {
-    let word = if failure.is_target_forbidden { "UrlValidationFailed" } else { "CrcValidationFailed" };
-    let message = format!("{word}: {}", failure.message);
-    Refusal::named_reason(RefusalKind::Invalid, parameter, value, message)
-}
-
-async fn send_challenge(call: &RequestContext, target: &TargetUrl) -> Result<ChallengeResult, Error> {
-    let secret: Secret = call.require_caller()?.app.api_secret.clone();
-    let client = call.state.webhooks.client();
-    let rng = &call.store_context().rng;
-    Ok(client.send_challenge(target, &secret, rng, call.now()).await?)
 }
 
 /// `GET /2/webhooks`: newest first.
@@ -113,27 +67,12 @@ pub(crate) fn validate(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (app, id) = (call.require_caller()?.app_id, path_webhook_id(&call)?);
         let webhook = call.read(move |tx| webhooks::find_owned(tx, app, id)).await?;
-        let challenged = challenge_webhook(&call, &webhook).await?;
-        let failure = challenged.failure.clone();
-        let webhooks_admin = call.state.webhooks.clone();
-        let apply = {
-            let webhooks_admin = webhooks_admin.clone();
-            move |tx: &mut store::Tx<'_>| webhooks_admin.apply_challenge(tx, id, &challenged)
-        };
-        call.write(apply).await?;
-        webhooks_admin.wake_sender();
+        let failure = validate_webhook(&call, &call.require_caller()?.app, &webhook).await?;
         match failure {
             Some(failure) => Err(challenge_failed("webhook_id", &id.to_string(), &failure).into()),
             None => call.respond_data(json!({ "valid": true, "attempted": true })),
         }
     })
-}
-
-/// Checks the address again, which may be forbidden by now.
-async fn challenge_webhook(call: &RequestContext, webhook: &Webhook) -> Result<ChallengeResult, Error> {
-    let target = call.state.webhooks.parse_url(&webhook.url);
-    let target = target.map_err(|reason| invalid_url(&webhook.url, reason))?;
-    send_challenge(call, &target).await
 }
 
 /// `DELETE /2/webhooks/{webhook_id}`: returns once no delivery is in flight.
@@ -185,7 +124,7 @@ async fn begin_replay(call: &RequestContext, id: i64, from: &str, to: &str) -> R
         let message = "CrcValidationFailed: The webhook is not valid; validate it first.";
         return Err(Refusal::named_reason(RefusalKind::Invalid, "webhook_id", id, message).into());
     }
-    let challenged = challenge_webhook(call, &webhook).await?;
+    let challenged = challenge_webhook(call, &call.require_caller()?.app, &webhook).await?;
     if let Some(failure) = &challenged.failure {
         return Err(challenge_failed("webhook_id", &id.to_string(), failure).into());
     }

@@ -42,7 +42,7 @@ pub(super) fn event_from_log(tx: &mut Tx<'_>, event: &LogEvent) -> Result<Option
     let kind = event.kind.as_str();
     let body: Value = serde_json::from_str(&event.body).unwrap_or_default();
     let found = match kind {
-        "post.delete" | "post.withheld" | "post.create" => post_event(tx, event, &body)?,
+        "post.delete" | "post.restore" | "post.withheld" | "post.create" => post_event(tx, event, &body)?,
         "like.delete" => unlike_event(tx, event)?,
         // A new username is reported by an event of its own.
         "profile.update.screenname" if !changes_display_name(tx, event, &body)? => None,
@@ -87,7 +87,9 @@ fn post_event(tx: &mut Tx<'_>, event: &LogEvent, body: &Value) -> Result<Complia
     let id = PostId::new(event.subject_id);
     let mut members = Map::new();
     let name = match event.kind.as_str() {
+        "post.delete" if body.get("removed").is_some() => "drop",
         "post.delete" => "delete",
+        "post.restore" => "undrop",
         "post.withheld" => {
             let Some(countries) = withheld_countries(body) else {
                 return Ok(None);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use base::clock::wall_time;
 use base::refusal::StreamConnectionRefusal;
 use base::{AppId, Error, Fault, Id, Refusal, Time};
+use emulator::faults::FaultRules;
 use network::connections as rules;
 use parking_lot::Mutex;
 use store::connections::{self, StreamConnection};
@@ -16,7 +17,9 @@ use store::{Store, Tx};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use super::injected_faults::{HeldSlots, StreamFaults};
 use super::session::NewStreamSession;
+use super::status::{EndedStream, EndedStreams};
 use super::{DisconnectReason, StreamEndpoint, StreamSession};
 
 #[derive(Clone, Debug)]
@@ -27,6 +30,10 @@ pub struct StreamSettings {
     pub keep_alive: Duration,
     /// The base URL of problem types.
     pub problem_base: String,
+    /// What testers order; none in production.
+    pub faults: Option<Arc<FaultRules>>,
+    /// How many ended connections are remembered.
+    pub ended_history: usize,
 }
 
 impl Default for StreamSettings {
@@ -35,6 +42,8 @@ impl Default for StreamSettings {
             buffer_bytes: 256 * 1024,
             keep_alive: Duration::from_secs(15),
             problem_base: "https://api.x.com".to_owned(),
+            faults: None,
+            ended_history: 0,
         }
     }
 }
@@ -93,6 +102,8 @@ pub(super) struct HubInner {
     ended_sessions: Mutex<Vec<EndedSession>>,
     /// Notified when a session ends.
     ended_signal: Notify,
+    held_slots: HeldSlots,
+    history: EndedStreams,
 }
 
 #[derive(Clone, Debug)]
@@ -127,6 +138,8 @@ impl Hub {
             opened_signal: Notify::new(),
             ended_sessions: Mutex::default(),
             ended_signal: Notify::new(),
+            held_slots: HeldSlots::default(),
+            history: EndedStreams::default(),
         }))
     }
 
@@ -155,6 +168,9 @@ impl Hub {
     /// Reserves a slot on this node; returns the number of other slots in use.
     pub(super) fn reserve_slot(&self, request: &ConnectionRequest) -> Result<(StreamSession, usize), Error> {
         let session = self.create_session(request)?;
+        if session.faults().refuses_connection() {
+            return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
+        }
         let mut open = self.0.open.lock();
         if self.0.closing.load(Ordering::SeqCst) {
             return Err(Refusal::Unavailable.into());
@@ -164,7 +180,7 @@ impl Hub {
             .iter()
             .filter(|one| one.is_replay() == request.replay)
             .filter(|one| request.replay || one.partition() == request.partition);
-        let in_use = same.count();
+        let in_use = same.count().saturating_add(self.0.held_slots.count(request));
         if in_use >= request.max_connections {
             return Err(Refusal::Connection(StreamConnectionRefusal::TooManyConnections).into());
         }
@@ -204,6 +220,7 @@ impl Hub {
             max_per_second: request.max_per_second,
             keep_alive: self.0.settings.keep_alive,
             hub: Arc::downgrade(&self.0),
+            faults: StreamFaults::new(self.0.settings.faults.clone(), &self.0.store, request.app, request.endpoint),
         }))
     }
 
@@ -220,6 +237,11 @@ impl Hub {
         let open = self.0.open.lock();
         let all = open.values().flatten();
         all.filter(|session| holds(session)).cloned().collect()
+    }
+
+    /// The last connections that ended, the newest first, if they are remembered.
+    pub fn ended_streams(&self) -> Vec<EndedStream> {
+        self.0.history.list()
     }
 
     pub fn connected_apps(&self, endpoint: StreamEndpoint) -> Vec<AppId> {
@@ -325,6 +347,11 @@ impl Hub {
         }
     }
 
+    /// Whether the server shuts down.
+    pub fn is_closing(&self) -> bool {
+        self.0.closing.load(Ordering::SeqCst)
+    }
+
     /// Ends every connection and refuses new ones.
     pub fn shut_down(&self) {
         {
@@ -369,12 +396,14 @@ impl HubInner {
             }
         }
         drop(open);
-        self.ended_sessions.lock().push(EndedSession {
-            id: session.id(),
-            at: self.store.context().clock.now(),
-            reason,
-            tries: 0,
-        });
+        if reason == DisconnectReason::Client
+            && let Some(time) = session.faults().slot_hold_time()
+        {
+            self.held_slots.hold(session, time);
+        }
+        let at = self.store.context().clock.now();
+        self.history.add(session, (at, reason), self.settings.ended_history);
+        self.ended_sessions.lock().push(EndedSession { id: session.id(), at, reason, tries: 0 });
         self.ended_signal.notify_one();
         let index = DisconnectReason::ALL.iter().position(|one| *one == reason);
         if let Some(count) = index.and_then(|index| self.ended.get(index)) {

@@ -141,6 +141,17 @@ impl PostStreams {
         }
     }
 
+    /// Whether everything up to a position of the log was sent to the open connections within `limit`.
+    pub async fn wait_until_read(&self, position: i64, limit: Duration) -> bool {
+        const POLL_INTERVAL: Duration = Duration::from_millis(2);
+        let reached = async {
+            while !self.is_idle() && self.0.state.lock().cursor.is_some_and(|cursor| cursor < position) {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+        };
+        tokio::time::timeout(limit, reached).await.is_ok()
+    }
+
     /// Trains the rule index before the first connection.
     async fn learn_stored_posts(&self) {
         let shared = Arc::clone(&self.0);

@@ -16,6 +16,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::StreamEndpoint;
 use super::hub::HubInner;
+use super::injected_faults::{MessageFault, StreamFaults};
+use super::status::{StreamStatus, WrittenOutput};
 
 const KEEP_ALIVE: Bytes = Bytes::from_static(b"\r\n");
 
@@ -53,7 +55,7 @@ impl DisconnectReason {
     }
 
     /// The disconnect type sent to the client, if any.
-    const fn disconnect_type(self) -> Option<&'static str> {
+    pub const fn disconnect_type(self) -> Option<&'static str> {
         match self {
             Self::Killed => Some("ForceDisconnect"),
             Self::Slow => Some("SlowReader"),
@@ -97,7 +99,9 @@ pub(super) struct SessionStart {
 
 #[derive(Default)]
 struct SessionQueue {
-    chunks: VecDeque<Bytes>,
+    chunks: VecDeque<QueuedMessage>,
+    /// A message to be sent after the next one.
+    postponed: Option<QueuedMessage>,
     bytes: usize,
     end_reason: Option<DisconnectReason>,
     waker: Option<Waker>,
@@ -105,6 +109,19 @@ struct SessionQueue {
     second: (u64, u32),
     sent: u64,
     dropped: u64,
+    written: WrittenOutput,
+}
+
+/// The pause before it is sent is what a tester ordered.
+struct QueuedMessage {
+    bytes: Bytes,
+    pause: Option<Duration>,
+}
+
+impl From<Bytes> for QueuedMessage {
+    fn from(bytes: Bytes) -> Self {
+        Self { bytes, pause: None }
+    }
 }
 
 pub(super) struct NewStreamSession {
@@ -122,6 +139,7 @@ pub(super) struct NewStreamSession {
     pub(super) max_per_second: Option<u32>,
     pub(super) keep_alive: Duration,
     pub(super) hub: Weak<HubInner>,
+    pub(super) faults: StreamFaults,
 }
 
 impl StreamSession {
@@ -155,6 +173,10 @@ impl StreamSession {
         self.0.details.replay
     }
 
+    pub(super) fn faults(&self) -> &StreamFaults {
+        &self.0.details.faults
+    }
+
     pub fn client(&self) -> &str {
         &self.0.details.client
     }
@@ -186,9 +208,45 @@ impl StreamSession {
         (queue.sent, queue.dropped)
     }
 
+    pub fn status(&self) -> StreamStatus {
+        let (details, queue) = (&self.0.details, self.0.queue.lock());
+        StreamStatus {
+            uuid: details.uuid.clone(),
+            app: details.app,
+            endpoint: details.endpoint,
+            partition: details.partition,
+            is_replay: details.replay,
+            client: details.client.clone(),
+            connected_at: details.connected_at,
+            sent: queue.sent,
+            dropped: queue.dropped,
+            keep_alives: queue.written.keep_alives(),
+            buffered_bytes: queue.bytes,
+            idle: queue.written.idle_time(),
+        }
+    }
+
     /// Sends a message, line end included; returns false if it was not accepted. Never waits: a client whose
     /// buffer is full is disconnected.
     pub fn send(&self, message: Bytes) -> bool {
+        match self.faults().find_message_fault() {
+            None => self.queue_message(message.into(), false),
+            Some(MessageFault::Drop) => !self.has_ended(),
+            Some(MessageFault::Duplicate) => {
+                self.queue_message(message.clone().into(), false) && self.queue_message(message.into(), false)
+            }
+            Some(MessageFault::Postpone) => self.queue_message(message.into(), true),
+            Some(MessageFault::Disconnect) => {
+                self.end(DisconnectReason::Shutdown);
+                false
+            }
+            Some(MessageFault::Pause(pause)) => {
+                self.queue_message(QueuedMessage { bytes: message, pause: Some(pause) }, false)
+            }
+        }
+    }
+
+    fn queue_message(&self, message: QueuedMessage, is_postponed: bool) -> bool {
         let mut queue = self.0.queue.lock();
         if queue.end_reason.is_some() {
             return false;
@@ -199,7 +257,7 @@ impl StreamSession {
             self.count_message(false);
             return false;
         }
-        let bytes = queue.bytes.saturating_add(message.len());
+        let bytes = queue.bytes.saturating_add(message.bytes.len());
         if bytes > self.0.details.buffer_bytes && !queue.chunks.is_empty() {
             drop(queue);
             self.end(DisconnectReason::Slow);
@@ -207,7 +265,13 @@ impl StreamSession {
         }
         queue.bytes = bytes;
         queue.sent = queue.sent.saturating_add(1);
-        queue.chunks.push_back(message);
+        if is_postponed && queue.postponed.is_none() {
+            queue.postponed = Some(message);
+        } else {
+            queue.chunks.push_back(message);
+            let postponed = queue.postponed.take();
+            queue.chunks.extend(postponed);
+        }
         let waker = queue.waker.take();
         drop(queue);
         self.count_message(true);
@@ -231,7 +295,9 @@ impl StreamSession {
             return;
         }
         queue.end_reason = Some(reason);
-        queue.chunks.extend(reason.disconnect_line(base));
+        let postponed = queue.postponed.take();
+        queue.chunks.extend(postponed);
+        queue.chunks.extend(reason.disconnect_line(base).map(QueuedMessage::from));
         let waker = queue.waker.take();
         drop(queue);
         if let Some(hub) = hub {
@@ -248,7 +314,13 @@ impl StreamSession {
     pub fn feed(&self) -> SessionFeed {
         let last = monotonic_now();
         let due = Instant::from_std(last + self.0.details.keep_alive);
-        SessionFeed { session: self.clone(), backfill: None, timer: Box::pin(sleep_until(due)), last_write: last }
+        SessionFeed {
+            session: self.clone(),
+            backfill: None,
+            timer: Box::pin(sleep_until(due)),
+            last_write: last,
+            paused: None,
+        }
     }
 }
 
@@ -288,6 +360,8 @@ pub struct SessionFeed {
     backfill: Option<BackfillStream>,
     timer: Pin<Box<Sleep>>,
     last_write: std::time::Instant,
+    /// A message whose pause is not over.
+    paused: Option<(Pin<Box<Sleep>>, Bytes)>,
 }
 
 impl SessionFeed {
@@ -316,10 +390,18 @@ impl SessionFeed {
                 }
             }
         }
+        if self.paused.is_some() {
+            return self.poll_paused(cx);
+        }
         let mut queue = self.session.0.queue.lock();
-        if let Some(chunk) = queue.chunks.pop_front() {
-            queue.bytes = queue.bytes.saturating_sub(chunk.len());
-            return Poll::Ready(Some(chunk));
+        if let Some(QueuedMessage { bytes, pause }) = queue.chunks.pop_front() {
+            queue.bytes = queue.bytes.saturating_sub(bytes.len());
+            let Some(pause) = pause else {
+                return Poll::Ready(Some(bytes));
+            };
+            drop(queue);
+            self.paused = Some((Box::pin(sleep_until(Instant::now() + pause)), bytes));
+            return self.poll_paused(cx);
         }
         if queue.end_reason.is_some() {
             return Poll::Ready(None);
@@ -330,6 +412,25 @@ impl SessionFeed {
         }
         queue.waker = Some(cx.waker().clone());
         Poll::Pending
+    }
+
+    fn poll_paused(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let is_over = self.paused.as_mut().is_none_or(|(sleep, _)| sleep.as_mut().poll(cx).is_ready());
+        if is_over { Poll::Ready(self.paused.take().map(|(_, bytes)| bytes)) } else { Poll::Pending }
+    }
+
+    /// What is sent after a silence, unless a tester ordered that nothing is.
+    fn next_keep_alive(&self) -> Option<Bytes> {
+        let postponed = {
+            let mut queue = self.session.0.queue.lock();
+            let postponed = queue.postponed.take();
+            queue.bytes = queue.bytes.saturating_sub(postponed.as_ref().map_or(0, |message| message.bytes.len()));
+            postponed
+        };
+        match postponed {
+            Some(message) => Some(message.bytes),
+            None => (!self.session.faults().skips_keep_alive()).then_some(KEEP_ALIVE),
+        }
     }
 
     /// The timer is not reset with each message, only when it fires too early.
@@ -355,14 +456,20 @@ impl Stream for SessionFeed {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let this = &mut *self;
-        let next = match this.poll_next_message(cx) {
-            Poll::Ready(next) => next,
-            Poll::Pending => match this.poll_keep_alive(cx) {
-                Poll::Ready(()) => Some(KEEP_ALIVE),
-                Poll::Pending => return Poll::Pending,
+        let (next, is_keep_alive) = match this.poll_next_message(cx) {
+            Poll::Ready(next) => (next, false),
+            Poll::Pending => loop {
+                if this.poll_keep_alive(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                if let Some(bytes) = this.next_keep_alive() {
+                    break (Some(bytes), true);
+                }
+                this.last_write = monotonic_now();
             },
         };
         this.last_write = monotonic_now();
+        this.session.0.queue.lock().written.record(this.last_write, is_keep_alive);
         Poll::Ready(next)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::secret::constant_time_eq;
-use base::{Error, Fault, Rng, Secret, Time};
+use base::{AppId, Error, Fault, Rng, Secret, Time};
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -41,10 +41,19 @@ impl ChallengeFailure {
     }
 }
 
+/// Whom a challenge is for.
+#[derive(Clone, Copy, Debug)]
+pub struct ChallengeSubject {
+    pub app: AppId,
+    /// `None` while it is being registered.
+    pub webhook: Option<i64>,
+}
+
 impl WebhookClient {
     /// Challenges a receiver; `now` is the time recorded.
     pub async fn send_challenge(
         &self,
+        subject: ChallengeSubject,
         target: &TargetUrl,
         secret: &Secret,
         rng: &Rng,
@@ -63,7 +72,12 @@ impl WebhookClient {
             .map_err(Fault::context("building a challenge request"))?;
         let response = self.send_request(request).await;
         let sent = SentChallenge { token: &token, expected: &expected };
-        let failure = check_response(&response, &sent, self.timeout_secs());
+        let failure = match self.find_challenge_fault(subject, now) {
+            Some(rule) => {
+                Some(ChallengeFailure::permanent(format!("The injected fault {rule} made the challenge fail.")))
+            }
+            None => check_response(&response, &sent, self.timeout_secs()),
+        };
         let problem = failure.as_ref().map(|failure| failure.message.clone());
         let attempt = DeliveryAttempt {
             webhook_id: 0,

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use base::{Fault, clock};
 use bytes::Bytes;
+use emulator::faults::FaultRules;
 use http::header::RETRY_AFTER;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
@@ -71,6 +72,7 @@ struct WebhookClientInner {
     connector: TargetConnector,
     authorities: CertificateAuthorities,
     timeout: Duration,
+    faults: Option<Arc<FaultRules>>,
     /// Created on first use, since loading the system's certificates takes a while.
     client: OnceLock<HttpClient>,
 }
@@ -87,6 +89,7 @@ impl WebhookClient {
             connector: TargetConnector::new(settings.targets.clone(), settings.resolver.clone(), settings.timeout),
             authorities: settings.authorities.clone(),
             timeout: settings.timeout,
+            faults: settings.faults.clone(),
             client: OnceLock::new(),
         }))
     }
@@ -95,11 +98,7 @@ impl WebhookClient {
         if let Some(client) = self.0.client.get() {
             return Ok(client.clone());
         }
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(self.0.authorities.client_config()?)
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(self.0.connector.clone());
+        let connector = self.0.connector.with_tls(&self.0.authorities)?;
         let made = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
@@ -107,6 +106,10 @@ impl WebhookClient {
             .http1_max_buf_size(MAX_HEAD_BYTES)
             .build(connector);
         Ok(self.0.client.get_or_init(|| made).clone())
+    }
+
+    pub(super) fn faults(&self) -> Option<&FaultRules> {
+        self.0.faults.as_deref().filter(|rules| !rules.is_empty())
     }
 
     pub(crate) fn timeout_secs(&self) -> u64 {

@@ -10,12 +10,15 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use base::Fault;
 use http::Uri;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::rt::TokioIo;
 use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::{TcpStream, lookup_host};
 use tower_service::Service;
 
+use super::CertificateAuthorities;
 use super::allowed_targets::AllowedTargets;
 
 /// The timeout for one address.
@@ -61,6 +64,16 @@ pub(crate) struct TargetConnector {
 impl TargetConnector {
     pub(crate) fn new(targets: AllowedTargets, resolver: NameResolver, timeout: Duration) -> Self {
         Self { targets: Arc::new(targets), resolver, timeout }
+    }
+
+    /// Connects to http and https targets; loading the system's certificates takes a while.
+    pub(crate) fn with_tls(&self, authorities: &CertificateAuthorities) -> Result<HttpsConnector<Self>, Fault> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(authorities.client_config()?)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(self.clone());
+        Ok(connector)
     }
 
     async fn resolve_addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

@@ -9,7 +9,7 @@ use store::apps::{self, AppStatus};
 use store::webhooks::{self, Webhook};
 use store::{Store, Tx};
 
-use super::challenge::{ChallengeFailure, ChallengeResult};
+use super::challenge::{ChallengeFailure, ChallengeResult, ChallengeSubject};
 use super::outcomes::disable_webhook;
 use super::{TargetUrl, WebhookClient, WebhookSettings};
 
@@ -31,12 +31,19 @@ pub(super) async fn run(store: &Store, settings: &WebhookSettings, client: &Webh
     }
 }
 
-async fn challenge_due(store: &Store, settings: &WebhookSettings, client: &WebhookClient) -> Result<(), Error> {
+/// Returns how many were due.
+pub(super) async fn challenge_due(
+    store: &Store,
+    settings: &WebhookSettings,
+    client: &WebhookClient,
+) -> Result<usize, Error> {
     let limit = i64::try_from(MAX_CONCURRENT).unwrap_or(1);
     let due = store.read(move |tx| Ok(webhooks::list_due_checks(tx, limit)?)).await?;
+    let count = due.len();
     let checks = due.into_iter().map(|webhook| challenge_webhook(store, settings, client, webhook));
     let ended: Vec<_> = stream::iter(checks).buffer_unordered(MAX_CONCURRENT).collect().await;
-    ended.into_iter().collect()
+    ended.into_iter().collect::<Result<(), Error>>()?;
+    Ok(count)
 }
 
 async fn challenge_webhook(
@@ -61,8 +68,9 @@ async fn challenge_webhook(
         let reason = "The URL is not one that may be sent to any more.";
         return store.write(move |tx| disable_webhook(tx, id, reason)).await;
     };
+    let subject = ChallengeSubject { app, webhook: Some(id) };
     let context = store.context();
-    let challenged = client.send_challenge(&target, &secret, &context.rng, context.clock.now()).await?;
+    let challenged = client.send_challenge(subject, &target, &secret, &context.rng, context.clock.now()).await?;
     let every = settings.challenge_interval;
     store.write(move |tx| apply_result(tx, &webhook, &challenged, every, false)).await
 }

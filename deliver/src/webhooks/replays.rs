@@ -28,7 +28,7 @@ pub(super) async fn run(store: &Store) {
 }
 
 /// Advances each running replay by one step; returns whether another step can follow at once.
-async fn advance_all(store: &Store) -> Result<bool, Error> {
+pub(super) async fn advance_all(store: &Store) -> Result<bool, Error> {
     let running = store.read(|tx| Ok(replays::list_running(tx)?)).await?;
     let mut has_more = false;
     for replay in running {

@@ -123,12 +123,23 @@ impl WebhookSender {
         replays::run(&self.store).await;
     }
 
+    /// Challenges the webhooks that are due; returns how many.
+    pub async fn challenge_due(&self) -> Result<usize, Error> {
+        periodic_challenges::challenge_due(&self.store, &self.settings, &self.client).await
+    }
+
+    /// Advances each running replay by one step; returns whether another step can follow at once.
+    pub async fn advance_replays(&self) -> Result<bool, Error> {
+        replays::advance_all(&self.store).await
+    }
+
     /// Sends until `stopping` completes, then waits briefly for deliveries in flight.
     /// May be called again after a panic.
     pub async fn send_deliveries(&self, stopping: impl Future<Output = ()>) {
         let mut commands = self.commands.lock().await;
         let mut stopping = pin!(stopping);
         let mut queued = self.store.subscribe_deliveries();
+        let mut clock_changes = self.store.subscribe_clock();
         let mut work = SenderState::new(&self.store, &self.settings, &self.client);
         let mut tick = tokio::time::interval(TICK_INTERVAL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -151,6 +162,10 @@ impl WebhookSender {
                 }
                 Some(ask) = commands.recv() => work.handle_command(ask),
                 Ok(()) = queued.changed() => work.has_new = true,
+                Ok(()) = clock_changes.changed() => {
+                    work.mark_due();
+                    work.next_scan = clock::monotonic_now();
+                }
                 () = wait => {}
                 _ = tick.tick() => work.mark_due(),
             }

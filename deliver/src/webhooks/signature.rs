@@ -8,6 +8,9 @@ use sha2::Sha256;
 
 /// The header that contains the signature.
 pub const SIGNATURE_HEADER: &str = "x-twitter-webhooks-signature";
+pub const EVENT_ID_HEADER: &str = "webhook-id";
+pub const ATTEMPT_HEADER: &str = "webhook-attempt";
+pub const REPLAY_HEADER: &str = "webhook-replay-id";
 
 /// Returns `sha256=` and the base64 of HMAC-SHA256 over the bytes with an app's consumer secret: the signature
 /// of a delivery, and the response to a challenge.

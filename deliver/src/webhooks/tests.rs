@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use crate::fixtures;
 
+use super::challenge::ChallengeSubject;
 use super::{
     AddressBlock, AllowedTargets, NameResolver, TargetUrl, WebhookAdmin, WebhookClient, WebhookSettings,
     periodic_challenges, sign,
@@ -26,6 +27,7 @@ use super::{
 
 /// 2026-06-01T12:00:00Z.
 const START: Time = Time::from_seconds(1_780_315_200);
+const SUBJECT: ChallengeSubject = ChallengeSubject { app: AppId::new(1), webhook: None };
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
@@ -312,7 +314,8 @@ async fn periodic_challenge_under_way_does_not_enable_what_is_disabled_meanwhile
     let hook = world.hook(app, receiver.port).await;
     let before = world.webhook(hook).await;
     let target = TargetUrl::parse(&before.url, &settings().targets).unwrap();
-    let passed = WebhookClient::new(&settings()).send_challenge(&target, &secret, &Rng::Os, START).await.unwrap();
+    let passed =
+        WebhookClient::new(&settings()).send_challenge(SUBJECT, &target, &secret, &Rng::Os, START).await.unwrap();
     assert_eq!(passed.failure, None);
     let disable = move |tx: &mut Tx<'_>| Ok(store::webhooks::disable(tx, hook, "It failed for too long.")?);
     world.store.write(disable).await.unwrap();
@@ -410,7 +413,7 @@ async fn the_address_that_is_connected_to_is_judged_each_time() {
     for (connects, allowed) in [(1, true), (1, false), (1, false), (2, true)] {
         // A new client each time: pooled connections are not resolved again.
         let client = WebhookClient::new(&settings);
-        let done = client.send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
+        let done = client.send_challenge(SUBJECT, &place, &secret, &Rng::Os, START).await.unwrap();
         let refused = done.failure.as_ref().is_some_and(|failure| failure.is_target_forbidden);
         assert_eq!(refused, !allowed, "{done:?}");
         assert_eq!(receiver.challenges.load(Ordering::SeqCst), connects);

@@ -1,5 +1,7 @@
 use super::{HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure};
-use crate::{CancelForm, FormField, LandingPage, PageFrame, SignInPage, SignOutPage, SignUpPage};
+use crate::{
+    CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, PageFrame, SignInPage, SignOutPage, SignUpPage,
+};
 
 pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
     let plain = || SignInPage {
@@ -9,6 +11,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
         app: None,
         login: FormField::default(),
         password: FormField::default(),
+        one_click: None,
         sign_up: Some("/sign-up".to_owned()),
         cancel: None,
     };
@@ -29,6 +32,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
             SignInPage {
                 frame: with_failure(development_frame(signed_out_frame()), "Wrong username or password."),
                 login: FormField::new("ada"),
+                one_click: Some(one_click("Ada Okafor")),
                 ..plain()
             },
         ),
@@ -61,9 +65,15 @@ fn hostile_sign_in_page() -> SignInPage {
         app: Some(HOSTILE.to_owned()),
         login: FormField::invalid(HOSTILE, HOSTILE),
         password: FormField::invalid(HOSTILE, HOSTILE),
+        one_click: Some(one_click(HOSTILE)),
         sign_up: Some(HOSTILE.to_owned()),
         cancel: Some(cancel_form(HOSTILE, HOSTILE)),
     }
+}
+
+fn one_click(name: &str) -> OneClickSignIn {
+    let users = vec![OfferedUser { id: "12".to_owned(), name: name.to_owned() }];
+    OneClickSignIn { action: "/console/sign-in".to_owned(), users }
 }
 
 fn cancel_form(action: &str, token: &str) -> CancelForm {

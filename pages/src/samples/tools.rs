@@ -1,7 +1,7 @@
 use super::{HOSTILE, HOSTILE_URL, development_frame, hostile_frame, minutes_ago, sample_time, signed_in_frame};
 use crate::{
     EmailPage, FormField, MailboxItem, MailboxPage, NotificationItem, NotificationsPage, Pager, PostPreviewPage,
-    PostTextPart, RefusedRequestPage, SignatureExplainerPage, SignatureReport,
+    RefusedRequestPage, SignatureExplainerPage, SignatureReport,
 };
 
 const OURS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2520sea";
@@ -139,8 +139,8 @@ pub(crate) fn post_preview_states() -> Vec<(&'static str, PostPreviewPage)> {
         name: text.to_owned(),
         username: "ada".to_owned(),
         text: vec![
-            PostTextPart { text: format!("{text} "), url: None },
-            PostTextPart { text: text.to_owned(), url: Some(link.to_owned()) },
+            crate::members::PostTextPart { text: format!("{text} "), url: None },
+            crate::members::PostTextPart { text: text.to_owned(), url: Some(link.to_owned()) },
         ],
         pictures: Vec::new(),
         choices: vec![text.to_owned()],

@@ -1,7 +1,15 @@
 use super::{HOSTILE, hostile_app, hostile_frame, minutes_ago, sample_app, signed_in_frame};
 use crate::webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage};
 
-fn webhook_item(text: &str, valid: bool) -> WebhookItem {
+fn sample_headers(text: &str) -> Vec<(&'static str, String)> {
+    let signature = "sha256=9w8aLiVwL38/RQT2UpgtZWWEeF/QIT5N9L+6p4DQweA=".to_owned();
+    vec![
+        ("x-twitter-webhooks-signature", if text.is_empty() { signature } else { text.to_owned() }),
+        ("webhook-attempt", "1".to_owned()),
+    ]
+}
+
+pub(crate) fn webhook_item(text: &str, valid: bool) -> WebhookItem {
     WebhookItem {
         id: "1795233906000000001".to_owned(),
         url: if text.is_empty() { "https://harbour-radio.example/hook".to_owned() } else { text.to_owned() },
@@ -17,6 +25,7 @@ fn webhook_item(text: &str, valid: bool) -> WebhookItem {
         }),
         deliveries: vec![DeliveryItem {
             number: 7,
+            event: if text.is_empty() { "post.create".to_owned() } else { text.to_owned() },
             event_id: "1795233906000000002".to_owned(),
             at: minutes_ago(3),
             state: "delivered",
@@ -28,7 +37,7 @@ fn webhook_item(text: &str, valid: bool) -> WebhookItem {
                     status: 200,
                     problem: String::new(),
                     took_ms: 31,
-                    signature: "sha256=9w8aLiVwL38/RQT2UpgtZWWEeF/QIT5N9L+6p4DQweA=".to_owned(),
+                    headers: sample_headers(text),
                     answer: text.to_owned(),
                 },
                 DeliveryAttemptItem {
@@ -36,7 +45,7 @@ fn webhook_item(text: &str, valid: bool) -> WebhookItem {
                     status: 0,
                     problem: "request timed out".to_owned(),
                     took_ms: 10_000,
-                    signature: "sha256=9w8aLiVwL38/RQT2UpgtZWWEeF/QIT5N9L+6p4DQweA=".to_owned(),
+                    headers: sample_headers(text),
                     answer: String::new(),
                 },
             ],

@@ -56,6 +56,10 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("links", include_str!("../../migrations/0041_links.sql")),
     ("views", include_str!("../../migrations/0042_views.sql")),
     ("annotations", include_str!("../../migrations/0043_annotations.sql")),
+    ("variants_and_fetched_links", include_str!("../../migrations/0044_variants_and_fetched_links.sql")),
+    ("conversions", include_str!("../../migrations/0045_conversions.sql")),
+    ("simulations", include_str!("../../migrations/0046_simulations.sql")),
+    ("moderation", include_str!("../../migrations/0047_moderation.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -17,7 +17,11 @@ mod value;
 pub use job::TransactionWork;
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
-pub use query_limits::{QueryLimits, assign_queries_to_user, count_round_trips, limit_queries};
+pub(crate) use query_limits::record_appended_event;
+pub use query_limits::{
+    AppendedEvent, QueryLimits, assign_queries_to_user, count_round_trips, limit_queries, record_appended_events,
+    take_appended_events, use_reserved_id,
+};
 pub(crate) use rows::{ColumnValue, DeclaredRow, FromCells, InsertableRow, RowCells, column_name, row, table};
 pub(crate) use sql::{
     SqlText, as_text, insert, insert_new, insert_new_later, insert_with, select, sql, statement, trim_list, update,
@@ -30,6 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Error, Fault};
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
@@ -37,7 +42,7 @@ use crate::context::StoreContext;
 use crate::nodes::NodePurpose;
 use job::{DatabaseJob, JobQueue, PendingJob};
 use postgres::{ConnectionPools, ConnectionTarget};
-use query_limits::{CallerGuard, JobControl};
+use query_limits::{CallerGuard, CancellationQueue, JobControl};
 
 #[derive(Clone, Debug)]
 pub enum DatabaseLocation {
@@ -56,7 +61,7 @@ impl JobQueues {
         let queue = match self {
             Self::Sqlite { reads, writes } => {
                 let queue = if job.is_write() { writes } else { reads };
-                return queue.send(job).map_err(|_| Fault::new("the store is closed"));
+                return queue.send(job).map_err(|_| closed_fault());
             }
             Self::Postgres(pools) if job.control().is_none() => &pools.background,
             Self::Postgres(pools) if job.is_write() => &pools.writes,
@@ -85,16 +90,16 @@ impl JobQueues {
 }
 
 pub(crate) struct Database {
-    queues: JobQueues,
-    /// Jobs whose queries a database server is to cancel.
-    cancellations: Option<crossbeam_channel::Sender<Arc<JobControl>>>,
-    threads: Vec<std::thread::JoinHandle<()>>,
+    /// None once the database is closed.
+    queues: RwLock<Option<JobQueues>>,
+    cancellations: CancellationQueue,
+    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
     sqlite_path: Option<PathBuf>,
     /// None without a database server, and while the database is only checked.
-    node_lease: Option<postgres::NodeLeaseThread>,
+    node_lease: Mutex<Option<postgres::NodeLeaseThread>>,
     /// None for a file.
     server: Option<Arc<ConnectionTarget>>,
-    event_listener: Option<oneshot::Sender<()>>,
+    event_listener: Mutex<Option<oneshot::Sender<()>>>,
     /// Counts the commits of this process that appended to the event log.
     committed: watch::Receiver<u64>,
     /// Raised when there may be new entries to read.
@@ -157,14 +162,14 @@ impl Database {
                 let (reads, more) = sqlite::spawn_readers(path, connections, context)?;
                 threads.extend(more);
                 Ok(Self {
-                    queues: JobQueues::Sqlite { reads, writes },
-                    cancellations: None,
-                    threads,
-                    event_listener: None,
+                    queues: RwLock::new(Some(JobQueues::Sqlite { reads, writes })),
+                    cancellations: RwLock::new(None),
+                    threads: Mutex::new(threads),
+                    event_listener: Mutex::new(None),
                     committed,
                     appended,
                     sqlite_path: Some(path.clone()),
-                    node_lease: None,
+                    node_lease: Mutex::new(None),
                     server: None,
                     requests: AtomicU64::new(0),
                     is_server: false,
@@ -178,14 +183,14 @@ impl Database {
                 let (cancellations, cancelling_thread) = postgres::spawn_canceller()?;
                 threads.push(cancelling_thread);
                 Ok(Self {
-                    queues: JobQueues::Postgres(pools),
-                    cancellations: Some(cancellations),
-                    threads,
-                    event_listener: None,
+                    queues: RwLock::new(Some(JobQueues::Postgres(pools))),
+                    cancellations: RwLock::new(Some(cancellations)),
+                    threads: Mutex::new(threads),
+                    event_listener: Mutex::new(None),
                     committed,
                     appended,
                     sqlite_path: None,
-                    node_lease,
+                    node_lease: Mutex::new(node_lease),
                     server: Some(target),
                     requests: AtomicU64::new(0),
                     is_server: true,
@@ -204,8 +209,8 @@ impl Database {
         let options = postgres::EventListenerOptions { target, holder, committed, appended: sender };
         let (stop, thread) = postgres::spawn_event_listener(options)?;
         self.appended = appended;
-        self.event_listener = Some(stop);
-        self.threads.push(thread);
+        *self.event_listener.get_mut() = Some(stop);
+        self.threads.get_mut().push(thread);
         Ok(())
     }
 
@@ -216,7 +221,7 @@ impl Database {
 
     /// In one snapshot.
     pub(crate) fn count_waiting(&self) -> Vec<(&'static str, usize)> {
-        self.queues.count_waiting()
+        self.queues.read().as_ref().map(JobQueues::count_waiting).unwrap_or_default()
     }
 
     pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
@@ -229,15 +234,19 @@ impl Database {
         if control.is_some() {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
-        self.queues.push(PendingJob::new_boxed(work, reply, writes, control.clone()))?;
-        let guard = CallerGuard { control: control.clone(), cancellations: self.cancellations.as_ref() };
-        let outcome = match control.filter(|_| self.is_server) {
-            Some(control) => wait_until_deadline(&control, answer).await?,
+        self.push_job(PendingJob::new_boxed(work, reply, writes, control.clone()))?;
+        let guard = CallerGuard { control: control.clone(), cancellations: &self.cancellations };
+        let outcome = match control.as_ref().filter(|_| self.is_server) {
+            Some(control) => wait_until_deadline(control, answer).await?,
             None => answer.await,
         };
         guard.disarm();
         let reply = outcome.map_err(|_| Fault::new("the store stopped while a job was running"))?;
-        reply.into_outcome()
+        let outcome = reply.into_outcome();
+        if let Some(control) = control.filter(|_| outcome.is_ok()) {
+            control.report_appended_events();
+        }
+        outcome
     }
 
     /// Changes with each job of a request, and when there may be new events.
@@ -248,27 +257,45 @@ impl Database {
     /// As [`Database::read`], for a thread that may block.
     pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.queues.push(PendingJob::new_boxed(work, reply, false, None))?;
+        self.push_job(PendingJob::new_boxed(work, reply, false, None))?;
         let reply = answer.blocking_recv().map_err(|_| Fault::new("the store stopped while a job was running"))?;
         reply.into_outcome()
     }
 
-    /// Closes the queues and waits until every connection is closed.
-    pub(crate) fn close(self) {
-        let Self { queues, cancellations, threads, sqlite_path: file, node_lease, event_listener, .. } = self;
+    fn push_job(&self, job: Box<dyn DatabaseJob>) -> Result<(), Fault> {
+        match self.queues.read().as_ref() {
+            Some(queues) => queues.push(job),
+            None => Err(closed_fault()),
+        }
+    }
+
+    /// Runs the jobs that are queued and waits until every connection is closed. What is asked for later fails.
+    pub(crate) fn close(&self) {
+        // The threads that they wake end without them.
+        drop((self.cancellations.write().take(), self.event_listener.lock().take()));
+        self.close_queues();
+        if let Some(lease) = self.node_lease.lock().take() {
+            lease.release();
+        }
+    }
+
+    fn close_queues(&self) {
+        let Some(queues) = self.queues.write().take() else {
+            return;
+        };
         queues.close();
-        drop((cancellations, event_listener));
-        for thread in threads {
+        for thread in std::mem::take(&mut *self.threads.lock()) {
             // A panic has already been logged.
             drop(thread.join());
         }
-        if let Some(lease) = node_lease {
-            lease.release();
-        }
-        if let Some(file) = file {
-            sqlite::truncate_wal(&file);
+        if let Some(file) = &self.sqlite_path {
+            sqlite::truncate_wal(file);
         }
     }
+}
+
+fn closed_fault() -> Fault {
+    Fault::new("the store is closed").into_transient()
 }
 
 /// Whatever the connection does. A commit that was sent before the deadline has a moment more to be answered; without

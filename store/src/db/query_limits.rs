@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use base::Fault;
 use base::clock::monotonic_now;
-use parking_lot::Mutex;
+use base::{Fault, Time};
+use parking_lot::{Mutex, RwLock};
 
 use super::postgres::QueryCanceller;
 
@@ -31,8 +31,39 @@ impl Default for QueryLimits {
 struct RequestScope {
     limits: QueryLimits,
     user: Cell<Option<i64>>,
+    reserved_id: RefCell<Option<Arc<ReservedId>>>,
     round_trips: Arc<AtomicU64>,
+    /// Of committed transactions; none unless they are recorded.
+    appended_events: RefCell<Option<Vec<AppendedEvent>>>,
 }
+
+/// The id that a request has chosen for what it creates.
+#[derive(Debug)]
+pub(super) struct ReservedId {
+    id: i64,
+    is_taken: AtomicBool,
+}
+
+impl ReservedId {
+    /// None once a transaction has taken it.
+    pub(super) fn take(&self) -> Option<i64> {
+        (!self.is_taken.swap(true, Ordering::Relaxed)).then_some(self.id)
+    }
+}
+
+/// An entry that a transaction has appended to the event log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppendedEvent {
+    /// None on PostgreSQL, where committed entries are numbered later.
+    pub seq: Option<i64>,
+    pub at: Time,
+    pub kind: String,
+    pub actor_id: i64,
+    pub subject_id: i64,
+}
+
+/// Entries that are recorded of one request.
+const MAX_RECORDED_EVENTS: usize = 1_000;
 
 tokio::task_local! {
     static REQUEST: RequestScope;
@@ -41,13 +72,36 @@ tokio::task_local! {
 /// Limits the queries of `work`. When the future is dropped, jobs that have not begun are not run, and a running read
 /// is interrupted.
 pub fn limit_queries<T>(limits: QueryLimits, work: impl Future<Output = T>) -> impl Future<Output = T> {
-    REQUEST.scope(RequestScope { limits, user: Cell::new(None), round_trips: Arc::default() }, work)
+    let scope = RequestScope {
+        limits,
+        user: Cell::new(None),
+        reserved_id: RefCell::default(),
+        round_trips: Arc::default(),
+        appended_events: RefCell::default(),
+    };
+    REQUEST.scope(scope, work)
+}
+
+/// From now on, the entries that transactions of the current request append to the event log are recorded.
+pub fn record_appended_events() {
+    let _outside = REQUEST.try_with(|request| request.appended_events.replace(Some(Vec::new())));
+}
+
+/// What was recorded since [`record_appended_events`], in order.
+pub fn take_appended_events() -> Vec<AppendedEvent> {
+    REQUEST.try_with(|request| request.appended_events.take().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Names the user of the current request: one user's writes never take all connections of a database server.
 pub fn assign_queries_to_user(user: i64) {
     // Outside of a request, nothing is limited.
     let _outside = REQUEST.try_with(|request| request.user.set(Some(user)));
+}
+
+/// Gives the first id that a transaction of the current request asks for. The id is a reserved one.
+pub fn use_reserved_id(id: i64) {
+    let reserved = Arc::new(ReservedId { id, is_taken: AtomicBool::new(false) });
+    let _outside = REQUEST.try_with(|request| request.reserved_id.replace(Some(reserved)));
 }
 
 /// How often the current request has waited for a database server.
@@ -59,8 +113,12 @@ pub fn count_round_trips() -> u64 {
 pub(crate) struct JobControl {
     pub(super) limits: QueryLimits,
     pub(super) user: Option<i64>,
+    /// None if an earlier job has taken it.
+    pub(super) reserved_id: Option<Arc<ReservedId>>,
     /// Of the request.
     pub(super) round_trips: Arc<AtomicU64>,
+    /// Of the last attempt; none unless they are recorded.
+    appended_events: Option<Mutex<Vec<AppendedEvent>>>,
     pub(super) deadline: Instant,
     is_abandoned: AtomicBool,
     has_started_commit: AtomicBool,
@@ -71,18 +129,49 @@ pub(crate) struct JobControl {
 impl JobControl {
     /// None outside of a request.
     pub(super) fn for_current_request() -> Option<Arc<Self>> {
-        let in_request =
-            |request: &RequestScope| (request.limits, request.user.get(), Arc::clone(&request.round_trips));
-        let (limits, user, round_trips) = REQUEST.try_with(in_request).ok()?;
+        let in_request = |request: &RequestScope| {
+            let reserved_id = request.reserved_id.borrow().clone();
+            let reserved_id = reserved_id.filter(|reserved| !reserved.is_taken.load(Ordering::Relaxed));
+            let records_events = request.appended_events.borrow().is_some();
+            (request.limits, request.user.get(), reserved_id, Arc::clone(&request.round_trips), records_events)
+        };
+        let (limits, user, reserved_id, round_trips, records_events) = REQUEST.try_with(in_request).ok()?;
         Some(Arc::new(Self {
             limits,
             user,
+            reserved_id,
             round_trips,
+            appended_events: records_events.then(Mutex::default),
             deadline: monotonic_now() + limits.transaction_timeout,
             is_abandoned: AtomicBool::new(false),
             has_started_commit: AtomicBool::new(false),
             canceller: Mutex::new(None),
         }))
+    }
+
+    /// It was rolled back.
+    fn forget_earlier_attempt(&self) {
+        if let Some(events) = &self.appended_events {
+            events.lock().clear();
+        }
+        if let Some(reserved) = &self.reserved_id {
+            reserved.is_taken.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Called once the transaction is committed.
+    pub(super) fn report_appended_events(&self) {
+        let Some(events) = &self.appended_events else {
+            return;
+        };
+        let mut events = std::mem::take(&mut *events.lock());
+        let append = |request: &RequestScope| {
+            if let Some(all) = &mut *request.appended_events.borrow_mut() {
+                events.truncate(MAX_RECORDED_EVENTS.saturating_sub(all.len()));
+                all.append(&mut events);
+            }
+        };
+        let _outside = REQUEST.try_with(append);
     }
 
     pub(super) fn is_abandoned(&self) -> bool {
@@ -121,11 +210,14 @@ impl JobControl {
     }
 }
 
+/// Takes jobs whose queries a database server is to cancel; None for a file and once the database is closed.
+pub(super) type CancellationQueue = RwLock<Option<crossbeam_channel::Sender<Arc<JobControl>>>>;
+
 /// Abandons a job when it is dropped before the job's reply.
 pub(super) struct CallerGuard<'d> {
     pub(super) control: Option<Arc<JobControl>>,
     /// For database servers.
-    pub(super) cancellations: Option<&'d crossbeam_channel::Sender<Arc<JobControl>>>,
+    pub(super) cancellations: &'d CancellationQueue,
 }
 
 impl CallerGuard<'_> {
@@ -138,7 +230,7 @@ impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
         if let Some(control) = self.control.take() {
             control.abandon();
-            if let Some(queue) = self.cancellations {
+            if let Some(queue) = &*self.cancellations.read() {
                 // If the queue is full, the query ends at its time limit.
                 drop(queue.try_send(control));
             }
@@ -165,10 +257,23 @@ pub(super) fn run_limited<T>(control: Option<&Arc<JobControl>>, is_write: bool, 
         return (work(), false);
     };
     let control = Arc::clone(control);
+    control.forget_earlier_attempt();
     RUNNING_JOB.set(Some(RunningJob { control, is_write, statement_started: None, was_interrupted: false }));
     let outcome = work();
     let ended = RUNNING_JOB.take();
     (outcome, ended.is_some_and(|job| job.was_interrupted))
+}
+
+/// The event is made only if the current job's are recorded.
+pub(crate) fn record_appended_event(event: impl FnOnce() -> AppendedEvent) {
+    RUNNING_JOB.with_borrow(|running| {
+        if let Some(events) = running.as_ref().and_then(|job| job.control.appended_events.as_ref()) {
+            let mut events = events.lock();
+            if events.len() < MAX_RECORDED_EVENTS {
+                events.push(event());
+            }
+        }
+    });
 }
 
 /// For SQLite's progress handler.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use base::Fault;
+use base::{Error, Fault};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded, unbounded};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, params_from_iter};
@@ -220,7 +220,7 @@ fn run_jobs(
     exec(conn, "BEGIN IMMEDIATE", &[])?;
     for job in jobs {
         let before = conn.total_changes();
-        let mut tx = Tx::new(EngineConnection::Sqlite(conn), context);
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
         if job.run(&mut tx) {
             marks.merge(tx.effects);
             continue;
@@ -245,7 +245,7 @@ fn run_with_savepoints(
     *marks = CommitEffects::default();
     for job in jobs {
         exec(conn, "SAVEPOINT job", &[])?;
-        let mut tx = Tx::new(EngineConnection::Sqlite(conn), context);
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
         if job.run(&mut tx) {
             marks.merge(tx.effects);
         } else {
@@ -281,7 +281,8 @@ pub(crate) fn spawn_readers(
 fn run_read_job(conn: &Connection, mut job: Box<dyn DatabaseJob>, context: &StoreContext) {
     let begun = exec(conn, "BEGIN", &[]);
     if begun.is_ok() {
-        job.run(&mut Tx::new(EngineConnection::Sqlite(conn), context));
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
+        job.run(&mut tx);
         drop(exec(conn, "COMMIT", &[]));
     }
     job.finish(begun.map(|_| ()).map_err(Arc::new));
@@ -299,6 +300,23 @@ pub(crate) fn copy_database(from: &Path, to: &Path) -> Result<u64, Fault> {
     let name = to.to_str().ok_or_else(|| Fault::new("the path is not UTF-8"))?;
     exec(&open_connection(from, CACHE_KIB)?, "VACUUM INTO $1", &[name.into()])?;
     Ok(file_size(to))
+}
+
+/// Runs `work` in a transaction on a file that nothing else has open, after the migrations that it lacks. Without
+/// flushes to disk.
+pub(crate) fn edit_copy<T>(
+    path: &Path,
+    context: &StoreContext,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let mut copy = SqliteMigrator::open(path)?;
+    copy.0.execute_batch("PRAGMA synchronous = OFF").map_err(Fault::context("opening a copy"))?;
+    migrate::apply_missing(&mut copy, migrate::all_scripts(), context.clock.now().ms())?;
+    let conn = copy.0;
+    exec(&conn, "BEGIN IMMEDIATE", &[])?;
+    let done = work(&mut Tx::new(EngineConnection::Sqlite(&conn), context))?;
+    exec(&conn, "COMMIT", &[])?;
+    Ok(done)
 }
 
 /// Checkpoints and removes the WAL: connections that are closed concurrently may leave it behind.

@@ -1,8 +1,12 @@
 //! Transactions as queries see them.
 
+use std::sync::Arc;
+
 use base::{Fault, Id, Rng, Time};
 use tokio::sync::watch;
 
+use super::job::DatabaseJob;
+use super::query_limits::ReservedId;
 use super::rows::{FromCells, RowCells};
 use super::value::SqlValue;
 use super::{postgres, sqlite};
@@ -15,6 +19,9 @@ pub struct Tx<'c> {
     conn: EngineConnection<'c>,
     context: &'c StoreContext,
     now: Time,
+    /// Whether no request waits for it.
+    is_background: bool,
+    reserved_id: Option<Arc<ReservedId>>,
     pub(crate) effects: CommitEffects,
 }
 
@@ -59,7 +66,14 @@ pub(crate) enum EngineConnection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: EngineConnection<'c>, context: &'c StoreContext) -> Self {
-        Self { conn, context, now: context.clock.now(), effects: CommitEffects::default() }
+        let (now, effects) = (context.clock.now(), CommitEffects::default());
+        Self { conn, context, now, is_background: false, reserved_id: None, effects }
+    }
+
+    pub(crate) fn for_job(conn: EngineConnection<'c>, context: &'c StoreContext, job: &dyn DatabaseJob) -> Self {
+        let control = job.control();
+        let reserved_id = control.and_then(|control| control.reserved_id.clone());
+        Self { is_background: control.is_none(), reserved_id, ..Self::new(conn, context) }
     }
 
     /// The clock's time when the transaction started.
@@ -72,7 +86,8 @@ impl<'c> Tx<'c> {
     }
 
     pub fn next_id<K>(&self) -> Id<K> {
-        self.context.ids.next()
+        let reserved = self.reserved_id.as_ref().and_then(|reserved| reserved.take());
+        reserved.map_or_else(|| self.context.ids.next(), Id::new)
     }
 
     /// Makes later ids higher than an imported one.
@@ -97,12 +112,12 @@ impl<'c> Tx<'c> {
     }
 
     pub fn rng(&self) -> &Rng {
-        &self.context.rng
+        self.context.rng_for(self.is_background)
     }
 
     /// Encrypts a secret for one cell (`table.column:row`).
     pub(crate) fn encrypt(&self, cell: &str, secret: &str) -> Result<Vec<u8>, Fault> {
-        self.context.keyring.encrypt(cell, secret.as_bytes(), &self.context.rng)
+        self.context.keyring.encrypt(cell, secret.as_bytes(), self.rng())
     }
 
     /// Decrypts what [`Tx::encrypt`] returned for the same cell.
@@ -116,8 +131,7 @@ impl<'c> Tx<'c> {
     }
 
     pub(crate) fn encrypt_bytes(&self, cell: &str, plain: &[u8]) -> Result<Vec<u8>, Fault> {
-        let context = self.context;
-        context.keyring.encrypt(cell, plain, &context.rng)
+        self.context.keyring.encrypt(cell, plain, self.rng())
     }
 
     /// None if it was not encrypted for this cell.
@@ -237,6 +251,14 @@ impl<'c> Tx<'c> {
         match &mut self.conn {
             EngineConnection::Sqlite(conn) => sqlite::exec(conn, sql, args).map(|_| ()),
             EngineConnection::Postgres(conn) => conn.exec_later(sql, args),
+        }
+    }
+
+    /// The number of the row that was inserted last, on SQLite.
+    pub(crate) fn last_inserted_row(&self) -> Option<i64> {
+        match &self.conn {
+            EngineConnection::Sqlite(conn) => Some(conn.last_insert_rowid()),
+            EngineConnection::Postgres(_) => None,
         }
     }
 

@@ -48,6 +48,15 @@ pub fn list_challenges(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<V
     list_attempts(tx, webhook_id, 0, limit)
 }
 
+/// Deliveries and challenges of all webhooks, newest first.
+pub fn list_newest_attempts(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<DeliveryAttempt>, Fault> {
+    tx.query_rows(select!(DeliveryAttempt, "ORDER BY seq DESC LIMIT $1"), &[limit.into()])
+}
+
+pub fn highest_attempt_seq(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    tx.query_number("SELECT MAX(seq) FROM delivery_attempt", &[])
+}
+
 /// Deletes those of the `limit` oldest attempts that were made before a time.
 pub fn prune_attempts(tx: &mut Tx<'_>, before: Time, limit: i64) -> Result<u64, Fault> {
     let sql = "DELETE FROM delivery_attempt WHERE seq IN (SELECT seq FROM delivery_attempt \

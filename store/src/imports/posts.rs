@@ -161,6 +161,7 @@ impl Post {
             app_id: None,
             unshared: false,
             members_only: false,
+            limited: false,
             like_count: 0,
             reply_count: 0,
             repost_count: 0,

@@ -321,7 +321,8 @@ const LINK_FACTS: TableDefinition = define_table(
         digest: Foreign, url: Text, unwound_url: Text, status: InRange(0, 599), title: Text, description: Text,
         images: Json, updated_at: Time,
     },
-);
+)
+.filtered_to("fetched = 0");
 
 const STORY: TableDefinition = define_table(
     "story",

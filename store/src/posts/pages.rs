@@ -6,7 +6,7 @@ use super::Post;
 use crate::Tx;
 use crate::counters::PENDING_OF_POSTS;
 use crate::db::{DeclaredRow, row, select, sql};
-use crate::edges::{directional_query, query_page};
+use crate::edges::{directional_query, edge_page_query, query_page};
 
 /// A keyset page: ids strictly between two bounds.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +93,12 @@ pub fn page_mentioning(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Resu
         " LIMIT $6"
     );
     query_page(tx, &[user.into(), range.without_replies.into(), range.without_reposts.into()], range, sql)
+}
+
+/// Live replies to a post.
+pub fn page_replies(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Post>, Fault> {
+    let sql = edge_page_query!(select!(Post, "WHERE in_reply_to_post_id = $1 AND state = 0 AND nullcast = 0"));
+    query_page(tx, &[post.into()], range, sql)
 }
 
 /// Ids and authors of everyone's newest live posts above an id, newest first.

@@ -5,6 +5,7 @@ use base::{Fault, PostId, Time, UserId};
 use super::insertion::add_to_target_counts;
 use super::{Post, add_to_author_counts, list_versions, lock_shared};
 use crate::counters::{self, SharedCounter};
+use crate::db::insert_new_later;
 use crate::locks::{LockMode, LockedResource};
 use crate::{Tx, polls};
 
@@ -117,4 +118,30 @@ fn delete_reposts(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<(PostId, UserId)>
 pub fn removal_times(tx: &mut Tx<'_>, posts: &[i64]) -> Result<Vec<(i64, Time)>, Fault> {
     let sql = "SELECT id, removed_at FROM post WHERE id = $1 AND removed_at IS NOT NULL";
     tx.query_by_keys(sql, posts, &[])
+}
+
+/// Makes a deleted post live again, with the texts and media of `post` and these mentions, and updates the counters.
+/// Its likes, reposts and bookmarks stay deleted. Returns false if it is not deleted.
+pub fn restore(tx: &mut Tx<'_>, post: &Post, mentioned: &[UserId]) -> Result<bool, Fault> {
+    let sql = "UPDATE post SET state = 0, removed_at = NULL, text = $1, entities = $2, short_entities = $3, \
+               context_annotations = $4, media_keys = $5, geo = $6 WHERE id = $7 AND state = 2";
+    let args = [
+        post.text.as_str().into(),
+        post.entities.as_str().into(),
+        post.short_entities.as_str().into(),
+        post.context_annotations.as_str().into(),
+        post.media_keys.as_str().into(),
+        post.geo.as_str().into(),
+        post.id.into(),
+    ];
+    tx.lock(LockedResource::Post, post.id.get(), LockMode::Exclusive);
+    if tx.execute(sql, &args)? == 0 {
+        return Ok(false);
+    }
+    for user in mentioned {
+        insert_new_later!(tx, "mention", user_id = *user, post_id = post.id)?;
+    }
+    add_to_author_counts(tx, post, 1)?;
+    add_to_target_counts(tx, post, 1)?;
+    Ok(true)
 }

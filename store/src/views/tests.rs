@@ -29,10 +29,11 @@ fn impression(number: i64, viewer_id: i64) -> AdEvent {
         viewer_id,
         placement: Placement::Timeline,
         price_micro: 0,
-        billed: false,
+        billed: 0,
         charge_micro: 0,
         origin: AdEventOrigin::Served,
         impression_id: number,
+        weight: 1,
         viewer_traits: crate::ledger::ViewerTraits::default(),
         hour_offset_ms: 0,
     }

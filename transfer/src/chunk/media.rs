@@ -66,6 +66,7 @@ pub(crate) fn store_attachment(
         sizes: imported.sizes.clone(),
         uses: imported.uses,
         expires_at: imported.expires_at_ms.map(Time::from_ms),
+        variant_files: imported.variant_files.clone(),
     };
     if media::insert(tx, &medium)? {
         batch.track_id(imported.id);

@@ -114,6 +114,7 @@ pub(super) fn attachment_from_media(medium: &Media) -> ArchivedMedia {
         sizes: medium.sizes.clone(),
         uses: medium.uses,
         expires_at_ms: medium.expires_at.map(Time::ms),
+        variant_files: medium.variant_files.clone(),
     }
 }
 

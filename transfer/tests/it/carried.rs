@@ -150,6 +150,7 @@ fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<Id<
         sizes: String::new(),
         uses: Some(0),
         expires_at: None,
+        variant_files: "320p.mp4:56".to_owned(),
     };
     assert!(store::media::insert(tx, &medium)?);
     Ok(id)

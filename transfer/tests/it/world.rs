@@ -88,7 +88,7 @@ impl World {
     /// Closes the store, as the end of a process does, and opens it again.
     pub(crate) async fn restart(self) -> Self {
         let Self { store, folder, location, clock } = self;
-        tokio::task::spawn_blocking(|| store.close()).await.unwrap();
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
         let store = Store::open(options(location.clone(), folder.path(), &clock));
         Self { store: store.await.unwrap(), folder, location, clock }
     }

@@ -7,7 +7,7 @@ use store::ads::card_links::CardLink;
 
 use super::text::{REPOST_LENGTH, card_links, has_repost_prefix, link_range, media_link};
 use super::{PostRenderContext, media_keys};
-use crate::media::{id_from_media_key, media_url};
+use crate::media::{id_from_media_key, media_url, still_url};
 
 /// The entities as JSON, or an empty string.
 pub(crate) fn sent_entities(ctx: PostRenderContext<'_>) -> Cow<'_, str> {
@@ -110,10 +110,8 @@ fn card_link_entity(ctx: PostRenderContext<'_>, card: &CardLink, link: &str, (st
     let media = id.and_then(|id| objects.media.get(id));
     let image = media.and_then(|media| {
         let moves = media.kind != "photo";
-        let own = media_url(media, objects.site.url).filter(|_| !moves || media.size_path("small").is_some());
-        let still = Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty());
-        let own = own.map(|own| if moves { format!("{own}?name=small") } else { own });
-        own.or(still)
+        let own = if moves { still_url(media, objects.site.url) } else { media_url(media, objects.site.url) };
+        own.or_else(|| Some(media.preview_image_url.clone()).filter(|still| moves && !still.is_empty()))
     });
     if let (Some(image), Some(media), Some(members)) = (image, media, entity.as_object_mut()) {
         let image = json!({ "url": image, "width": media.width, "height": media.height });

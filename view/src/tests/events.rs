@@ -82,6 +82,28 @@ async fn posts_of_account_activity() {
 }
 
 #[tokio::test]
+async fn older_media_entity_of_a_video_names_its_files() {
+    let shown = read_scene(|tx| {
+        let mut video = media(701, "video", 2);
+        video.path = "ab/701.mp4".to_owned();
+        (video.width, video.height, video.duration_ms) = (1280, 720, 5_000);
+        (video.bit_rate, video.content_type) = (3_000_000, "video/mp4".to_owned());
+        video.sizes = "small.jpg".to_owned();
+        video.variant_files = "320p.mp4:600000".to_owned();
+        store::media::insert(tx, &video).unwrap();
+        let his = Post { media_keys: "7_701".to_owned(), ..post(post_id(5), 2, "Film") };
+        assert!(store::posts::insert(tx, &his, &NewPostDetails::default()).unwrap());
+        older(tx, 5)
+    });
+    let shown = shown.await["extended_entities"]["media"][0].clone();
+    assert_eq!(shown["media_url_https"], "https://social.example/media/701.small.jpg");
+    let expected = r#"{"aspect_ratio":[16,9],"duration_millis":5000,"variants":[
+        {"bitrate":600000,"content_type":"video/mp4","url":"https://social.example/media/701.320p.mp4"},
+        {"bitrate":3000000,"content_type":"video/mp4","url":"https://social.example/media/701.mp4"}]}"#;
+    assert_eq!(shown["video_info"], json(expected));
+}
+
+#[tokio::test]
 async fn people_and_entities_of_account_activity() {
     let ana = read_scene(|tx| users::find_by_id(tx, UserId::new(1)).unwrap().unwrap()).await;
     insta::assert_json_snapshot!("older_person", legacy_participant_json(&ana));

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use crate::reply::{HttpReply, JSON_UTF8};
 
 pub(super) fn render(refusal: &Refusal) -> HttpReply {
-    let status = super::refusal_status(refusal);
+    let status = match refusal {
+        // Client libraries know no other status for a wrong body.
+        Refusal::BodyTooLarge { .. } | Refusal::UnsupportedMediaType { .. } => 400,
+        _ => super::refusal_status(refusal),
+    };
     match refusal {
         Refusal::Ads(declined) => render_declined(status, declined),
         Refusal::InvalidParameters(parameters) => {
@@ -113,6 +117,8 @@ fn refusal_message(refusal: &Refusal, status: u16) -> String {
         Refusal::RouteNotFound => "The requested resource does not exist; the current version of \
                                 this interface is 12"
             .to_owned(),
+        Refusal::BodyTooLarge { limit } => format!("The request body is larger than {limit} bytes"),
+        Refusal::UnsupportedMediaType { expected } => format!("The request body must be {expected}"),
         Refusal::NotFound(subject) => {
             format!("Could not find {} with {}: [{}].", subject.resource, subject.parameter, subject.value)
         }
@@ -129,11 +135,11 @@ fn refusal_code(refusal: &Refusal) -> &'static str {
         | Refusal::RuleLimitReached { .. }
         | Refusal::InvalidRule { .. }
         | Refusal::DuplicateRule { .. }
-        | Refusal::BodyTooLarge { .. }
         | Refusal::UnsupportedMediaType { .. }
         | Refusal::Legacy { .. }
         | Refusal::NamedReason { .. }
         | Refusal::OAuth2 { .. } => "INVALID_PARAMETER",
+        Refusal::BodyTooLarge { .. } => "REQUEST_TOO_COMPLEX",
         Refusal::NotFound(subject) => match subject.resource {
             "tweet" => "TWEET_NOT_FOUND",
             "user" => "USER_NOT_FOUND",

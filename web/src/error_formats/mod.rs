@@ -40,11 +40,40 @@ pub fn render(format: ErrorFormat, refusal: &Refusal, context: ErrorContext<'_>)
 /// The response to an internal error, which reveals nothing about the cause.
 pub fn render_internal_error(format: ErrorFormat, context: ErrorContext<'_>) -> HttpReply {
     match format {
-        ErrorFormat::V2 => v2::render_internal_error(context),
+        ErrorFormat::V2 => v2::render_status(500, context),
         ErrorFormat::Legacy => legacy::render_envelope(500, 131, "Internal error."),
         ErrorFormat::OAuth2 => oauth2::render_error(500, "server_error", "Something went wrong."),
         ErrorFormat::Ads => ads::render_error(500, "INTERNAL_ERROR", "Something went wrong."),
         ErrorFormat::Page => page::render_page(500, "Something went wrong", "This is our fault. Try again later."),
+    }
+}
+
+/// An error with this status and no more details than the status has.
+pub(crate) fn render_status(format: ErrorFormat, status: u16, context: ErrorContext<'_>) -> HttpReply {
+    let refusal = match status {
+        401 => Refusal::Unauthenticated(AuthenticationProblem::Token),
+        404 => Refusal::RouteNotFound,
+        408 => Refusal::BodyTimeout,
+        429 => Refusal::RateLimited,
+        500 => return render_internal_error(format, context),
+        503 => Refusal::Unavailable,
+        _ => return render_plain_status(format, status, context),
+    };
+    render(format, &refusal, context).status(status)
+}
+
+fn render_plain_status(format: ErrorFormat, status: u16, context: ErrorContext<'_>) -> HttpReply {
+    let (is_ours, reason) = (status >= 500, status_reason(status));
+    match format {
+        ErrorFormat::V2 => v2::render_status(status, context),
+        ErrorFormat::Legacy => legacy::render_envelope(status, if is_ours { 131 } else { 200 }, reason),
+        ErrorFormat::OAuth2 => {
+            oauth2::render_error(status, if is_ours { "server_error" } else { "invalid_request" }, reason)
+        }
+        ErrorFormat::Ads => {
+            ads::render_error(status, if is_ours { "INTERNAL_ERROR" } else { "INVALID_PARAMETER" }, reason)
+        }
+        ErrorFormat::Page => page::render_page(status, reason, "The request failed."),
     }
 }
 

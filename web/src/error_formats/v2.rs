@@ -44,10 +44,11 @@ pub(super) fn render(refusal: &Refusal, context: ErrorContext<'_>) -> HttpReply 
     render_document(status, members, errors)
 }
 
-pub(super) fn render_internal_error(context: ErrorContext<'_>) -> HttpReply {
-    let problem = ProblemDocument::blank_for_status(500);
-    let members = problem.to_members(Some(500), context);
-    render_document(500, members.clone(), vec![Value::Object(members)])
+/// Says no more than the status does.
+pub(super) fn render_status(status: u16, context: ErrorContext<'_>) -> HttpReply {
+    let problem = ProblemDocument::blank_for_status(status);
+    let members = problem.to_members(Some(status), context);
+    render_document(status, members.clone(), vec![Value::Object(members)])
 }
 
 pub(super) fn render_partial_error(refusal: &Refusal, context: ErrorContext<'_>) -> Value {

@@ -2,6 +2,8 @@
 //! database server or in Valkey.
 
 mod headers;
+mod mode;
+mod overrides;
 mod redis_windows;
 mod shared;
 
@@ -11,6 +13,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use base::{Fault, Secret, Time};
+use mode::SharedRateLimitMode;
 use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
 use redis_windows::RedisWindows;
@@ -18,22 +21,13 @@ use shared::{SharedWindows, WindowStore};
 use store::Store;
 
 use crate::endpoint::{Endpoint, RateWindow, SharedWindow};
+pub use mode::RateLimitMode;
 
 const SHARDS: usize = 64;
 /// Windows of an operation per subject, at most.
 const MAX_WINDOWS: usize = 3;
 const QUARTER_HOUR_SECONDS: u32 = 900;
 const DAY_SECONDS: u32 = 86_400;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RateLimitMode {
-    /// Refuses nobody; the headers still show the limits.
-    Off,
-    #[default]
-    Table,
-    /// Multiplies the limits by this factor.
-    Scale(u32),
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateLimitSubject {
@@ -47,7 +41,7 @@ pub enum RateLimitSubject {
 }
 
 impl RateLimitSubject {
-    const fn belongs_to_app(self, app: i64) -> bool {
+    pub const fn belongs_to_app(self, app: i64) -> bool {
         matches!(self, Self::App(id) | Self::User(id, _) if id == app)
     }
 
@@ -180,7 +174,7 @@ impl CounterSlots {
 
 #[derive(Debug)]
 pub struct RateLimiter {
-    mode: RateLimitMode,
+    mode: SharedRateLimitMode,
     hasher: RandomState,
     shards: Vec<Mutex<HashMap<CounterKey, CounterSlot>>>,
     max_keys_per_shard: usize,
@@ -191,7 +185,13 @@ impl RateLimiter {
     /// Tracks at most `keys` pairs of subject and operation at once.
     pub fn new(mode: RateLimitMode, keys: usize) -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Self { mode, hasher: RandomState::new(), shards, max_keys_per_shard: (keys / SHARDS).max(1), shared: None }
+        Self {
+            mode: SharedRateLimitMode::new(mode),
+            hasher: RandomState::new(),
+            shards,
+            max_keys_per_shard: (keys / SHARDS).max(1),
+            shared: None,
+        }
     }
 
     /// Counts over all nodes: in Valkey or Redis if there is a URL, or in the database if it is on a server. `endpoints`
@@ -204,7 +204,7 @@ impl RateLimiter {
         local_calls: Counter,
     ) -> Result<Self, Fault> {
         let windows = match url {
-            _ if self.mode == RateLimitMode::Off => None,
+            _ if self.is_disabled() => None,
             Some(url) => Some(WindowStore::Redis(Box::new(RedisWindows::new(url)?))),
             None => store.is_shared().then(|| WindowStore::Database(Arc::clone(store))),
         };
@@ -222,7 +222,7 @@ impl RateLimiter {
         now: Time,
     ) -> RateLimitStatus {
         let quota = quota.into();
-        let Some(shared) = self.shared.as_ref().filter(|shared| !quota.is_empty() && !shared.is_paused()) else {
+        let Some(shared) = self.shared.as_ref().filter(|shared| self.is_counted_over_nodes(shared, quota)) else {
             return self.count(subject, operation, quota, now);
         };
         let keys = CounterKeys::new(subject, operation, quota);
@@ -237,6 +237,10 @@ impl RateLimiter {
         }
     }
 
+    fn is_counted_over_nodes(&self, shared: &SharedWindows, quota: RateQuota<'_>) -> bool {
+        !quota.is_empty() && !self.is_disabled() && !shared.is_paused()
+    }
+
     /// Counts one call on this node, as [`RateLimiter::charge`] does.
     pub fn count<'a>(
         &self,
@@ -247,7 +251,7 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let quota = quota.into();
         let is_user_limit = matches!(subject, RateLimitSubject::User(..));
-        if self.mode == RateLimitMode::Off || quota.is_empty() {
+        if self.is_disabled() || quota.is_empty() {
             return RateLimitStatus { is_user_limit, ..self.unused_status(quota, now) };
         }
         let charge = |slots: &mut CounterSlots| (self.try_charge(slots, quota, now.ms()), *slots);
@@ -290,7 +294,7 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let quota = quota.into();
         let key = CounterKey { subject, counter: LimitCounter::Operation(operation) };
-        let stored = if self.mode == RateLimitMode::Off { None } else { self.shard(subject).lock().get(&key).copied() };
+        let stored = if self.is_disabled() { None } else { self.shard(subject).lock().get(&key).copied() };
         let Some(slot) = stored else {
             return self.unused_status(quota, now);
         };
@@ -308,7 +312,11 @@ impl RateLimiter {
     }
 
     pub fn is_disabled(&self) -> bool {
-        self.mode == RateLimitMode::Off
+        self.mode.load() == RateLimitMode::Off
+    }
+
+    pub fn limits_reference_lists(&self) -> bool {
+        self.mode.load() != RateLimitMode::Relaxed
     }
 
     /// Usage of an app and its users in windows that are open at `now`; `windows` looks up those of a subject and an
@@ -319,10 +327,20 @@ impl RateLimiter {
         windows: impl Fn(RateLimitSubject, usize) -> &'static [RateWindow],
         now: Time,
     ) -> Vec<WindowUsage> {
+        self.open_windows(|subject| subject.belongs_to_app(app), windows, now)
+    }
+
+    /// As [`RateLimiter::app_usage`], of the subjects for which `is_listed` is true.
+    pub fn open_windows(
+        &self,
+        is_listed: impl Fn(RateLimitSubject) -> bool,
+        windows: impl Fn(RateLimitSubject, usize) -> &'static [RateWindow],
+        now: Time,
+    ) -> Vec<WindowUsage> {
         let mut all = Vec::new();
         for shard in &self.shards {
             let shard = shard.lock();
-            for (key, slot) in shard.iter().filter(|(key, _)| key.subject.belongs_to_app(app)) {
+            for (key, slot) in shard.iter().filter(|(key, _)| is_listed(key.subject)) {
                 let windows = match key.counter {
                     LimitCounter::Operation(number) => windows(key.subject, number),
                     LimitCounter::Shared(shared) => std::slice::from_ref(&shared.window),
@@ -410,9 +428,9 @@ impl RateLimiter {
     }
 
     fn allowed_calls(&self, window: RateWindow) -> u32 {
-        match self.mode {
+        match self.mode.load() {
             RateLimitMode::Scale(times) => window.calls.saturating_mul(times),
-            RateLimitMode::Off | RateLimitMode::Table => window.calls,
+            RateLimitMode::Off | RateLimitMode::Table | RateLimitMode::Relaxed => window.calls,
         }
     }
 }

@@ -80,6 +80,14 @@ impl RedisWindows {
         Ok(())
     }
 
+    pub(super) async fn forget(&self, digests: &[[u8; 32]]) -> Result<(), Error> {
+        let mut connection = self.connect().await?;
+        let keys: Vec<Vec<u8>> = digests.iter().map(window_key).collect();
+        let removed: Result<i64, _> = redis::cmd("DEL").arg(keys).query_async(&mut connection).await;
+        let removed = removed.map_err(|error| Fault::from_cause("the store of rate limits", error).into_transient());
+        Ok(removed.map(drop)?)
+    }
+
     async fn invoke<T: FromRedisValue>(&self, invocation: &ScriptInvocation<'_>) -> Result<T, Error> {
         let mut connection = self.connect().await?;
         let answer = invocation.invoke_async(&mut connection).await;

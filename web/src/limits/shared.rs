@@ -49,6 +49,17 @@ impl WindowStore {
             Self::Redis(windows) => windows.give_back(&digest, calls).await,
         }
     }
+
+    async fn forget(&self, digests: Vec<[u8; 32]>) -> Result<(), Error> {
+        match self {
+            Self::Database(store) => {
+                let forget =
+                    move |tx: &mut Tx<'_>| digests.iter().try_for_each(|digest| Ok(rate_windows::forget(tx, digest)?));
+                store.write(forget).await
+            }
+            Self::Redis(windows) => windows.forget(&digests).await,
+        }
+    }
 }
 
 pub(super) struct SharedWindows {
@@ -148,6 +159,13 @@ impl SharedWindows {
         Ok(leases)
     }
 
+    /// Forgets the calls of all nodes in these windows.
+    pub(super) async fn forget(&self, windows: Vec<(CounterKey, RateWindow)>) -> Result<(), Error> {
+        let digests = windows.into_iter().map(|(key, window)| self.window_request(key, window, 0).digest);
+        let digests: Vec<[u8; 32]> = digests.collect();
+        if digests.is_empty() { Ok(()) } else { self.store.forget(digests).await }
+    }
+
     fn record_leases(&self, missing: &[MissingWindow], leases: &[WindowLease], now_ms: i64) {
         let mut recorded = self.leases.lock();
         for (window, _) in missing.iter().zip(leases).filter(|(_, lease)| lease.granted > 0) {
@@ -208,11 +226,12 @@ impl RateLimiter {
         let mut missing = Vec::new();
         for (position, (window, count)) in slots.windows(quota).enumerate() {
             let limit = self.allowed_calls(window);
+            // Calls that were leased under a higher limit are not spent under a lower one.
+            if count.used >= limit && (count.leased > 0 || now_ms < count.retry_ms) {
+                return Reservation::Decided(false);
+            }
             if count.leased > 0 {
                 continue;
-            }
-            if count.used >= limit && now_ms < count.retry_ms {
-                return Reservation::Decided(false);
             }
             let (key, index) = match (position < own_windows, keys.common) {
                 (false, Some(common)) => (common, position - own_windows),

@@ -1,8 +1,13 @@
 //! The request pipeline: route, authenticate, authorize, limit, parse, handle and render (contract
 //! core §2.7).
 
+mod development_pages;
+mod injected_faults;
+mod journal;
+mod own_server;
 mod panic_guard;
 mod public_origin;
+mod reserved_id;
 mod response_headers;
 mod steps;
 
@@ -12,12 +17,15 @@ use std::time::{Duration, Instant};
 use ads_delivery::evaluator::Evaluator;
 use base::clock::monotonic_now;
 use base::cursor::CursorCodec;
-use base::{AppId, Error, Fault, Refusal, UserId, Vocabulary};
+use base::{AppId, Credential, Error, Fault, Refusal, UserId, Vocabulary};
 use bytes::Bytes;
 use deliver::streams::{Hub, PostStreams, RefusalRenderer};
 use edge::{Body, Handler, Peer, Shutdown};
+use emulator::Emulator;
+use emulator::faults::InjectedFault;
 use http::{Request, Response};
 use network::apps::Authenticator;
+use store::apps::App;
 use store::{NodeRoles, QueryLimits, Store};
 
 use crate::access_log::{self, AccessLogEntry, RequestIdGenerator};
@@ -31,12 +39,13 @@ use crate::metrics::ServerMetrics;
 use crate::page_context::PageContext;
 use crate::reply::HttpReply;
 use crate::request_context::{AppState, RequestHead};
-use crate::router::EndpointRouter;
+use crate::router::ApiRouters;
 use crate::site_links::ShortLinkSettings;
 use crate::uploads::UploadProcessor;
+pub use own_server::OwnServer;
 pub use public_origin::PublicOrigin;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ServerConfig {
     pub rate_limits: RateLimitMode,
     /// Pairs of caller and operation counted at once, at most.
@@ -84,6 +93,8 @@ pub struct ServerConfig {
     pub sends_mail: bool,
     /// None if media are disabled.
     pub files: Option<media::FileStore>,
+    /// None if uploads are not transcoded.
+    pub transcoder: Option<media::Transcoder>,
     pub streams: deliver::streams::StreamSettings,
     pub search: Option<network::search::SearchBackend>,
     /// Requests for other roles are refused as unavailable.
@@ -92,6 +103,12 @@ pub struct ServerConfig {
     pub evaluator: Option<Arc<Evaluator>>,
     pub ads: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
+    /// None in production.
+    pub emulator: Option<Arc<Emulator>>,
+    /// The operations of the control API; none in production.
+    pub control_endpoints: &'static [&'static [Endpoint]],
+    /// Of the same operations; made of them if absent.
+    pub routers: Option<ApiRouters>,
 }
 
 impl Default for ServerConfig {
@@ -122,12 +139,16 @@ impl Default for ServerConfig {
             warns_about_plain_pkce: false,
             sends_mail: false,
             files: None,
+            transcoder: None,
             streams: deliver::streams::StreamSettings::default(),
             search: None,
             roles: NodeRoles::ALL,
             evaluator: None,
             ads: ads_engine::AdsConfig::default(),
             webhooks: deliver::webhooks::WebhookAdmin::default(),
+            emulator: None,
+            control_endpoints: &[],
+            routers: None,
         }
     }
 }
@@ -135,12 +156,21 @@ impl Default for ServerConfig {
 #[derive(Clone)]
 pub struct ApiServer {
     shared: Arc<ServerState>,
-    /// Whether it serves the Ads API sandbox.
-    sandbox: bool,
+    interface: Interface,
+}
+
+/// What a listener serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interface {
+    Public,
+    /// The public operations, on the address of the Ads API sandbox.
+    AdsSandbox,
+    /// The control API of a development server.
+    Control,
 }
 
 struct ServerState {
-    router: EndpointRouter,
+    routers: ApiRouters,
     authenticator: Arc<Authenticator>,
     limiter: Arc<RateLimiter>,
     app_state: Arc<AppState>,
@@ -168,6 +198,16 @@ struct RequestTrace {
     explanation_url: Option<String>,
     /// Health responses have no API headers.
     is_health: bool,
+    /// Of the matched endpoint.
+    operation: &'static str,
+    credential: Option<Credential>,
+    caller_app: Option<Arc<App>>,
+    /// The body, if it was read as a whole.
+    body: Option<Bytes>,
+    /// The id of the rule by which a tester ordered a fault, and the name of its effect.
+    injected_fault: Option<(Arc<str>, &'static str)>,
+    /// That fault, until it is applied to the response.
+    pending_fault: Option<Box<InjectedFault>>,
 }
 
 type IncomingRequest = (Arc<RequestHead>, Body);
@@ -182,17 +222,16 @@ impl ApiServer {
         config: ServerConfig,
     ) -> Result<Self, Fault> {
         let endpoints: Vec<&'static Endpoint> = table.iter().copied().flatten().collect();
-        let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
-        let counted = metrics.locally_counted.clone();
-        let limiter = limiter.share_windows(&store, config.rate_limit_url.as_ref(), &endpoints, counted)?;
-        let limiter = Arc::new(limiter);
-        let router = EndpointRouter::new(table)?;
-        let hub = Hub::new(Arc::clone(&store), config.streams.clone());
-        metrics.add_streams(hub.clone());
+        let limiter = create_limiter(&store, &config, &endpoints, &metrics)?;
+        let routers = match &config.routers {
+            Some(routers) => routers.clone(),
+            None => ApiRouters::new(table, config.control_endpoints)?,
+        };
+        let hub = create_hub(&store, &config, &metrics);
         metrics.add_store(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
         let short_links = ShortLinkSettings::new(&config);
-        let views = Arc::new(network::views::ViewRecorder::default());
+        let views = build_view_recorder(config.dev);
         let playbacks = Arc::new(network::playbacks::PlaybackRecorder::default());
         metrics.add_views(Arc::clone(&views), Arc::clone(&playbacks));
         let state = AppState {
@@ -223,12 +262,14 @@ impl ApiServer {
             evaluator: config.evaluator.clone().unwrap_or_else(|| Evaluator::new(config.search.clone())),
             ads_config: config.ads.clone(),
             webhooks: config.webhooks.clone(),
+            emulator: config.emulator.clone(),
+            own_server: OwnServer::default(),
             site: short_links.build_site(config.base_url.clone()),
             emulated_sites: EmulatedSites::new(&config.emulated_hosts, short_links),
             page_context: PageContext::new(&store, &config)?,
         };
-        let shared = ServerState {
-            router,
+        let shared = Arc::new(ServerState {
+            routers,
             authenticator,
             limiter,
             app_state: Arc::new(state),
@@ -237,14 +278,21 @@ impl ApiServer {
             metrics,
             cors: CorsPolicy::new(config.cors_origins.clone()),
             config,
-        };
-        Ok(Self { shared: Arc::new(shared), sandbox: false })
+        });
+        shared.app_state.own_server.set(&shared);
+        Ok(Self { shared, interface: Interface::Public })
     }
 
     /// The same server for the address of the Ads API sandbox.
     #[must_use]
     pub fn sandbox_server(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), sandbox: true }
+        Self { shared: Arc::clone(&self.shared), interface: Interface::AdsSandbox }
+    }
+
+    /// The control API, for callers whose control token has been checked.
+    #[must_use]
+    pub fn control_server(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), interface: Interface::Control }
     }
 
     pub fn health(&self) -> HealthChecks {
@@ -256,6 +304,15 @@ impl ApiServer {
         let state = &self.shared.app_state;
         state.usage.flush(&state.store).await?;
         state.post_reads.flush(&state.store).await
+    }
+
+    /// So that the answers of a world whose time stands still do not depend on how fast requests follow each other.
+    async fn store_counts(&self) {
+        for stored in [self.flush_views().await, self.flush_usage().await] {
+            if let Err(error) = stored {
+                tracing::warn!(?error, "failed to store views and usage; will retry");
+            }
+        }
     }
 
     /// Stores the views of posts and the playbacks of films since the last flush.
@@ -305,14 +362,38 @@ impl ApiServer {
     }
 }
 
+fn create_limiter(
+    store: &Arc<Store>,
+    config: &ServerConfig,
+    endpoints: &[&'static Endpoint],
+    metrics: &ServerMetrics,
+) -> Result<Arc<RateLimiter>, Fault> {
+    let limiter = RateLimiter::new(config.rate_limits, config.rate_limit_keys);
+    let counted = metrics.locally_counted.clone();
+    Ok(Arc::new(limiter.share_windows(store, config.rate_limit_url.as_ref(), endpoints, counted)?))
+}
+
+fn create_hub(store: &Arc<Store>, config: &ServerConfig, metrics: &ServerMetrics) -> Hub {
+    let faults = config.emulator.as_ref().map(|emulator| Arc::clone(&emulator.faults));
+    let settings = deliver::streams::StreamSettings { faults, ..config.streams.clone() };
+    let hub = Hub::new(Arc::clone(store), settings);
+    metrics.add_streams(hub.clone());
+    hub
+}
+
 fn partial_error_renderer(config: &ServerConfig) -> RefusalRenderer {
     let base = config.problem_base.clone();
     Arc::new(move |refusal| error_formats::render_partial_error(refusal, &base))
 }
 
+fn build_view_recorder(is_dev: bool) -> Arc<network::views::ViewRecorder> {
+    use network::views::ViewRecorder;
+    Arc::new(if is_dev { ViewRecorder::for_few_viewers() } else { ViewRecorder::default() })
+}
+
 fn build_uploads(store: &Arc<Store>, config: &ServerConfig) -> Option<UploadProcessor> {
     let files = config.files.clone()?;
-    Some(UploadProcessor::new(Arc::clone(store), files))
+    Some(UploadProcessor::new(Arc::clone(store), files, config.transcoder.clone()))
 }
 
 impl Handler for ApiServer {
@@ -323,7 +404,9 @@ impl Handler for ApiServer {
         let (parts, body) = request.into_parts();
         let head = Arc::new(RequestHead {
             id: shared.ids.assign_id(&parts.headers),
-            sandbox: self.sandbox || RequestHead::is_sandbox_request(&parts.uri, &parts.headers),
+            sandbox: self.interface == Interface::AdsSandbox
+                || RequestHead::is_sandbox_request(&parts.uri, &parts.headers),
+            is_control: self.interface == Interface::Control,
             peer: parts.extensions.get::<Peer>().copied(),
             method: parts.method,
             uri: parts.uri,
@@ -334,17 +417,39 @@ impl Handler for ApiServer {
         let outcome = {
             // Pinned, since moving a future of this size costs more than what limits it.
             let work = std::pin::pin!(shared.process_request(incoming, &mut trace));
-            let work = async { (work.await, store::count_round_trips()) };
+            let is_recorded = shared.is_recorded(&head);
+            let work = async {
+                if is_recorded {
+                    store::record_appended_events();
+                }
+                (work.await, store::count_round_trips(), store::take_appended_events())
+            };
             let work = store::limit_queries(shared.config.query_limits, work);
             panic_guard::catch_panic(work).await
         };
-        let (outcome, round_trips) = match outcome {
-            Ok((outcome, round_trips)) => (Ok(outcome), round_trips),
-            Err(panic) => (Err(panic), 0),
+        let (outcome, round_trips, events) = match outcome {
+            Ok((outcome, round_trips, events)) => (Ok(outcome), round_trips, events),
+            Err(panic) => (Err(panic), 0, Vec::new()),
         };
         shared.metrics.record_round_trips(trace.route, round_trips);
+        if shared.app_state.store.context().clock.is_frozen() {
+            self.store_counts().await;
+        }
         let reply = shared.finalize_reply(outcome, &head, &mut trace);
-        shared.finish_response(reply, &head, &trace)
+        let fault = trace.pending_fault.take();
+        let mut reply = match &fault {
+            Some(fault) => injected_faults::damage_reply(reply, fault),
+            None => reply,
+        };
+        let response_body = shared.observe_reply(&mut reply, &head, &trace);
+        let response = shared.finish_response(reply, &head, &trace);
+        if let Some(body) = response_body {
+            shared.record_request(&head, &trace, events, body, &response);
+        }
+        match &fault {
+            Some(fault) => injected_faults::damage_response(response, fault),
+            None => response,
+        }
     }
 }
 
@@ -363,6 +468,12 @@ impl RequestTrace {
             form: None,
             explanation_url: None,
             is_health: false,
+            operation: "",
+            credential: None,
+            caller_app: None,
+            body: None,
+            injected_fault: None,
+            pending_fault: None,
         }
     }
 }
@@ -427,6 +538,7 @@ impl ServerState {
         let status = reply.status;
         let response = self.add_response_headers(reply, head, trace);
         let duration = trace.started.elapsed();
+        self.record_client(head, trace, status);
         let entry = AccessLogEntry {
             method: head.method.as_str(),
             route: trace.route,

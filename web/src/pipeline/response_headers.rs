@@ -21,6 +21,7 @@ const CURRENT_VERSION: HeaderName = HeaderName::from_static("x-current-api-versi
 const WARN: HeaderName = HeaderName::from_static("x-api-warn");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const EXPLANATION: HeaderName = HeaderName::from_static("x-locum-explain");
+const INJECTED_FAULT: HeaderName = HeaderName::from_static("x-locum-fault");
 const ACCESS_LEVEL: HeaderName = HeaderName::from_static("x-access-level");
 
 impl ServerState {
@@ -49,6 +50,11 @@ impl ServerState {
         }
         if let Some(url) = trace.explanation_url.as_deref().and_then(|url| HeaderValue::from_str(url).ok()) {
             headers.insert(EXPLANATION, url);
+        }
+        if let Some((rule, effect)) = &trace.injected_fault
+            && let Ok(fault) = HeaderValue::from_str(&format!("{rule} {effect}"))
+        {
+            headers.insert(INJECTED_FAULT, fault);
         }
         if trace.error_format == ErrorFormat::Page || is_html(&headers) {
             add_security_headers(&mut headers, self.app_state.page_context.is_tls());

@@ -10,6 +10,7 @@ use edge::BodyError;
 use http::header::{ACCEPT, CONTENT_ENCODING, HeaderValue, USER_AGENT};
 use network::apps::{AuthRequest, Caller, Permission};
 
+use super::injected_faults::FaultableRequest;
 use super::{IncomingRequest, RequestTrace, ServerState};
 use crate::body::{self, BodyContentType};
 use crate::endpoint::{BodySpec, Endpoint, ErrorFormat, RateWindow, per_quarter_hour};
@@ -58,11 +59,7 @@ impl ServerState {
             Err(error) => return self.handle_unmatched(error, &head, trace).await,
         };
         trace.route = facts.template;
-        trace.error_format = endpoint.error_format;
-        trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
-        if !self.config.roles.contains(endpoint.role) {
-            return Err(Refusal::Unavailable.into());
-        }
+        self.begin_operation(endpoint, &head, trace)?;
         let content_type = BodyContentType::from_headers(&head.headers);
         let mut pending = PendingBody::new(content_type, raw);
         // A form can be part of an OAuth 1.0a signature.
@@ -83,13 +80,16 @@ impl ServerState {
         if pending.is_unread(endpoint) {
             self.collect_body(endpoint, &mut pending, &head).await?;
         }
+        trace.body.clone_from(&pending.bytes);
         let bytes = pending.bytes.unwrap_or_default();
+        let request = FaultableRequest { endpoint, caller: caller.as_ref(), params: &params, bytes: &bytes };
+        if let Some(reply) = self.inject_fault(&request, &auth, &head, trace).await? {
+            return Ok(reply);
+        }
         let vocabulary = path_vocabulary.unwrap_or(Vocabulary::Post);
         let body = body::parse_body(endpoint, content_type, &bytes, vocabulary)?;
-        let mut vocabulary_hints = VocabularyHints::from_path(path_vocabulary);
-        vocabulary_hints.newer_models = is_official_sdk(&head);
-        vocabulary_hints.observe_name(params.vocabulary_hint());
-        vocabulary_hints.observe_body_key(body.vocabulary_hint);
+        let is_for_program = may_answer_a_program(endpoint, &head);
+        let vocabulary_hints = find_vocabulary_hints(endpoint, &head, path_vocabulary, &params, &body);
         let call = RequestContext {
             endpoint,
             caller,
@@ -105,9 +105,31 @@ impl ServerState {
         };
         panic_where_a_test_asks(facts.template);
         let outcome = handler(call).await;
+        if outcome.is_err() && is_for_program {
+            trace.error_format = ErrorFormat::V2;
+        }
         let is_foreign = is_unknown_account(&outcome);
         self.count_account_call((account, own), is_foreign, endpoint, facts.operation, trace).await;
         outcome
+    }
+
+    fn begin_operation(
+        &self,
+        endpoint: &'static Endpoint,
+        head: &RequestHead,
+        trace: &mut RequestTrace,
+    ) -> Result<(), Error> {
+        trace.operation = endpoint.id;
+        trace.error_format = endpoint.error_format;
+        trace.rate_limit = Some(self.anonymous_rate_limit(endpoint));
+        self.refuse_foreign_host(endpoint, head)?;
+        if !self.config.roles.contains(endpoint.role) {
+            return Err(Refusal::Unavailable.into());
+        }
+        if self.app_state.emulator.is_some() {
+            self.reserve_id(head)?;
+        }
+        Ok(())
     }
 
     /// Refuses a call if the ads account has exhausted a window.
@@ -164,10 +186,13 @@ impl ServerState {
     /// Handles a path or method without an operation: health check, CORS preflight or refusal.
     fn find_route(&self, head: &RequestHead) -> Result<RouteMatch, RouteError> {
         let (method, path) = (head.method.as_str(), head.route_path());
+        if head.is_control {
+            return self.routers.control.find(method, path);
+        }
         let host = self.config.short_link_host.as_deref();
         match host.and_then(|host| short_link_path(host, head.public_origin(), path)) {
-            Some(path) => self.router.find(method, &path),
-            None => self.router.find(method, path),
+            Some(path) => self.routers.public.find(method, &path),
+            None => self.routers.public.find(method, path),
         }
     }
 
@@ -240,6 +265,8 @@ impl ServerState {
         let caller = caller.ok_or(Refusal::Unauthenticated(AuthenticationProblem::Missing))?;
         trace.app = Some(caller.app_id);
         trace.user = caller.user;
+        trace.credential = Some(caller.credential);
+        trace.caller_app = Some(Arc::clone(&caller.app));
         if let Some(user) = caller.user {
             store::assign_queries_to_user(user.get());
         }
@@ -283,7 +310,8 @@ impl ServerState {
             }
             _ => (operation, quota),
         };
-        let status = if is_limited_by_account(endpoint) {
+        let is_exempt = !self.limiter.limits_reference_lists() && is_reference_list(endpoint);
+        let status = if is_exempt || is_limited_by_account(endpoint) {
             self.limiter.peek(subject, operation, quota, wall_time())
         } else {
             self.limiter.charge(subject, operation, quota, wall_time()).await
@@ -314,6 +342,23 @@ fn panic_where_a_test_asks(route: &str) {
     }
 }
 
+fn find_vocabulary_hints(
+    endpoint: &Endpoint,
+    head: &RequestHead,
+    path_vocabulary: Option<Vocabulary>,
+    params: &RequestParams,
+    body: &body::ParsedBody,
+) -> VocabularyHints {
+    // Clients of version 11 of the Ads API are older than the newer vocabulary.
+    let is_older = endpoint.ads.is_some() && head.route_path().starts_with("/11/");
+    let path_hint = path_vocabulary.or(is_older.then_some(Vocabulary::Tweet));
+    let mut vocabulary_hints = VocabularyHints::from_path(path_hint);
+    vocabulary_hints.newer_models = is_official_sdk(head);
+    vocabulary_hints.observe_name(params.vocabulary_hint());
+    vocabulary_hints.observe_body_key(body.vocabulary_hint);
+    vocabulary_hints
+}
+
 fn parse_params(
     endpoint: &'static Endpoint,
     path: Vec<(&'static str, String)>,
@@ -336,6 +381,15 @@ fn ads_account_subject(endpoint: &Endpoint, path: &[(&'static str, String)]) -> 
 fn is_limited_by_account(endpoint: &Endpoint) -> bool {
     let ads_operation = endpoint.ads;
     ads_operation.is_some_and(ads_engine::AdsOperation::is_limited_per_account_only)
+}
+
+/// A page whose path begins with a username is found for any unknown path, which programs ask for as well.
+fn may_answer_a_program(endpoint: &Endpoint, head: &RequestHead) -> bool {
+    endpoint.error_format == ErrorFormat::Page && endpoint.path.starts_with("/{") && !prefers_html(head)
+}
+
+fn is_reference_list(endpoint: &Endpoint) -> bool {
+    endpoint.ads.is_some_and(ads_engine::AdsOperation::is_reference_list)
 }
 
 /// Whether the caller has no access to the account.

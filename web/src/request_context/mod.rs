@@ -18,7 +18,8 @@ use view::{FieldSelection, ObjectKind, RenderOptions};
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
 use crate::emulated_sites::EmulatedSites;
-use crate::endpoint::{Endpoint, FieldNames, PageTokenText};
+use crate::endpoint::{Endpoint, FieldNames, PageTokenText, RateWindow};
+use crate::limits::RateLimitSubject;
 use crate::pagination::{PageRequest, PageTokenScope};
 use crate::params::{ReceivedParam, RequestParams};
 pub use crate::reply::HttpReply;
@@ -49,10 +50,12 @@ pub struct RequestHead {
     pub id: RequestId,
     /// Whether the request addresses the Ads API sandbox.
     pub sandbox: bool,
+    /// Whether it came over the control address.
+    pub(crate) is_control: bool,
 }
 
 /// Path prefix of the Ads API sandbox.
-const SANDBOX_PREFIX: &str = "/ads-sandbox";
+pub const SANDBOX_PREFIX: &str = "/ads-sandbox";
 
 impl RequestHead {
     /// The sandbox is addressed by host name or by path prefix.
@@ -100,6 +103,10 @@ pub struct AppState {
     pub evaluator: Arc<ads_delivery::evaluator::Evaluator>,
     pub ads_config: ads_engine::AdsConfig,
     pub webhooks: deliver::webhooks::WebhookAdmin,
+    /// None in production.
+    pub emulator: Option<Arc<emulator::Emulator>>,
+    /// The server itself, for pages that call its API.
+    pub own_server: crate::pipeline::OwnServer,
     pub site: base::SiteLinks,
     pub emulated_sites: EmulatedSites,
     pub page_context: crate::page_context::PageContext,
@@ -109,9 +116,24 @@ impl AppState {
     pub fn event_context(&self) -> deliver::activity::ActivityConfig {
         deliver::activity::ActivityConfig { default_vocabulary: self.default_vocabulary, site: self.site }
     }
+
+    /// The windows in which the calls of an operation, by its number, are counted for a subject.
+    pub fn limit_windows(&self, subject: RateLimitSubject, operation: usize) -> &'static [RateWindow] {
+        let limits = self.endpoints.get(operation).map(|endpoint| endpoint.limits);
+        limits.map_or(&[][..], |limits| match subject {
+            RateLimitSubject::User(..) | RateLimitSubject::Account(_) => limits.user,
+            RateLimitSubject::App(_) | RateLimitSubject::Address(_) => limits.app,
+        })
+    }
 }
 
 impl RequestContext {
+    /// The testing tools of a development server; operations of production servers do not ask for them.
+    pub fn emulator(&self) -> Result<&Arc<emulator::Emulator>, Error> {
+        let emulator = self.state.emulator.as_ref();
+        emulator.ok_or_else(|| Fault::new("a production server has no emulator").into())
+    }
+
     pub const fn endpoint(&self) -> &'static Endpoint {
         self.endpoint
     }
@@ -290,13 +312,20 @@ impl RequestContext {
     }
 
     pub fn answer_vocabulary(&self) -> RenderOptions {
+        self.answer_vocabulary_of(None)
+    }
+
+    /// `key` is the vocabulary of the parameters that only the operation itself reads.
+    pub fn answer_vocabulary_of(&self, key: Option<Vocabulary>) -> RenderOptions {
         let app = self.caller.as_ref().map(|caller| caller.app.vocabulary.as_str());
         let app = match app {
             Some("posts") => Some(Vocabulary::Post),
             Some("tweets") => Some(Vocabulary::Tweet),
             _ => None,
         };
-        self.vocabulary_hints.resolve(app, self.default_vocabulary())
+        let mut hints = self.vocabulary_hints;
+        hints.observe_body_key(key);
+        hints.resolve(app, self.default_vocabulary())
     }
 
     /// Clients that use the public API's former host name are older than the newer vocabulary.

@@ -26,8 +26,9 @@ pub(super) struct RunningPlaybackRecording {
 impl PlaybackRecording {
     /// None for photos.
     pub(super) fn new(call: &RequestContext, media: &Media, path: &str) -> Option<Self> {
-        let is_film = matches!(media.kind.as_str(), "video" | "animated_gif") && media.path == path;
-        if !is_film || call.head().method != Method::GET {
+        let is_film = matches!(media.kind.as_str(), "video" | "animated_gif");
+        let is_playable = media.path == path || media.variant_files().any(|variant| variant.path == path);
+        if !is_film || !is_playable || call.head().method != Method::GET {
             return None;
         }
         Some(Self {

@@ -35,10 +35,11 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
             Ok(store::media::find_by_id(tx, id)?.filter(|_| !private))
         });
         let found = found.await?;
-        let media = found.filter(|media| media.file_name() == Some(name.as_str()));
-        let media = media.ok_or_else(missing)?;
+        let media = found.ok_or_else(missing)?;
+        let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
+        let path = media.file_paths().into_iter().find(named).ok_or_else(missing)?;
         let size = call.query_text("name").unwrap_or_default();
-        let path = media.size_path(size).unwrap_or_else(|| media.path.clone());
+        let path = media.size_path(size).unwrap_or(path);
         let recording = PlaybackRecording::new(&call, &media, &path);
         send_file(&call, &media, &path, PUBLIC_CACHE, recording).await?.ok_or_else(missing)
     })

@@ -13,14 +13,15 @@ use tokio::sync::oneshot;
 
 use super::super::client::WebhookResponse;
 use super::super::delivery_queue::DeliveryOutcome;
+use super::super::injected_faults::DeliveryFault;
 use super::super::outcomes::{AttemptOutcome, FailureChange};
 use super::super::retry_schedule::{FailedTry, RetrySchedule};
-use super::super::{SIGNATURE_HEADER, WebhookClient};
+use super::super::{ATTEMPT_HEADER, EVENT_ID_HEADER, REPLAY_HEADER, SIGNATURE_HEADER, WebhookClient};
 use super::{AGENT, ActiveWebhook, SenderState};
 
-const EVENT_ID_HEADER: HeaderName = HeaderName::from_static("webhook-id");
-const ATTEMPT_HEADER: HeaderName = HeaderName::from_static("webhook-attempt");
-const REPLAY_HEADER: HeaderName = HeaderName::from_static("webhook-replay-id");
+const EVENT_ID: HeaderName = HeaderName::from_static(EVENT_ID_HEADER);
+const ATTEMPT: HeaderName = HeaderName::from_static(ATTEMPT_HEADER);
+const REPLAY: HeaderName = HeaderName::from_static(REPLAY_HEADER);
 const SIGNATURE: HeaderName = HeaderName::from_static(SIGNATURE_HEADER);
 
 /// A finished attempt; without a response, it was aborted.
@@ -30,28 +31,37 @@ pub(super) struct CompletedAttempt {
     response: Option<WebhookResponse>,
 }
 
+pub(super) struct SignedDelivery {
+    pub(super) delivery: Delivery,
+    pub(super) signature: String,
+    pub(super) fault: Option<DeliveryFault>,
+    /// The handle that would stop the attempt, if nothing else has it.
+    pub(super) keeps_running: Option<oneshot::Sender<()>>,
+}
+
 /// The minimum failure time before a success counts as a return.
 const MIN_AWAY_MS: i64 = 60_000;
 
 pub(super) fn run_attempt(
     client: &WebhookClient,
     uri: &Uri,
-    signature: String,
-    mut delivery: Delivery,
+    attempt: SignedDelivery,
     stopped: oneshot::Receiver<()>,
 ) -> Pin<Box<dyn Future<Output = CompletedAttempt> + Send>> {
     let client = client.clone();
+    let SignedDelivery { mut delivery, signature, fault, keeps_running } = attempt;
     // Not needed afterwards.
     let body = Bytes::from(std::mem::take(&mut delivery.body));
     let request = build_request(uri, &signature, &delivery, body);
     Box::pin(async move {
         let heard = match request {
             Ok(request) => tokio::select! {
-                heard = client.send_request(request) => Some(heard),
+                heard = client.send_with_fault(request, fault) => Some(heard),
                 _ = stopped => None,
             },
             Err(error) => Some(WebhookResponse::invalid_request(&error)),
         };
+        drop(keeps_running);
         CompletedAttempt { delivery, signature, response: heard }
     })
 }
@@ -66,10 +76,10 @@ fn build_request(
         .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .header(USER_AGENT, HeaderValue::from_static(AGENT))
         .header(SIGNATURE, signature)
-        .header(EVENT_ID_HEADER, delivery.event_id.as_str())
-        .header(ATTEMPT_HEADER, delivery.tries.saturating_add(1));
+        .header(EVENT_ID, delivery.event_id.as_str())
+        .header(ATTEMPT, delivery.tries.saturating_add(1));
     if delivery.job_id != 0 {
-        request = request.header(REPLAY_HEADER, delivery.job_id);
+        request = request.header(REPLAY, delivery.job_id);
     }
     request.body(Full::new(body))
 }

@@ -11,7 +11,9 @@ use store::webhooks::{self, Webhook};
 use tokio::sync::oneshot;
 
 use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
+use super::super::injected_faults::DeliveryFault;
 use super::super::{TargetUrl, sign};
+use super::attempt::SignedDelivery;
 use super::{ActiveWebhook, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState, attempt};
 
 /// Deliveries read at a time.
@@ -286,13 +288,27 @@ impl SenderState {
     }
 
     fn start_attempt(&mut self, delivery: Delivery) {
+        let now = self.now();
         let Some(active) = self.active.get_mut(&delivery.webhook_id) else {
             return;
         };
+        let fault = self.client.find_delivery_fault(active.webhook.app_id, delivery.webhook_id, now);
         let (stop, stopped) = oneshot::channel();
-        active.queue.set_stop_handle(delivery.order_key, stop);
-        let signature = sign(&active.secret, delivery.body.as_bytes());
-        let flight = attempt::run_attempt(&self.client, &active.uri, signature, delivery, stopped);
+        let mut postponed = None;
+        if fault.as_ref().is_some_and(DeliveryFault::lets_others_pass) {
+            // Those after it are next; what is in flight cannot be stopped any more.
+            active.queue.complete(delivery.order_key, delivery.seq, DeliveryOutcome::Done);
+            self.ready.insert(delivery.webhook_id);
+            postponed = Some(stop);
+        } else {
+            active.queue.set_stop_handle(delivery.order_key, stop);
+        }
+        let mut signature = sign(&active.secret, delivery.body.as_bytes());
+        if fault.as_ref().is_some_and(DeliveryFault::spoils_signature) {
+            signature = sign(&Secret::new("not the consumer secret"), delivery.body.as_bytes());
+        }
+        let attempt = SignedDelivery { delivery, signature, fault, keeps_running: postponed };
+        let flight = attempt::run_attempt(&self.client, &active.uri, attempt, stopped);
         self.in_flight.push(flight);
     }
 

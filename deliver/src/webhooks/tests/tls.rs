@@ -15,7 +15,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::super::{CertificateAuthorities, NameResolver, TargetUrl, WebhookClient, WebhookSettings, sign};
-use super::{START, settings};
+use super::{START, SUBJECT, settings};
 
 fn file(name: &str) -> PathBuf {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/webhooks/tests/tls");
@@ -89,7 +89,8 @@ async fn a_receiver_proves_who_it_is() {
         };
         let url = format!("https://{name}:{port}/hook");
         let place = TargetUrl::parse(&url, &settings.targets).unwrap();
-        let done = WebhookClient::new(&settings).send_challenge(&place, &secret, &Rng::Os, START).await.unwrap();
+        let done =
+            WebhookClient::new(&settings).send_challenge(SUBJECT, &place, &secret, &Rng::Os, START).await.unwrap();
         let case = format!("{certificate} as {name}, trusting {trusted:?}: {done:?}");
         match done.failure {
             None => assert!(good, "{case}"),

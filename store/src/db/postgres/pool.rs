@@ -171,7 +171,7 @@ impl PostgresConnection {
     fn run_write(&mut self, job: &mut dyn DatabaseJob, context: &PoolContext) -> Result<Attempt, Fault> {
         let node = context.store.node.identity_for_write()?;
         self.begin(BEGIN_WRITE);
-        let mut tx = Tx::new(EngineConnection::Postgres(self), &context.store);
+        let mut tx = Tx::for_job(EngineConnection::Postgres(self), &context.store, job);
         let succeeded = job.run(&mut tx);
         let effects = tx.effects;
         let ended = if succeeded { self.commit(node) } else { self.roll_back() };
@@ -214,7 +214,8 @@ impl PostgresConnection {
             *control.canceller.lock() = Some(canceller);
         }
         // If it was abandoned before, the canceller found nothing to cancel, and no statement is sent.
-        job.run(&mut Tx::new(EngineConnection::Postgres(self), &context.store));
+        let mut tx = Tx::for_job(EngineConnection::Postgres(self), &context.store, job);
+        job.run(&mut tx);
         if let Some(control) = &control {
             *control.canceller.lock() = None;
         }
