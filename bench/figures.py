@@ -121,6 +121,7 @@ def fill(path, ids, events, begin):
             "charge_micro": "CASE WHEN n % 10 = 0 THEN 10000 ELSE 0 END",
             "origin": 0,
             "once": f"n + {place * each + 1}",
+            "weight": 1,
         }
         chosen = ", ".join(str(values[name]) for name in columns)
         database.execute(

@@ -96,6 +96,12 @@ def write_table(all_figures):
 # Comparing.
 
 
+def are_comparable(counter):
+    """Whether some stored figure was counted on a machine like this one: only such a figure is judged."""
+    here = machine()
+    return any(row["machine"] == here for row in stored().get(counter, {}).values())
+
+
 def comparison(counter, figures):
     """Lines that show each figure beside the stored one, and the rows that take too much more.
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import statistics
 import time
 from urllib.parse import quote, urlencode
@@ -99,6 +100,11 @@ def expect(what, got, wanted):
         raise Failed(f"{what}: got {str(got)[:300]}, not {str(wanted)[:300]}")
 
 
+def without_links(text):
+    """Posts are shown with short links in place of those that were written."""
+    return re.sub(r"https?://\S+", "<link>", text)
+
+
 # P1, P2
 
 
@@ -112,7 +118,7 @@ def check_lookups(world, bearer):
         answer = world.server.ask(lookup_path(sample["id"]), bearer, client)
         data, people = answer["data"], answer["includes"]["users"]
         expect("the post", data["id"], sample["id"])
-        expect("its text", data["text"], sample["text"])
+        expect("its text", without_links(data["text"]), without_links(sample["text"]))
         expect("its author", people[0]["id"], sample["author"])
         expect("its author", people[0]["username"], sample["username"])
         if "like_count" not in data["public_metrics"]:

@@ -221,7 +221,8 @@ class Server:
         reads, writes = os.pipe()
         command = [*self.prefix, self.binary, "dev", "--port", "0", "--control-port", "0"]
         command += ["--world", "empty", "--rate-limits", RATE_LIMITS, "--ready-fd", str(writes)]
-        command += ["--data-dir", self.folder, *DATABASE, *self.more]
+        # Production servers have no journal.
+        command += ["--set", "journal.size=0", "--data-dir", self.folder, *DATABASE, *self.more]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 command,

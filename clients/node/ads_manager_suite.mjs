@@ -135,7 +135,7 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   assert.equal(made.currency, "EUR");
 
   await ada.follow("Add line item");
-  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (UTC)": "2026-01-01T00:00" });
+  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (America/Los_Angeles)": "2026-01-01T00:00" });
   await look(ada, "line-item-new");
   await choose(ada, "Bid", "MAX");
   await ada.press("Create line item");
@@ -143,7 +143,7 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   const item = idOf(ada);
   const stored = await api("GET", `/line_items/${item}`);
   assert.equal(stored.bid_amount_local_micro, 150_000);
-  assert.equal(stored.start_time, "2026-01-01T00:00:00Z");
+  assert.equal(stored.start_time, "2026-01-01T08:00:00Z");
   assert.equal(stored.campaign_id, campaign);
   await look(ada, "line-item-empty");
 
@@ -169,21 +169,40 @@ people(here, "a campaign is made, promoted with, changed and paused, and apps se
   assert.equal((await api("GET", "/tracking_tags", { line_item_ids: item })).length, 1);
   assert.equal((await api("GET", "/targeting_criteria", { line_item_ids: item }))[0].targeting_value, "bicycle");
   await look(ada, "line-item");
+  await ada.follow("Add targeting");
+  await choose(ada, "Find by name", "LOCATION");
+  await ada.fill({ Name: "lisbon" });
+  await ada.press("Search");
+  await look(ada, "targeting-found");
+  await ada.press("Include Lisbon, Portugal");
+  assert.match(await ada.page.getByRole("status").innerText(), /Added/);
+  assert.equal((await api("GET", "/targeting_criteria", { line_item_ids: item })).length, 2);
+  await ada.follow("Riders");
 
   await ada.follow("Edit");
-  await ada.fill({ "Bid amount": "0.2", "Ends (UTC)": "2026-12-31T12:00" });
+  await ada.fill({ "Bid amount": "0.2", "Ends (America/Los_Angeles)": "2026-12-31T12:00" });
   await ada.press("Save changes");
   const changed = await api("GET", `/line_items/${item}`);
   assert.equal(changed.bid_amount_local_micro, 200_000);
-  assert.equal(changed.end_time, "2026-12-31T12:00:00Z");
+  assert.equal(changed.end_time, "2026-12-31T20:00:00Z");
   assert.equal(changed.goal, stored.goal, "nothing else is changed");
   assert.match(await row(ada, "Ads Manager").first().innerText(), /merchant/);
 
   await ada.open(home);
   await look(ada, "campaigns");
+  await ada.page.getByLabel("Select Spring", { exact: true }).check();
+  await ada.press("Edit selected");
+  assert.equal(await ada.heading(), "Edit 1 campaign");
+  await look(ada, "campaigns-selected");
+  await ada.fill({ "Daily budget": "25" });
+  await ada.press("Save changes");
+  assert.equal((await api("GET", `/campaigns/${campaign}`)).daily_budget_amount_local_micro, 25_000_000);
   await ada.press("Pause Spring");
   assert.equal(ada.path(), home);
   assert.equal((await api("GET", `/campaigns/${campaign}`)).entity_status, "PAUSED");
+  await look(ada, "paused");
+  await ada.press("Undo pause");
+  assert.equal((await api("GET", `/campaigns/${campaign}`)).entity_status, "ACTIVE");
   await api("PUT", `/campaigns/${campaign}`, { entity_status: "ACTIVE", name: "Summer" });
   await ada.reload();
   assert.match(await row(ada, "Summer").innerText(), /Running/);
@@ -240,22 +259,35 @@ people(here, "figures are those that apps are answered", async (person) => {
   await ada.page.getByText("Show as table").click();
   assert.equal(await ada.page.locator(".charts + .more tbody tr").count(), 28);
   await look(ada, "figures-of-a-campaign");
+  await ada.open(`${home}/reports`);
+  await choose(ada, "Break down by", "day");
+  await choose(ada, "Compare with", "previous");
+  await ada.press("Show report");
+  assert.ok((await row(ada, "Autumn").count()) > 0);
+  await look(ada, "report");
+  await ada.open(`${home}/campaigns/drafts`);
+  await look(ada, "drafts-none");
+  await ada.open(`${home}/audiences/combine`);
+  await look(ada, "combine");
 });
 
 people(here, "posts are written, scheduled and kept as drafts, and polls are made", async (person) => {
   const { one: ada, api, home } = await advertiser(person, "painter");
   await ada.open(`${home}/posts`);
   await look(ada, "posts-none");
-  const soon = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
+  const soon = new Date(Date.now() + 3_600_000);
+  const zone = { timeZone: "America/Los_Angeles" };
+  // The form of a `datetime-local` value, which Sweden uses.
+  const typed = soon.toLocaleString("sv-SE", zone).slice(0, 16).replace(" ", "T");
   await ada.follow("Schedule post", ada.page.locator(".headline").first());
-  await ada.fill({ Text: "New colours tomorrow.", "Scheduled for (UTC)": "2020-01-01T00:00" });
+  await ada.fill({ Text: "New colours tomorrow.", "Scheduled for (America/Los_Angeles)": "2020-01-01T00:00" });
   await ada.press("Schedule");
   assert.match(await ada.page.locator("#scheduled_at-error").innerText(), /future/);
   await look(ada, "schedule");
-  await ada.fill({ "Scheduled for (UTC)": soon });
+  await ada.fill({ "Scheduled for (America/Los_Angeles)": typed });
   await ada.press("Schedule");
   assert.match(await row(ada, "New colours tomorrow.").innerText(), /Scheduled/);
-  assert.equal((await api("GET", "/scheduled_tweets"))[0].scheduled_at, `${soon}:00Z`);
+  assert.equal((await api("GET", "/scheduled_tweets"))[0].scheduled_at, `${soon.toISOString().slice(0, 16)}:00Z`);
   await ada.open(`${home}/cards`);
   await look(ada, "cards-none");
   await ada.follow("Poll card");
@@ -294,7 +326,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   await ada.press("Create campaign");
   const campaign = idOf(ada);
   await ada.follow("Add line item");
-  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (UTC)": "2026-01-01T00:00" });
+  await ada.fill({ Name: "Riders", "Bid amount": "0.15", "Starts (America/Los_Angeles)": "2026-01-01T00:00" });
   await choose(ada, "Bid", "MAX");
   await ada.press("Create line item");
   const item = idOf(ada);
@@ -361,6 +393,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   await ada.open(`${home}/audiences`);
 
   // A campaign that spends its daily budget in the morning on most days.
+  await api("PUT", `/campaigns/${campaign}`, { standard_delivery: "false" });
   for (let more = 0; more < 9; more++) {
     const params = { campaign_id: campaign, objective: "ENGAGEMENTS", product_type: "PROMOTED_TWEETS", placements: "ALL_ON_TWITTER" };
     const times = { start_time: "2026-01-01T00:00:00Z", bid_amount_local_micro: "150000" };

@@ -81,7 +81,7 @@ people(here, "names of people and apps act nowhere", async (person) => {
     await other.press("Send link");
     await other.open("/mailbox");
     await isInert(other);
-    await other.page.locator("main li a").first().click();
+    await other.page.locator("main .list li a").first().click();
     await other.page.locator(".message-text").waitFor();
     await isInert(other);
   }

@@ -80,7 +80,7 @@ people(here, "letters and what they lead to", async (person) => {
   await ada.join("newcomer");
   await ada.open("/mailbox");
   await look(ada, "mailbox");
-  await ada.page.locator("main li a").first().click();
+  await ada.page.locator("main .list li a").first().click();
   await ada.page.locator(".message-text a").waitFor();
   await look(ada, "email");
   await ada.page.locator(".message-text a").click();
@@ -92,7 +92,7 @@ people(here, "letters and what they lead to", async (person) => {
   await ada.fill({ Email: "newcomer@example.com" });
   await ada.press("Send link");
   await ada.open("/mailbox");
-  await ada.page.locator("main li a").first().click();
+  await ada.page.locator("main .list li a").first().click();
   await ada.page.locator(".message-text a").click();
   await ada.page.getByRole("button", { name: "Save password" }).waitFor();
   await look(ada, "reset");

@@ -14,8 +14,10 @@ mod operations;
 mod output;
 mod runtime;
 mod search_snapshots;
+mod testing;
 mod tls;
 mod tools;
+mod worlds;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -35,6 +35,9 @@ pub(crate) struct GlobalArgs {
     /// The file that contains the control token
     #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
     pub(crate) token_file: Option<PathBuf>,
+    /// The world of a running development server, if it is not the main one
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
+    pub(crate) world: Option<String>,
 }
 
 /// The key, the value and the name of the flag.

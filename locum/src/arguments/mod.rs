@@ -7,7 +7,8 @@ mod tool_args;
 
 pub(crate) use global_args::{ConfigFlag, GlobalArgs};
 pub(crate) use run_args::{EnterSandboxArgs, InterceptionMode, RunArgs};
-pub(crate) use server_args::{DevArgs, ListenArgs, ServeArgs};
+pub(crate) use server_args::{DevArgs, InitialClock, ListenArgs, ServeArgs};
 pub(crate) use tool_args::{
-    CaCommand, ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, MigrateCommand, RestoreArgs, RoutesArgs,
+    CaCommand, ConfigCommand, EnvArgs, EnvFormat, HealthArgs, InitArgs, LimitProcessArgs, MigrateCommand, RestoreArgs,
+    RoutesArgs,
 };

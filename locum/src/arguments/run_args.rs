@@ -19,6 +19,9 @@ pub(crate) struct RunArgs {
     /// The port of the server if one is started [default: a free port]
     #[arg(long)]
     pub(crate) port: Option<u16>,
+    /// Label the requests that arrive while the program runs, for `locum log` and `locum cost`
+    #[arg(long)]
+    pub(crate) label: Option<String>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) command: Vec<OsString>,

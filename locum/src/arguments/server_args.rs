@@ -1,5 +1,7 @@
 //! Arguments that start a server.
 
+use base::Time;
+use base::clock_mode::{EARLIEST_TIME, LATEST_TIME};
 use clap::Args;
 
 use super::ConfigFlag;
@@ -24,7 +26,7 @@ pub(crate) struct ListenArgs {
     /// The vocabulary when the request does not imply one: posts or tweets
     #[arg(long, value_name = "WORD")]
     vocabulary: Option<String>,
-    /// Rate limits: table (as published), off or scale=N
+    /// Rate limits: table (as published), relaxed (without those of ads reference lists), off or scale=N
     #[arg(long, value_name = "HOW")]
     rate_limits: Option<String>,
     /// The log format: pretty or json
@@ -64,7 +66,8 @@ impl ListenArgs {
 pub(crate) struct DevArgs {
     #[command(flatten)]
     pub(crate) listen: ListenArgs,
-    /// The initial data of a new data directory: demo, ads (demo plus ad campaigns) or empty
+    /// The initial data of a new data directory: demo, ads (demo plus ad campaigns), empty, or a world file (.jsonl or
+    /// .toml)
     #[arg(long)]
     world: Option<String>,
     /// The seed of the generated ids and keys
@@ -73,6 +76,10 @@ pub(crate) struct DevArgs {
     /// The last day of a new demo world: today, or a date, with which the generated ids are the same on any day
     #[arg(long, value_name = "DATE")]
     world_date: Option<String>,
+    /// The clock of a new world: live, frozen (at the end of the world's last day if it has one), or a time at which it
+    /// stands
+    #[arg(long, value_name = "CLOCK", value_parser = parse_initial_clock)]
+    pub(crate) clock: Option<InitialClock>,
     /// Start over with a new world: remove the database, files and keys in the data directory first
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -85,6 +92,26 @@ pub(crate) struct DevArgs {
     /// Remove the data directory at the end if this command created it
     #[arg(long)]
     pub(crate) remove_data: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InitialClock {
+    Live,
+    Frozen,
+    /// Not before the world was created.
+    FrozenAt(Time),
+}
+
+fn parse_initial_clock(text: &str) -> Result<InitialClock, String> {
+    match text {
+        "live" => Ok(InitialClock::Live),
+        "frozen" => Ok(InitialClock::Frozen),
+        time => {
+            let time = Time::parse(time).filter(|time| (EARLIEST_TIME..=LATEST_TIME).contains(time));
+            let time = time.ok_or("give live, frozen, or a time such as 2027-01-31T09:00:00Z")?;
+            Ok(InitialClock::FrozenAt(time))
+        }
+    }
 }
 
 impl DevArgs {

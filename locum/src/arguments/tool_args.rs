@@ -1,5 +1,6 @@
 //! Arguments of the commands in `tools`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -107,4 +108,21 @@ pub(crate) struct RoutesArgs {
     /// List every operation of the API contract and whether it is implemented
     #[arg(long)]
     pub(crate) coverage: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LimitProcessArgs {
+    /// The process that ends this one when it ends
+    #[arg(long)]
+    pub(crate) parent: u32,
+    #[arg(long)]
+    pub(crate) cpu_seconds: u64,
+    /// Of address space
+    #[arg(long)]
+    pub(crate) memory_bytes: u64,
+    /// Of each file that is written
+    #[arg(long)]
+    pub(crate) file_bytes: u64,
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<OsString>,
 }

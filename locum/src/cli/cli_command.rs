@@ -3,15 +3,16 @@
 use clap::Subcommand;
 
 use crate::arguments::{
-    CaCommand, ConfigCommand, DevArgs, EnterSandboxArgs, EnvArgs, HealthArgs, InitArgs, MigrateCommand, RestoreArgs,
-    RoutesArgs, RunArgs, ServeArgs,
+    CaCommand, ConfigCommand, DevArgs, EnterSandboxArgs, EnvArgs, HealthArgs, InitArgs, LimitProcessArgs,
+    MigrateCommand, RestoreArgs, RoutesArgs, RunArgs, ServeArgs,
 };
 use crate::command::{
     AdsCommand, AnnotationCommand, AppCommand, AuditCommand, BackupArgs, CommunityCommand, ExportArgs, FollowCommand,
-    FsckArgs, ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, MetricsCommand, NewsCommand,
-    NodeCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand, SignCommand, SpaceCommand, TokenCommand,
-    TriggerArgs, UserCommand, WebhookCommand,
+    FsckArgs, ImportCommand, InviteArgs, KeysCommand, LinkCommand, MessageCommand, MetricsCommand, ModerationCommand,
+    NewsCommand, NodeCommand, NoteCommand, PlaceCommand, PollCommand, PostCommand, RoleCommand, SignCommand,
+    SiteCommand, SpaceCommand, TokenCommand, TriggerArgs, UserCommand, WebhookCommand,
 };
+use crate::testing::TestingCommand;
 use crate::tools::WebhookListenArgs;
 
 #[derive(Debug, Subcommand)]
@@ -27,6 +28,9 @@ pub(crate) enum CliCommand {
     /// Enter the sandbox of `locum run`
     #[command(hide = true)]
     EnterSandbox(EnterSandboxArgs),
+    /// Become a program with bounded resources
+    #[command(hide = true)]
+    LimitProcess(LimitProcessArgs),
     /// Print the development server's address and credentials as environment variables
     Env(EnvArgs),
     /// Show, find or renew the certificate authority of the development server
@@ -71,6 +75,15 @@ pub(crate) enum CliCommand {
     /// Manage access tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Moderate: read reports, act on posts and accounts, decide appeals
+    #[command(subcommand)]
+    Mod(ModerationCommand),
+    /// Show or change the settings of the site
+    #[command(subcommand)]
+    Site(SiteCommand),
+    /// Manage who may moderate and administer the site
+    #[command(subcommand)]
+    Role(RoleCommand),
     /// Create a single-use invitation link, valid for 7 days
     Invite(InviteArgs),
     /// Read the audit log
@@ -96,6 +109,8 @@ pub(crate) enum CliCommand {
     /// Add to the metrics of posts on a development server
     #[command(subcommand)]
     Metrics(MetricsCommand),
+    #[command(flatten)]
+    Testing(TestingCommand),
     /// Debug OAuth 1.0a signatures
     #[command(subcommand)]
     Sign(SignCommand),

@@ -11,7 +11,7 @@ use rustix::fs::Mode;
 use self::cli_command::{CliCommand, WebhookCliCommand};
 use crate::arguments::{ConfigCommand, GlobalArgs};
 use crate::command_error::CommandError;
-use crate::{command, dev, launcher, runtime, tools};
+use crate::{command, dev, launcher, runtime, testing, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
@@ -40,6 +40,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Init(args) => tools::print_initial_config(&args, common.db.as_deref())?,
         CliCommand::Run(args) => return launcher::run_program(common, &args, umask),
         CliCommand::EnterSandbox(args) => return launcher::enter_sandbox(&args, umask),
+        CliCommand::LimitProcess(args) => return tools::limit_process(&args),
         CliCommand::Env(args) => tools::print_env(common, &args)?,
         CliCommand::Ca(verb) => tools::run_ca_command(common, verb, output)?,
         CliCommand::Follow(verb) => command::run_and_print(common, command::AdminCommand::Follow(verb))?,
@@ -55,6 +56,9 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::App(verb) => command::run_and_print(common, command::AdminCommand::App(verb))?,
         CliCommand::Ads(verb) => command::run_and_print(common, command::AdminCommand::Ads(verb))?,
         CliCommand::Token(verb) => command::run_and_print(common, command::AdminCommand::Token(verb))?,
+        CliCommand::Mod(verb) => command::run_and_print(common, command::AdminCommand::Mod(verb))?,
+        CliCommand::Site(verb) => command::run_and_print(common, command::AdminCommand::Site(verb))?,
+        CliCommand::Role(verb) => command::run_and_print(common, command::AdminCommand::Role(verb))?,
         CliCommand::Invite(args) => command::run_and_print(common, command::AdminCommand::Invite(args))?,
         CliCommand::Audit(verb) => command::run_and_print(common, command::AdminCommand::Audit(verb))?,
         CliCommand::Keys(verb) => command::run_and_print(common, command::AdminCommand::Keys(verb))?,
@@ -67,6 +71,7 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Node(verb) => command::run_and_print(common, command::AdminCommand::Node(verb))?,
         CliCommand::Trigger(args) => command::run_and_print(common, command::AdminCommand::Trigger(args))?,
         CliCommand::Metrics(args) => command::run_and_print(common, command::AdminCommand::Metrics(args))?,
+        CliCommand::Testing(verb) => return testing::run_testing_command(common, &verb),
         CliCommand::Sign(verb) => tools::explain_signature(common, verb, output)?,
         CliCommand::Import(verb) => command::run_and_print(common, command::AdminCommand::Import(verb))?,
         CliCommand::Export(args) => command::run_and_print(common, command::AdminCommand::Export(args))?,

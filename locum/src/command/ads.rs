@@ -17,10 +17,13 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use super::ads_accounts::{AccountCommand, find_account, invalid_parameter, render_record, show_account};
+use super::ads_report::AdsReportArgs;
+use super::ads_tree::{AdsTreeArgs, AudienceCommand};
 use super::invite::email_site;
 use super::publishers::{self, CuratedCommand, PublisherCommand};
+use super::simulation::{self, SimulateArgs};
 use super::targeting_options::{self, OptionCommand};
-use super::{account_settings, find, simulation};
+use super::{account_settings, ads_report, ads_tree, find};
 use crate::instance::Instance;
 
 #[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
@@ -33,16 +36,14 @@ pub(crate) enum AdsCommand {
     #[command(subcommand)]
     Publisher(PublisherCommand),
     /// Generate simulated events for an account's line items, to test statistics
-    Simulate {
-        /// The id
-        account: String,
-        /// The number of hours to simulate, ending with the current hour
-        #[arg(long, default_value_t = 24)]
-        hours: i64,
-        /// The seed: the same seed produces the same events
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-    },
+    Simulate(SimulateArgs),
+    /// Show an account's campaigns with their line items, creatives and criteria: why they do not serve, what they spent
+    Tree(AdsTreeArgs),
+    /// Report an account's statistics
+    Report(AdsReportArgs),
+    /// Inspect custom audiences
+    #[command(subcommand)]
+    Audience(AudienceCommand),
     /// Manage curated categories: sets of publishers by country
     #[command(subcommand)]
     CuratedCategory(CuratedCommand),
@@ -51,14 +52,35 @@ pub(crate) enum AdsCommand {
     Option(OptionCommand),
 }
 
+impl AdsCommand {
+    /// The result as text, if it is not a table or a column of values.
+    pub(super) fn render_text(&self, result: &mut Value) -> Option<String> {
+        match self {
+            Self::Report(args) if args.csv => Some(ads_report::render_csv(result)),
+            Self::Tree(_) => {
+                ads_tree::indent_names(result);
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
 pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<Value, Error> {
     let command = match command {
         AdsCommand::Account(command) => command,
         AdsCommand::Publisher(command) => {
             return publishers::execute_publisher_command(instance, command).await;
         }
-        AdsCommand::Simulate { account, hours, seed } => {
-            return simulation::simulate(instance, account, hours, seed).await;
+        AdsCommand::Simulate(args) => return simulation::simulate(instance, args).await,
+        AdsCommand::Tree(args) => {
+            return instance.store.read(move |tx| ads_tree::build_tree(tx, &args)).await;
+        }
+        AdsCommand::Report(args) => {
+            return instance.store.read(move |tx| ads_report::build_report(tx, &args)).await;
+        }
+        AdsCommand::Audience(AudienceCommand::Show { audience }) => {
+            return instance.store.read(move |tx| ads_tree::show_audience(tx, &audience)).await;
         }
         AdsCommand::CuratedCategory(command) => {
             return publishers::execute_curated_command(instance, command).await;

@@ -20,21 +20,34 @@ type ControlReply = (u16, Bytes);
 
 #[derive(Clone, Debug)]
 pub(crate) enum ControlEndpoint {
-    Socket { path: PathBuf, token: PathBuf },
-    Address { authority: String, token: Option<PathBuf> },
+    Socket { path: PathBuf, token: PathBuf, world: Option<String> },
+    Address { authority: String, token: Option<PathBuf>, world: Option<String> },
 }
 
 impl ControlEndpoint {
     pub(crate) fn data_folder_socket(folder: &Path) -> Self {
-        Self::Socket { path: folder.join("control.sock"), token: folder.join("control.token") }
+        Self::Socket { path: folder.join("control.sock"), token: folder.join("control.token"), world: None }
     }
 
-    pub(super) fn from_url_flag(common: &GlobalArgs) -> Result<Self, CommandError> {
+    pub(crate) fn from_url_flag(common: &GlobalArgs) -> Result<Self, CommandError> {
         let url = common.url.as_deref().unwrap_or_default();
         let authority = url
             .strip_prefix("http://")
             .ok_or_else(|| CommandError::Usage(format!("--url {url}: expected http://127.0.0.1:PORT")))?;
-        Ok(Self::Address { authority: authority.trim_end_matches('/').to_owned(), token: common.token_file.clone() })
+        let authority = authority.trim_end_matches('/').to_owned();
+        Ok(Self::Address { authority, token: common.token_file.clone(), world: common.world.clone() })
+    }
+
+    /// The one of a development server that is meant.
+    pub(crate) fn with_world(mut self, name: Option<&String>) -> Self {
+        let (Self::Socket { world, .. } | Self::Address { world, .. }) = &mut self;
+        *world = name.cloned();
+        self
+    }
+
+    fn world(&self) -> Option<&str> {
+        let (Self::Socket { world, .. } | Self::Address { world, .. }) = self;
+        world.as_deref()
     }
 
     pub(crate) fn is_reachable(&self) -> bool {
@@ -71,7 +84,12 @@ pub(crate) fn get(from: &ControlEndpoint, path: &str) -> Result<ControlReply, Co
     send_request(from, Method::GET, path, Vec::new())
 }
 
-fn send_request(to: &ControlEndpoint, method: Method, path: &str, body: Vec<u8>) -> Result<ControlReply, CommandError> {
+pub(crate) fn send_request(
+    to: &ControlEndpoint,
+    method: Method,
+    path: &str,
+    body: Vec<u8>,
+) -> Result<ControlReply, CommandError> {
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -79,6 +97,9 @@ fn send_request(to: &ControlEndpoint, method: Method, path: &str, body: Vec<u8>)
         .header(CONTENT_TYPE, "application/json");
     if let Some(token) = to.read_token()? {
         request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    if let Some(world) = to.world() {
+        request = request.header("x-locum-world", world);
     }
     let request = request
         .body(Full::new(Bytes::from(body)))

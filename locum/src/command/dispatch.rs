@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use store::NodePurpose;
 
-use super::{AdminCommand, CommandAnswer, ControlEndpoint, client, execute};
+use super::simulation::follow_and_print;
+use super::{AdminCommand, AdsCommand, CommandAnswer, ControlEndpoint, client, execute};
 use crate::arguments::GlobalArgs;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
@@ -19,10 +20,19 @@ const LOCK_RETRIES: u32 = 50;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) fn run_and_print(common: &GlobalArgs, command: AdminCommand) -> Result<(), CommandError> {
+    if let AdminCommand::Ads(AdsCommand::Simulate(args)) = &command
+        && args.follow
+    {
+        return follow_and_print(common, args.clone());
+    }
     let output = common.output_options();
     let lists_nodes = matches!(command, AdminCommand::Node(super::nodes::NodeCommand::List));
-    let value = run_command(common, command, output)?;
-    output.print_value(&value);
+    let ads = if let AdminCommand::Ads(ads) = &command { Some(ads.clone()) } else { None };
+    let mut value = run_command(common, command, output)?;
+    match ads.filter(|_| !output.json).and_then(|ads| ads.render_text(&mut value)) {
+        Some(text) => output.print_text(&text),
+        None => output.print_value(&value),
+    }
     if lists_nodes {
         super::nodes::missing_roles(&value).for_each(|role| eprintln!("warning: no live node has the role {role}"));
     }
@@ -58,11 +68,16 @@ fn execute_or_forward(
     if let Some(reason) = dev_only.filter(|_| settings.mode != RunMode::Dev) {
         return Err(CommandError::WrongMode(reason.to_owned()));
     }
-    let control = ControlEndpoint::data_folder_socket(&settings.core.data_dir);
+    let control = ControlEndpoint::data_folder_socket(&settings.core.data_dir).with_world(common.world.as_ref());
     let mut tries = 0;
     loop {
         if control.is_reachable() {
             return send_to_server(&control, command);
+        }
+        if let Some(world) = &common.world {
+            return Err(CommandError::Unreachable(format!(
+                "the world {world} needs a running server: start `locum dev`"
+            )));
         }
         let progress = Arc::new(bar.clone());
         match crate::instance::open(
@@ -73,7 +88,7 @@ fn execute_or_forward(
         ) {
             Ok(instance) => {
                 let value = crate::instance::block_on(execute(&instance, command.clone()));
-                instance.close();
+                instance.store.close();
                 return Ok(value?);
             }
             Err(error) if tries < LOCK_RETRIES && error.message().contains("another process has") => {

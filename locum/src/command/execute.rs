@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{
     AdminCommand, ads, annotations, apps, audit, backup, communities, export, follows, fsck, import, invite, keys,
-    links, messages, metrics, news, nodes, notes, places, polls, posts, reindex, sign, spaces, tokens, trigger, users,
-    webhooks,
+    links, messages, metrics, moderation, news, nodes, notes, places, polls, posts, reindex, roles, sign, site, spaces,
+    tokens, trigger, users, webhooks,
 };
 use crate::command_error::{CommandError, refusal_text};
 use crate::instance::{Instance, NoProgress};
@@ -37,6 +37,9 @@ pub(crate) async fn execute(instance: &Instance, command: AdminCommand) -> Resul
         AdminCommand::App(command) => apps::execute(instance, command).await,
         AdminCommand::Ads(command) => ads::execute(instance, command).await,
         AdminCommand::Token(command) => tokens::execute(instance, command).await,
+        AdminCommand::Mod(command) => moderation::execute(instance, command).await,
+        AdminCommand::Site(command) => site::execute(instance, command).await,
+        AdminCommand::Role(command) => roles::execute(instance, command).await,
         AdminCommand::Invite(invite) => invite::execute(instance, invite).await,
         AdminCommand::Audit(command) => audit::execute(instance, command).await,
         AdminCommand::Space(command) => spaces::execute(instance, command).await,

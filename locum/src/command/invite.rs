@@ -5,6 +5,8 @@ use clap::Args;
 use network::audit::AuditActor;
 use network::email_links;
 use network::emails::EmailSite;
+use network::registration::RegistrationPolicy;
+use network::site_settings::registration_policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -21,8 +23,14 @@ pub(crate) struct InviteArgs {
 }
 
 pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<Value, Error> {
-    if instance.settings.auth.registration == RegistrationName::Closed {
-        let detail = "Registration is closed: auth.registration is [closed].";
+    let configured = instance.settings.auth.registration;
+    let policy = move |tx: &mut store::Tx<'_>| Ok::<_, Error>(registration_policy(tx, configured.into())?);
+    if instance.store.read(policy).await? == RegistrationPolicy::Closed {
+        let detail = if configured == RegistrationName::Closed {
+            "Registration is closed: auth.registration is [closed]."
+        } else {
+            "Registration is closed: the site's setting registrations is [closed]."
+        };
         return Err(Refusal::forbidden(detail).into());
     }
     let (site, email) = (email_site(instance)?, invite.email.unwrap_or_default());

@@ -3,10 +3,13 @@
 mod account_settings;
 pub(crate) mod ads;
 mod ads_accounts;
+mod ads_report;
+mod ads_tree;
 mod annotations;
 mod apps;
 mod audit;
 mod backup;
+mod blocked_terms;
 mod client;
 mod communities;
 mod dispatch;
@@ -21,6 +24,7 @@ mod keys;
 mod links;
 mod messages;
 mod metrics;
+mod moderation;
 pub(crate) mod news;
 mod nodes;
 mod notes;
@@ -29,10 +33,12 @@ mod places;
 mod polls;
 mod posts;
 mod profile_edits;
-mod publishers;
+pub(crate) mod publishers;
 mod reindex;
+mod roles;
 mod sign;
-mod simulation;
+pub(crate) mod simulation;
+mod site;
 mod spaces;
 mod targeting_options;
 mod tokens;
@@ -45,7 +51,7 @@ pub(crate) use annotations::AnnotationCommand;
 pub(crate) use apps::AppCommand;
 pub(crate) use audit::AuditCommand;
 pub(crate) use backup::BackupArgs;
-pub(crate) use client::{ControlEndpoint, get};
+pub(crate) use client::{ControlEndpoint, get, send_request};
 pub(crate) use communities::CommunityCommand;
 pub(crate) use dispatch::{run_and_print, run_command};
 pub(crate) use execute::answer_request;
@@ -59,13 +65,16 @@ pub(crate) use keys::KeysCommand;
 pub(crate) use links::LinkCommand;
 pub(crate) use messages::MessageCommand;
 pub(crate) use metrics::MetricsCommand;
+pub(crate) use moderation::ModerationCommand;
 pub(crate) use news::NewsCommand;
 pub(crate) use nodes::NodeCommand;
 pub(crate) use notes::NoteCommand;
 pub(crate) use places::PlaceCommand;
 pub(crate) use polls::PollCommand;
 pub(crate) use posts::PostCommand;
+pub(crate) use roles::RoleCommand;
 pub(crate) use sign::SignCommand;
+pub(crate) use site::SiteCommand;
 pub(crate) use spaces::SpaceCommand;
 pub(crate) use tokens::TokenCommand;
 pub(crate) use trigger::TriggerArgs;
@@ -94,6 +103,9 @@ pub(crate) enum AdminCommand {
     App(AppCommand),
     Ads(AdsCommand),
     Token(TokenCommand),
+    Mod(ModerationCommand),
+    Site(SiteCommand),
+    Role(RoleCommand),
     Invite(InviteArgs),
     Audit(AuditCommand),
     Space(SpaceCommand),
@@ -127,6 +139,9 @@ impl AdminCommand {
             Self::App(_) => "app",
             Self::Ads(_) => "ads",
             Self::Token(_) => "token",
+            Self::Mod(_) => "mod",
+            Self::Site(_) => "site",
+            Self::Role(_) => "role",
             Self::Invite(_) => "invite",
             Self::Audit(_) => "audit",
             Self::Sign(_) => "sign",
@@ -161,6 +176,8 @@ impl AdminCommand {
             | Self::App(_)
             | Self::Ads(_)
             | Self::Follow(_)
+            | Self::Mod(_)
+            | Self::Role(_)
             | Self::Invite(_)
             | Self::Audit(_)
             | Self::Space(_)
@@ -172,6 +189,7 @@ impl AdminCommand {
             | Self::Keys(_)
             | Self::Fsck(_)
             | Self::Reindex => Ok(()),
+            Self::Site(command) => command.read_file(),
             Self::Token(command) => command.read_stdin_inputs(),
             Self::Sign(command) => command.read_stdin_inputs(),
             Self::Annotation(command) => command.path_mut().map_or(Ok(()), make_absolute),

@@ -72,7 +72,11 @@ pub(crate) enum CuratedCommand {
 }
 
 pub(super) async fn execute_publisher_command(instance: &Instance, command: PublisherCommand) -> Result<Value, Error> {
-    let changed = instance.store.write(move |tx| match &command {
+    instance.store.write(move |tx| apply_publisher_command(tx, &command)).await
+}
+
+pub(crate) fn apply_publisher_command(tx: &mut Tx<'_>, command: &PublisherCommand) -> Result<Value, Error> {
+    match command {
         PublisherCommand::Add { user, categories, countries, promoted, restricted } => {
             let user = find::user(tx, user)?;
             let known = publishers::find_by_user(tx, user.id)?;
@@ -113,8 +117,7 @@ pub(super) async fn execute_publisher_command(instance: &Instance, command: Publ
             }
             Ok(rows.into())
         }
-    });
-    changed.await
+    }
 }
 
 pub(super) async fn execute_curated_command(instance: &Instance, command: CuratedCommand) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::{Error, Refusal, Scopes};
 use clap::{Args, Subcommand};
 use network::audit::AuditAction;
-use network::tokens::{self, InspectedToken};
+use network::tokens::{self, InspectedToken, TokenState};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
@@ -24,9 +24,11 @@ pub(crate) enum TokenCommand {
         /// The token, or - to read it from stdin
         token: String,
     },
-    /// Expire an OAuth 2.0 token now
-    Expire {
-        /// The token, or - to read it from stdin
+    /// Expire an OAuth 2.0 token now, or all access tokens of an app for a user
+    Expire(ExpireTokenArgs),
+    /// Show the tokens of one authorization: when each was issued, used and revoked
+    Family {
+        /// A token of the authorization, or - to read it from stdin
         token: String,
     },
     /// Revoke a token and its refresh token family
@@ -34,6 +36,20 @@ pub(crate) enum TokenCommand {
         /// The token, or - to read it from stdin
         token: String,
     },
+}
+
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ExpireTokenArgs {
+    /// The token, or - to read it from stdin
+    #[arg(required_unless_present = "app", conflicts_with_all = ["app", "user"])]
+    token: Option<String>,
+    /// The app whose access tokens expire: id, API key, client id or name
+    #[arg(long, requires = "user")]
+    app: Option<String>,
+    /// The user whose access tokens expire: @username or id
+    #[arg(long, requires = "app")]
+    user: Option<String>,
 }
 
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
@@ -64,17 +80,20 @@ impl TokenCommand {
     pub(super) fn read_stdin_inputs(&mut self) -> Result<(), CommandError> {
         match self {
             Self::Mint(_) => Ok(()),
-            Self::Inspect { token } | Self::Expire { token } | Self::Revoke { token } => {
-                if token == "-" {
-                    token.clear();
-                    let read = std::io::stdin().read_line(token);
-                    read.map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
-                    token.truncate(token.trim_end().len());
-                }
-                Ok(())
-            }
+            Self::Inspect { token } | Self::Family { token } | Self::Revoke { token } => read_stdin_token(token),
+            Self::Expire(args) => args.token.as_mut().map_or(Ok(()), read_stdin_token),
         }
     }
+}
+
+fn read_stdin_token(token: &mut String) -> Result<(), CommandError> {
+    if token == "-" {
+        token.clear();
+        let read = std::io::stdin().read_line(token);
+        read.map_err(|error| CommandError::Failed(format!("failed to read stdin: {error}")))?;
+        token.truncate(token.trim_end().len());
+    }
+    Ok(())
 }
 
 pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Result<Value, Error> {
@@ -85,18 +104,59 @@ pub(super) async fn execute(instance: &Instance, command: TokenCommand) -> Resul
             store.write(move |tx| mint_token(tx, &mint, ttl)).await
         }
         TokenCommand::Inspect { token } => store.read(move |tx| inspect_token(tx, &token)).await,
-        TokenCommand::Expire { token } => {
-            let expired = store.write(move |tx| {
-                record_audit(tx, AuditAction::TOKEN_EXPIRE, &token)?;
-                tokens::expire(tx, &token)
-            });
-            expired.await.map(|()| json!({"expired": true}))
-        }
+        TokenCommand::Expire(args) => store.write(move |tx| expire_tokens(tx, &args)).await,
+        TokenCommand::Family { token } => store.read(move |tx| show_family(tx, &token)).await,
         TokenCommand::Revoke { token } => {
             let revoked = store.write(move |tx| tokens::revoke(tx, &token));
             revoked.await.map(|()| json!({"revoked": true}))
         }
     }
+}
+
+fn expire_tokens(tx: &mut Tx<'_>, args: &ExpireTokenArgs) -> Result<Value, Error> {
+    if let Some(token) = &args.token {
+        record_audit(tx, AuditAction::TOKEN_EXPIRE, token)?;
+        tokens::expire(tx, token)?;
+        return Ok(json!({"expired": true}));
+    }
+    let app = find::app(tx, args.app.as_deref().unwrap_or_default())?;
+    let user = find::user(tx, args.user.as_deref().unwrap_or_default())?;
+    let expired = tokens::expire_app_access(tx, app.id, user.id)?;
+    if expired == 0 {
+        let message = format!("@{} has no active OAuth 2.0 access token of [{}]", user.username, app.name);
+        return Err(Refusal::invalid_parameter("user", &user.username, message).into());
+    }
+    let detail = json!({"user": user.id.to_string(), "tokens": expired});
+    audit::record(tx, AuditAction::TOKEN_EXPIRE, Some(app.id), &detail)?;
+    Ok(json!({"expired": true, "app": app.name, "username": user.username, "access_tokens": expired}))
+}
+
+/// Names tokens by their ids in the log, never by their texts.
+fn show_family(tx: &mut Tx<'_>, token: &str) -> Result<Value, Error> {
+    let family = tokens::list_family(tx, token)?;
+    let rows = family.iter().map(|one| {
+        let is_used = one.state == TokenState::Used;
+        let ended_at = one.token.revoked_at.map(|at| at.to_string());
+        json!({
+            "id": one.token.id.to_string(),
+            "generation": one.generation,
+            "kind": one.token.kind,
+            "state": one.state.name(),
+            "issued_at": one.token.created_at.to_string(),
+            "expires_at": one.token.expires_at.map(|at| at.to_string()),
+            "used_at": ended_at.as_ref().filter(|_| is_used),
+            "revoked_at": ended_at.as_ref().filter(|_| !is_used),
+            "given": one.is_given,
+        })
+    });
+    let rows: Vec<Value> = rows.collect();
+    let first = family.first().map(|one| &one.token);
+    Ok(json!({
+        "family": first.map(|token| token.family.to_string()),
+        "app_id": first.map(|token| token.app_id.to_string()),
+        "user_id": first.map(|token| token.user_id.to_string()),
+        "tokens": rows,
+    }))
 }
 
 /// Records the token's owner, never its text.

@@ -3,7 +3,7 @@
 use base::refusal::RefusalKind;
 use base::{AppId, Error, Id, Refusal, Time};
 use clap::Subcommand;
-use deliver::webhooks::{TargetUrl, WebhookClient};
+use deliver::webhooks::{ChallengeSubject, TargetUrl, WebhookClient};
 use network::webhooks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -161,8 +161,9 @@ async fn send_challenge(instance: &Instance, id: i64) -> Result<Value, Error> {
     let place = TargetUrl::parse(&webhook.url, &settings.targets)
         .map_err(|why| Refusal::named_reason(RefusalKind::Invalid, "url", &webhook.url, why))?;
     let context = instance.store.context();
-    let challenged =
-        WebhookClient::new(settings).send_challenge(&place, &secret, &context.rng, context.clock.now()).await?;
+    let subject = ChallengeSubject { app: webhook.app_id, webhook: Some(id) };
+    let client = WebhookClient::new(settings);
+    let challenged = client.send_challenge(subject, &place, &secret, &context.rng, context.clock.now()).await?;
     let every = settings.challenge_interval;
     let settled = instance.store.write(move |tx| {
         challenged.record_for_webhook(tx, id, every)?;

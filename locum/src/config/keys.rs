@@ -7,9 +7,9 @@ use super::key::KeyDefault::{Absent, Literal, Required, Unset};
 use super::key::{ConfigKey, config_keys};
 use super::text::from_text;
 use super::types::{
-    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, HostName, HttpsUrl,
-    LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText, TimeSpan,
-    VocabularyName, WorldDate, WorldName,
+    AddressBlocks, ByteSize, ConfigType, CountedVideos, DatabaseUrl, EmailAddress, ExchangeRates, FfmpegSetting,
+    HostName, HttpsUrl, LogFormat, Origin, PlainPkce, RateLimits, RedisUrl, RegistrationName, RoleName, SecretText,
+    TimeSpan, VocabularyName, WorldDate, WorldName,
 };
 
 const MAX_COUNT: u64 = 1_000_000;
@@ -57,7 +57,7 @@ config_keys! {
         /// The address of the control API, in addition to the socket in the data directory; loopback only.
         control_addr: Option<SocketAddr> = Literal("127.0.0.1:8079"), Unset;
         /// A second port on the address of `listen.addr` that serves the Ads API sandbox; 0 picks a free port.
-        ads_sandbox_port: Option<u16> [0..=65_535] = Unset;
+        ads_sandbox_port: Option<u16> [0..=65_535] = Literal("8078"), Unset;
         /// IP addresses of proxies whose `X-Forwarded-*` headers are trusted; `listen.max_connections_per_ip` applies to
         /// the addresses that they forward for.
         trusted_proxies: Vec<IpAddr> = Unset;
@@ -146,7 +146,8 @@ config_keys! {
         danger_key_in_data_dir: bool = Absent("false"), Literal("false");
     }
     auth: AuthSection {
-        /// Who may create an account: anyone, people with an invitation (`locum invite`), or nobody.
+        /// Who may create an account: anyone, people whom a moderator accepts, people with an invitation
+        /// (`locum invite`), or nobody. `locum site set registrations` overrides it.
         registration: RegistrationName = Literal("open"), Literal("closed");
         /// How long a browser session lasts after its last request.
         session_ttl: TimeSpan = Literal("30d");
@@ -161,8 +162,9 @@ config_keys! {
         refresh_grace: TimeSpan = Literal("30s");
     }
     limits: LimitsSection {
-        /// Rate limits: `table` as published, `off`, or `scale=N` to multiply them.
-        rate_limits: RateLimits = Literal("table");
+        /// Rate limits: `table` as published, `relaxed` as published but without those of the reference lists of the Ads
+        /// API (5 requests in 15 minutes), `off`, or `scale=N` to multiply them.
+        rate_limits: RateLimits = Literal("relaxed"), Literal("table");
         /// The Valkey or Redis server that counts rate limits for all nodes: `redis://:password@host:6379/0`, or
         /// `rediss://` with TLS; one database number for each network. By default, they are counted in PostgreSQL.
         url: Option<RedisUrl> = Unset;
@@ -199,6 +201,14 @@ config_keys! {
         per_app: i64 [0..=MAX_COUNT] = Literal("1");
         /// The maximum number of webhooks per enterprise app.
         per_enterprise_app: i64 [0..=MAX_COUNT] = Literal("100");
+    }
+    links: LinksSection {
+        /// Whether the server fetches the pages behind the links of new public posts, to show their titles, descriptions
+        /// and images. They are reached like webhooks (`webhooks.timeout`, `webhooks.allow_private`,
+        /// `webhooks.authorities`), by http or https, on other ports only with `webhooks.allow_http`.
+        fetch: bool = Literal("false");
+        /// The age from which a page is fetched again when another post links to it.
+        max_age: TimeSpan = Literal("7d");
     }
     ads: AdsSection {
         /// The minimum size at which a custom audience's size is disclosed, in steps of half this value; 1 discloses
@@ -237,6 +247,11 @@ config_keys! {
         s3_access_key: Option<String> = Unset;
         /// The S3 secret access key.
         s3_secret_key: Option<SecretText> = Unset;
+        /// The program that makes smaller videos, stills and the videos of animated GIFs: a path, or `auto` for the `ffmpeg`
+        /// found on PATH, if any. It needs libx264.
+        ffmpeg: FfmpegSetting = Literal("auto");
+        /// The time limit of each run of ffmpeg; a file that takes longer keeps only its original.
+        ffmpeg_timeout: TimeSpan = Literal("5m");
         /// Allows production to use plain http for S3.
         danger_plain_s3: bool = Absent("false"), Literal("false");
     }
@@ -255,6 +270,19 @@ config_keys! {
         log_format: LogFormat = Literal("pretty"), Literal("json");
         /// The log level: `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `info,web=debug`.
         log_level: String = Literal("info");
+    }
+    journal: JournalSection {
+        /// How many requests the journal of the development server keeps; 0 turns it off.
+        size: usize [0..=1_000_000] = Literal("10000"), Absent("0");
+        /// The memory that they take at most; the oldest are removed earlier if their bodies are large.
+        memory: ByteSize = Literal("64MiB"), Absent("64MiB");
+        /// Stores the start of request and response bodies, with secrets masked.
+        bodies: bool = Literal("true"), Absent("false");
+        /// A file to which each request is appended as a line of JSON. At half of `journal.file_size` it becomes `FILE.1`,
+        /// which replaces an older one.
+        file: Option<PathBuf> = Unset;
+        /// The size of both files together, at most.
+        file_size: ByteSize = Literal("128MiB"), Absent("128MiB");
     }
 }
 

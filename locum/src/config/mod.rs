@@ -24,5 +24,5 @@ pub(crate) use layers::{ConfigSources, configured_data_dir, load};
 pub(crate) use parse::parse_duration;
 pub(crate) use settings::{ServerSettings, local_url};
 pub(crate) use text::from_text;
-pub(crate) use types::{ConfigType, DatabaseUrl, LogFormat, Origin, PlainPkce, RegistrationName};
+pub(crate) use types::{ConfigType, DatabaseUrl, LogFormat, Origin, PlainPkce, RegistrationName, TimeSpan, WorldName};
 pub(crate) use values::ConfigValues;

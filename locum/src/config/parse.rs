@@ -54,6 +54,7 @@ pub(super) fn parse_world_date(text: &str) -> Option<WorldDay> {
 pub(super) fn parse_rate_limits(text: &str) -> Option<RateLimitMode> {
     match text {
         "table" => Some(RateLimitMode::Table),
+        "relaxed" => Some(RateLimitMode::Relaxed),
         "off" => Some(RateLimitMode::Off),
         _ => {
             let times = text.strip_prefix("scale=")?.parse().ok()?;
@@ -166,6 +167,7 @@ mod tests {
         assert!(!redis("redis://") && !redis("redis://:p@/0") && !redis("h:6379") && !redis("redis://a b"));
         assert!(!is_valid::<Option<PathBuf>>("") && !is_valid::<ExchangeRates>("") && is_valid::<bool>("yes"));
         assert_eq!(parse_rate_limits("scale=10"), Some(RateLimitMode::Scale(10)));
+        assert_eq!(parse_rate_limits("relaxed"), Some(RateLimitMode::Relaxed));
         assert_eq!(parse_rate_limits("scale=0"), None);
     }
 

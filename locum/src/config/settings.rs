@@ -1,9 +1,11 @@
 //! The configuration of a server, with the values that follow from several keys.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use base::Secret;
+use deliver::links::LinkFetchSettings;
 use deliver::webhooks::WebhookSettings;
 use store::{DatabaseLocation, NodeRole, NodeRoles};
 use web::limits::RateLimitMode;
@@ -11,11 +13,12 @@ use web::limits::RateLimitMode;
 use super::acme::{AcmeSettings, acme_settings};
 use super::key::RunMode;
 use super::keys::{
-    AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, EmulateSection, KEYS,
-    LimitsSection, ListenSection, MailSection, MediaSection, ObserveSection, SearchSection, SecretsSection, TlsSection,
+    AdsSection, AuthSection, BackupSection, ClusterSection, Config, CoreSection, DbSection, EmulateSection,
+    JournalSection, KEYS, LimitsSection, LinksSection, ListenSection, MailSection, MediaSection, ObserveSection,
+    SearchSection, SecretsSection, TlsSection,
 };
 use super::text::from_text;
-use super::types::{CountedVideos, HostName};
+use super::types::{CountedVideos, FfmpegSetting, HostName};
 use super::values::{ConfigValues, ValueOrigin};
 use super::webhooks::webhook_settings;
 use crate::command_error::CommandError;
@@ -38,13 +41,17 @@ pub(crate) struct ServerSettings {
     pub(crate) secrets: SecretsSection,
     pub(crate) auth: AuthSection,
     pub(crate) limits: LimitsSection,
+    pub(crate) links: LinksSection,
     pub(crate) ads: AdsSection,
     pub(crate) backup: BackupSection,
     pub(crate) observe: ObserveSection,
+    pub(crate) journal: JournalSection,
     /// The file that `secrets.master_key_file` names.
     pub(crate) master_key_file: Option<PathBuf>,
     /// Whether to fall back to a free port if the control port is taken.
     pub(crate) control_port_may_change: bool,
+    /// The same for the port of the Ads API sandbox.
+    pub(crate) sandbox_port_may_change: bool,
     pub(crate) mail: Option<MailSettings>,
     pub(crate) media_dir: PathBuf,
     pub(crate) media_bucket: Option<media::Bucket>,
@@ -84,6 +91,7 @@ impl ServerSettings {
                 _ => None,
             }),
             control_port_may_change: !values.is_set("listen.control_addr"),
+            sandbox_port_may_change: !values.is_set("listen.ads_sandbox_port"),
             mail: mail_settings(config.mail)?,
             media_dir: config.media.dir.clone().unwrap_or_else(|| config.core.data_dir.join("media")),
             media_bucket,
@@ -102,9 +110,11 @@ impl ServerSettings {
             secrets: config.secrets,
             auth: config.auth,
             limits: config.limits,
+            links: config.links,
             ads: config.ads,
             backup: config.backup,
             observe: config.observe,
+            journal: config.journal,
         })
     }
 
@@ -159,6 +169,31 @@ impl ServerSettings {
         }
     }
 
+    /// None if the pages behind links are not fetched.
+    pub(crate) fn link_fetches(&self) -> Option<LinkFetchSettings> {
+        let base = self.core.base_url.as_ref().and_then(|url| url.0.parse::<http::Uri>().ok());
+        let base = base.and_then(|url| url.host().map(str::to_ascii_lowercase));
+        let short = self.core.short_link_host.as_ref().map(|host| host.0.clone());
+        let own_hosts = base.into_iter().chain(short).collect();
+        self.links.fetch.then(|| LinkFetchSettings { max_age_ms: self.links.max_age.as_ms(), own_hosts })
+    }
+
+    /// None if uploads are not transcoded.
+    pub(crate) fn transcoder(&self) -> Result<Option<media::Transcoder>, CommandError> {
+        let found = match &self.media.ffmpeg {
+            FfmpegSetting::Off => None,
+            FfmpegSetting::Auto => find_on_path("ffmpeg"),
+            FfmpegSetting::Path(path) if is_executable(path) => Some(path.clone()),
+            FfmpegSetting::Path(path) => {
+                return Err(CommandError::Usage(format!("media.ffmpeg: {} is not an executable file", path.display())));
+            }
+        };
+        // ffmpeg runs in a folder of its own.
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let timeout = self.media.ffmpeg_timeout.0;
+        Ok(found.map(|path| media::Transcoder { ffmpeg: absolute(path), timeout }))
+    }
+
     /// Certificate and key of the public listener.
     pub(crate) fn certificate_files(&self) -> Option<(&Path, &Path)> {
         self.tls.cert.as_deref().zip(self.tls.key.as_deref())
@@ -189,17 +224,29 @@ impl ServerSettings {
         Ok(bucket)
     }
 
-    /// With port 0, the control port becomes a free port as well.
+    /// With port 0, the control port and that of the sandbox become free ports as well.
     pub(crate) fn set_port(&mut self, port: Option<u16>) {
         let Some(port) = port else { return };
         self.listen.addr.set_port(port);
-        if port == 0
-            && self.control_port_may_change
-            && let Some(control) = &mut self.listen.control_addr
-        {
+        if port != 0 {
+            return;
+        }
+        if let Some(control) = self.listen.control_addr.as_mut().filter(|_| self.control_port_may_change) {
             control.set_port(0);
         }
+        if let Some(sandbox) = self.listen.ads_sandbox_port.as_mut().filter(|_| self.sandbox_port_may_change) {
+            *sandbox = 0;
+        }
     }
+}
+
+fn find_on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| is_executable(file))
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 fn check_addresses(config: &Config, mode: RunMode) -> Result<(), CommandError> {

@@ -78,12 +78,13 @@ name_types! {
     TimeSpan = "duration (`500ms`, `10s`, `2h`)"; "list of durations",
     AddressBlocks = "list of CIDR blocks (`10.1.0.0/16`), or `all`",
     ByteSize = "bytes (`64KiB`, `1MiB`)",
+    FfmpegSetting = "`auto`, `off` or a path",
     RateLimits = "`table`, `off` or `scale=N`",
     ExchangeRates = "list of `EUR=1080000`",
     HostName = "host name"; "list of host names",
     HttpsUrl = "`https://host[:port]/path`",
     EmailAddress = "`name@host`",
-    WorldName = "`demo`, `ads`, `empty`",
+    WorldName = "`demo`, `ads`, `empty`, or a `.jsonl` or `.toml` file",
     WorldDate = "`today` or a date since 2014 that is not in the future (`2026-10-01`)",
 }
 
@@ -112,11 +113,34 @@ parsed_types! {
     HostName(String) = |text: String| is_host_name(&text).then(|| text.to_ascii_lowercase());
     HttpsUrl(String) = |text: String| is_https_url(&text).then_some(text);
     EmailAddress(String) = |text: String| is_email_address(&text).then_some(text);
-    WorldName(String) = |text: String| ["demo", "ads", "empty"].contains(&text.as_str()).then_some(text);
+    WorldName(String) = |text: String| {
+        let is_known = ["demo", "ads", "empty"].contains(&text.as_str());
+        (is_known || crate::dev::is_world_file(&text)).then_some(text)
+    };
     WorldDate(WorldDay) = |text: String| parse_world_date(&text);
     TimeSpan(Duration) = |text: String| parse_duration(&text);
     ByteSize(usize) = |text: String| parse_byte_size(&text);
     RateLimits(RateLimitMode) = |text: String| parse_rate_limits(&text);
+}
+
+/// How ffmpeg is found.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub(crate) enum FfmpegSetting {
+    /// On PATH, if it is there.
+    Auto,
+    Off,
+    Path(PathBuf),
+}
+
+impl From<String> for FfmpegSetting {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "auto" => Self::Auto,
+            "off" => Self::Off,
+            _ => Self::Path(text.into()),
+        }
+    }
 }
 
 impl WorldDate {
@@ -155,7 +179,7 @@ macro_rules! word_types {
 
 word_types! {
     VocabularyName { Posts, Tweets }
-    RegistrationName { Open, Invite, Closed }
+    RegistrationName { Open, Approval, Invite, Closed }
     PlainPkce { Allow, Warn }
     CountedVideos { Monetized, Posts }
     LogFormat { Pretty, Json }
@@ -215,6 +239,7 @@ impl From<RegistrationName> for RegistrationPolicy {
     fn from(name: RegistrationName) -> Self {
         match name {
             RegistrationName::Open => Self::Open,
+            RegistrationName::Approval => Self::Approval,
             RegistrationName::Invite => Self::Invite,
             RegistrationName::Closed => Self::Closed,
         }

@@ -17,6 +17,8 @@ pub(super) struct BannerFacts<'a> {
     /// Time since the process started.
     pub(super) startup_time: Duration,
     pub(super) counts: WorldCounts,
+    /// What the clock does and shows.
+    pub(super) clock: &'a str,
     pub(super) world_age: Option<Duration>,
     pub(super) base_url: &'a str,
     pub(super) ads_sandbox: Option<&'a str>,
@@ -41,10 +43,12 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     let state = if facts.is_new { "created" } else { "existing" };
     let more = if facts.counts.is_truncated { "+" } else { "" };
     let mut text = format!(
-        "locum {} · dev world {world:?} · seed {seed} · clock live · data {data_dir} ({state})\n  \
+        "locum {} · dev world {world:?} · seed {seed} · clock {} · data {data_dir} ({state})\n  \
          ready in {:.2} s   {}{more} users  {}{more} posts  {} apps   DEV MODE: not for real users\n\n  \
-         API       {base_url}\n",
+         API       {base_url}\n  \
+         Console   {base_url}/console  (what your program sends, clock, faults, people)\n",
         env!("CARGO_PKG_VERSION"),
+        facts.clock,
         facts.startup_time.as_secs_f64(),
         facts.counts.users,
         facts.counts.posts,
@@ -60,6 +64,10 @@ pub(super) fn render_banner(facts: &BannerFacts<'_>) -> String {
     }
     if let Some(sandbox) = facts.ads_sandbox {
         let line = format!("  Sandbox   {sandbox}  (Ads API)\n");
+        text.push_str(&line);
+    }
+    if let Some(account) = env.get("ADS_ACCOUNT_ID") {
+        let line = format!("  Ads       account {account}  ·  Ads Manager {base_url}/ads/{account}\n");
         text.push_str(&line);
     }
     if let Some(control) = facts.control {
@@ -127,6 +135,7 @@ mod tests {
             data_dir: "./.locum".to_owned(),
             is_new: true,
             startup_time: Duration::from_millis(312),
+            clock: "live",
             world_age: Some(Duration::from_hours(20)),
             counts: WorldCounts { users: 12, posts: 340, apps: 2, is_truncated: false },
             base_url: "http://127.0.0.1:8080",
@@ -150,10 +159,14 @@ mod tests {
 
     #[test]
     fn the_box_says_what_there_is_and_no_whole_secret() {
-        let lines = EnvFile::parse("LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\n");
+        let lines = "LOCUM_USER_TOKEN=0123456789abcdef\nLOCUM_USERNAME=ada\nLOCUM_ADS_ACCOUNT_ID=18ce53un18h\n";
+        let lines = EnvFile::parse(lines);
         let text = render_banner(&facts(&lines));
         assert!(text.contains("dev world \"demo\" · seed 7 · clock live · data ./.locum (created)"));
+        assert!(text.contains("Console   http://127.0.0.1:8080/console"), "{text}");
         assert!(text.contains("Sandbox   http://127.0.0.1:8078"));
+        let ads = "Ads       account 18ce53un18h  ·  Ads Manager http://127.0.0.1:8080/ads/18ce53un18h\n";
+        assert!(text.contains(ads), "{text}");
         assert!(text.contains("ready in 0.31 s   12 users  340 posts  2 apps"));
         assert!(text.contains("OAuth 2.0 01234567…") && !text.contains("89abcdef"), "{text}");
     }

@@ -1,42 +1,70 @@
 //! The ad campaigns of the `ads` world, in every state; created through the Ads API engine.
 
 use ads::account_roles;
-use ads_engine::{AdsCaller, AdsRecord, AdsRequest, AdsRole, CONSOLE_APP_ID};
-use base::{Error, Fault, UserId, Vocabulary};
+use ads::resources::accounts;
+use ads_engine::{AdsRecord, AdsRole};
+use base::{Error, Fault, UserId};
 use network::audit::AuditActor;
 use network::media;
 use network::uploads::{self, NewUpload, ProcessedUpload, UploadKind};
 use serde_json::{Value, json};
 use store::Tx;
 
+use super::ads_requests::send_ads_request;
 use super::demo_people::PEOPLE;
-use super::world_builder::{DemoWorldBuilder, HOUR};
+use super::world_builder::{DemoWorldBuilder, HOUR, missing_reference};
+use super::{PictureFile, demo_objectives};
 
-pub(super) const PICTURE: &[u8] = include_bytes!("harbour.png");
+const PICTURE: &[u8] = include_bytes!("harbour.png");
 const PICTURE_ALT_TEXT: &str = "A boat with a white and a red sail in front of a low sun";
 const WIDTH: i64 = 1200;
 const HEIGHT: i64 = 628;
+/// No bid of one's own.
+pub(super) const AUTOMATIC: (&str, &str) = ("bid_strategy", "AUTO");
 const PORTUGAL: &str = "3c65374ea675483e";
+const UNITED_STATES: &str = "96683cc9126741d1";
 const DAY: i64 = 24 * HOUR;
+const RUNNING_DAYS: i64 = 100;
 
-/// Returns the picture's path relative to the media directory.
+/// Returns the files of its media.
 pub(super) fn create_campaigns(
     tx: &mut Tx<'_>,
     world: &DemoWorldBuilder,
     account: &AdsRecord,
-) -> Result<String, Error> {
+) -> Result<Vec<PictureFile>, Error> {
     let (ada, bob) = (world.user_id("ada")?, world.user_id("bob")?);
     account_roles::grant_role(tx, &AuditActor::operator(), account, bob, (AdsRole::AdManager, true))?;
+    demo_objectives::allow_preroll(tx, account)?;
     let (picture, path) = upload_picture(tx, ada)?;
-    let mut tree = CampaignBuilder { tx, user: ada, account: account.formatted_id(), instrument: String::new() };
+    let mut tree = CampaignBuilder {
+        tx,
+        user: ada,
+        account: account.formatted_id(),
+        instrument: String::new(),
+        poll: String::new(),
+    };
     let instruments = tree.request_entity("GET", "funding_instruments", &[], &[])?;
     tree.instrument = response_id(instruments.get(0).unwrap_or(&Value::Null));
     let card = tree.create_creatives(&picture)?;
     tree.create_running_campaigns(&card)?;
     tree.create_inactive_campaigns()?;
     tree.create_ended_campaign()?;
+    tree.create_festival_campaign()?;
     tree.create_audience()?;
-    Ok(path)
+    tree.create_event_tags()?;
+    let video = tree.create_video_and_app_campaigns(&picture)?;
+    Ok(vec![(path, PICTURE), video])
+}
+
+/// The id of the world's account.
+pub(super) fn find_account(tx: &mut Tx<'_>) -> Result<String, Error> {
+    let ada = store::users::find_by_username(tx, "ada")?.ok_or_else(|| missing_reference("user", "ada"))?;
+    for access in store::ads::list_access_by_user(tx, ada.id)? {
+        if let Some(account) = accounts::find(tx, access.account_id)? {
+            return Ok(account.formatted_id());
+        }
+    }
+    Err(missing_reference("account", "Demo account"))
 }
 
 fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error> {
@@ -55,24 +83,27 @@ fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error
         duration_ms: 0,
         bit_rate: 0,
         sizes: String::new(),
+        variant_files: String::new(),
     };
-    let medium = uploads::publish_media(tx, &upload, &found)?;
+    let medium = uploads::publish_media(tx, &upload, &found, false)?;
     Ok((format!("3_{}", upload.id), medium.path))
 }
 
-fn response_id(record: &Value) -> String {
+pub(super) fn response_id(record: &Value) -> String {
     record.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-struct CampaignBuilder<'t, 'c> {
-    tx: &'t mut Tx<'c>,
-    user: UserId,
+pub(super) struct CampaignBuilder<'t, 'c> {
+    pub(super) tx: &'t mut Tx<'c>,
+    pub(super) user: UserId,
     account: String,
     instrument: String,
+    /// The URI of the poll card.
+    poll: String,
 }
 
 impl CampaignBuilder<'_, '_> {
-    fn request_entity(
+    pub(super) fn request_entity(
         &mut self,
         method: &str,
         path: &str,
@@ -83,24 +114,23 @@ impl CampaignBuilder<'_, '_> {
         self.send_request((method, path), ids, params.collect())
     }
 
-    fn send_request(&mut self, (method, path): (&str, &str), ids: &[&str], params: Value) -> Result<Value, Error> {
+    pub(super) fn send_request(
+        &mut self,
+        (method, path): (&str, &str),
+        ids: &[&str],
+        params: Value,
+    ) -> Result<Value, Error> {
         let operation = ads_delivery::find_operation(method, path)
             .ok_or_else(|| Fault::new(format!("no operation matches {method} {path}")))?;
-        let caller =
-            AdsCaller { user: self.user, app: Some(CONSOLE_APP_ID), vocabulary: Vocabulary::Post, sandbox: false };
         let ids: Vec<&str> = std::iter::once(self.account.as_str()).chain(ids.iter().copied()).collect();
-        let request = AdsRequest::new_without_app(operation, caller, &ids, params);
-        let answered = ads_engine::dispatch_request(self.tx, &request)?;
-        let answer: Value =
-            serde_json::from_str(&answered.body).map_err(Fault::context("parsing an Ads API response"))?;
-        Ok(answer.get("data").cloned().unwrap_or_default())
+        send_ads_request(self.tx, self.user, operation, &ids, params)
     }
 
-    fn create_entity(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
+    pub(super) fn create_entity(&mut self, path: &str, pairs: &[(&str, &str)]) -> Result<String, Error> {
         Ok(response_id(&self.request_entity("POST", path, &[], pairs)?))
     }
 
-    fn create_campaign(&mut self, name: &str, status: &str) -> Result<String, Error> {
+    pub(super) fn create_campaign(&mut self, name: &str, status: &str) -> Result<String, Error> {
         let instrument = self.instrument.clone();
         let pairs = [
             ("name", name),
@@ -111,7 +141,12 @@ impl CampaignBuilder<'_, '_> {
         self.create_entity("campaigns", &pairs)
     }
 
-    fn create_line_item(&mut self, campaign: &str, name: &str, more: &[(&str, &str)]) -> Result<String, Error> {
+    pub(super) fn create_line_item(
+        &mut self,
+        campaign: &str,
+        name: &str,
+        more: &[(&str, &str)],
+    ) -> Result<String, Error> {
         let usual = [
             ("campaign_id", campaign),
             ("name", name),
@@ -119,12 +154,15 @@ impl CampaignBuilder<'_, '_> {
             ("placements", "ALL_ON_TWITTER"),
             ("bid_amount_local_micro", "250000"),
         ];
-        let own = usual.into_iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+        // Before the first day that is simulated.
+        let started = self.tx.now().plus_ms(-RUNNING_DAYS * DAY).to_string();
+        let usual = usual.into_iter().chain([("start_time", started.as_str())]);
+        let own = usual.filter(|(name, _)| more.iter().all(|(other, _)| other != name));
         let pairs: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
         self.create_entity("line_items", &pairs)
     }
 
-    fn create_promoted_only_post(&mut self, text: &str, card: &str) -> Result<String, Error> {
+    pub(super) fn create_promoted_only_post(&mut self, text: &str, card: &str) -> Result<String, Error> {
         let user = self.user.to_string();
         let mut pairs = vec![("as_user_id", user.as_str()), ("text", text)];
         if !card.is_empty() {
@@ -135,7 +173,7 @@ impl CampaignBuilder<'_, '_> {
         Ok(id.unwrap_or_default().to_owned())
     }
 
-    fn promote_posts(&mut self, item: &str, posts: &[String]) -> Result<(), Error> {
+    pub(super) fn promote_posts(&mut self, item: &str, posts: &[String]) -> Result<(), Error> {
         let posts = posts.join(",");
         let pairs = [("line_item_id", item), ("post_ids", &posts)];
         self.request_entity("POST", "promoted_<posts>", &[], &pairs).map(|_| ())
@@ -167,9 +205,10 @@ impl CampaignBuilder<'_, '_> {
             ("second_choice", "The island"),
             ("duration_in_minutes", "10080"),
         ];
-        self.create_entity("cards/poll", &poll)?;
-        let uri = card.get("card_uri").and_then(Value::as_str);
-        Ok(uri.unwrap_or_default().to_owned())
+        let poll = self.request_entity("POST", "cards/poll", &[], &poll)?;
+        let uri = |card: &Value| card.get("card_uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.poll = uri(&poll);
+        Ok(uri(&card))
     }
 
     fn create_running_campaigns(&mut self, card: &str) -> Result<(), Error> {
@@ -201,7 +240,8 @@ impl CampaignBuilder<'_, '_> {
         let user = self.user.to_string();
         let pairs = [("line_item_id", item.as_str()), ("user_id", &user)];
         self.create_entity("promoted_accounts", &pairs)?;
-        self.add_targeting(&item, &[("FOLLOWERS_OF_USER", &user)])
+        // Those who follow the account already never see it.
+        self.add_targeting(&item, &[("LOCATION", UNITED_STATES)])
     }
 
     fn create_inactive_campaigns(&mut self) -> Result<(), Error> {
@@ -235,6 +275,28 @@ impl CampaignBuilder<'_, '_> {
         let item = self.create_line_item(&campaign, "Swimmers", &flight)?;
         let post = self.create_promoted_only_post("The last warm days.", "")?;
         self.promote_posts(&item, &[post])
+    }
+
+    fn create_festival_campaign(&mut self) -> Result<(), Error> {
+        let campaign = self.create_campaign("Harbour festival", "ACTIVE")?;
+        let item =
+            self.create_line_item(&campaign, "Everyone around the harbour", &[("objective", "REACH"), AUTOMATIC])?;
+        let post = self.create_promoted_only_post("Fireworks, boats and a band: this weekend at the harbour.", "")?;
+        self.promote_posts(&item, &[post])?;
+        let campaign = self.create_campaign("Where to next", "ACTIVE")?;
+        let item = self.create_line_item(&campaign, "Those who like to choose", &[("objective", "ENGAGEMENTS")])?;
+        let poll = self.poll.clone();
+        let post = self.create_promoted_only_post("Where shall the boats go?", &poll)?;
+        self.promote_posts(&item, &[post])
+    }
+
+    fn create_event_tags(&mut self) -> Result<(), Error> {
+        for (name, kind) in [("Site visit", "SITE_VISIT"), ("Boat booked", "PURCHASE"), ("Newsletter", "SIGN_UP")] {
+            let visitors = if kind == "SITE_VISIT" { "true" } else { "false" };
+            let windows = [("click_window", "30"), ("view_through_window", "1"), ("retargeting_enabled", visitors)];
+            self.create_entity("web_event_tags", &[&[("name", name), ("type", kind)][..], &windows].concat())?;
+        }
+        Ok(())
     }
 
     fn create_audience(&mut self) -> Result<(), Error> {

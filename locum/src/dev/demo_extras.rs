@@ -240,8 +240,9 @@ fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<Stri
         duration_ms: 0,
         bit_rate: 0,
         sizes: String::new(),
+        variant_files: String::new(),
     };
-    let medium = uploads::publish_media(tx, &upload, &found)?;
+    let medium = uploads::publish_media(tx, &upload, &found, false)?;
     let post = NewPost {
         media_ids: vec![medium.id],
         ..text_post("A picture with a description for those who do not see it.")

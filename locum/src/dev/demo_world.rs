@@ -12,7 +12,7 @@ use store::Tx;
 use super::demo_extras;
 use super::demo_people::PEOPLE;
 use super::world_builder::DemoWorldBuilder;
-use super::{PictureFile, demo_campaigns};
+use super::{PictureFile, demo_campaigns, demo_targeting};
 
 pub(super) const PASSWORD: &str = "dev";
 /// The redirect URI of the demo apps; nothing needs to listen there.
@@ -23,6 +23,8 @@ pub(super) struct DemoCredentials {
     pub(super) app: AppCredentials,
     pub(super) public_app: AppCredentials,
     pub(super) users: [DemoUserKeys; 2],
+    pub(super) ads_account: String,
+    pub(super) funding_instrument: String,
     /// Paths relative to the media directory.
     pub(super) pictures: Vec<PictureFile>,
 }
@@ -50,32 +52,48 @@ pub(super) fn create_demo_world(
     for person in PEOPLE.iter().filter(|person| person.traits.suspended) {
         users::suspend(tx, world.user_id(person.username)?)?;
     }
-    let account = create_ads_account(tx, world.user_id("ada")?)?;
-    let ada = issue_user_keys(tx, &demo, world.user_id("ada")?, "ada")?;
-    let bob = issue_user_keys(tx, &demo, world.user_id("bob")?, "bob")?;
-    // Additions go here, after the credentials, so that existing keys stay the same.
-    let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
-    if campaigns {
-        pictures.push((demo_campaigns::create_campaigns(tx, &world, &account)?, demo_campaigns::PICTURE));
-    }
-    Ok(DemoCredentials { app, public_app: public, users: [ada, bob], pictures })
-}
-
-fn create_ads_account(tx: &mut Tx<'_>, user: UserId) -> Result<AdsRecord, Error> {
+    // Three months of campaigns cost more than a look at the API.
+    let funds = if campaigns { 100_000_000_000 } else { 10_000_000_000 };
     let new = NewAdsAccount {
         name: "Demo account".to_owned(),
         industry_type: "TECHNOLOGY".to_owned(),
         ..NewAdsAccount::default()
     };
-    let account = accounts::insert(tx, user, &new)?;
+    let (account, instrument) = create_ads_account(tx, world.user_id("ada")?, &new, funds)?;
+    let ada = issue_user_keys(tx, &demo, world.user_id("ada")?, "ada")?;
+    let bob = issue_user_keys(tx, &demo, world.user_id("bob")?, "bob")?;
+    // Additions go here, after the credentials, so that existing keys stay the same.
+    let mut pictures = vec![(demo_extras::create_extras(tx, &world)?, demo_extras::PICTURE)];
+    if campaigns {
+        pictures.extend(demo_campaigns::create_campaigns(tx, &world, &account)?);
+        demo_targeting::create_targeting(tx, &world)?;
+    }
+    Ok(DemoCredentials {
+        app,
+        public_app: public,
+        users: [ada, bob],
+        ads_account: account.formatted_id(),
+        funding_instrument: instrument.formatted_id(),
+        pictures,
+    })
+}
+
+/// Returns the account and its funding instrument. `funds` are micros of its currency.
+pub(super) fn create_ads_account(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    new: &NewAdsAccount,
+    funds: i64,
+) -> Result<(AdsRecord, AdsRecord), Error> {
+    let account = accounts::insert(tx, user, new)?;
     let mut given = ParsedParams::default();
     given.insert("type", "INSERTION_ORDER".into());
     given.insert("currency", "USD".into());
     given.insert("start_time", tx.now().ms().into());
-    given.insert("funded_amount_local_micro", 10_000_000_000_i64.into());
+    given.insert("funded_amount_local_micro", funds.into());
     let mut context = AccountContext::new_for_operator(tx, user, account.clone());
-    engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
-    Ok(account)
+    let instrument = engine::create(&mut context, &FUNDING_INSTRUMENT, &given)?;
+    Ok((account, instrument))
 }
 
 struct DemoApp {

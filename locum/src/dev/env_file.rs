@@ -36,6 +36,8 @@ impl EnvFile {
         lines.add_line("API_KEY_2", &public.api_key);
         lines.add_line("API_SECRET_2", public.api_secret.expose_secret());
         lines.add_line("BEARER_TOKEN_2", public.bearer.expose_secret());
+        lines.add_line("ADS_ACCOUNT_ID", &credentials.ads_account);
+        lines.add_line("ADS_FUNDING_INSTRUMENT_ID", &credentials.funding_instrument);
         lines
     }
 
@@ -49,8 +51,15 @@ impl EnvFile {
         set("USER_TOKEN", &user.user_token);
     }
 
-    fn add_line(&mut self, name: &str, value: &str) {
+    pub(super) fn add_line(&mut self, name: &str, value: &str) {
         self.0.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Names the world, and where no other world answers.
+    pub(crate) fn append_world(mut self, name: &str, url: &str) -> Self {
+        self.add_line("WORLD", name);
+        self.add_line("WORLD_URL", url);
+        self
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&str> {
@@ -58,7 +67,7 @@ impl EnvFile {
         found.map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn prepend_addresses(&self, base_url: &str, ads_sandbox: Option<&str>) -> Self {
+    pub(crate) fn prepend_addresses(&self, base_url: &str, ads_sandbox: Option<&str>) -> Self {
         let mut lines = Self::default();
         lines.add_line("BASE_URL", base_url);
         lines.add_line("ADS_URL", base_url);
@@ -70,7 +79,7 @@ impl EnvFile {
         lines
     }
 
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let lines = self.0.iter().map(|(name, value)| format!("{PREFIX}{name}={value}\n"));
         lines.collect()
     }
@@ -97,7 +106,7 @@ impl EnvFile {
         self.0.iter().map(|(name, value)| (format!("{PREFIX}{name}"), value.clone())).collect()
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Fault> {
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Fault> {
         write_private(&Self::file_path(folder), &self.to_text())
     }
 }

@@ -9,7 +9,8 @@ use store::DatabaseLocation;
 
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
-use crate::instance::{mode_from_manifest, search_index_folder};
+use crate::instance::{InstanceManifest, mode_from_manifest, search_index_folder};
+use crate::worlds::DEVELOPMENT_FOLDERS;
 
 /// The certificate authority stays, because other programs may trust it. The manifest goes last: an interrupted removal
 /// can be repeated.
@@ -31,10 +32,23 @@ pub(super) fn remove_world(settings: &ServerSettings) -> Result<(), CommandError
     remove_folder(&search_index_folder(settings))?;
     // Other networks may share a directory that was configured.
     remove_folder(&folder.join("media"))?;
-    for name in ["dev.env", "master.key", "world.json"] {
+    // They are encrypted with the master key, or copies of this world.
+    for name in DEVELOPMENT_FOLDERS {
+        remove_folder(&folder.join(name))?;
+    }
+    for name in ["dev.env", "master.key"] {
         remove_file(&folder.join(name))?;
     }
-    Ok(())
+    Ok(remove_file(&InstanceManifest::file_path(folder))?)
+}
+
+/// After a world could not be created, so that the next start creates it. The database of a server has nothing of it:
+/// its transaction was rolled back.
+pub(super) fn discard_failed_world(settings: &ServerSettings) -> Result<(), CommandError> {
+    match settings.database_location() {
+        DatabaseLocation::File(_) => remove_world(settings),
+        DatabaseLocation::Server(_) => Ok(remove_file(&InstanceManifest::file_path(&settings.core.data_dir))?),
+    }
 }
 
 fn removable_database(settings: &ServerSettings) -> Result<PathBuf, CommandError> {

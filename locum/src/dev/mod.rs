@@ -1,39 +1,48 @@
 //! `locum dev`: the development server.
 
+mod ads_requests;
 mod banner;
 mod demo_campaigns;
 mod demo_extras;
+mod demo_objectives;
 mod demo_people;
 mod demo_posts;
+mod demo_targeting;
 mod demo_world;
 mod env_file;
 mod fresh_start;
 mod standard_input;
 mod world_builder;
+mod world_file;
 
 pub(crate) use env_file::EnvFile;
+pub(crate) use world_file::{WorldFile, is_world_file};
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ads_delivery::evaluator::Evaluator;
+use base::clock_mode::{ClockMode, describe_clock};
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng, Time, UserId, clock};
+use emulator::ENVIRONMENT_FACT_KEY;
 use network::{apps, passwords, users};
-use store::{Store, StoreOptions, meta};
+use store::{Store, StoreOptions, Tx, meta};
 
-use crate::arguments::{DevArgs, GlobalArgs};
+use crate::arguments::{DevArgs, GlobalArgs, InitialClock};
+use crate::command::simulation::{DEFAULT_VIEWERS, SimulateArgs, run_simulation};
 use crate::command_error::CommandError;
 use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, DataFolder, Instance, InstanceManifest, NoProgress};
 use crate::output::OutputOptions;
 use crate::runtime::{self, ServerAddresses};
+use crate::worlds;
 
-/// The encrypted fact from which `dev.env` can be rewritten.
-const ENV_FACT_KEY: &str = "dev_env";
 /// The time at which the demo world was created by its own clock, in milliseconds.
 const WORLD_TIME_KEY: &str = "world_time";
+const SIMULATED_DAYS: i64 = 90;
 /// Users counted for the banner; beyond this it prints `+`.
 const MAX_COUNTED_USERS: i64 = 1000;
 
@@ -43,18 +52,29 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
     if args.fresh {
         fresh_start::remove_world(&settings)?;
     }
+    if is_world_file(&settings.core.world.0) && !InstanceManifest::file_path(&settings.core.data_dir).exists() {
+        WorldFile::read(Path::new(&settings.core.world.0))?;
+    }
+    worlds::recover_interrupted_replacement(&settings)?;
     let found = instance::find_or_create(&settings, CreatePolicy::CreateMissing)?;
     let (is_new, record) = (found.is_new, found.manifest.clone());
-    let store = open_demo_store(&settings, found)?;
+    let store = match open_demo_store(&settings, found, args.clock) {
+        Err(error) if is_new && is_world_file(&record.world) => {
+            fresh_start::discard_failed_world(&settings)?;
+            return Err(error);
+        }
+        opened => opened?,
+    };
     let lines = load_env(&store)?;
     let (counts, world_time) = (count_world(&store)?, load_world_time(&store)?);
+    let clock = store.context().clock.clone();
     let instance = Instance {
         settings: Arc::clone(&settings),
         store: Arc::new(store),
         progress: Arc::new(NoProgress),
         search: None,
         search_backend: None,
-        evaluator: ads_delivery::evaluator::Evaluator::new(None),
+        evaluator: Evaluator::new(None),
     };
     let output = common.output_options();
     let outcome = runtime::run_server(instance, args.listen.ready_fd, |ready| {
@@ -63,7 +83,7 @@ pub(crate) fn run(common: &GlobalArgs, args: &DevArgs) -> Result<(), CommandErro
         }
         let lines = lines.prepend_addresses(&ready.base_url, ready.ads_sandbox.as_deref());
         lines.write(&settings.core.data_dir)?;
-        let start = StartReport { started_at: began, is_new, counts, world_time };
+        let start = StartReport { started_at: began, is_new, counts, world_time, mode: clock.mode() };
         print_banner(output, &settings, &record, ready, &lines, start);
         Ok(())
     });
@@ -81,6 +101,19 @@ struct StartReport {
     is_new: bool,
     counts: banner::WorldCounts,
     world_time: Option<Time>,
+    mode: ClockMode,
+}
+
+impl StartReport {
+    fn describe_clock(self) -> String {
+        describe_clock(self.mode, clock::wall_time())
+    }
+
+    /// From the world's last day to its time now.
+    fn world_age(self) -> Option<Duration> {
+        let now = self.mode.time_at(clock::wall_time());
+        self.world_time.map(|time| Duration::from_millis(u64::try_from(now.ms() - time.ms()).unwrap_or(0)))
+    }
 }
 
 fn print_banner(
@@ -103,6 +136,7 @@ fn print_banner(
             "created": start.is_new,
             "world": record.world,
             "seed": record.seed,
+            "clock": start.mode.name(),
             "world_date": start.world_time.map(Time::to_date_string),
             "users": start.counts.users,
             "posts": start.counts.posts,
@@ -118,7 +152,8 @@ fn print_banner(
         is_new: start.is_new,
         startup_time: start.started_at.elapsed(),
         counts: start.counts,
-        world_age: start.world_time.map(age_of),
+        clock: &start.describe_clock(),
+        world_age: start.world_age(),
         base_url: &ready.base_url,
         ads_sandbox: ready.ads_sandbox.as_deref(),
         control: ready.control,
@@ -128,11 +163,11 @@ fn print_banner(
     }));
 }
 
-fn age_of(time: Time) -> Duration {
-    Duration::from_millis(u64::try_from(clock::wall_time().ms() - time.ms()).unwrap_or(0))
-}
-
-fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store, CommandError> {
+fn open_demo_store(
+    settings: &ServerSettings,
+    found: DataFolder,
+    initial_clock: Option<InitialClock>,
+) -> Result<Store, CommandError> {
     let DataFolder { manifest: mut record, keyring, is_new } = found;
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
     // Ask the database: an earlier start may have been interrupted.
@@ -145,22 +180,103 @@ fn open_demo_store(settings: &ServerSettings, found: DataFolder) -> Result<Store
         return Ok(store);
     }
     store.close();
-    // The ids of the demo world depend on its date and seed only.
+    fill_world(settings, &record, &keyring, initial_clock)?;
+    if made.is_none() {
+        worlds::save_template(settings, &record)?;
+    }
+    Ok(instance::open_store(options(worlds::first_rng(&record)))?)
+}
+
+/// Creates the files of a world in a folder of its own.
+pub(crate) fn create_world_files(
+    settings: &ServerSettings,
+    mut record: InstanceManifest,
+    keyring: Keyring,
+) -> Result<(), CommandError> {
+    let store = instance::open_store(instance::store_options(settings, Rng::Os, keyring.clone()))?;
+    let checked = instance::check_store_matches(&store, &mut record);
+    store.close();
+    checked?;
+    record.write(&settings.core.data_dir)?;
+    fill_world(settings, &record, &keyring, None)
+}
+
+/// Creates the data of a world in an empty database. The database is closed at the end.
+fn fill_world(
+    settings: &ServerSettings,
+    record: &InstanceManifest,
+    keyring: &Keyring,
+    initial_clock: Option<InitialClock>,
+) -> Result<(), CommandError> {
+    let options = |rng| instance::store_options(settings, rng, keyring.clone());
+    let file = is_world_file(&record.world).then(|| WorldFile::read(Path::new(&record.world))).transpose()?;
+    let now = clock::wall_time();
+    // The ids of the demo world depend on its date and seed only; times in a file are relative to now.
+    let created_at = if file.is_some() { now } else { settings.core.world_date.creation_time(now) };
+    let mode = initial_mode(initial_clock, created_at)?;
     let store = instance::open_store(StoreOptions {
-        clock: Clock::frozen_at(settings.core.world_date.creation_time(clock::wall_time())),
+        clock: Clock::frozen_at(created_at),
         node: 0,
         ..options(Rng::from_seed(record.seed))
     })?;
-    let pictures = create_world(&store, &keyring, &record)?;
+    let pictures = create_world(&store, keyring, record, file).and_then(|pictures| {
+        instance::block_on(store.save_clock(mode))?;
+        Ok(pictures)
+    });
     store.close();
-    let store = instance::open_store(options(instance::instance_rng(&record)))?;
+    let store = instance::open_store(options(instance::instance_rng(record)))?;
+    let added = pictures.and_then(|pictures| add_to_world(&store, settings, record, pictures));
+    store.close();
+    added
+}
+
+/// What does not depend on the world's date, and the files beside the database.
+fn add_to_world(
+    store: &Store,
+    settings: &ServerSettings,
+    record: &InstanceManifest,
+    pictures: Vec<PictureFile>,
+) -> Result<(), CommandError> {
     if !pictures.is_empty() {
         for (path, bytes) in pictures {
             write_picture(&settings.media_dir.join(path), bytes)?;
         }
         instance::block_on(store.write(demo_extras::create_recent_activity))?;
+        if record.world == "ads" {
+            instance::block_on(store.write(demo_targeting::create_recent_readers))?;
+            simulate_campaigns(store, settings)?;
+        }
     }
-    Ok(store)
+    if !store.is_shared() {
+        instance::block_on(worlds::build_index(settings, store))?;
+    }
+    Ok(())
+}
+
+fn initial_mode(wanted: Option<InitialClock>, created_at: Time) -> Result<ClockMode, CommandError> {
+    match wanted {
+        None | Some(InitialClock::Live) => Ok(ClockMode::Live),
+        Some(InitialClock::Frozen) => Ok(ClockMode::Frozen { at: created_at }),
+        Some(InitialClock::FrozenAt(at)) if at >= created_at => Ok(ClockMode::Frozen { at }),
+        Some(InitialClock::FrozenAt(at)) => Err(CommandError::Usage(format!(
+            "--clock {at} is before the world's last day: give a time from {created_at} on, or an earlier --world-date"
+        ))),
+    }
+}
+
+/// So that the campaigns have statistics; commands continue them with the same seed.
+fn simulate_campaigns(store: &Store, settings: &ServerSettings) -> Result<(), CommandError> {
+    let args = SimulateArgs {
+        account: instance::block_on(store.read(demo_campaigns::find_account))?,
+        hours: 0,
+        days: Some(SIMULATED_DAYS),
+        seed: 1,
+        viewers: DEFAULT_VIEWERS,
+        follow: false,
+    };
+    let delivery = (Evaluator::new(None), settings.ads_config());
+    instance::block_on(run_simulation(store, delivery, args, SIMULATED_DAYS * 24))?;
+    Ok(())
 }
 
 fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
@@ -174,7 +290,12 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
 }
 
 /// Returns the pictures to write below the media directory.
-fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> Result<Vec<PictureFile>, CommandError> {
+fn create_world(
+    store: &Store,
+    keyring: &Keyring,
+    record: &InstanceManifest,
+    file: Option<WorldFile>,
+) -> Result<Vec<PictureFile>, CommandError> {
     let rng = store.context().rng.clone();
     let hash = passwords::hash(demo_world::PASSWORD, &rng)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
@@ -187,9 +308,13 @@ fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> 
         if ["demo", "ads"].contains(&name.as_str()) && users::list(tx, None, 1)?.is_empty() {
             let credentials = demo_world::create_demo_world(tx, &hash, name == "ads")?;
             let text = EnvFile::from_credentials(&credentials).to_text();
-            instance::set_encrypted_fact(tx, &keyring, ENV_FACT_KEY, text.as_bytes())?;
+            instance::set_encrypted_fact(tx, &keyring, ENVIRONMENT_FACT_KEY, text.as_bytes())?;
             meta::set(tx, WORLD_TIME_KEY, &tx.now().ms().to_string())?;
             pictures = credentials.pictures;
+        }
+        if let Some(file) = &file {
+            let text = file.create(tx, &hash)?.to_text();
+            instance::set_encrypted_fact(tx, &keyring, ENVIRONMENT_FACT_KEY, text.as_bytes())?;
         }
         meta::set(tx, "world", &name)?;
         Ok::<_, Error>(pictures)
@@ -197,8 +322,14 @@ fn create_world(store: &Store, keyring: &Keyring, record: &InstanceManifest) -> 
     Ok(instance::block_on(planted)?)
 }
 
+/// The lines of `dev.env` that do not depend on addresses; none if the world has no users.
+pub(crate) fn read_env_fact(tx: &mut Tx<'_>) -> Result<Option<EnvFile>, Error> {
+    let text = meta::get_encrypted(tx, ENVIRONMENT_FACT_KEY)?;
+    Ok(text.map(|text| EnvFile::parse(&String::from_utf8_lossy(&text))))
+}
+
 fn load_env(store: &Store) -> Result<EnvFile, CommandError> {
-    let text = instance::read_encrypted_fact(store, ENV_FACT_KEY)?.unwrap_or_default();
+    let text = instance::read_encrypted_fact(store, ENVIRONMENT_FACT_KEY)?.unwrap_or_default();
     Ok(EnvFile::parse(&String::from_utf8_lossy(&text)))
 }
 

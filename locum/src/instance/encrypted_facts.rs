@@ -12,11 +12,7 @@ pub(crate) fn set_encrypted_fact(tx: &mut Tx<'_>, keyring: &Keyring, key: &str, 
 }
 
 pub(crate) fn read_encrypted_fact(store: &Store, key: &'static str) -> Result<Option<Vec<u8>>, Error> {
-    let text = block_on(store.read(move |tx| Ok(meta::get(tx, key)?)))?;
-    let Some(text) = text else { return Ok(None) };
-    let sealed = decode_hex(&text).ok_or_else(|| Fault::new(format!("{key} is corrupt")))?;
-    let plain = store.context().keyring.decrypt(key, &sealed);
-    Ok(Some(plain.map_err(Fault::from)?))
+    block_on(store.read(move |tx| Ok(meta::get_encrypted(tx, key)?)))
 }
 
 /// 32 bytes shared by all nodes on a database; created on first use.
@@ -34,16 +30,4 @@ pub(crate) fn shared_key(store: &Store, key: &'static str) -> Result<[u8; 32], E
 fn encode_hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
-}
-
-fn decode_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: &u8| {
-        let digit = char::from(*byte).to_digit(16)?;
-        u8::try_from(digit).ok()
-    };
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => Some(digit(high)? * 16 + digit(low)?),
-        _ => None,
-    });
-    pairs.collect()
 }

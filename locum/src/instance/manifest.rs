@@ -23,7 +23,7 @@ pub(crate) struct InstanceManifest {
 }
 
 impl InstanceManifest {
-    fn file_path(folder: &Path) -> PathBuf {
+    pub(crate) fn file_path(folder: &Path) -> PathBuf {
         folder.join("world.json")
     }
 

@@ -21,7 +21,7 @@ pub(crate) use open::{
     store_options,
 };
 pub(crate) use private_files::{check_writable, create_private_folder, write_private};
-pub(crate) use search_index::{open_search_index, search_index_folder};
+pub(crate) use search_index::{OWNER_FILE, open_search_index, search_index_folder};
 
 use std::sync::Arc;
 
@@ -54,16 +54,4 @@ pub(crate) struct Instance {
     pub(crate) search_backend: Option<SearchBackend>,
     /// One per process, because it caches its sets.
     pub(crate) evaluator: Arc<Evaluator>,
-}
-
-impl Instance {
-    /// Closes the store if this is the last reference.
-    pub(crate) fn close(self) {
-        let Self { store, search_backend, evaluator, .. } = self;
-        // They hold the store, to find other nodes.
-        drop((search_backend, evaluator));
-        if let Some(store) = Arc::into_inner(store) {
-            store.close();
-        }
-    }
 }

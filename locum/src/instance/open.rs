@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::clock_mode::ClockMode;
 use base::encryption::Keyring;
 use base::{Clock, Error, Fault, Rng};
 use store::{DatabaseLocation, NodePurpose, Store, StoreOptions, meta};
@@ -94,7 +95,7 @@ pub(crate) fn store_options(settings: &ServerSettings, rng: Rng, keyring: Keyrin
         node: settings.core.node,
         purpose: NodePurpose::Server(settings.roles()),
         migrate: settings.db.migrate_on_start,
-        clock: Clock::System,
+        clock: if settings.mode == RunMode::Dev { Clock::with_mode(ClockMode::Live) } else { Clock::System },
         rng,
         keyring,
     }

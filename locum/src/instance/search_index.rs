@@ -14,7 +14,7 @@ use crate::config::{RunMode, ServerSettings};
 
 const SEARCH_INDEX_DIR: &str = "search";
 /// In the index folder: the network whose posts it contains.
-const OWNER_FILE: &str = "network_id";
+pub(crate) const OWNER_FILE: &str = "network_id";
 
 pub(crate) fn search_index_folder(settings: &ServerSettings) -> PathBuf {
     settings.core.data_dir.join(SEARCH_INDEX_DIR)

@@ -5,6 +5,7 @@ mod forwarded_signals;
 mod intercept_variables;
 mod java_trust_store;
 mod program_server;
+mod run_label;
 mod sandbox;
 mod trust_files;
 
@@ -22,6 +23,7 @@ use self::child_process::ChildProcess;
 use self::forwarded_signals::ForwardedSignals;
 use self::intercept_variables::{EnvironmentChanges, PROXY_VARIABLES, sandbox_variables};
 use self::program_server::ProgramServer;
+use self::run_label::RunLabel;
 use self::sandbox::{Sandbox, SandboxStart};
 use crate::arguments::{GlobalArgs, InterceptionMode, RunArgs};
 use crate::command_error::CommandError;
@@ -31,6 +33,10 @@ use crate::config::{RunMode, ServerSettings};
 pub(crate) fn run_program(common: &GlobalArgs, args: &RunArgs, umask: Mode) -> Result<ExitCode, CommandError> {
     let settings = ServerSettings::from_values(&common.config_values(RunMode::Dev, Vec::new())?)?;
     let server = ProgramServer::find_or_start(common, args, &settings)?;
+    let _label = match &args.label {
+        Some(label) => Some(RunLabel::start(&server.data_dir, label, common.quiet)?),
+        None => None,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Fault::context("starting the runtime"))?;
     let launch = ProgramLaunch {

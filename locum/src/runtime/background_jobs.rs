@@ -1,5 +1,5 @@
 //! Background jobs: retention, polls, trends, activity dispatch, compliance jobs
-//! and outgoing email. [`start`] and [`start_webhooks`] start those of the role `deliver`.
+//! and outgoing email. [`JOBS`], [`start`] and [`start_webhooks`] are those of the role `deliver`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use store::NodeRole;
 use web::uploads::UploadProcessor;
 
 use super::counter_folding::fold_counters;
+use super::job_runner::BackgroundJob;
 use super::supervisor::Supervisor;
 use crate::command::news;
 use crate::config::ServerSettings;
@@ -23,9 +24,7 @@ use crate::instance::Instance;
 const RETENTION_INTERVAL: Duration = Duration::from_mins(1);
 
 pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<Arc<dyn Mailer>>) {
-    tasks.start("polls", instance, close_polls);
     tasks.start("trends", instance, refresh_trends);
-    tasks.start("compliance_jobs", instance, run_compliance_jobs);
     if instance.store.is_shared() {
         tasks.start("counters", instance, fold_counters);
     }
@@ -37,15 +36,14 @@ pub(super) fn start(tasks: &mut Supervisor, instance: &Instance, mailer: Option<
     });
 }
 
-pub(super) fn start_webhooks(tasks: &mut Supervisor, sender: WebhookSender) {
-    let sender = Arc::new(sender);
-    tasks.start("webhook_deliveries", &sender, |sender, shutdown| async move {
+pub(super) fn start_webhooks(tasks: &mut Supervisor, sender: &Arc<WebhookSender>) {
+    tasks.start("webhook_deliveries", sender, |sender, shutdown| async move {
         sender.send_deliveries(shutdown.wait()).await;
     });
-    tasks.start_endless("webhook_challenges", &sender, |sender| async move {
+    tasks.start_endless("webhook_challenges", sender, |sender| async move {
         sender.send_challenges().await;
     });
-    tasks.start_endless("webhook_replays", &sender, |sender| async move {
+    tasks.start_endless("webhook_replays", sender, |sender| async move {
         sender.run_replays().await;
     });
 }
@@ -59,34 +57,51 @@ pub(super) async fn move_files_to_bucket(files: media::FileStore) {
     }
 }
 
-const POLLS_INTERVAL: Duration = Duration::from_secs(1);
 const POLLS_PER_TRANSACTION: i64 = 100;
 
-/// Polls that ended while no server was running are closed at the next start. Each poll is closed by exactly one node.
-async fn close_polls(instance: Instance, shutdown: Shutdown) {
-    while !shutdown.is_triggered() {
-        match close_poll_batch(&instance).await {
-            // There may be more.
-            Ok(count) if i64::try_from(count).unwrap_or(POLLS_PER_TRANSACTION) >= POLLS_PER_TRANSACTION => {
-                continue;
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!(?error, "failed to close ended polls; will retry"),
-        }
-        tokio::select! {
-            () = instance.store.pause_background_work(POLLS_INTERVAL) => {}
-            () = shutdown.wait() => {}
-        }
-    }
-}
+/// In the order in which they run when the clock is moved.
+pub(super) static JOBS: &[BackgroundJob] = &[
+    // Polls that ended while no server was running are closed at the next start.
+    BackgroundJob {
+        name: "polls",
+        interval: Duration::from_secs(1),
+        run_part: |instance| Box::pin(close_poll_batch(instance)),
+        next_due: |tx, _| Ok(store::polls::next_end(tx)?),
+    },
+    BackgroundJob {
+        name: "moderation",
+        interval: Duration::from_secs(5),
+        run_part: |instance| Box::pin(lift_ended_actions(instance)),
+        next_due: |tx, _| Ok(network::moderation::next_end(tx)?),
+    },
+    BackgroundJob {
+        name: "compliance_jobs",
+        interval: Duration::from_secs(1),
+        run_part: |instance| Box::pin(run_compliance_batch(instance)),
+        next_due: |_, _| Ok(None),
+    },
+];
 
-async fn close_poll_batch(instance: &Instance) -> Result<usize, Error> {
+async fn close_poll_batch(instance: Instance) -> Result<u64, Error> {
     let ended = instance.store.read(|tx| Ok(store::polls::list_ended(tx, 1)?.len())).await?;
     if ended == 0 {
         return Ok(0);
     }
     let close = |tx: &mut store::Tx<'_>| Ok(network::polls::close_ended_polls(tx, POLLS_PER_TRANSACTION)?);
-    instance.store.write(close).await
+    let closed = instance.store.write(close).await?;
+    Ok(u64::try_from(closed).unwrap_or(0))
+}
+
+const ACTIONS_PER_TRANSACTION: i64 = 20;
+
+/// Ends suspensions and other moderation actions whose time has come.
+async fn lift_ended_actions(instance: Instance) -> Result<u64, Error> {
+    let ended = instance.store.read(|tx| Ok(store::moderation::list_ended(tx, 1)?.len())).await?;
+    if ended == 0 {
+        return Ok(0);
+    }
+    let lifted = instance.store.write(|tx| network::moderation::lift_ended(tx, ACTIONS_PER_TRANSACTION)).await?;
+    Ok(u64::try_from(lifted).unwrap_or(0))
 }
 
 const TRENDS_INTERVAL: Duration = Duration::from_secs(1);
@@ -110,6 +125,10 @@ async fn refresh_trends(instance: Instance, shutdown: Shutdown) {
         let _early = tokio::time::timeout(TRENDS_INTERVAL, shutdown.wait()).await;
         if shutdown.is_triggered() {
             return;
+        }
+        // While the time stands still, trends change only when it is moved: not depending on when this runs.
+        if instance.store.context().clock.is_frozen() {
+            continue;
         }
         ticks += 1;
         if events.has_changed().unwrap_or(true) || ticks % LOG_FALLBACK_TICKS == 0 {
@@ -173,7 +192,7 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
 }
 
 /// Returns whether there may be more to queue.
-async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
+pub(super) async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
     let has_unread = |tx: &mut store::Tx<'_>| Ok(activity::has_unread_entries(tx)?);
     if !instance.store.read(has_unread).await? {
         return Ok(false);
@@ -184,35 +203,17 @@ async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result
     Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
 }
 
-const COMPLIANCE_JOBS_INTERVAL: Duration = Duration::from_secs(1);
-
 /// Processes jobs in batches of ids; an interrupted job resumes where it stopped.
-async fn run_compliance_jobs(instance: Instance, shutdown: Shutdown) {
-    while !shutdown.is_triggered() {
-        match run_compliance_batch(&instance).await {
-            // There may be more.
-            Ok(true) => continue,
-            Ok(false) => {}
-            Err(error) => tracing::warn!(?error, "failed to run a compliance job; will retry"),
-        }
-        tokio::select! {
-            () = instance.store.pause_background_work(COMPLIANCE_JOBS_INTERVAL) => {}
-            () = shutdown.wait() => {}
-        }
-    }
-}
-
-async fn run_compliance_batch(instance: &Instance) -> Result<bool, Error> {
+async fn run_compliance_batch(instance: Instance) -> Result<u64, Error> {
     let waiting = |tx: &mut store::Tx<'_>| Ok(network::compliance::has_waiting_job(tx)?);
     if !instance.store.read(waiting).await? {
-        return Ok(false);
+        return Ok(0);
     }
     let work = |tx: &mut store::Tx<'_>| Ok(network::compliance::process_next_part(tx)?);
-    instance.store.write(work).await
+    Ok(u64::from(instance.store.write(work).await?))
 }
 
 pub(super) async fn enforce_retention(instance: Instance, uploads: Option<UploadProcessor>, shutdown: Shutdown) {
-    let periods = retention_config(&instance.settings);
     while !shutdown.is_triggered() {
         if let Err(error) = create_partitions(&instance.store, clock::wall_time()).await {
             tracing::warn!(?error, "failed to create the partitions of the coming days; will retry in a minute");
@@ -221,20 +222,24 @@ pub(super) async fn enforce_retention(instance: Instance, uploads: Option<Upload
         if shutdown.is_triggered() {
             return;
         }
-        match prune_expired(&instance.store, periods, clock::wall_time()).await {
-            Ok(swept) => {
-                for (what, rows) in swept.into_iter().filter(|(_, rows)| *rows > 0) {
-                    tracing::debug!(what, rows, "swept");
-                }
-            }
-            Err(error) => tracing::warn!(?error, "failed to delete expired data; will retry in a minute"),
-        }
-        if let Some(uploads) = &uploads
-            && let Err(error) = uploads.remove_expired().await
-        {
-            tracing::warn!(?error, "failed to remove expired uploads; will retry in a minute");
+        if let Err(error) = remove_expired(&instance, uploads.as_ref()).await {
+            tracing::warn!(?error, "failed to delete expired data; will retry in a minute");
         }
     }
+}
+
+/// Returns how many rows it deleted.
+pub(super) async fn remove_expired(instance: &Instance, uploads: Option<&UploadProcessor>) -> Result<u64, Error> {
+    let periods = retention_config(&instance.settings);
+    let swept = prune_expired(&instance.store, periods, clock::wall_time()).await;
+    if let Some(uploads) = uploads {
+        uploads.remove_expired().await?;
+    }
+    let swept = swept?;
+    for (what, rows) in swept.iter().filter(|(_, rows)| *rows > 0) {
+        tracing::debug!(what, rows, "swept");
+    }
+    Ok(swept.iter().map(|(_, rows)| rows).sum())
 }
 
 fn retention_config(settings: &ServerSettings) -> RetentionPeriods {

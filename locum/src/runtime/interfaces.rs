@@ -1,40 +1,43 @@
 //! The services behind each listener.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::Secret;
+use base::{Fault, Secret};
 use bytes::Bytes;
 use deliver::webhooks::WebhookAdmin;
-use edge::{Listener, ListenerProtocols, ListenerStats, Shutdown};
+use edge::{ListenerStats, Shutdown};
+use emulator::Emulator;
 use media::FileStore;
 use network::apps::{AuthConfig, Authenticator};
 use network::oauth1_flow::LoopbackPorts;
 use network::oauth2_flow::OAuth2Config;
 use store::{NodeRole, QueryLimits};
 use web::control::{ControlCommand, ControlServer};
+use web::endpoint::Endpoint;
 use web::metrics::ServerMetrics;
+use web::router::ApiRouters;
 use web::{ApiServer, HttpReply, ServerConfig};
 
+use super::background_jobs;
+use super::served_world::ProcessContext;
 use super::sockets::ListeningAddresses;
 use super::supervisor::Supervisor;
-use super::{background_jobs, descriptors};
 use crate::command;
 use crate::command_error::CommandError;
 use crate::config::{Origin, PlainPkce, RunMode, ServerSettings};
 use crate::instance::{self, Instance};
-use crate::tls::{AcmeCertificates, RedirectServer};
+use crate::tls::AcmeCertificates;
 
 const USAGE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 const VIEW_FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(super) struct ServerInterfaces {
+pub(crate) struct ServerInterfaces {
     server: ApiServer,
     control: ControlServer,
-    limits: edge::ListenerLimits,
     metrics: Arc<ServerMetrics>,
     authenticator: Arc<Authenticator>,
+    emulator: Option<Arc<Emulator>>,
 }
 
 /// The same on every node.
@@ -56,51 +59,45 @@ impl RequestKeys {
     }
 }
 
-type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
-
 impl ServerInterfaces {
     pub(super) fn open(
         instance: &Instance,
         listening: &ListeningAddresses,
-        token: String,
         keys: &RequestKeys,
         files: FileStore,
         webhooks: WebhookAdmin,
-        shutdown: &Shutdown,
+        emulator: Option<Arc<Emulator>>,
+        process: &ProcessContext,
     ) -> Result<Self, CommandError> {
         let (settings, store) = (&instance.settings, &instance.store);
         let metrics = Arc::new(ServerMetrics::default());
         let authenticator = Authenticator::new(Arc::clone(store), &auth_config(settings, listening))?;
         let authenticator = Arc::new(authenticator);
-        let mut endpoints = crate::operations::ENDPOINTS.clone();
-        if settings.mode == RunMode::Dev {
-            endpoints.push(portal::DEVELOPMENT);
-        }
+        let endpoints = endpoint_table(settings.mode);
         let server = ApiServer::new(
             &endpoints,
             Arc::clone(store),
             Arc::clone(&authenticator),
             Arc::clone(&metrics),
-            shutdown.clone(),
+            process.shutdown.clone(),
             ServerConfig {
                 files: Some(files),
+                transcoder: settings.transcoder()?,
                 search: instance.search_backend.clone(),
                 roles: settings.roles(),
                 evaluator: Some(Arc::clone(&instance.evaluator)),
                 webhooks,
+                emulator: emulator.clone(),
+                control_endpoints: control_table(settings.mode),
+                routers: Some(process.routers.clone()),
                 ..web_config(settings, listening, keys)
             },
         )?;
         let commands = vec![command_handler(instance)];
-        let control =
-            ControlServer::new(server.health(), Arc::clone(&metrics), Arc::clone(store), Secret::new(token), commands);
-        Ok(Self {
-            server,
-            control,
-            limits: descriptors::bound_connections(settings.connection_limits()),
-            metrics,
-            authenticator,
-        })
+        let control_api = emulator.is_some().then(|| server.control_server());
+        let (health, token) = (server.health(), Secret::new(process.token.clone()));
+        let control = ControlServer::new(health, Arc::clone(&metrics), Arc::clone(store), token, commands, control_api);
+        Ok(Self { server, control, metrics, authenticator, emulator })
     }
 
     pub(super) fn register_listener_stats(&self, name: &'static str, stats: Arc<ListenerStats>) {
@@ -164,45 +161,44 @@ impl ServerInterfaces {
         });
     }
 
+    pub(super) fn api_server(&self) -> ApiServer {
+        self.server.clone()
+    }
+
+    /// None in production.
+    pub(super) const fn emulator(&self) -> Option<&Arc<Emulator>> {
+        self.emulator.as_ref()
+    }
+
     pub(super) fn metrics(&self) -> Arc<ServerMetrics> {
         Arc::clone(&self.metrics)
     }
 
-    pub(super) fn serve_public(
-        &self,
-        listener: Listener,
-        protocols: ListenerProtocols,
-        shutdown: &Shutdown,
-    ) -> ServeFuture {
-        let limits = self.limits.clone();
-        Box::pin(edge::serve_protocols(listener, limits, protocols, self.server.clone(), shutdown.clone()))
+    pub(super) fn control_server(&self) -> ControlServer {
+        self.control.clone()
     }
 
-    /// Redirects to the base URL.
-    pub(super) fn serve_redirect(
-        &self,
-        listener: Listener,
-        listening: &ListeningAddresses,
-        shutdown: &Shutdown,
-    ) -> ServeFuture {
-        self.register_listener_stats("redirect", listener.stats());
-        let server = RedirectServer { base_url: listening.base_url.clone() };
-        Box::pin(edge::serve(listener, self.limits.clone(), server, shutdown.clone()))
-    }
-
-    pub(super) fn serve_sandbox(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
-        let limits = self.limits.clone();
-        Box::pin(edge::serve(listener, limits, self.server.sandbox_server(), shutdown.clone()))
-    }
-
-    pub(super) async fn flush_views(&self) {
+    pub(crate) async fn flush_views(&self) {
         flush_views(&self.server).await;
     }
+}
 
-    pub(super) fn serve_control(&self, listener: Listener, shutdown: &Shutdown) -> ServeFuture {
-        let limits = self.limits.clone();
-        Box::pin(edge::serve(listener, limits, self.control.clone(), shutdown.clone()))
+/// The same for all worlds of a process.
+pub(super) fn open_routers(mode: RunMode) -> Result<ApiRouters, Fault> {
+    ApiRouters::new(&endpoint_table(mode), control_table(mode))
+}
+
+fn endpoint_table(mode: RunMode) -> Vec<&'static [Endpoint]> {
+    let mut endpoints = crate::operations::ENDPOINTS.clone();
+    if mode == RunMode::Dev {
+        endpoints.push(portal::DEVELOPMENT);
+        endpoints.extend(console::PAGES);
     }
+    endpoints
+}
+
+fn control_table(mode: RunMode) -> &'static [&'static [Endpoint]] {
+    if mode == RunMode::Dev { console::CONTROL } else { &[] }
 }
 
 /// Flushes periodically and once more on shutdown.
@@ -282,6 +278,8 @@ fn web_config(settings: &ServerSettings, listening: &ListeningAddresses, keys: &
             buffer_bytes: settings.limits.stream_buffer.0,
             keep_alive: settings.limits.stream_keep_alive.0,
             problem_base: settings.core.problem_base.0.clone(),
+            ended_history: if settings.mode == RunMode::Dev { 200 } else { 0 },
+            ..deliver::streams::StreamSettings::default()
         },
         ..ServerConfig::default()
     }

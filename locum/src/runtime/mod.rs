@@ -3,17 +3,21 @@
 mod ads_jobs;
 mod background_jobs;
 mod backup_schedule;
+mod clock_control;
 mod counter_folding;
 mod descriptors;
 mod interfaces;
+mod job_runner;
 mod logging;
 mod notify;
+mod served_world;
 mod server;
 mod signals;
 mod sockets;
 mod supervisor;
 
 pub(crate) use backup_schedule::BackupSchedule;
+pub(crate) use served_world::{ProcessContext, ServedWorld};
 pub(crate) use server::{ServerAddresses, run_server};
 pub(crate) use sockets::{ListeningAddresses, shorten_socket_path};
 
@@ -27,6 +31,9 @@ use crate::config::{RunMode, ServerSettings};
 use crate::instance::{self, CreatePolicy, NoProgress};
 
 pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), CommandError> {
+    if let Some(world) = &common.world {
+        return Err(CommandError::Usage(format!("--world {world}: a production server has one world")));
+    }
     let settings = prepare_settings(common, RunMode::Serve, &args.listen, args.config_flags())?;
     instance::refuse_media_without_database(&settings, args.init)?;
     let creating = if args.init { CreatePolicy::Initialize } else { CreatePolicy::CreateMissing };

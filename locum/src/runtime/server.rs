@@ -1,31 +1,34 @@
 //! Runs all listeners and background jobs of a server until shutdown.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ads_delivery::evaluator::Evaluator;
-use ads_delivery::size_disclosure::SizeDisclosure;
 use base::{Fault, clock};
-use deliver::webhooks::{WebhookAdmin, WebhookSender};
-use edge::Shutdown;
+use deliver::links::LinkFetcher;
+use deliver::webhooks::WebhookSender;
+use edge::{ListenerProtocols, Shutdown};
 use futures_util::future::OptionFuture;
 use media::FileStore;
-use network::search::{SearchBackend, SearchNodes};
 use store::NodeRole;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
-use super::interfaces::{RequestKeys, ServerInterfaces};
+use super::clock_control::{ClockFollowers, WorldClockControl};
+use super::interfaces::{ServerInterfaces, open_routers};
+use super::job_runner::{JobGate, start_jobs};
+use super::served_world::{ProcessContext, ServedWorld};
 use super::signals::StopSignals;
 use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
 use super::supervisor::Supervisor;
-use super::{ads_jobs, background_jobs, notify};
-use crate::cluster::{self, ClusterKey, ClusterServer, SearchNodeClient};
+use super::{ads_jobs, background_jobs, descriptors, notify};
+use crate::cluster::{self, ClusterKey, ClusterServer};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
-use crate::instance::{self, Instance, open_search_index};
+use crate::instance::Instance;
 use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
-use crate::tls::{self, AcmeCertificates, CertificateFiles};
+use crate::tls::{self, AcmeCertificates, CertificateFiles, RedirectServer};
+use crate::worlds::{WorldHandler, WorldInterface, WorldRegistry};
 
 #[derive(Clone, Debug)]
 pub(crate) struct ServerAddresses {
@@ -57,88 +60,58 @@ pub(crate) fn run_server(
         .build()
         .map_err(Fault::context("starting the runtime"))?;
     let folder = instance.settings.core.data_dir.clone();
-    let roles = instance.settings.roles();
-    let keys = SharedKeys { requests: RequestKeys::load(&instance)?, cluster: ClusterKey::load(&instance.store)? };
-    let search = if roles.contains(NodeRole::Search) {
-        Some(runtime.block_on(open_search_index(&instance.settings, &instance.store))?)
-    } else {
-        None
-    };
-    let open_client = || -> Arc<dyn SearchNodes> { SearchNodeClient::new(&instance.store, keys.cluster.clone()) };
-    let others = instance.store.is_shared().then(|| (open_client(), runtime.handle().clone()));
-    let backend = SearchBackend::new(search.clone(), others);
-    let discretion = SizeDisclosure { min_size: instance.settings.ads.min_audience, key: keys.requests.pages };
-    let evaluator = Evaluator::with_size_disclosure(Some(backend.clone()), discretion);
-    let instance = Instance { search, search_backend: Some(backend), evaluator, ..instance };
-    let outcome = runtime.block_on(Box::pin(run_until_shutdown(&instance, keys, ready_fd, announce)));
+    let mut worlds = None;
+    let outcome = runtime.block_on(Box::pin(run_until_shutdown(instance, ready_fd, announce, &mut worlds)));
     runtime.shutdown_timeout(Duration::from_secs(1));
     if outcome.is_ok() {
         ListeningAddresses::remove(&folder);
     }
-    instance.close();
+    if let Some(worlds) = worlds {
+        worlds.close();
+    }
     outcome
 }
 
-/// The same on every node of a network.
-struct SharedKeys {
-    requests: RequestKeys,
-    cluster: ClusterKey,
-}
-
+/// What has to be closed at the end is left in `opened`.
 async fn run_until_shutdown(
-    instance: &Instance,
-    keys: SharedKeys,
+    instance: Instance,
     ready_fd: Option<i32>,
     announce: impl FnOnce(&ServerAddresses) -> Result<(), CommandError>,
+    opened: &mut Option<Arc<WorldRegistry>>,
 ) -> Result<(), CommandError> {
-    let settings = &instance.settings;
+    let settings = Arc::clone(&instance.settings);
     let signals = StopSignals::install()?;
-    let files = settings.open_media_files()?;
-    let checked = files.check_bucket().await;
+    let checked = settings.open_media_files()?.check_bucket().await;
     checked.map_err(|error| CommandError::Failed(format!("media.s3_url: {error}")))?;
-    instance::claim_media(settings.mode, &instance.store, &files).await?;
-    if settings.mode == RunMode::Serve {
-        instance::check_media_is_shared(&instance.store, &files).await?;
-    }
-    let schedule = BackupSchedule::from_settings(settings)?;
-    let sockets = sockets::bind(settings)?;
-    let protocols = tls::public_protocols(settings, &sockets.listening)?;
-    sockets.listening.write(&settings.core.data_dir)?;
-    let BoundSockets { public, redirect, sandbox, control, local, cluster, listening, token } = sockets;
-    let ready = ServerAddresses::from_listening(&listening);
+    BackupSchedule::from_settings(&settings)?;
+    let sockets = sockets::bind(&settings)?;
+    let protocols = tls::public_protocols(&settings, &sockets.listening)?;
     let shutdown = Shutdown::new();
-    let (webhook_admin, sender) = WebhookAdmin::open(Arc::clone(&instance.store), settings.webhooks.clone());
-    let bucket_files = files.clone();
-    let services =
-        ServerInterfaces::open(instance, &listening, token, &keys.requests, files, webhook_admin, &shutdown)?;
-    let mut tasks = start_tasks(instance, &services, sender, bucket_files, schedule, &shutdown)?;
+    let process = process_context(&sockets, &shutdown, settings.mode)?;
+    let listening = sockets.listening.clone();
+    let worlds = opened.insert(WorldRegistry::open(instance, process).await?);
+    let worlds = Arc::clone(worlds);
+    let main = worlds.main_world().await?;
+    listening.write(&settings.core.data_dir)?;
+    let ready = ServerAddresses::from_listening(&listening);
+    let mut tasks = Supervisor::new(main.interfaces.metrics(), shutdown.clone());
     if let Some(certificates) = &protocols.certificates {
         tasks.start_endless("certificates", certificates, CertificateFiles::reload_changes);
     }
     if let Some(acme) = &protocols.acme {
-        services.wait_for_certificate(acme);
+        main.interfaces.wait_for_certificate(acme);
         tasks.start_endless("acme", acme, AcmeCertificates::renew);
     }
-    services.register_listener_stats("public", public.stats());
-    if let Some(sandbox) = &sandbox {
-        services.register_listener_stats("ads_sandbox", sandbox.stats());
-    }
-    let cluster = cluster.and_then(|socket| serve_cluster(instance, socket, &keys.cluster, &shutdown));
+    let listeners = serve_listeners(sockets, protocols.listener, &main, &worlds, &shutdown);
+    drop(main);
     let serving = async {
-        let control = control.map(|listener| services.serve_control(listener, &shutdown));
-        let sandbox = sandbox.map(|listener| services.serve_sandbox(listener, &shutdown));
-        let redirect = redirect.map(|listener| services.serve_redirect(listener, &listening, &shutdown));
-        tokio::join!(
-            services.serve_public(public, protocols.listener, &shutdown),
-            OptionFuture::from(redirect),
-            OptionFuture::from(sandbox),
-            OptionFuture::from(control),
-            OptionFuture::from(cluster),
-            services.serve_control(local, &shutdown),
-            tasks.join_all(),
-        );
+        let stopping = async {
+            shutdown.wait().await;
+            worlds.stop_tasks().await;
+        };
+        tokio::join!(listeners, tasks.join_all(), stopping);
         // Of responses that were sent during the shutdown.
-        services.flush_views().await;
+        worlds.flush_views().await;
     };
     announce(&ready)?;
     announce_ready(&ready, ready_fd)?;
@@ -151,8 +124,81 @@ async fn run_until_shutdown(
     Ok(())
 }
 
+fn process_context(sockets: &BoundSockets, shutdown: &Shutdown, mode: RunMode) -> Result<ProcessContext, Fault> {
+    let mut listener_stats = vec![("public", sockets.public.stats())];
+    listener_stats.extend(sockets.sandbox.as_ref().map(|sandbox| ("ads_sandbox", sandbox.stats())));
+    listener_stats.extend(sockets.redirect.as_ref().map(|redirect| ("redirect", redirect.stats())));
+    Ok(ProcessContext {
+        listening: sockets.listening.clone(),
+        token: sockets.token.clone(),
+        shutdown: shutdown.clone(),
+        routers: open_routers(mode)?,
+        listener_stats,
+    })
+}
+
+type ServeFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A production server has one world, which its listeners serve directly.
+fn serve_listeners(
+    sockets: BoundSockets,
+    protocols: ListenerProtocols,
+    main: &ServedWorld,
+    worlds: &Arc<WorldRegistry>,
+    shutdown: &Shutdown,
+) -> ServeFuture {
+    let settings = &main.instance.settings;
+    let limits = descriptors::bound_connections(settings.connection_limits());
+    let BoundSockets { public, redirect, sandbox, control, local, cluster, listening, .. } = sockets;
+    let serve = |listener, interface| -> ServeFuture {
+        let (limits, shutdown) = (limits.clone(), shutdown.clone());
+        match (settings.mode, interface) {
+            (RunMode::Dev, _) => {
+                Box::pin(edge::serve(listener, limits, WorldHandler::new(worlds, interface), shutdown))
+            }
+            (RunMode::Serve, WorldInterface::Control) => {
+                Box::pin(edge::serve(listener, limits, main.control_server(), shutdown))
+            }
+            (RunMode::Serve, WorldInterface::AdsSandbox) => {
+                Box::pin(edge::serve(listener, limits, main.api_server().sandbox_server(), shutdown))
+            }
+            (RunMode::Serve, WorldInterface::Public) => {
+                Box::pin(edge::serve(listener, limits, main.api_server(), shutdown))
+            }
+        }
+    };
+    let public: ServeFuture = {
+        let (limits, shutdown) = (limits.clone(), shutdown.clone());
+        match settings.mode {
+            RunMode::Dev => {
+                let handler = WorldHandler::new(worlds, WorldInterface::Public);
+                Box::pin(edge::serve_protocols(public, limits, protocols, handler, shutdown))
+            }
+            RunMode::Serve => Box::pin(edge::serve_protocols(public, limits, protocols, main.api_server(), shutdown)),
+        }
+    };
+    let redirect = redirect.map(|listener| {
+        let server = RedirectServer { base_url: listening.base_url };
+        edge::serve(listener, limits.clone(), server, shutdown.clone())
+    });
+    let sandbox = sandbox.map(|listener| serve(listener, WorldInterface::AdsSandbox));
+    let control = control.map(|listener| serve(listener, WorldInterface::Control));
+    let local = serve(local, WorldInterface::Control);
+    let cluster = cluster.and_then(|socket| serve_cluster(&main.instance, socket, &main.cluster_key, shutdown));
+    Box::pin(async move {
+        tokio::join!(
+            public,
+            OptionFuture::from(redirect),
+            OptionFuture::from(sandbox),
+            OptionFuture::from(control),
+            OptionFuture::from(cluster),
+            local,
+        );
+    })
+}
+
 /// Starts the background tasks that belong to the roles of this node.
-fn start_tasks(
+pub(super) fn start_tasks(
     instance: &Instance,
     services: &ServerInterfaces,
     sender: WebhookSender,
@@ -179,9 +225,21 @@ fn start_tasks(
     tasks.start_endless("media_migration", &bucket_files, background_jobs::move_files_to_bucket);
     // Without the role, the sender is dropped: what waits for this process to stop sending need not.
     if settings.roles().contains(NodeRole::Deliver) {
-        background_jobs::start(&mut tasks, instance, background_jobs::configured_mailer(settings)?);
+        let mailer = background_jobs::configured_mailer(settings)?;
+        let (sender, gate) = (Arc::new(sender), JobGate::default());
+        start_jobs(&mut tasks, instance, &gate);
+        background_jobs::start(&mut tasks, instance, mailer.clone());
         ads_jobs::start(&mut tasks, instance);
-        background_jobs::start_webhooks(&mut tasks, sender);
+        background_jobs::start_webhooks(&mut tasks, &sender);
+        if let Some(emulator) = services.emulator() {
+            let (instance, server) = (instance.clone(), services.api_server());
+            let followers = ClockFollowers { instance, server, sender, mailer, gate };
+            emulator.clock.set(WorldClockControl::start(&mut tasks, &followers));
+        }
+        if let Some(links) = settings.link_fetches() {
+            let fetcher = LinkFetcher::new(Arc::clone(&instance.store), &settings.webhooks, links);
+            tasks.start_endless("link_fetches", &fetcher, LinkFetcher::run);
+        }
         if let Some(schedule) = schedule {
             let metrics = BackupMetrics::register(&services.metrics());
             let work = (Arc::new(schedule), instance.clone(), metrics);

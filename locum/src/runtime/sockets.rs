@@ -86,7 +86,7 @@ pub(super) struct ClusterSocket {
 pub(super) fn bind(settings: &ServerSettings) -> Result<BoundSockets, CommandError> {
     let public = bind_public(settings)?;
     let addr = public.local_addr().unwrap_or(settings.listen.addr);
-    let sandbox = settings.listen.ads_sandbox_port.map(|port| bind_sandbox(addr, port));
+    let sandbox = settings.listen.ads_sandbox_port.map(|port| bind_sandbox(settings, addr, port));
     let sandbox = sandbox.transpose()?;
     let redirect = settings.tls.redirect_addr.map(bind_redirect).transpose()?;
     let control = settings.listen.control_addr.map(|addr| bind_control(settings, addr));
@@ -138,9 +138,10 @@ fn bind_redirect(addr: SocketAddr) -> Result<Listener, CommandError> {
     edge::bind(addr).map_err(|error| CommandError::Failed(format!("tls.redirect_addr {addr}: {error}")))
 }
 
-fn bind_sandbox(public_addr: SocketAddr, port: u16) -> Result<Listener, CommandError> {
-    let addr = SocketAddr::new(public_addr.ip(), port);
-    edge::bind(addr).map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
+fn bind_sandbox(settings: &ServerSettings, public: SocketAddr, port: u16) -> Result<Listener, CommandError> {
+    let addr = SocketAddr::new(public.ip(), port);
+    bind_or_any_port(addr, settings.sandbox_port_may_change)
+        .map_err(|error| CommandError::Failed(format!("listen.ads_sandbox_port {addr}: {error}")))
 }
 
 fn bind_cluster(settings: &ServerSettings, addr: SocketAddr) -> Result<ClusterSocket, CommandError> {
@@ -150,12 +151,18 @@ fn bind_cluster(settings: &ServerSettings, addr: SocketAddr) -> Result<ClusterSo
     Ok(ClusterSocket { listener, address: settings.cluster.advertise.clone().unwrap_or(own) })
 }
 
-/// Falls back to a free port if the default port is taken and none was requested.
 fn bind_control(settings: &ServerSettings, addr: SocketAddr) -> Result<Listener, CommandError> {
-    let bound = edge::bind(addr).or_else(|error| {
-        if settings.control_port_may_change { edge::bind(SocketAddr::new(addr.ip(), 0)) } else { Err(error) }
-    });
-    bound.map_err(|error| CommandError::Failed(format!("listen.control_addr {addr}: {error}")))
+    bind_or_any_port(addr, settings.control_port_may_change)
+        .map_err(|error| CommandError::Failed(format!("listen.control_addr {addr}: {error}")))
+}
+
+/// Falls back to a free port if the default port is taken and none was requested.
+fn bind_or_any_port(addr: SocketAddr, port_may_change: bool) -> std::io::Result<Listener> {
+    edge::bind(addr).or_else(
+        |error| {
+            if port_may_change { edge::bind(SocketAddr::new(addr.ip(), 0)) } else { Err(error) }
+        },
+    )
 }
 
 /// Shortens a socket path that does not fit into `sockaddr_un`, through `/proc/self/fd` of its directory. The file

@@ -83,6 +83,10 @@ impl Supervisor {
     pub(super) async fn join_all(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }
+
+    pub(super) async fn abort_all(&mut self) {
+        self.tasks.shutdown().await;
+    }
 }
 
 #[derive(Debug, Default)]

@@ -35,7 +35,7 @@ type DoctorCheck = fn(&ServerSettings) -> DoctorFinding;
 /// Exits with a failure if any check fails.
 pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<ExitCode, CommandError> {
     let settings = common.load_settings()?;
-    let checks: [(&str, DoctorCheck); 13] = [
+    let checks: [(&str, DoctorCheck); 14] = [
         ("data directory", check_data_folder),
         ("disk", check_disk_space),
         ("master key", check_master_key),
@@ -47,6 +47,7 @@ pub(crate) fn run_doctor(common: &GlobalArgs, output: OutputOptions) -> Result<E
         ("clock", check_clock),
         ("mail", check_mail),
         ("media", check_media),
+        ("ffmpeg", check_ffmpeg),
         ("backups", check_backups),
         ("dangers", check_dangers),
     ];
@@ -200,6 +201,14 @@ fn check_media(settings: &ServerSettings) -> DoctorFinding {
     match checked {
         Ok(()) => DoctorFinding::Healthy(format!("{bucket} is writable")),
         Err(exit) => DoctorFinding::Failure(format!("{bucket}: {}", exit.message())),
+    }
+}
+
+fn check_ffmpeg(settings: &ServerSettings) -> DoctorFinding {
+    match settings.transcoder() {
+        Ok(Some(transcoder)) => DoctorFinding::Healthy(transcoder.ffmpeg.display().to_string()),
+        Ok(None) => DoctorFinding::Healthy("none: videos and GIFs are served as they were uploaded".to_owned()),
+        Err(exit) => DoctorFinding::Failure(exit.message().to_owned()),
     }
 }
 

@@ -36,5 +36,5 @@ fn find_endpoint(common: &GlobalArgs) -> Result<ControlEndpoint, CommandError> {
 }
 
 fn address_endpoint(authority: &str) -> ControlEndpoint {
-    ControlEndpoint::Address { authority: authority.to_owned(), token: None }
+    ControlEndpoint::Address { authority: authority.to_owned(), token: None, world: None }
 }

@@ -166,7 +166,7 @@ impl Restore<'_> {
         };
         let mut checked = instance::block_on(command::check_consistency(&instance))?;
         let unlisted = instance::block_on(list_unlisted_media(&instance.store, &self.manifest))?;
-        instance.close();
+        instance.store.close();
         if let Value::Object(members) = &mut checked {
             let sound = unlisted.is_empty() && members.get("sound").and_then(Value::as_bool) == Some(true);
             members.insert("sound".to_owned(), json!(sound));

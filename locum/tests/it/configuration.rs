@@ -10,7 +10,8 @@ use crate::harness::{CommandOutput, TestRequest, TestServer, locum_command, run_
 
 const BASE_URL: &str = "[core]\nbase_url = \"https://social.example\"\n";
 /// Types that contain every text.
-const ANY_TEXT: &[&str] = &["text", "path", "paths", "secret", "`sqlite`, a path, or `postgres://…`"];
+const ANY_TEXT: &[&str] =
+    &["text", "path", "paths", "secret", "`sqlite`, a path, or `postgres://…`", "`auto`, `off` or a path"];
 
 fn declared_keys(folder: &Path) -> Vec<(String, String)> {
     let keys = run_command(folder, &["conf", "keys", "--json"]).json();
@@ -117,11 +118,11 @@ fn production_has_no_flags_of_the_development_server() {
     let only_in_development: Vec<String> = flags("dev").difference(&flags("serve")).cloned().collect();
     assert_eq!(
         only_in_development,
-        ["--expose", "--fresh", "--remove-data", "--seed", "--until-eof", "--world", "--world-date"]
+        ["--clock", "--expose", "--fresh", "--remove-data", "--seed", "--until-eof", "--world-date"]
     );
-    for flag in only_in_development {
-        let ran = run_command(folder.path(), &["serve", "--data-dir", "data", &flag, "1"]);
-        assert_refused_untouched(folder.path(), &ran, 2, &flag);
+    for flag in only_in_development.iter().map(String::as_str).chain(["--world"]) {
+        let ran = run_command(folder.path(), &["serve", "--data-dir", "data", flag, "1"]);
+        assert_refused_untouched(folder.path(), &ran, 2, flag);
     }
 }
 

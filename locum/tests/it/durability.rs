@@ -209,6 +209,7 @@ fn is_sound(server: &TestServer) {
 fn server_killed_during_initialization_starts_again() {
     for instant in [20, 60, 120, 200, 350] {
         let mut server = TestServer::prepare(&[]);
+        server.use_empty_database();
         server.spawn();
         std::thread::sleep(Duration::from_millis(instant));
         server.kill();

@@ -33,6 +33,8 @@ const NAMES: &[&str] = &[
     "API_KEY_2",
     "API_SECRET_2",
     "BEARER_TOKEN_2",
+    "ADS_ACCOUNT_ID",
+    "ADS_FUNDING_INSTRUMENT_ID",
 ];
 
 /// Lines that depend on the port.

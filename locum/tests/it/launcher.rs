@@ -14,6 +14,7 @@ use crate::sandbox::modes;
 /// Prints the names of the signals that it gets, and ends after SIGTERM.
 const SIGNAL_PRINTER: &str = r#"
 import signal
+import time
 
 def report(number, frame):
     print(signal.Signals(number).name, flush=True)
@@ -23,8 +24,9 @@ def report(number, frame):
 for name in ("INT", "HUP", "QUIT", "USR1", "USR2", "WINCH", "TERM"):
     signal.signal(getattr(signal, "SIG" + name), report)
 print("ready", flush=True)
+# A signal just before signal.pause() would be reported with the next one.
 while True:
-    signal.pause()
+    time.sleep(0.05)
 "#;
 
 /// A command whose temporary files are in the folder.

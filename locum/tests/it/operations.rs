@@ -60,6 +60,22 @@ fn second_process_on_the_same_directory_is_refused() {
     server.run_cli(&["user", "list"]).assert_success();
 }
 
+/// Whatever still runs when the server is told to stop, such as the search index being built.
+#[test]
+fn stopped_server_leaves_a_database_without_a_log() {
+    if suite_engine() == DatabaseEngine::Postgres {
+        return;
+    }
+    let mut server = TestServer::start(&[]);
+    for _ in 0..6 {
+        server.stop();
+        let files = contents(&server.data_dir());
+        let database: Vec<&String> = files.keys().filter(|name| name.starts_with("locum.db")).collect();
+        assert_eq!(database, ["locum.db"]);
+        server.restart();
+    }
+}
+
 #[test]
 fn wrong_master_key_is_refused_and_nothing_changes() {
     let mut server = TestServer::start(&[]);

@@ -73,6 +73,7 @@ fn data_of_a_development_server_moves_to_production_without_its_credentials() {
 #[test]
 fn server_with_pending_migrations_is_not_ready() {
     let mut server = TestServer::prepare_network(&["--set", "db.migrate_on_start=false"]);
+    server.use_empty_database();
     server.spawn();
     let refused = || server.stderr().contains("locum migrate up");
     wait_until("it says what to do", refused);
@@ -80,6 +81,7 @@ fn server_with_pending_migrations_is_not_ready() {
     server.kill();
 
     let mut server = TestServer::prepare_network(&[]);
+    server.use_empty_database();
     server.restart();
     let applied = server.run_cli(&["migrate", "status"]).json();
     let applied = applied.as_array().unwrap();

@@ -4,8 +4,12 @@ mod budgets;
 mod line_items;
 mod lists;
 
+use std::collections::BTreeSet;
+
+use base::clock::wall_time;
 use serde_json::{Value, json};
 
+use super::ledger::written;
 use super::{Advertiser, is, send, with_overrides};
 use crate::harness::{TestRequest, TestResponse, TestServer, shared_server};
 
@@ -278,6 +282,11 @@ fn promoted_account_needs_a_followers_line_item_and_a_promotable_user() {
     is(&ads.send("PUT", &path, &[]), 405, "METHOD_NOT_ALLOWED", "");
 }
 
+fn request_top(server: &TestServer, path: &str) -> Value {
+    let requested = TestRequest::get(format!("/12{path}")).bearer(server.env_value("USER_TOKEN"));
+    server.send(requested).assert_status(200)["data"].take()
+}
+
 /// The world `ads` has campaigns in every state, down to what is shown.
 #[test]
 fn ads_world_has_campaigns_in_every_state() {
@@ -295,39 +304,106 @@ fn ads_world_has_campaigns_in_every_state() {
         .map(|[name, state]| (name, state))
         .collect();
     states.sort();
-    let states: Vec<(&str, &str)> = states.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    // Some have spent their budget of the day by now, and run again tomorrow.
+    let today = |state| if state == "EXHAUSTED" { "RUNNING" } else { state };
+    let states: Vec<(&str, &str)> = states.iter().map(|(name, state)| (name.as_str(), today(state.as_str()))).collect();
     let expected = [
+        ("Across the bay", "RUNNING"),
         ("Autumn on the water", "RUNNING"),
+        ("Back on board", "RUNNING"),
+        ("Before the film", "RUNNING"),
+        ("Harbour app", "RUNNING"),
+        ("Harbour festival", "RUNNING"),
         ("Ideas", "DRAFT"),
         ("More followers", "RUNNING"),
         ("Next summer", "SCHEDULED"),
         ("Nothing in it yet", "UNKNOWN"),
         ("Summer", "EXPIRED"),
         ("The shop", "RUNNING"),
+        ("Where to next", "RUNNING"),
         ("Winter offers", "PAUSED"),
     ];
     assert_eq!(states, expected);
     for (path, count) in [
-        ("line_items", 6),
-        ("promoted_posts", 6),
+        ("line_items", 12),
+        ("promoted_posts", 11),
+        ("media_creatives", 1),
         ("promoted_accounts", 1),
         ("scheduled_posts", 1),
         ("scheduled_promoted_posts", 1),
         ("draft_posts", 1),
         ("tracking_tags", 1),
-        ("custom_audiences", 1),
-        ("cards", 1),
+        // The newsletter, and the visitors of the site.
+        ("custom_audiences", 2),
+        ("web_event_tags", 3),
+        ("app_event_tags", 1),
+        ("cards", 4),
         ("cards/poll", 1),
-        ("media_library", 1),
+        ("media_library", 2),
         ("funding_instruments", 1),
     ] {
         assert_eq!(all(path).len(), count, "{path}");
     }
     let access = request(&format!("/{account}/authenticated_user_access"));
     assert_eq!(access["permissions"], json!(["ACCOUNT_ADMIN", "POST_COMPOSER"]));
-    let picture = all("media_library")[0]["media_url"].as_str().unwrap().to_owned();
-    let path = picture.strip_prefix(&server.url).unwrap();
-    assert_eq!(server.send(TestRequest::get(path)).status, 200);
-    let seen = server.run_cli(&["ads", "simulate", &account, "--hours", "24"]);
-    assert!(seen.json()["events"].as_i64() > Some(0), "{seen:?}");
+    check_media(&server, &all("media_library"));
+    let items = all("line_items");
+    let objectives: BTreeSet<&str> = items.iter().map(|item| item["objective"].as_str().unwrap()).collect();
+    assert_eq!(objectives, ads::resources::line_items::OBJECTIVES.iter().copied().collect());
+    check_simulated_figures(&server, &account);
+    check_pickers(&server);
+}
+
+fn check_media(server: &TestServer, library: &[Value]) {
+    for media in library {
+        let path = media["media_url"].as_str().unwrap().strip_prefix(&server.url).unwrap();
+        assert_eq!(server.send(TestRequest::get(path)).status, 200);
+    }
+}
+
+fn check_simulated_figures(server: &TestServer, account: &str) {
+    // It opens with three months of simulated figures, which are not added again.
+    let stats = |entity: &str, id: &str| {
+        let day = |back: i64| written(wall_time().ms() - back * 86_400_000)[..10].to_owned();
+        let query = format!(
+            "entity={entity}&entity_ids={id}&granularity=DAY&placement=ALL_ON_TWITTER&metric_groups=ENGAGEMENT,BILLING\
+             &start_time={}&end_time={}",
+            day(80),
+            day(74)
+        );
+        let path = format!("/12/stats/accounts/{account}?{query}");
+        server.send(TestRequest::get(path).bearer(server.env_value("USER_TOKEN"))).assert_status(200)
+    };
+    for campaign in request_top(server, &format!("/accounts/{account}/campaigns"))
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["effective_status"] == "RUNNING")
+    {
+        let found = stats("CAMPAIGN", campaign["id"].as_str().unwrap());
+        let days = found["data"][0]["id_data"][0]["metrics"]["impressions"].as_array();
+        assert!(days.is_some_and(|days| days.iter().any(|day| day.as_i64() > Some(0))), "{campaign}: {found}");
+    }
+    let again = server.run_cli(&["ads", "simulate", account, "--hours", "24"]).json();
+    let other = server.run_cli(&["ads", "simulate", account, "--hours", "24", "--seed", "2"]).json();
+    assert!(again["events"].as_i64() < Some(500) && other["events"].as_i64() > Some(0), "{again}: {other}");
+}
+
+fn check_pickers(server: &TestServer) {
+    for path in [
+        "devices",
+        "platform_versions",
+        "events?event_types=MUSIC_AND_ENTERTAINMENT",
+        "tv_markets",
+        "tv_shows?locale=en-GB",
+        "app_store_categories",
+        "network_operators?country_code=GB",
+        "conversations",
+        "locations?location_type=METROS",
+        "locations?location_type=POSTAL_CODES",
+    ] {
+        let path = format!("/targeting_criteria/{path}");
+        assert!(!request_top(server, &path).as_array().unwrap().is_empty(), "{path}");
+    }
+    assert!(!request_top(server, "/publishers").as_array().unwrap().is_empty());
 }

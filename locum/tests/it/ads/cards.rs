@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Advertiser, is, send, with_overrides};
 use crate::harness::{TestRequest, TestResponse, TestUser, percent_encode, shared_server};
-use crate::media::samples::{Film, mp4, png};
+use crate::media::samples::{Film, gif, mp4, png};
 use crate::media::{at_once, processed};
 
 impl Advertiser {
@@ -107,11 +107,12 @@ fn cards_are_filtered_sorted_paged_and_deleted() {
     let path = format!("/cards/{id}");
     ads.json("PUT", &path, &json!({ "name": "New" })).assert_status(200);
 
-    let both = json!([image, film]);
+    let both = json!([film, image, film]);
     let swipe = json!({ "type": "SWIPEABLE_MEDIA", "media_keys": both });
     let app = button(&json!({ "googleplay_app_id": "com.bikes", "googleplay_deep_link": "bikes://x" }));
     let apps = ads.card(&json!([swipe, app])).assert_status(200);
     assert_eq!(apps["data"]["card_type"], "MIXED_MEDIA_SINGLE_DEST_CAROUSEL_APP");
+    assert_eq!(apps["data"]["components"][0]["media_keys"], both);
     let known = ads.get("/account_apps", &[]);
     assert_eq!(known["data"][0]["app_store_identifier"], "com.bikes");
 
@@ -306,6 +307,9 @@ fn poll_card_with_media_needs_the_feature() {
     let moving = poll(&film).assert_status(200);
     assert_eq!((&moving["data"]["card_type"], &moving["data"]["video_width"]), (&json!("VIDEO_POLLS"), &json!("160")));
     assert_eq!(moving["data"]["content_duration_seconds"], "1.000");
+    assert_eq!(moving["data"]["video_owner_id"], ads.person.id.as_str());
+    assert_eq!(moving["data"]["video_content_id"], film.split_once('_').unwrap().1);
+    is(&poll(&ads.media("tweet_gif", &gif(2))), 400, "INVALID_MEDIA", "media_key");
     is(&poll(&ads.media("tweet_image", &png(900, 900))), 400, "INVALID_IMAGE", "media_key");
     is(&poll("3_1"), 404, "MEDIA_NOT_FOUND", "media_key");
 }
@@ -326,9 +330,12 @@ fn create_conversation_card(ads: &Advertiser, kind: &str, media: &str, more: &[(
 fn conversation_card_is_validated_when_created_and_changed() {
     let ads = Advertiser::new();
     let (film, image) = (ads.film(), ads.image());
+    let animation = ads.media("tweet_gif", &gif(2));
     let card = |kind: &str, more: &[(&str, &str)]| create_conversation_card(&ads, kind, &film, more);
     let created = card("video", &[]).assert_status(200);
     let video = &created["data"];
+    assert_eq!(video["first_cta_tweet"], "I choose the coast");
+    assert_eq!(video["first_cta_post"], "I choose the coast");
     assert_eq!((&video["first_cta"], &video["card_type"]), (&json!("#Coast"), &json!("VIDEO_CONVERSATION")));
     assert_eq!((&video["video_width"], &video["video_height"]), (&json!("16"), &json!("9")));
     assert_eq!(video["video_owner_id"], ads.person.id.as_str());
@@ -343,6 +350,7 @@ fn conversation_card_is_validated_when_created_and_changed() {
         (("thank_you_text", ""), 400, "MISSING_PARAMETER", "thank_you_text"),
         (("thank_you_url", "x"), 400, "INVALID_PARAMETER", "thank_you_url"),
         (("media_key", image.as_str()), 400, "INVALID_MEDIA", "media_key"),
+        (("media_key", animation.as_str()), 400, "INVALID_MEDIA", "media_key"),
         (("media_key", "13_1"), 404, "MEDIA_NOT_FOUND", "media_key"),
         (("poster_media_key", film.as_str()), 400, "INVALID_IMAGE", "poster_media_key"),
     ] {

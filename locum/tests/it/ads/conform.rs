@@ -22,6 +22,8 @@ const BESIDE: &[(&str, &[&str])] = &[
     ("card", &["components"]),
     ("video_conversation_card", &["title"]),
     ("image_conversation_card", &["title", "media_key"]),
+    ("image_app_download_card", &["googleplay_app_id"]),
+    ("video_app_download_card", &["googleplay_app_id"]),
     ("draft_post", &["text"]),
     ("scheduled_post", &["text"]),
 ];

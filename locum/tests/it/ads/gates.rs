@@ -122,6 +122,18 @@ impl Yard {
                 let kind = of.trim_end_matches("_card");
                 post(&format!("/cards/{kind}"), &params)
             }
+            ("video_app_download_card" | "image_direct_message_card" | "video_direct_message_card", "") => {
+                let medium = if of.starts_with("video") { "unlocked_video_media_key" } else { "media_key" };
+                let mut params = vec![("name", "Older"), ("media_key", known(medium))];
+                params.extend(if of.contains("app") {
+                    [("country_code", "PT"), ("googleplay_app_id", "org.example.bikes")].to_vec()
+                } else {
+                    let user = ("recipient_user_id", known("user_id"));
+                    [user, ("first_cta", "Ask"), ("first_cta_welcome_message_id", "7")].to_vec()
+                });
+                let kind = of.trim_end_matches("_card");
+                post(&format!("/cards/{kind}"), &params)
+            }
             ("poll_card", "media_key") => {
                 let params = [
                     ("name", "When"),
@@ -238,6 +250,7 @@ fn gated_field_is_refused_without_the_feature() {
         "CONVERSATION_CARD",
         "CONVERSATION_CARD_FOUR_OPTIONS",
         "CONVERSATION_CARD_UNLOCK",
+        "DIRECT_MESSAGE_CARD",
         "ENGAGER_RETARGETING",
         "EVENT_TARGETING",
         "INSTALLED_APP_CATEGORY_TARGETING",
@@ -246,6 +259,7 @@ fn gated_field_is_refused_without_the_feature() {
         "REACH_AND_FREQUENCY_ANALYTICS",
         "REACH_FREQUENCY_CAP",
         "SHARE_AUDIENCE_OUTSIDE_BUSINESS",
+        "VIDEO_APP_DOWNLOAD_CARD",
         "WEBSITE_CLICKS_CPM_BILLING",
     ];
     assert_eq!(features, named);

@@ -8,6 +8,7 @@ mod specification;
 
 use std::collections::BTreeMap;
 
+use ads::gazetteer::CountryCode;
 use ads::resources::RESOURCES;
 use ads_engine::{
     CardUriText, Kind, MediaKeyText, OperationAction, Parameter, ParameterLocation, Resource, ResourceVerb, ValueKind,
@@ -68,6 +69,8 @@ fn bounds(kind: Kind) -> Option<Bounds> {
                 of_list(most, "1", format!("at most {most} ids of a {}", of.label))
             } else if kind.downcast::<MediaKeyText>().is_some() {
                 of_list(most, "3_1", format!("at most {most} media keys"))
+            } else if kind.downcast::<CountryCode>().is_some() {
+                of_list(most, "PT", format!("at most {most} country codes of ISO 3166-1 alpha-2"))
             } else {
                 assert!(kind.downcast::<CardUriText>().is_some(), "{kind:?}");
                 of_list(most, "card://1", format!("at most {most} card URIs"))

@@ -119,7 +119,8 @@ fn record_created_on_a_page_is_read_through_the_api() {
     manager.make(&edit, &fields);
     let changed = manager.ads.get(&format!("/line_items/{item}"), &[])["data"].clone();
     assert_eq!(changed["name"], Value::Null);
-    assert_eq!(changed["end_time"], "2026-12-31T12:00:00Z");
+    // Times are those of the account, in Los Angeles.
+    assert_eq!(changed["end_time"], "2026-12-31T20:00:00Z");
     assert_eq!(changed["entity_status"], "PAUSED");
     for same in ["bid_amount_local_micro", "objective", "goal", "start_time"] {
         assert_eq!(changed[same], stored[same], "{same}");
@@ -190,7 +191,7 @@ fn invalid_form_shows_the_error_at_its_field_and_stores_nothing() {
     let edit = format!("/line-items/{item}/edit");
     let fields = [("name", "Riders"), ("start_time", "tomorrow")];
     let response = manager.send(&edit, &fields);
-    assert!(error_of(&response, "start_time").contains("ISO 8601"), "{}", response.text());
+    assert!(error_of(&response, "start_time").contains("a date and a time"), "{}", response.text());
     // A button's refusal stands on the page that it is of.
     manager.ads.send("DELETE", &format!("/campaigns/{campaign}"), &[]).assert_status(200);
     let home = manager.home.clone();
@@ -281,6 +282,43 @@ fn page_of_another_account_is_not_found() {
 fn money(micros: i64) -> String {
     let coins = (micros + 5_000) / 10_000;
     format!("{}.{:02} USD", coins / 100, coins % 100)
+}
+
+#[test]
+fn page_counts_results_by_the_goal_of_the_line_item() {
+    let mut manager = Manager::new();
+    let campaign = manager.campaign();
+    let path = format!("/campaigns/{campaign}/line-item");
+    let fields = [
+        ("name", "Riders"),
+        ("objective", "WEBSITE_CLICKS"),
+        ("pay_by", "IMPRESSION"),
+        ("product_type", "PROMOTED_POSTS"),
+        ("placements", "ALL_ON_TWITTER"),
+        ("bid_strategy", "MAX"),
+        ("bid_amount_local_micro", "5"),
+        ("start_time", "2026-01-01T00:00"),
+    ];
+    let item = manager.make(&path, &fields);
+    let post = manager.ads.person.publish_text("Ride https://example.com/");
+    manager.make(&format!("/line-items/{item}/promote"), &[("pick", &post)]);
+    shared_server().run_cli(&["ads", "simulate", &manager.ads.account, "--hours", "24"]).assert_success();
+    let report = shared_server().run_cli(&["ads", "report", &manager.ads.account]).json();
+    let (clicks, cost) = (report[0]["url_clicks"].as_i64().unwrap(), report[0]["cost_per_result"].as_str().unwrap());
+    assert!(clicks > 0, "{report}");
+    let micros: f64 = cost.parse().unwrap();
+    let cost = format!("{micros:.2} USD");
+    for page in ["", &format!("/campaigns/{campaign}"), &format!("/line-items/{item}")] {
+        let text = manager.browser.get(format!("{}{page}", manager.home)).text();
+        assert!(text.contains(&format!(">{clicks}<")), "{page}: {clicks} in {text}");
+        assert!(text.contains(&cost), "{page}: {cost} in {text}");
+    }
+    let file = manager.browser.get(format!("{}/line-items/{item}/figures.csv?by=platform", manager.home)).text();
+    let mut lines = file.lines();
+    let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = heads.iter().position(|head| *head == "Results").unwrap();
+    let results: i64 = lines.map(|line| line.split(',').nth(place).unwrap().parse::<i64>().unwrap()).sum();
+    assert_eq!(results, clicks, "{file}");
 }
 
 #[test]

@@ -12,15 +12,19 @@ mod gates;
 mod insights;
 mod isolation;
 mod ledger;
+mod legacy_cards;
 pub(crate) mod limits;
 mod manager;
 mod posts;
 mod promoting;
 mod rate_limits;
 mod recommendations;
+mod reports;
 mod sandbox;
 mod scheduled_posts;
+mod servability;
 mod settings;
+mod wire;
 
 use serde_json::{Value, json};
 

@@ -427,7 +427,7 @@ fn preview_of_a_draft_is_announced_in_the_notifications_of_the_caller_only() {
     let ads = Advertiser::new();
     let draft = create_draft(&ads);
     let response = ads.send("POST", &format!("/draft_posts/preview/{draft}"), &[]);
-    let response = response.assert_status(200)["data"]["message"].as_str().unwrap().to_owned();
+    let response = response.assert_status(200)["message"].as_str().unwrap().to_owned();
     assert!(response.starts_with(&format!("See @{}'s notifications", ads.person.username)));
     for (id, status, code) in [("1", 404, "NOT_FOUND"), ("x", 404, "INVALID_ID_ILLEGAL_CHARACTERS")] {
         let path = format!("/draft_tweets/preview/{id}");

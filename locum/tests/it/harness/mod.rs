@@ -95,7 +95,7 @@ pub(crate) fn start_two_nodes() -> Option<(TestServer, TestServer)> {
 }
 
 /// How long what must come is waited for: longer than any machine takes that is busy with other tests.
-pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Checks that one of three attempts takes less than `limit`: other tests on the machine may slow the others.
 #[track_caller]

@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+/// For the same answers on machines with and without it.
+const FFMPEG_SETTING: (&str, &str) = ("LOCUM_MEDIA__FFMPEG", "off");
+
 /// The binary, with nothing of this shell's own configuration.
 pub(crate) fn locum_command(folder: &Path) -> Command {
     clean_command(Command::new(binary()), folder)
@@ -20,7 +23,7 @@ pub(super) fn limited_locum_command(folder: &Path, max_descriptors: u64) -> Comm
     clean_command(command, folder)
 }
 
-fn binary() -> PathBuf {
+pub(super) fn binary() -> PathBuf {
     let named = std::env::var_os("LOCUM_BINARY").map(|path| std::fs::canonicalize(path).unwrap());
     named.unwrap_or_else(|| env!("CARGO_BIN_EXE_locum").into())
 }
@@ -31,8 +34,11 @@ pub(crate) fn locum_command_with_socket(folder: &Path, socket: &TcpListener) -> 
     let previous = std::env::var_os("LOCUM_PREVIOUS_BINARY").filter(|_| !folder.join("data").exists());
     let mut command = Command::new("sh");
     command.args(["-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\" 3<&0 0< /dev/null"]);
-    command.arg(previous.map_or_else(binary, PathBuf::from));
+    command.arg(previous.clone().map_or_else(binary, PathBuf::from));
     let mut command = clean_command(command, folder);
+    if previous.is_some() {
+        command.env_remove(FFMPEG_SETTING.0);
+    }
     command.stdin(OwnedFd::from(socket.try_clone().unwrap()));
     command
 }
@@ -43,6 +49,7 @@ fn clean_command(mut command: Command, folder: &Path) -> Command {
             command.env_remove(name);
         }
     }
+    command.env(FFMPEG_SETTING.0, FFMPEG_SETTING.1);
     command.current_dir(folder).stdin(Stdio::null());
     command
 }

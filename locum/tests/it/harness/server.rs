@@ -191,6 +191,11 @@ impl TestServer {
         }
     }
 
+    /// Gives a server that was not started yet a database without tables, to which it applies the migrations itself.
+    pub(crate) fn use_empty_database(&mut self) {
+        self.database = TestDatabase::create_empty().map(Arc::new);
+    }
+
     /// The data folder.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
@@ -293,6 +298,12 @@ impl TestServer {
     }
 
     /// Has the running server carry out a command; its answer, or why it was refused.
+    /// Calls the control API with the control token.
+    pub(crate) fn call_control(&self, request: TestRequest) -> TestResponse {
+        let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
+        self.send_control(request.bearer(token.trim()))
+    }
+
     pub(crate) fn execute_command(&self, command: &serde_json::Value) -> Result<serde_json::Value, String> {
         let token = std::fs::read_to_string(self.data_dir().join("control.token")).unwrap();
         let request = TestRequest::post("/_control/command").json(command);
@@ -393,6 +404,13 @@ impl TestServer {
         all.push("--json".to_owned());
         all.extend(self.location_args());
         run_command(self.folder.path(), &all)
+    }
+
+    /// What a command prints for people, once it ended well.
+    pub(crate) fn run_text_cli(&self, args: &[&str]) -> String {
+        let mut all: Vec<String> = args.iter().map(ToString::to_string).collect();
+        all.extend(self.location_args());
+        run_command(self.folder.path(), &all).assert_success().stdout.clone()
     }
 
     /// Asks it something.

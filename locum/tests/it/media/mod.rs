@@ -5,6 +5,7 @@ mod contents;
 mod files;
 mod nodes;
 pub(crate) mod samples;
+mod transcoding;
 mod uploads;
 
 use serde_json::{Value, json};

@@ -52,7 +52,7 @@ impl<'s> Browser<'s> {
     pub(crate) fn try_send(&mut self, request: TestRequest) -> Option<TestResponse> {
         let pairs = self.cookies.iter();
         let cookies: Vec<_> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-        let request = request.header("cookie", cookies.join("; "));
+        let request = request.header("accept", "text/html,*/*;q=0.8").header("cookie", cookies.join("; "));
         let response = match self.emulated_host {
             Some(host) => self.server.send_over_tls(host, request),
             None => self.server.try_send(request)?,
@@ -98,9 +98,9 @@ pub(crate) fn posted(action: &str, fields: &BTreeMap<String, String>) -> TestReq
     TestRequest::post(action).form(pairs.join("&"))
 }
 
-/// The hidden fields of the form with this action.
+/// The hidden fields of the first form that is posted to this action.
 pub(crate) fn hidden(html: &str, action: &str) -> BTreeMap<String, String> {
-    let start = format!("action=\"{}\"", action.replace('&', "&#38;"));
+    let start = format!("method=\"post\" action=\"{}\"", action.replace('&', "&#38;"));
     let form = html.split(&start).nth(1);
     let form = form.unwrap_or_else(|| panic!("no form to {action} on {html}"));
     let form = form.split("</form>").next().unwrap();

@@ -26,9 +26,10 @@ fn every_page_has_security_headers() {
     let server = shared_server();
     let (mut user, _) = Browser::of_someone(server);
     let mut nobody = Browser::new(server);
-    for endpoint in portal::ENDPOINTS.iter().copied().flatten() {
+    for endpoint in [portal::ENDPOINTS, members::ENDPOINTS, moderation::ENDPOINTS].concat().into_iter().flatten() {
         let path = endpoint.path;
-        let is_asset = path.starts_with("/assets/");
+        // Other sites load the tag's script, and browsers keep it.
+        let is_asset = path.starts_with("/assets/") || path == "/ads/tag.js";
         if endpoint.error_format != ErrorFormat::Page || is_asset || path.contains('{') {
             continue;
         }
@@ -56,6 +57,8 @@ fn stylesheet_is_cached_forever() {
     assert_eq!(style.status, 200);
     assert!(style.header("cache-control").contains("immutable"));
     assert_eq!(style.header("x-content-type-options"), "nosniff");
+    let script = server.send(TestRequest::get("/ads/tag.js"));
+    assert_eq!((script.status, script.header("x-content-type-options")), (200, "nosniff"));
 }
 
 #[test]

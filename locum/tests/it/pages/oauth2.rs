@@ -181,3 +181,32 @@ fn unregistered_redirect_uri_is_never_followed() {
     let response = other.submit(&page, ACTION, &[("decision", "allow")]);
     assert_eq!((response.status, response.header("location")), (403, ""));
 }
+
+/// The server rotates, and the client never learns the new tokens.
+#[test]
+fn refresh_whose_answer_is_lost_uses_the_refresh_token_up() {
+    let server = TestServer::start(&["--set", "auth.refresh_grace=0s"]);
+    let mut browser = Browser::new(&server);
+    let app = app(&server, &["--callback", CALLBACK, "--kind", "web"]);
+    let name = someone(&server);
+    let page = browser.sign_in(&name, "a long secret", &address(&app, &[]));
+    assert_eq!(page.status, 303, "{}", page.text());
+    let page = browser.get(page.header("location"));
+    let response = browser.submit(&page, ACTION, &[("decision", "allow")]);
+    let code = param(response.header("location"), "code").unwrap();
+    let exchange = [
+        ("grant_type", "authorization_code"),
+        ("code", code.as_str()),
+        ("redirect_uri", CALLBACK),
+        ("code_verifier", VERIFIER),
+    ];
+    server.run_cli(&["fault", "add", "--effect", "refresh-lost", "--app", text(&app, "id")]).assert_success();
+    let granted = token(&server, &app, &exchange).assert_status(200);
+    let form = query(&[("grant_type", "refresh_token"), ("refresh_token", text(&granted, "refresh_token"))]);
+    let refresh = || {
+        let request = TestRequest::post("/2/oauth2/token").form(form.clone());
+        server.try_send(request.basic(text(&app, "client_id"), text(&app, "client_secret")))
+    };
+    assert!(refresh().is_none(), "the connection is reset");
+    assert_eq!(refresh().unwrap().status, 400, "the token is used up");
+}

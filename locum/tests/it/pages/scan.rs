@@ -6,10 +6,12 @@ use super::browser::{Browser, app, hidden, posted, text};
 use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, shared_server, unique_number};
 
 fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
-    let all = portal::ENDPOINTS.iter().copied();
+    let all = [portal::ENDPOINTS, members::ENDPOINTS, moderation::ENDPOINTS].concat().into_iter();
     let all = all.chain([portal::DEVELOPMENT]).flatten();
     all.filter(move |page| {
-        page.error_format == ErrorFormat::Page && page.method == method && !page.path.starts_with("/assets/")
+        // To everyone but moderators, the administration does not exist.
+        let is_elsewhere = ["/assets/", "/admin"].iter().any(|prefix| page.path.starts_with(prefix));
+        page.error_format == ErrorFormat::Page && page.method == method && !is_elsewhere
     })
 }
 

@@ -6,7 +6,7 @@ use base::Time;
 use base::clock::wall_time;
 use serde_json::{Value, json};
 
-use super::super::{Advertiser, batch_problem, is, refused};
+use super::super::{Advertiser, batch_problem, is};
 use super::{hashed, remove, update};
 use crate::harness::{TestRequest, TestUser, shared_server, unique_number};
 
@@ -200,7 +200,7 @@ fn member_batch_is_limited_in_operations_and_bytes() {
     let header = request.oauth1_header(&ads.person.oauth1_credentials(), &shared_server().url);
     // The answer may come before all of it is sent.
     if let Some(answer) = shared_server().try_send(request.authorization(header)) {
-        refused(&answer, 413);
+        is(&answer, 400, "REQUEST_TOO_COMPLEX", "");
     }
     ads.comes_to(&audience, 1);
 }

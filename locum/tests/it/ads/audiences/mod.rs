@@ -19,7 +19,7 @@ use super::Advertiser;
 use crate::harness::{TestRequest, TestResponse, TestUser, shared_server, unique_number};
 
 /// A digest as advertisers send it.
-fn hashed(text: &str) -> String {
+pub(super) fn hashed(text: &str) -> String {
     let bytes = base::secret::digest(text);
     bytes.iter().fold(String::new(), |mut all, byte| {
         write!(all, "{byte:02x}").unwrap();

@@ -33,6 +33,13 @@ fn exhausted_budget_ends_serving() {
     assert!(network.request(&json!({ "key": "late" }), 5).is_empty());
     let less = [("total_budget_amount_local_micro", "50000"), ("daily_budget_amount_local_micro", "50000")];
     is(&ads.send("PUT", &path, &less), 400, "SPEND_EXCEEDS_BUDGET", "total_budget_amount_local_micro");
+    // What was spent today bounds the daily budget alone, too, on either level.
+    let daily = [("daily_budget_amount_local_micro", "90000")];
+    is(&ads.send("PUT", &path, &daily), 400, "SPEND_EXCEEDS_BUDGET", "daily_budget_amount_local_micro");
+    let by_item = [("budget_optimization", "LINE_ITEM"), ("standard_delivery", "")];
+    ads.send("PUT", &path, &by_item).assert_status(200);
+    let item_path = format!("/line_items/{item}");
+    is(&ads.send("PUT", &item_path, &daily), 400, "SPEND_EXCEEDS_BUDGET", "daily_budget_amount_local_micro");
     let more = [("total_budget_amount_local_micro", "900000"), ("daily_budget_amount_local_micro", "900000")];
     ads.send("PUT", &path, &more).assert_status(200);
     assert_eq!(network.request(&json!({ "key": "later" }), 5).len(), 1);

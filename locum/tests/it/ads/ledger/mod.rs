@@ -3,9 +3,11 @@
 mod attribution;
 mod budgets;
 mod consistency;
+mod conversions;
 mod jobs;
 mod markets;
 mod serving;
+mod simulation;
 mod stats;
 mod videos;
 

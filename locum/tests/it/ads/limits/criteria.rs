@@ -34,11 +34,9 @@ fn criteria_of_a_kind_are_limited_in_a_line_item() {
         .map(|one| one["targeting_value"].as_str().unwrap().to_owned())
         .collect();
     let keywords: Vec<String> = (0..1_001).map(|number| format!("word {number}")).collect();
-    let places: Vec<String> = (0..2_001).map(|number| format!("{number:016x}")).collect();
     let kinds = ["BROAD_KEYWORD", "PHRASE_KEYWORD", "EXACT_KEYWORD", "UNORDERED_KEYWORD"];
     for (kinds, values, operator) in [
         (&kinds[..], &keywords[..], "EQ"),
-        (&["LOCATION"], &places, "EQ"),
         (&["INTEREST"], &interests, "EQ"),
         (&["SIMILAR_TO_FOLLOWERS_OF_USER"], &users[..101], "EQ"),
         (&["CONTENT_PUBLISHER_USER"], &users[..51], "NE"),

@@ -3,6 +3,7 @@
 
 mod account_users;
 mod audiences;
+mod planning;
 
 use base::clock::monotonic_now;
 use serde_json::{Value, json};

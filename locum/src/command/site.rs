@@ -1,0 +1,66 @@
+//! `locum site`: the settings that change while the server runs.
+
+use std::path::PathBuf;
+
+use base::Error;
+use clap::Subcommand;
+use network::audit::AuditActor;
+use network::site_settings;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::Tx;
+
+use crate::command_error::CommandError;
+use crate::instance::Instance;
+
+#[derive(Clone, Debug, Serialize, Deserialize, Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SiteCommand {
+    /// Show the settings; empty ones follow the configuration
+    Show,
+    /// Change a setting: name, registrations, about, rules, terms, privacy or contact
+    Set {
+        /// The setting
+        setting: String,
+        /// The value; pages are Markdown
+        #[arg(required_unless_present = "file")]
+        #[serde(default)]
+        value: Option<String>,
+        /// Read the value from this file
+        #[arg(long, conflicts_with = "value")]
+        #[serde(skip)]
+        file: Option<PathBuf>,
+    },
+}
+
+impl SiteCommand {
+    /// Reads the file in the calling process, before the command is sent to a running server.
+    pub(super) fn read_file(&mut self) -> Result<(), CommandError> {
+        if let Self::Set { value, file: Some(file), .. } = self {
+            let limit = site_settings::MAX_PAGE_BYTES;
+            let fail = |problem: String| CommandError::Usage(format!("{}: {problem}", file.display()));
+            let size = std::fs::metadata(&*file).map_err(|error| fail(error.to_string()))?.len();
+            if usize::try_from(size).is_ok_and(|size| size > limit) {
+                return Err(fail(format!("more than {limit} bytes")));
+            }
+            *value = Some(std::fs::read_to_string(&*file).map_err(|error| fail(error.to_string()))?);
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn execute(instance: &Instance, command: SiteCommand) -> Result<Value, Error> {
+    if let SiteCommand::Set { setting, value, .. } = command {
+        let value = value.unwrap_or_default();
+        let work = move |tx: &mut Tx<'_>| site_settings::set(tx, &AuditActor::operator(), &setting, &value);
+        instance.store.write(work).await?;
+    }
+    let work = |tx: &mut Tx<'_>| {
+        let mut all = Map::new();
+        for name in site_settings::NAMES {
+            all.insert(name.to_owned(), Value::String(site_settings::get(tx, name)?));
+        }
+        Ok::<_, Error>(Value::Object(all))
+    };
+    instance.store.read(work).await
+}

@@ -1,0 +1,105 @@
+//! Finds the world of each request and lets it answer.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use edge::{Body, Handler};
+use http::{Request, Response, StatusCode};
+
+use super::registry::WorldRegistry;
+use super::request_world;
+use super::slot::{WorldLease, WorldSlot};
+use crate::runtime::ServedWorld;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorldInterface {
+    Public,
+    AdsSandbox,
+    Control,
+}
+
+#[derive(Clone)]
+pub(crate) struct WorldHandler {
+    worlds: Arc<WorldRegistry>,
+    interface: WorldInterface,
+}
+
+tokio::task_local! {
+    /// The lease of the request that runs.
+    static REQUEST_LEASE: RefCell<Option<WorldLease>>;
+}
+
+/// A request that replaces its world must not wait for its own end.
+pub(super) fn release_request_lease() {
+    let _outside_of_requests = REQUEST_LEASE.try_with(|lease| lease.borrow_mut().take());
+}
+
+impl WorldHandler {
+    pub(crate) fn new(worlds: &Arc<WorldRegistry>, interface: WorldInterface) -> Self {
+        Self { worlds: Arc::clone(worlds), interface }
+    }
+
+    /// None for the main world. The request's form is read if it alone may contain credentials.
+    async fn find_name(&self, request: &mut Request<Body>) -> Option<String> {
+        if !self.worlds.allows_further_worlds {
+            return None;
+        }
+        let named = request_world::named_by_host(request);
+        if named.is_some() || self.interface == WorldInterface::Control || !self.worlds.has_further_worlds() {
+            return named;
+        }
+        // Boxed, since moving a future of this size would cost all requests.
+        Box::pin(request_world::named_by_credentials(request, &self.worlds)).await
+    }
+
+    async fn lease(&self, slot: &Arc<WorldSlot>) -> Result<WorldLease, Response<Body>> {
+        match slot.try_lease() {
+            Some(lease) => Ok(lease),
+            None => Box::pin(self.worlds.lease(slot)).await.map_err(|error| {
+                tracing::error!(target: "fault", world = slot.name, ?error, "failed to open a world");
+                refuse(StatusCode::SERVICE_UNAVAILABLE, "this world cannot be opened at the moment\n")
+            }),
+        }
+    }
+
+    async fn dispatch(&self, world: Arc<ServedWorld>, request: Request<Body>) -> Response<Body> {
+        match self.interface {
+            WorldInterface::Public => world.api_server().call(request).await,
+            WorldInterface::AdsSandbox => world.api_server().sandbox_server().call(request).await,
+            WorldInterface::Control => world.control_server().call(request).await,
+        }
+    }
+}
+
+impl Handler for WorldHandler {
+    async fn call(&self, mut request: Request<Body>) -> Response<Body> {
+        let name = self.find_name(&mut request).await;
+        let Some(slot) = self.worlds.find(name.as_deref()) else {
+            return refuse(
+                StatusCode::NOT_FOUND,
+                "no world has this name: `locum world list` shows those that there are\n",
+            );
+        };
+        let lease = match self.lease(&slot).await {
+            Ok(lease) => lease,
+            Err(refusal) => return refusal,
+        };
+        let (abort, world) = (slot.abort_signal(), Arc::clone(&lease));
+        let answering = REQUEST_LEASE.scope(RefCell::new(Some(lease)), self.dispatch(world, request));
+        tokio::select! {
+            biased;
+            response = answering => response,
+            () = abort.wait() => {
+                refuse(StatusCode::SERVICE_UNAVAILABLE, "the world was replaced before it could answer\n")
+            }
+        }
+    }
+}
+
+fn refuse(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
+}

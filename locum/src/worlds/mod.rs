@@ -1,0 +1,34 @@
+//! The worlds of a server: the one that it was started with, and in development any number of isolated ones beside it.
+//! Each is a folder of files that is opened, replaced and closed as a whole.
+
+mod control;
+mod credentials;
+mod files;
+mod handler;
+mod names;
+mod registry;
+mod replace;
+mod request_world;
+mod slot;
+mod snapshots;
+mod templates;
+mod testing_tools;
+
+pub(crate) use files::recover_interrupted_replacement;
+pub(crate) use handler::{WorldHandler, WorldInterface};
+pub(crate) use registry::WorldRegistry;
+pub(crate) use templates::{build_index, first_rng, save_template};
+
+/// Folders in the data directory that only a development server has.
+pub(crate) const DEVELOPMENT_FOLDERS: [&str; 5] = [
+    files::STAGED_FOLDER,
+    files::REPLACED_FOLDER,
+    templates::TEMPLATES_FOLDER,
+    snapshots::SNAPSHOTS_FOLDER,
+    WORLDS_FOLDER,
+];
+
+/// In the data directory: a folder for each further world.
+const WORLDS_FOLDER: &str = "worlds";
+/// The name of the world that the server was started with.
+const MAIN_WORLD: &str = "main";

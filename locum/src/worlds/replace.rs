@@ -1,0 +1,187 @@
+//! Opens the files of a world, and replaces them while it is served.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ads_delivery::evaluator::Evaluator;
+use base::{Error, Fault, Refusal, clock};
+use emulator::worlds::WorldReplacement;
+use store::{Store, StoreOptions};
+
+use super::credentials::{mark_credentials, marked_rng};
+use super::files::{REPLACED_FOLDER, STAGED_FOLDER, WorldFiles, remove_path};
+use super::registry::WorldRegistry;
+use super::slot::{StoreSeed, WorldSlot, close_world, into_error};
+use crate::command_error::CommandError;
+use crate::dev::EnvFile;
+use crate::instance::{self, Instance, InstanceManifest, NoProgress};
+use crate::runtime::ServedWorld;
+
+/// What a world starts from when its files are replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Continuation {
+    /// Random numbers and ids begin again, as after the first start.
+    Seed,
+    /// Neither is repeated.
+    NothingRepeated,
+}
+
+pub(super) const NEEDS_SQLITE: &str = "Resets, snapshots and worlds need a SQLite database in the data directory and local media files: start `locum dev` \
+     without db.url, media.s3_url";
+
+pub(super) fn local_files(slot: &WorldSlot) -> Result<WorldFiles, Error> {
+    WorldFiles::from_settings(&slot.settings).ok_or_else(|| Refusal::forbidden(NEEDS_SQLITE).into())
+}
+
+impl WorldRegistry {
+    /// Opens a world that is closed. Without a seed, as after a restart.
+    pub(super) async fn open_files(
+        self: &Arc<Self>,
+        slot: &Arc<WorldSlot>,
+        seed: Option<StoreSeed>,
+    ) -> Result<ServedWorld, Error> {
+        let opening = Arc::clone(slot);
+        let keyring = self.keyring()?;
+        let opened = tokio::task::spawn_blocking(move || open_instance(&opening, keyring, seed));
+        let instance = opened.await.map_err(Fault::context("opening a world"))?.map_err(into_error)?;
+        let world = ServedWorld::open(instance, &self.process, &slot.listening, slot.emulator.clone());
+        world.await.map_err(into_error)
+    }
+
+    fn keyring(&self) -> Result<base::encryption::Keyring, Error> {
+        instance::load_keyring(&self.main.settings, &base::Rng::Os, false).map_err(into_error)
+    }
+
+    /// Replaces a world by the files in its staged folder, which [`stage_copy`] made. Requests wait meanwhile; the files
+    /// stay as they were if it fails.
+    pub(super) async fn replace_world(
+        self: &Arc<Self>,
+        slot: &Arc<WorldSlot>,
+        continuation: Continuation,
+    ) -> Result<WorldReplacement, Error> {
+        let own = local_files(slot)?;
+        let mut exclusive = slot.wait_for_exclusive_use().await?;
+        let began = clock::monotonic_now();
+        let mut id_floor = 0;
+        if let Some(world) = exclusive.take() {
+            id_floor = world.instance.store.context().ids.next::<()>().get();
+            close_world(world).await?;
+        }
+        let (staged, aside) = (slot.folder.join(STAGED_FOLDER), slot.folder.join(REPLACED_FOLDER));
+        let (places, place) = (own.clone(), aside.clone());
+        let moved = run_blocking(move || places.replace_with(&WorldFiles::in_folder(&staged), &place)).await;
+        let opened = match moved {
+            Ok(()) => match next_seed(slot, continuation, id_floor) {
+                Ok(seed) => self.open_files(slot, Some(seed)).await,
+                Err(fault) => Err(fault.into()),
+            },
+            Err(fault) => Err(fault.into()),
+        };
+        let world = match opened {
+            Ok(world) => world,
+            Err(error) => {
+                run_blocking({
+                    let aside = aside.clone();
+                    move || own.restore_from(&WorldFiles::in_folder(&aside))
+                })
+                .await?;
+                *exclusive = Some(Arc::new(self.open_files(slot, None).await?));
+                return Err(error);
+            }
+        };
+        *exclusive = Some(Arc::new(world));
+        drop(exclusive);
+        let milliseconds = began.elapsed().as_secs_f64() * 1000.0;
+        remove_in_background(vec![aside, slot.folder.join(STAGED_FOLDER)]);
+        Ok(WorldReplacement { milliseconds })
+    }
+}
+
+fn open_instance(
+    slot: &WorldSlot,
+    keyring: base::encryption::Keyring,
+    seed: Option<StoreSeed>,
+) -> Result<Instance, CommandError> {
+    let settings = Arc::clone(&slot.settings);
+    let mut record = read_manifest(&slot.folder)?;
+    let seed = seed.unwrap_or_else(|| {
+        record.starts += 1;
+        let is_first = record.starts == 1;
+        let rng = if is_first { super::first_rng(&record) } else { instance::instance_rng(&record) };
+        StoreSeed { rng, id_floor: 0 }
+    });
+    let rng = marked_rng(seed.rng, slot.mark.as_deref());
+    let store = instance::open_store(instance::store_options(&settings, rng, keyring))?;
+    store.context().ids.raise_floor(seed.id_floor);
+    instance::check_store_matches(&store, &mut record)?;
+    record.write(&slot.folder)?;
+    Ok(Instance {
+        settings,
+        store: Arc::new(store),
+        progress: Arc::new(NoProgress),
+        search: None,
+        search_backend: None,
+        evaluator: Evaluator::new(None),
+    })
+}
+
+pub(super) fn read_manifest(folder: &Path) -> Result<InstanceManifest, Fault> {
+    InstanceManifest::read(folder)?.ok_or_else(|| Fault::new(format!("{} has no world.json", folder.display())))
+}
+
+fn next_seed(slot: &WorldSlot, continuation: Continuation, id_floor: i64) -> Result<StoreSeed, Fault> {
+    let mut record = read_manifest(&slot.folder)?;
+    if continuation == Continuation::Seed {
+        return Ok(StoreSeed { rng: super::first_rng(&record), id_floor: 0 });
+    }
+    record.starts += 1;
+    record.write(&slot.folder)?;
+    Ok(StoreSeed { rng: instance::instance_rng(&record), id_floor })
+}
+
+/// Copies files to a world's staged folder, with the world's own credentials. Blocks.
+pub(super) fn stage_copy(
+    slot: &WorldSlot,
+    source: &WorldFiles,
+    keyring: base::encryption::Keyring,
+) -> Result<EnvFile, Error> {
+    let staged = slot.folder.join(STAGED_FOLDER);
+    remove_path(&staged)?;
+    source.copy_to(&staged)?;
+    match &slot.mark {
+        Some(mark) => mark_copy(slot, &staged, mark, keyring),
+        None => Ok(EnvFile::default()),
+    }
+}
+
+pub(super) fn mark_copy(
+    slot: &WorldSlot,
+    folder: &Path,
+    mark: &str,
+    keyring: base::encryption::Keyring,
+) -> Result<EnvFile, Error> {
+    let options = StoreOptions {
+        location: store::DatabaseLocation::File(WorldFiles::in_folder(folder).database),
+        data_dir: folder.to_owned(),
+        connections: 1,
+        ..instance::store_options(&slot.settings, base::Rng::Os, keyring)
+    };
+    Store::edit_copy(&options, |tx| mark_credentials(tx, &options.keyring, mark))
+}
+
+pub(super) async fn run_blocking<T: Send + 'static, E: From<Fault> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| E::from(Fault::from_cause("working on a world's files".to_owned(), error)))?
+}
+
+fn remove_in_background(paths: Vec<PathBuf>) {
+    tokio::task::spawn_blocking(move || {
+        for path in paths {
+            if let Err(fault) = remove_path(&path) {
+                tracing::warn!(%fault, "failed to remove replaced files; the next start does");
+            }
+        }
+    });
+}

@@ -1,0 +1,106 @@
+//! The home timeline, profiles and threads.
+
+use serde_json::json;
+
+use super::{press, signed_in};
+use crate::harness::shared_server;
+use crate::pages::browser::Browser;
+
+/// Bytes of HTML of a page with twenty posts.
+const MAX_PAGE_BYTES: usize = 40_000;
+
+#[test]
+fn visitor_who_is_not_signed_in_is_asked_to_before_the_home_timeline() {
+    let mut browser = Browser::new(shared_server());
+    for path in ["/home", "/compose", "/bookmarks"] {
+        let reply = browser.get(path);
+        assert_eq!(reply.status, 303, "{path}");
+        assert!(reply.header("location").starts_with("/login?next=%2F"), "{path}");
+    }
+}
+
+#[test]
+fn home_timeline_shows_followed_accounts_in_pages_of_twenty() {
+    let server = shared_server();
+    let author = server.new_user("writer");
+    let (_, mut browser) = signed_in(server, "reader");
+    assert!(browser.get("/home").assert_page(200).contains("Your timeline is empty"));
+    assert_eq!(press(&mut browser, &format!("/{}", author.username), &format!("follow {}", author.id)), 303);
+    for number in 0..25 {
+        author.publish_text(&format!("Post number {number} about #boats, for @{} to read", author.username));
+    }
+    let page = browser.get("/home").assert_page(200);
+    assert!(page.contains("Post number 24 ") && page.contains("Post number 5 ") && !page.contains("Post number 4 "));
+    assert!(page.len() < MAX_PAGE_BYTES, "{}", page.len());
+    let older = page.split("rel=\"next\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    let older = browser.get(older).assert_page(200);
+    assert!(older.contains("Post number 4 ") && !older.contains("Post number 5 "));
+    let profile = browser.get(format!("/{}", author.username)).assert_page(200);
+    assert!(profile.contains("Unfollow") && profile.len() < MAX_PAGE_BYTES, "{}", profile.len());
+}
+
+#[test]
+fn profile_has_tabs_and_lists_of_people() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "tabbed");
+    let post = author.publish_text("A first post");
+    let reply = json!({ "text": "An answer", "reply": { "in_reply_to_tweet_id": post } });
+    author.create_post(&reply).assert_status(201);
+    let path = format!("/{}", author.username);
+    let posts = browser.get(&path).assert_page(200);
+    assert!(posts.contains("A first post") && !posts.contains("An answer"));
+    assert!(browser.get(format!("{path}?tab=replies")).assert_page(200).contains("An answer"));
+    assert!(browser.get(format!("{path}?tab=media")).assert_page(200).contains("There is nothing here yet"));
+    assert_eq!(press(&mut browser, &path, &format!("like {post}")), 303);
+    assert!(browser.get(format!("{path}?tab=likes")).assert_page(200).contains("A first post"));
+    let (other, mut stranger) = signed_in(server, "stranger");
+    stranger.get(format!("{path}?tab=likes")).assert_page(403);
+    assert_eq!(press(&mut stranger, &path, &format!("follow {}", author.id)), 303);
+    assert!(browser.get(format!("{path}/followers")).assert_page(200).contains(&other.username));
+    assert!(stranger.get(format!("/{}/following", other.username)).assert_page(200).contains(&author.username));
+    let reply = browser.get(path.to_uppercase());
+    assert_eq!((reply.status, reply.header("location")), (303, path.as_str()));
+    browser.get("/nobody_is_here").assert_page(404);
+}
+
+#[test]
+fn thread_shows_what_a_post_replies_to_and_its_replies() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "threads");
+    let reader = server.new_user("answers");
+    let root = author.publish_text("Where is the harbour?");
+    let answer = |text: &str, to: &str| {
+        let body = json!({ "text": text, "reply": { "in_reply_to_tweet_id": to } });
+        reader.create_post(&body).assert_status(201)["data"]["id"].as_str().unwrap().to_owned()
+    };
+    let first = answer("Down the hill", &root);
+    answer("And then left", &first);
+    let page = browser.get(format!("/{}/status/{first}", reader.username)).assert_page(200);
+    let (_, main) = page.split_once("<main").unwrap();
+    let places = ["Where is the harbour?", "Down the hill", "And then left"].map(|text| main.find(text).unwrap());
+    assert!(places.is_sorted(), "{places:?}");
+    let path = format!("/{}/status/{root}", author.username);
+    assert_eq!(press(&mut browser, &path, &format!("hide {first}")), 303);
+    assert!(browser.get(&path).assert_page(200).contains("Replies hidden by the author"));
+    for (act, mark) in [("like", "unlike"), ("repost", "unrepost"), ("bookmark", "unbookmark")] {
+        assert_eq!(press(&mut browser, &path, &format!("{act} {root}")), 303);
+        assert!(browser.get(&path).assert_page(200).contains(&format!("value=\"{mark} {root}\"")), "{act}");
+    }
+    assert!(browser.get("/bookmarks").assert_page(200).contains("Where is the harbour?"));
+    assert_eq!(press(&mut browser, &path, &format!("delete {root}")), 303);
+    browser.get(&path).assert_page(404);
+}
+
+#[test]
+fn search_finds_posts_and_people_and_explains_mistakes() {
+    let server = shared_server();
+    let author = server.new_user("findable");
+    author.publish_text("A walrus at the quay");
+    let (_, mut browser) = signed_in(server, "seeker");
+    assert!(browser.get("/search?q=walrus").assert_page(200).contains("A walrus at the quay"));
+    let people = format!("/search?q={}&tab=people", author.username);
+    assert!(browser.get(people).assert_page(200).contains(&format!("href=\"/{}\"", author.username)));
+    assert!(browser.get("/search?q=zebrafinch").assert_page(200).contains("Nothing was found"));
+    assert!(browser.get("/search?q=%28walrus").assert_page(400).contains("aria-invalid"));
+    browser.get("/search").assert_page(200);
+}

@@ -1,0 +1,68 @@
+//! Pages hide exactly what the API hides.
+
+use super::{press, signed_in};
+use crate::harness::{TestRequest, shared_server};
+use crate::pages::browser::Browser;
+
+#[test]
+fn blocked_viewer_sees_neither_posts_nor_followers() {
+    let server = shared_server();
+    let (author, mut own) = signed_in(server, "blocker");
+    let (reader, mut browser) = signed_in(server, "blocked");
+    let post = author.publish_text("Not for everyone");
+    let (profile, thread) = (format!("/{}", author.username), format!("/{}/status/{post}", author.username));
+    browser.get(&thread).assert_page(200);
+    assert_eq!(press(&mut own, &format!("/{}", reader.username), &format!("block {}", reader.id)), 303);
+    reader.get(format!("/2/users/{}/posts", author.id)).assert_status(200)["errors"].as_array().unwrap();
+    let page = browser.get(&profile).assert_page(200);
+    assert!(page.contains("This account has blocked you") && !page.contains("Not for everyone"), "{page}");
+    browser.get(&thread).assert_page(404);
+    browser.get(format!("{profile}/followers")).assert_page(404);
+    browser.get(format!("/compose?in_reply_to={post}")).assert_page(404);
+    let home = browser.get("/home");
+    let liked = browser.submit(&home, "/compose", &[("text", "Hello"), ("in_reply_to", &post)]);
+    assert!(liked.status >= 400, "{}", liked.status);
+    assert!(Browser::new(server).get(&thread).assert_page(200).contains("Not for everyone"));
+}
+
+#[test]
+fn protected_posts_are_shown_to_followers_only() {
+    let server = shared_server();
+    let author = server.new_user_with("quiet", &["--protected"]);
+    author.publish_text("For friends only");
+    let profile = format!("/{}", author.username);
+    let (reader, mut browser) = signed_in(server, "friend");
+    for mut viewer in [Browser::new(server), Browser::of_someone(server).0] {
+        let page = viewer.get(&profile).assert_page(200);
+        assert!(page.contains("Only approved followers") && !page.contains("For friends only"), "{page}");
+        viewer.get(format!("{profile}/followers")).assert_page(404);
+    }
+    assert_eq!(press(&mut browser, &profile, &format!("follow {}", author.id)), 303);
+    assert!(browser.get(&profile).assert_page(200).contains("Cancel request"));
+    reader.import_follows(&[&author]);
+    assert!(browser.get(&profile).assert_page(200).contains("For friends only"));
+}
+
+#[test]
+fn muted_accounts_are_missing_from_the_home_timeline_but_not_from_their_profile() {
+    let server = shared_server();
+    let author = server.new_user("loud");
+    author.publish_text("Listen to me");
+    let profile = format!("/{}", author.username);
+    let (_, mut browser) = signed_in(server, "listener");
+    assert_eq!(press(&mut browser, &profile, &format!("follow {}", author.id)), 303);
+    assert!(browser.get("/home").assert_page(200).contains("Listen to me"));
+    assert_eq!(press(&mut browser, &profile, &format!("mute {}", author.id)), 303);
+    assert!(!browser.get("/home").assert_page(200).contains("Listen to me"));
+    assert!(browser.get(&profile).assert_page(200).contains("Listen to me"));
+}
+
+#[test]
+fn unknown_path_is_a_page_for_people_and_a_problem_for_programs() {
+    let server = shared_server();
+    let mut browser = Browser::new(server);
+    let page = browser.get("/nobody_has_this");
+    assert_eq!((page.status, page.header("content-type")), (404, "text/html; charset=utf-8"));
+    let problem = server.send(TestRequest::get("/nobody_has_this"));
+    assert_eq!((problem.status, problem.header("content-type")), (404, "application/problem+json; charset=utf-8"));
+}

@@ -1,0 +1,99 @@
+//! The forms: what is written once, and what is refused.
+
+use super::signed_in;
+use crate::harness::{TestRequest, TestServer, shared_server};
+use crate::pages::browser::{hidden, posted};
+
+#[test]
+fn form_that_is_sent_twice_posts_once() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "double");
+    let page = browser.get("/home");
+    for _ in 0..2 {
+        let reply = browser.submit(&page, "/compose", &[("text", "Only once, please")]);
+        assert_eq!(reply.status, 303, "{}", reply.text());
+        assert!(reply.header("location").starts_with("/home"));
+    }
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["meta"]["result_count"], 1);
+    let again = browser.get("/home");
+    let reply = browser.submit(&again, "/compose", &[("text", "Only once, please")]);
+    assert_eq!(reply.status, 400, "the same text is refused with a new form");
+    assert!(reply.text().contains("Only once, please"));
+}
+
+#[test]
+fn text_of_members_is_never_markup() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "markup");
+    let text = "<script>alert(1)</script> & \"quotes\" <img src=x onerror=alert(1)>";
+    let page = browser.get("/compose");
+    let reply = browser.submit(&page, "/compose", &[("text", text), ("act", "post")]);
+    assert_eq!(reply.status, 303, "{}", reply.text());
+    for path in ["/home".to_owned(), format!("/{}", author.username)] {
+        let page = browser.get(&path).assert_page(200);
+        assert!(page.contains("&#60;script&#62;alert(1)"), "{path}");
+        assert!(!page.contains("<script") && !page.contains("<img"), "{path}");
+    }
+}
+
+#[test]
+fn form_without_its_token_changes_nothing() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "forged");
+    let page = browser.get("/home").text();
+    for action in ["/compose", "/i/actions"] {
+        let mut fields = hidden(&page, "/compose");
+        fields.insert("csrf".to_owned(), "wrong".to_owned());
+        fields.remove(if action == "/i/actions" { "form" } else { "" });
+        let (name, value) = if action == "/compose" { ("text", "Forged") } else { ("act", "follow 1") };
+        fields.insert(name.to_owned(), value.to_owned());
+        assert_eq!(browser.send(posted(action, &fields)).status, 403, "{action}");
+        let foreign = posted(action, &hidden(&page, "/compose")).header("origin", "https://evil.example");
+        assert_eq!(browser.send(foreign).status, 403, "{action}");
+    }
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    assert_eq!(posts["meta"]["result_count"], 0);
+}
+
+#[test]
+fn post_may_have_a_poll_in_which_members_vote_once() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "pollster");
+    let page = browser.get("/compose");
+    let poll = [("text", "Tea or milk?"), ("choice1", "Tea"), ("choice2", "Milk"), ("poll_minutes", "60")];
+    let refused = browser.submit(&page, "/compose", &poll[..2]);
+    assert_eq!(refused.status, 400, "one choice is not enough");
+    let page = browser.get("/compose");
+    assert_eq!(browser.submit(&page, "/compose", &poll).status, 303);
+    let posts = author.get(format!("/2/users/{}/posts", author.id)).assert_status(200);
+    let id = posts["data"][0]["id"].as_str().unwrap().to_owned();
+    let (_, mut voter) = signed_in(server, "voter");
+    let path = format!("/{}/status/{id}", author.username);
+    assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 1")), 303);
+    assert!(voter.get(&path).assert_page(200).contains("100 % · 1 vote · your vote"));
+    assert_eq!(super::press(&mut voter, &path, &format!("vote {id} 2")), 400);
+}
+
+#[test]
+fn reply_appears_in_the_thread() {
+    let server = shared_server();
+    let author = server.new_user("asked");
+    let post = author.publish_text("Any questions?");
+    let (_, mut browser) = signed_in(server, "asking");
+    let path = format!("/{}/status/{post}", author.username);
+    let page = browser.get(&path);
+    let reply = browser.submit(&page, "/compose", &[("text", "None at all")]);
+    assert!(reply.header("location").starts_with(&format!("{path}#p")), "{}", reply.header("location"));
+    assert!(browser.get(&path).assert_page(200).contains("None at all"));
+}
+
+#[test]
+fn network_serves_the_pages_of_members() {
+    let network = TestServer::start_network(&[]);
+    let (author, mut browser) = signed_in(&network, "settler");
+    let page = browser.get("/home");
+    assert_eq!(browser.submit(&page, "/compose", &[("text", "We live here")]).status, 303);
+    assert!(browser.get("/home").assert_page(200).contains("We live here"));
+    assert!(network.send(TestRequest::get(format!("/{}", author.username))).assert_page(200).contains("We live here"));
+}

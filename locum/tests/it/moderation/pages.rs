@@ -1,0 +1,205 @@
+//! Reports, decisions, appeals and the administration in a browser.
+
+use serde_json::Value;
+
+use super::moderate_on;
+use crate::harness::{TestRequest, TestServer, TestUser};
+use crate::pages::browser::Browser;
+
+const PASSWORD: &str = "a long secret";
+
+/// A user with the password, and a browser in which they are signed in.
+fn member<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
+    let user = server.new_user(name);
+    let mut browser = Browser::new(server);
+    assert_eq!(browser.sign_in(&user.username, PASSWORD, "/settings/account").status, 303);
+    (user, browser)
+}
+
+fn staff<'s>(server: &'s TestServer, role: &str) -> (TestUser<'s>, Browser<'s>) {
+    let (user, browser) = member(server, role);
+    server.run_cli(&["role", "grant", &user.username, role]).assert_success();
+    (user, browser)
+}
+
+fn report(browser: &mut Browser<'_>, subject: &str, category: &str) -> u16 {
+    let page = browser.get(format!("/report?{subject}"));
+    if page.status != 200 {
+        return page.status;
+    }
+    browser.submit(&page, "/report", &[("category", category), ("text", "Look at this")]).status
+}
+
+#[test]
+fn report_is_read_acted_upon_and_appealed() {
+    let server = TestServer::start(&[]);
+    let (author, mut author_browser) = member(&server, "author");
+    let (_, mut reporter) = member(&server, "reporter");
+    let (_, mut moderator) = staff(&server, "moderator");
+    let post = author.publish_text("buy <b>now</b>");
+    assert_eq!(report(&mut reporter, &format!("post={post}"), "spam"), 200);
+    assert_eq!(report(&mut reporter, &format!("post={post}"), "spam"), 400, "it is open");
+    assert_eq!(report(&mut reporter, &format!("post={post}"), "boredom"), 400);
+    assert_eq!(report(&mut author_browser, &format!("user={}", author.id), "spam"), 400, "oneself");
+    assert_eq!(report(&mut reporter, "post=1", "spam"), 404);
+
+    let queue = moderator.get("/admin");
+    assert_eq!(queue.status, 200);
+    assert!(queue.text().contains("buy &#60;b&#62;now") && queue.text().contains("Look at this"), "{}", queue.text());
+    let done = moderator.submit(&queue, "/admin/reports", &[("act", "remove"), ("reason", "Rule 1"), ("days", "7")]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    assert!(moderator.get("/admin").text().contains("No open reports"));
+    assert!(author.get(format!("/2/posts/{post}")).assert_status(200).get("data").is_none());
+    assert!(reporter.get("/notifications").text().contains("took action"));
+    assert!(author_browser.get("/notifications").text().contains("Reason: Rule 1"));
+
+    let decisions = author_browser.get("/settings/moderation");
+    assert!(decisions.text().contains("removed a post") && decisions.text().contains("Rule 1"));
+    let appealed = author_browser.submit(&decisions, "/settings/moderation", &[("text", "It was a joke")]);
+    assert_eq!(appealed.status, 303);
+    assert!(author_browser.get("/settings/moderation").text().contains("You appealed"));
+    let queue = moderator.get("/admin");
+    assert!(queue.text().contains("It was a joke"));
+    let decided = moderator.submit(&queue, "/admin/appeals", &[("decision", "accept"), ("answer", "Fair enough")]);
+    assert_eq!(decided.status, 303, "{}", decided.text());
+    assert!(author_browser.get("/settings/moderation").text().contains("Fair enough"));
+    assert_eq!(author.fetch_post(&post, "text")["text"], "buy &lt;b&gt;now&lt;/b&gt;");
+}
+
+#[test]
+fn flood_of_reports_is_bounded() {
+    let server = TestServer::start(&[]);
+    let (author, mut reporter) = (server.new_user("author"), member(&server, "reporter").1);
+    let posts: Vec<String> = (0..22).map(|number| author.publish_text(&format!("post {number}"))).collect();
+    let statuses = posts.iter().map(|post| report(&mut reporter, &format!("post={post}"), "spam"));
+    let statuses: Vec<u16> = statuses.collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 20, "{statuses:?}");
+    assert_eq!(statuses.last(), Some(&429));
+    assert_eq!(moderate_on(&server, &["queue"]).as_array().unwrap().len(), 20);
+}
+
+#[test]
+fn administration_exists_for_those_with_the_role_only() {
+    let server = TestServer::start(&[]);
+    let mut anonymous = Browser::new(&server);
+    let mut browsers = [
+        ("member", member(&server, "member").1),
+        ("moderator", staff(&server, "moderator").1),
+        ("admin", staff(&server, "admin").1),
+        ("owner", staff(&server, "owner").1),
+    ];
+    for (path, expected) in [
+        ("/admin", [404, 200, 200, 200]),
+        ("/admin/people", [404, 200, 200, 200]),
+        ("/admin/site", [404, 404, 200, 200]),
+        ("/admin/audit", [404, 404, 200, 200]),
+    ] {
+        assert_eq!(anonymous.get(path).status, 303, "{path}");
+        for ((name, browser), status) in browsers.iter_mut().zip(expected) {
+            assert_eq!(browser.get(path).status, status, "{name} {path}");
+        }
+    }
+}
+
+/// Whether an action of each role on someone with each role is permitted.
+#[test]
+fn nobody_decides_about_someone_with_the_same_or_a_higher_role() {
+    let server = TestServer::start(&[]);
+    let roles = ["member", "moderator", "admin", "owner"];
+    for (level, role) in roles.iter().enumerate().skip(1) {
+        // One person may report twenty times.
+        let mut reporter = member(&server, "reporter").1;
+        let mut browser = staff(&server, role).1;
+        for (other_level, other) in roles.iter().enumerate() {
+            let (subject, _) = if *other == "member" { member(&server, "subject") } else { staff(&server, other) };
+            for (act, needed) in [("warn", 1), ("silence", 1), ("ban", 2)] {
+                assert_eq!(report(&mut reporter, &format!("user={}", subject.id), "abuse"), 200);
+                let page = browser.get("/admin");
+                let fields = [("act", act), ("reason", "Rule 2"), ("days", "1")];
+                let status = browser.submit(&page, "/admin/reports", &fields).status;
+                let is_permitted = level >= needed && level > other_level;
+                assert_eq!(status, if is_permitted { 303 } else { 400 }, "{role} {act} {other}");
+                if !is_permitted {
+                    let open: Value = moderate_on(&server, &["queue"]);
+                    moderate_on(&server, &["dismiss", open[0]["id"].as_str().unwrap()]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn forms_of_other_sites_change_nothing() {
+    let server = TestServer::start(&[]);
+    let (user, mut owner) = staff(&server, "owner");
+    for path in [
+        "/report",
+        "/settings/moderation",
+        "/appeal",
+        "/setup",
+        "/admin/reports",
+        "/admin/appeals",
+        "/admin/applications",
+        "/admin/roles",
+        "/admin/invitations",
+        "/admin/site",
+    ] {
+        let form = "csrf=wrong&kind=user&id=1&action=1&token=x&report=1&act=ban&decision=accept&application=1&role=none\
+                    &setting=name&name=Taken&text=x&category=spam";
+        let form = format!("{form}&username={}", user.username);
+        assert_eq!(owner.send(TestRequest::post(path).form(form)).status, 403, "{path}");
+    }
+    assert_eq!(server.run_cli(&["site", "show"]).json()["name"], "");
+    assert_eq!(server.run_cli(&["role", "list"]).json().as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn setup_link_makes_the_first_owner_once() {
+    let server = TestServer::start(&[]);
+    let link = server.run_cli(&["role", "setup"]).json()["link"].as_str().unwrap().to_owned();
+    let path = &link[link.find("/setup").unwrap()..];
+    let (_, mut first) = member(&server, "first");
+    let (_, mut second) = member(&server, "second");
+    let pages = [first.get(path), second.get(path)];
+    assert_eq!(first.submit(&pages[0], "/setup", &[]).status, 303);
+    assert_eq!(second.submit(&pages[1], "/setup", &[]).status, 403);
+    assert_eq!(first.get("/admin/site").status, 200);
+    assert_eq!(server.run_cli(&["role", "list"]).json()[0]["role"], "owner");
+}
+
+#[test]
+fn suspended_person_appeals_by_the_link_in_the_email() {
+    let server = TestServer::start(&[]);
+    let user = server.new_user_with("author", &["--email", "author@example.org"]);
+    let action = moderate_on(&server, &["ban", &user.username, "--reason", "Rule 4"]);
+    let (_, mut developer) = member(&server, "developer");
+    let mailbox = developer.get("/mailbox").text();
+    let message = mailbox.split("href=\"/mailbox/").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let message = developer.get(format!("/mailbox/{message}")).text();
+    let token = message.split("/appeal?token=").nth(1).unwrap();
+    let token: String = token.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let mut browser = Browser::new(&server);
+    let page = browser.get(format!("/appeal?token={token}"));
+    assert!(page.text().contains("Rule 4"), "{}", page.text());
+    assert_eq!(browser.submit(&page, "/appeal", &[("text", "Not me")]).status, 200);
+    assert_eq!(browser.submit(&page, "/appeal", &[("text", "Again")]).status, 403);
+    let appeals = moderate_on(&server, &["appeals"]);
+    assert_eq!((&appeals[0]["text"], &appeals[0]["action"]["id"]), (&"Not me".into(), &action["id"]));
+    moderate_on(&server, &["decide", action["id"].as_str().unwrap(), "accept"]);
+    assert_eq!(server.run_cli(&["user", "show", &user.username]).json()["state"], "active");
+}
+
+#[test]
+fn texts_of_the_site_are_rendered_without_markup_of_their_own() {
+    let server = TestServer::start(&[]);
+    let (_, mut owner) = staff(&server, "owner");
+    let text = "# Rules\n\nBe *kind*. <script>alert(1)</script> [x](javascript:alert(1))";
+    let page = owner.get("/admin/site");
+    assert_eq!(owner.submit(&page, "/admin/site", &[("setting", "rules"), ("rules", text)]).status, 303);
+    let mut anyone = Browser::new(&server);
+    let rules = anyone.get("/rules").assert_page(200);
+    assert!(rules.contains("<em>kind</em>") && !rules.contains("<script>alert") && !rules.contains("javascript:"));
+    for path in ["/about", "/terms", "/privacy"] {
+        assert!(anyone.get(path).assert_page(200).contains("have not written this yet"), "{path}");
+    }
+}

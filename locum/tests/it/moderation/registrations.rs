@@ -1,0 +1,50 @@
+//! Who may register, as the site's owners have set it.
+
+use crate::harness::TestServer;
+use crate::pages::browser::Browser;
+
+fn join(server: &TestServer, username: &str, email: &str) -> String {
+    let mut browser = Browser::new(server);
+    let page = browser.get("/join");
+    let fields =
+        [("username", username), ("name", ""), ("email", email), ("password", "tr4ms stop here"), ("next", "/")];
+    let answer = browser.submit(&page, "/join", &fields);
+    if answer.status == 303 { "joined".to_owned() } else { answer.text() }
+}
+
+#[test]
+fn applications_wait_for_a_moderator_when_registrations_need_approval() {
+    let server = TestServer::start_network(&["--set", "auth.registration=closed"]);
+    let cli = |args: &[&str]| server.run_cli(args);
+    let wrong = cli(&["site", "set", "registrations", "some"]);
+    assert!(wrong.stderr.contains("[open,approval,invite,closed]"), "{}", wrong.stderr);
+    let wrong = cli(&["site", "set", "colour", "red"]);
+    assert!(wrong.stderr.contains("name,registrations,about"), "{}", wrong.stderr);
+    let shown = cli(&["site", "set", "registrations", "approval"]).json();
+    assert_eq!(shown["registrations"], "approval");
+
+    assert!(join(&server, "ada", "ada@example.org").contains("waits"));
+    assert!(join(&server, "bob", "bob@example.org").contains("waits"));
+    assert!(cli(&["user", "show", "ada"]).code != 0);
+    let waiting = cli(&["mod", "applications"]).json();
+    let ids: Vec<&str> = waiting.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 2);
+    cli(&["mod", "admit", ids[0], "accept"]).assert_success();
+    cli(&["mod", "admit", ids[1], "reject"]).assert_success();
+    assert!(cli(&["mod", "admit", ids[1], "accept"]).code != 0);
+    assert_eq!(cli(&["user", "show", "ada"]).json()["email"], "ada@example.org");
+    assert!(cli(&["user", "show", "bob"]).code != 0);
+    let mut browser = Browser::new(&server);
+    assert_eq!(browser.sign_in("ada", "tr4ms stop here", "/settings/account").status, 303);
+}
+
+#[test]
+fn blocked_email_domain_cannot_register_and_a_held_one_waits() {
+    let server = TestServer::start_network(&["--set", "auth.registration=open"]);
+    for args in [&["bad.example"][..], &["odd.example", "--hold"]] {
+        server.run_cli(&[&["mod", "term", "block", "email-domain"], args].concat()).assert_success();
+    }
+    assert!(join(&server, "ada", "ada@mail.bad.example").contains("cannot be used to register"));
+    assert!(join(&server, "ada", "ada@odd.example").contains("waits"));
+    assert_eq!(join(&server, "ada", "ada@good.example"), "joined");
+}

@@ -1,0 +1,35 @@
+//! Blocked words and link hosts.
+
+use serde_json::json;
+
+use super::{found, moderate_on, word};
+use crate::harness::TestServer;
+
+#[test]
+fn blocked_term_refuses_a_post_and_a_held_one_reports_it() {
+    let server = TestServer::start(&[]);
+    let (author, reader) = (server.new_user("author"), server.new_user("reader"));
+    let (bad, odd) = (word(), word());
+    moderate_on(&server, &["term", "block", "word", &bad.to_uppercase()]);
+    moderate_on(&server, &["term", "block", "link-host", "spam.example"]);
+    moderate_on(&server, &["term", "block", "word", &odd, "--hold"]);
+    let wrong = server.run_cli(&["mod", "term", "block", "link-host", "no host"]);
+    assert!(wrong.stderr.contains("[spam.example]"), "{}", wrong.stderr);
+    assert_eq!(moderate_on(&server, &["term", "list"]).as_array().unwrap().len(), 3);
+    for text in [format!("so {bad}!"), "see https://www.spam.example/offer".to_owned()] {
+        author.post("/2/posts", &json!({ "text": text })).assert_problem(403, "about:blank");
+    }
+    author.publish_text(&format!("{bad}ness is another word"));
+    let held = author.publish_text(&format!("so {odd}"));
+    assert_eq!(found(&reader, &odd), 0);
+    let queue = moderate_on(&server, &["queue"]);
+    let report = &queue[0];
+    assert_eq!((&report["subject"], &report["subject_id"]), (&json!("post"), &json!(held)));
+    let shown = moderate_on(&server, &["show", report["id"].as_str().unwrap()]);
+    assert!(shown["post"].as_str().unwrap().contains(&odd));
+    moderate_on(&server, &["dismiss", report["id"].as_str().unwrap()]);
+    assert_eq!(moderate_on(&server, &["queue"]).as_array().unwrap().len(), 0);
+    assert_eq!(found(&reader, &odd), 1, "a moderator has read it");
+    moderate_on(&server, &["term", "unblock", "word", &bad]);
+    author.publish_text(&format!("so {bad}!"));
+}
