@@ -3,6 +3,7 @@
 //! Only participants learn that a conversation exists. Each has their own copy of every event since they joined:
 //! removing a copy does not affect others, and leaving a group removes all copies.
 
+mod conversations;
 mod group;
 mod signals;
 
@@ -14,6 +15,7 @@ use store::graph::{self, RelationKind};
 use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
 use store::{Tx, event_log};
 
+pub use self::conversations::{RecentConversations, list_conversations};
 pub use self::group::{MAX_GROUP_SIZE, create_group, join_group, leave_group};
 pub use self::signals::{indicate_typing, mark_read};
 use crate::compose::{self, PostTextDraft};

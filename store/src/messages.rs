@@ -14,7 +14,9 @@ use base::{AppId, Fault, Id, PostId, UserId};
 use crate::Tx;
 use crate::db::{ColumnValue, FromCells, RowCells, insert, insert_new, row, select, stored_enum};
 
-pub use self::inbox::{has_event, inbox_page, newest_message, remove_copy, remove_participant};
+pub use self::inbox::{
+    has_event, inbox_page, inbox_with_conversations, newest_message, remove_copy, remove_participant,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmConversation {

@@ -8,6 +8,7 @@ use super::{MessageEvent, MessageEventKind};
 use crate::Tx;
 use crate::db::{SqlValue, insert};
 use crate::edges::{directional_query, query_page, trim_page};
+use crate::exports::IdPair;
 use crate::posts::PageRange;
 
 pub(super) fn insert_copies(tx: &mut Tx<'_>, event: &MessageEvent, readers: &[UserId]) -> Result<(), Fault> {
@@ -67,6 +68,21 @@ fn inbox_page_of_kind(
         ),
     };
     query_page(tx, &keys, range, sql)
+}
+
+/// Pairs of event and conversation, newest first, of all kinds and conversations.
+pub fn inbox_with_conversations(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<IdPair>, Fault> {
+    let mut found: Vec<IdPair> = Vec::new();
+    for kind in MessageEventKind::ALL {
+        let sql = directional_query!(
+            "SELECT event_id, conversation_id FROM dm_inbox WHERE user_id = $1 AND kind = $2 AND event_id > $3 \
+             AND event_id < $4 ORDER BY event_id",
+            " LIMIT $5"
+        );
+        found.extend(query_page::<IdPair>(tx, &[user.into(), kind.to_number().into()], range, sql)?);
+    }
+    found.sort_unstable_by_key(|(event, _)| Reverse(*event));
+    Ok(trim_page(found, range))
 }
 
 pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
