@@ -142,13 +142,21 @@ pub fn require_may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Re
         let subject = ResourceRef::new("user", "participant_id", target.id);
         return Err(AccessDenial::Suspended.to_refusal(subject).into());
     }
+    if may_message(tx, sender, target)? {
+        return Ok(());
+    }
+    Err(Refusal::forbidden_with_code(349, "You cannot send messages to this user.").into())
+}
+
+/// Whether [`require_may_message`] lets the sender write. Nobody writes to themselves.
+pub fn may_message(tx: &mut Tx<'_>, sender: UserId, target: &User) -> Result<bool, Fault> {
+    if profile_visibility(target) != Visibility::Visible || target.id == sender {
+        return Ok(false);
+    }
     let policy = DmPolicy {
         open: target.receives_dm,
         follows: follows::exists(tx, target.id, sender)?,
         blocks: is_blocked(tx, sender, target.id)? || graph::exists(tx, RelationKind::DmBlock, target.id, sender)?,
     };
-    if policy.accepts_messages() && !is_blocked(tx, target.id, sender)? {
-        return Ok(());
-    }
-    Err(Refusal::forbidden_with_code(349, "You cannot send messages to this user.").into())
+    Ok(policy.accepts_messages() && !is_blocked(tx, target.id, sender)?)
 }
