@@ -30,6 +30,11 @@ pub fn unfollow(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault>
     Ok(removed)
 }
 
+pub fn is_follower(tx: &mut Tx<'_>, list: i64, user: UserId) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM list_follow WHERE list_id = $1 AND user_id = $2";
+    tx.row_exists(sql, &[list.into(), user.into()])
+}
+
 /// Latest first: the user and the edge's own id.
 pub fn follower_page(tx: &mut Tx<'_>, list: i64, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM list_follow WHERE list_id = $1");
