@@ -1,22 +1,24 @@
 //! Profiles: changes by users and operators. Every change is logged under the event name that subscribers know, with
 //! the text before and after.
 
+use base::id::marker;
 use base::text::is_valid_username;
-use base::{Error, Refusal, UserId};
+use base::{Error, Fault, Id, Refusal, UserId};
 use serde_json::{Map, Value, json};
 use store::users::User;
 use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
+use crate::media::parse_media_keys;
 use crate::users::{
     self, BIOGRAPHY_LENGTH, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
 };
 
 /// Characters.
-const LOCATION_LENGTH: usize = 150;
+pub const LOCATION_LENGTH: usize = 150;
 /// Characters.
-const URL_LENGTH: usize = 2048;
+pub const URL_LENGTH: usize = 2048;
 
 /// Fields without a value stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,9 +88,31 @@ fn apply_change(
         return Ok(before);
     }
     store::users::update(tx, &user)?;
+    count_picture_use(tx, id, &before.profile_image_url, &user.profile_image_url)?;
+    count_picture_use(tx, id, &before.profile_banner_url, &user.profile_banner_url)?;
     logged.insert("user".to_owned(), json!(id.to_string()));
     audit::append(tx, actor, action, None, &Value::Object(logged))?;
     Ok(user)
+}
+
+/// A picture that the user has uploaded is in use like that of a post, and is released with its last use.
+fn count_picture_use(tx: &mut Tx<'_>, user: UserId, before: &str, after: &str) -> Result<(), Fault> {
+    if before == after {
+        return Ok(());
+    }
+    let (old, new) = (find_own_picture(tx, user, before)?, find_own_picture(tx, user, after)?);
+    store::media::add_post_uses(tx, new.as_slice())?;
+    let now = tx.now();
+    store::media::remove_post_uses(tx, old.as_slice(), now)
+}
+
+/// The user's media whose file has this URL.
+fn find_own_picture(tx: &mut Tx<'_>, user: UserId, url: &str) -> Result<Option<Id<marker::MediaMarker>>, Fault> {
+    let Some((_, name)) = url.rsplit_once("/media/") else { return Ok(None) };
+    let key = name.split('.').next().unwrap_or_default();
+    let Some(id) = parse_media_keys(key).pop() else { return Ok(None) };
+    let found = store::media::find_by_id(tx, id)?;
+    Ok(found.filter(|media| media.owner_id == user && media.file_name() == Some(name)).map(|media| media.id))
 }
 
 pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &ProfileChanges) -> Result<User, Error> {

@@ -14,7 +14,7 @@ use crate::compose;
 use crate::visibility::{Visibility, profile_visibility};
 
 /// Characters.
-pub(crate) const BIOGRAPHY_LENGTH: usize = 160;
+pub const BIOGRAPHY_LENGTH: usize = 160;
 
 #[derive(Clone, Debug, Default)]
 pub struct NewUser {

@@ -17,7 +17,7 @@ pub(crate) struct MediaRenderContext<'a> {
 const OWNER_ONLY: u64 = audience_mask(FIELDS, FieldAudience::Owner);
 
 /// The URL of the stored file, if there is one.
-pub(crate) fn media_url(media: &Media, site: &str) -> Option<String> {
+pub fn media_url(media: &Media, site: &str) -> Option<String> {
     file_url(&media.path, site)
 }
 
