@@ -83,6 +83,15 @@ pub(crate) fn is_web_url(url: &str) -> bool {
     scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http"))
 }
 
+/// The beginning of a text on one line, with an ellipsis if there is more.
+pub(crate) fn excerpt(text: &str, max_characters: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(max_characters) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text,
+    }
+}
+
 /// First letter or digit in upper case, as a stand-in for an image.
 pub(crate) fn initial_letter(name: &str) -> String {
     let letter = name.chars().find(|letter| letter.is_alphanumeric());

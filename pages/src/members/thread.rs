@@ -5,7 +5,7 @@ use base::Time;
 
 use super::{ComposeBox, PostCard, PostFeed, PostTextPart};
 use crate::PageFrame;
-use crate::page::{HtmlPage, html_page};
+use crate::page::{HtmlPage, excerpt, html_page};
 
 #[derive(Template)]
 #[template(path = "members/thread.html")]
@@ -28,12 +28,7 @@ pub struct ThreadPage {
 impl ThreadPage {
     /// For the title, where a page of a browser's history has room for a few words.
     fn excerpt(&self) -> String {
-        let text = self.post.plain_text();
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        match text.char_indices().nth(60) {
-            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
-            None => text,
-        }
+        excerpt(&self.post.plain_text(), 60)
     }
 }
 
