@@ -69,3 +69,29 @@ fn message_events_name_their_recipients_and_omit_the_text() {
         world.recount().await;
     });
 }
+
+#[test]
+fn conversation_behind_two_thousand_messages_is_on_the_next_page() {
+    on_each_engine(|world| async move {
+        let (ada, bob, cid) = (world.user("ada").await, world.user("bob").await, world.user("cid").await);
+        let first = world.write(move |tx| messages::send_to_user(tx, &by(cid), ada, &text("first"))).await;
+        for _ in 0..5 {
+            let many = world.write(move |tx| {
+                (0..500).try_for_each(|_| messages::send_to_user(tx, &by(bob), ada, &text("many")).map(drop))
+            });
+            many.await;
+        }
+        let last = world.write(move |tx| messages::send_to_user(tx, &by(bob), ada, &text("last"))).await;
+        let page = async |below: i64, limit: usize| {
+            let read = world.store.read(move |tx| Ok(messages::list_conversations(tx, ada, below, limit)?));
+            let found = read.await.unwrap();
+            (found.newest_events.into_iter().map(|event| event.id).collect::<Vec<_>>(), found.next)
+        };
+        let (newest, next) = page(i64::MAX, 20).await;
+        assert_eq!(newest, [last.id]);
+        assert_eq!(page(next.unwrap(), 20).await, (vec![first.id], None));
+        let again = world.write(move |tx| messages::send_to_user(tx, &by(cid), ada, &text("again"))).await;
+        assert_eq!(page(i64::MAX, 1).await, (vec![again.id], Some(again.id)));
+        assert_eq!(page(again.id, 1).await.0, [last.id]);
+    });
+}
