@@ -72,6 +72,23 @@ people(here, "every page of a member looks right", async (person) => {
   await look(visitor, "profile-signed-out");
 });
 
+people(here, "every page of messages looks right", async (person) => {
+  const ada = await person();
+  await ada.open("/login?next=/messages");
+  await ada.signIn();
+  for (const [path, name] of [
+    ["/messages", "messages"],
+    ["/messages/new", "new-message"],
+  ]) {
+    await ada.open(path);
+    await look(ada, name);
+  }
+  await ada.open("/messages");
+  await ada.page.locator("a.entry").first().click();
+  await ada.page.waitForURL("**/messages/*");
+  await look(ada, "conversation");
+});
+
 people(here, "a member writes, is answered and liked, without JavaScript", async (person) => {
   const settings = { javaScriptEnabled: false };
   const [olive, pia] = [await person(settings), await person(settings)];
@@ -95,6 +112,50 @@ people(here, "a member writes, is answered and liked, without JavaScript", async
   await post(pia, "at six in the morning").locator("a[href*='/status/']").first().click();
   await pia.page.waitForURL("**/status/*");
   assert.match(await pia.text(), /And at seven\?/);
+});
+
+/** Sends the form of a new message. */
+async function write(person, to, text) {
+  await person.open("/messages/new");
+  await person.fill({ To: to, "Your message": text });
+  await person.press("Send");
+}
+
+people(here, "members write to each other and in groups, without JavaScript", async (person) => {
+  const settings = { javaScriptEnabled: false };
+  const [sara, theo, uma] = [await person(settings), await person(settings), await person()];
+  await sara.become("sara");
+  await theo.become("theo");
+  await uma.become("uma");
+  await sara.open("/theo");
+  await sara.follow("Message");
+  await sara.fill({ "Your message": "Is the harbour open?" });
+  await sara.press("Send");
+  const conversation = sara.path();
+  await theo.open("/messages");
+  await theo.page.getByRole("link", { name: /Is the harbour open/ }).click();
+  await theo.page.waitForURL("**/messages/*");
+  await theo.fill({ "Your message": "Until nine. After that, boats wait outside, and nobody opens before six in the morning." });
+  await theo.press("Send");
+  await sara.open("/messages");
+  assert.match(await sara.text(), /Until nine/);
+  await sara.open(conversation);
+  await sara.press("Delete for you", sara.page.locator(".messages > .own"));
+  assert.doesNotMatch(await sara.text(), /Is the harbour open/);
+  await theo.open(conversation);
+  assert.match(await theo.text(), /Is the harbour open/);
+  await uma.open(conversation);
+  assert.equal(await uma.heading(), "Page not found");
+  await write(uma, "sara, theo", "Boats at six");
+  await look(uma, "group");
+  await uma.open("/messages");
+  await look(uma, "conversations");
+  here.server.cli("message", "close", "theo");
+  await write(uma, "sara, theo", "Boats at seven");
+  assert.match(await uma.text(), /@theo does not accept messages from you/);
+  await look(uma, "new-message-refused");
+  await uma.open("/theo");
+  assert.equal(await uma.page.getByRole("link", { name: "Message", exact: true }).count(), 0);
 });
 
 people(here, "a report reaches a moderator, whose removal is appealed", async (person) => {

@@ -1,8 +1,8 @@
-//! `POST /i/actions`: what the buttons of posts and people do. The field `act` has a verb, an id and, for votes, the
-//! number of a choice.
+//! `POST /i/actions`: what the buttons of posts, people and messages do. The field `act` has a verb, an id and, for votes,
+//! the number of a choice.
 
-use base::{Error, PostId, Refusal, UserId};
-use network::{blocks, bookmarks, follows, likes, mutes, polls, posts, replies, reposts};
+use base::{Error, Id, PostId, Refusal, UserId};
+use network::{blocks, bookmarks, follows, likes, messages, mutes, polls, posts, replies, reposts};
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
 use portal::{BrowserVisit, accept_form, exit_page, redirect_to, run_page};
@@ -35,6 +35,8 @@ enum MemberAction {
     OnPost(PostVerb, PostId),
     OnUser(UserVerb, UserId),
     Vote(PostId, i64),
+    /// Removes one's own copy.
+    DeleteMessage(i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,9 @@ impl MemberAction {
             let (id, choice) = rest.split_once(' ')?;
             return Some(Self::Vote(PostId::parse(id)?, choice.parse().ok()?));
         }
+        if verb == "delete-message" {
+            return Some(Self::DeleteMessage(Id::<()>::parse(rest)?.get()));
+        }
         if let Some((_, verb)) = POST_VERBS.iter().find(|(name, _)| *name == verb) {
             return Some(Self::OnPost(*verb, PostId::parse(rest)?));
         }
@@ -104,6 +109,9 @@ impl MemberAction {
             Self::OnPost(verb, id) => act_on_post(tx, user, verb, id),
             Self::OnUser(verb, other) => act_on_user(tx, user, verb, other),
             Self::Vote(id, choice) => polls::vote(tx, user, id, choice).map(|_| ()),
+            // Gone already if the button was pressed twice.
+            Self::DeleteMessage(id) if messages::find_event(tx, user, id)?.is_none() => Ok(()),
+            Self::DeleteMessage(id) => messages::delete_event(tx, user, id),
         }
     }
 
@@ -111,8 +119,9 @@ impl MemberAction {
     fn return_path(self, next: &str) -> String {
         match self {
             Self::OnPost(PostVerb::Delete, id) if next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
-            Self::OnPost(PostVerb::Delete, _) | Self::OnUser(..) => next.to_owned(),
+            Self::OnPost(PostVerb::Delete, _) => next.to_owned(),
             Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
+            Self::OnUser(..) | Self::DeleteMessage(_) => next.to_owned(),
         }
     }
 }
@@ -156,6 +165,7 @@ mod tests {
             ("like 7", Some(MemberAction::OnPost(PostVerb::Like, PostId::new(7)))),
             ("follow 7", Some(MemberAction::OnUser(UserVerb::Follow, UserId::new(7)))),
             ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
+            ("delete-message 7", Some(MemberAction::DeleteMessage(7))),
             ("like", None),
             ("like x", None),
             ("praise 7", None),

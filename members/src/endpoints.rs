@@ -1,13 +1,15 @@
 //! Declarations of the pages of members.
 
-use pages::members::{ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, SEARCH_PATH};
+use pages::members::{
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, MESSAGES_PATH, NEW_MESSAGE_PATH, SEARCH_PATH,
+};
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
-use crate::{actions, bookmarks, compose, home, people, profile, search, thread};
+use crate::{actions, bookmarks, compose, home, messages, people, profile, search, thread};
 
-pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING];
+pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
@@ -49,9 +51,26 @@ static WRITING: &[Endpoint] = &[
         .summary("The form that edits a post."),
 ];
 
+static MESSAGES: &[Endpoint] = &[
+    page_endpoint("showConversations", MESSAGES_PATH, messages::list).summary("One's own conversations."),
+    page_endpoint("showNewMessage", NEW_MESSAGE_PATH, messages::show_new)
+        .summary("The form for a message to one person or a new group."),
+    form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, messages::send_new, NEW_MESSAGE)
+        .summary("Sends a message to one person or a new group."),
+    page_endpoint("showConversation", "/messages/{conversation}", messages::show)
+        .params(&[&[CONVERSATION]])
+        .summary("The messages of a conversation, with a form for another."),
+    form_endpoint("sendMessage", "/messages/{conversation}", messages::send, MESSAGE)
+        .params(&[&[CONVERSATION]])
+        .summary("Sends a message to a conversation."),
+];
+
 const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
 const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
+const CONVERSATION: Parameter = Parameter::path("conversation", Kind::text(1, 50), "The id of the conversation.");
+const MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form text };
+const NEW_MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form to text };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4

@@ -8,7 +8,7 @@ use network::viewer_actions::{ViewerActions, load_viewer_actions};
 use network::visibility::Viewer;
 use pages::members::{PollCard, PollChoice, PostCard, PostMedia, PostTextPart, QuotedPost};
 use portal::BrowserVisit;
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::polls::{self, Poll};
 use store::posts::{self, Post, PostState};
 use store::{Tx, replies};
@@ -180,6 +180,12 @@ pub(crate) fn json_text(status: &Value, path: &str) -> String {
 pub(crate) fn linked_text(status: &Value) -> Vec<PostTextPart> {
     let segments = linked_text_segments(status, |username| format!("/{username}"));
     segments.into_iter().map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
+}
+
+/// A text with entities as they are stored.
+pub(crate) fn linked_parts(text: &str, entities: &str) -> Vec<PostTextPart> {
+    let text = base::text::escape_html(text);
+    linked_text(&json!({ "full_text": text, "entities": view::legacy_entities_json(entities) }))
 }
 
 fn quoted_post(status: &Value) -> QuotedPost {

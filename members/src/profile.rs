@@ -3,20 +3,19 @@
 use base::{Error, Fault, PostId, Refusal, UserId};
 use network::relationships::{Relationship, load_relationship};
 use network::timelines::{self, TimelinePage};
-use network::visibility::{Visibility, profile_visibility};
+use network::visibility::{Visibility, may_message, profile_visibility};
 use network::{likes, users as accounts};
 use pages::members::{PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::Tx;
 use store::posts::{self, PageRange};
 use store::users::{self, User};
-use view::linked_text_segments;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
-use crate::post_cards::{CardViewer, load_post_cards, own_picture, record_views};
+use crate::post_cards::{CardViewer, linked_parts, load_post_cards, own_picture, record_views};
 
 /// Pages of an author's posts examined for those with media.
 const MAX_MEDIA_PAGES: usize = 5;
@@ -63,6 +62,7 @@ struct LoadedProfile {
     user: User,
     relationship: Relationship,
     is_visible: bool,
+    may_message: bool,
     posts: Vec<PostCard>,
     /// What the next page begins below.
     next: Option<i64>,
@@ -90,8 +90,12 @@ fn load_profile(
         Some(id) => load_relationship(tx, id, user.id)?,
         None => Relationship::default(),
     };
+    let may_message = match viewer.viewer.user {
+        Some(id) => may_message(tx, id, &user)?,
+        None => false,
+    };
     let (posts, next) = if is_visible { load_tab(tx, viewer, &user, tab, range)? } else { (Vec::new(), None) };
-    Ok(LoadedProfile { user, relationship, is_visible, posts, next })
+    Ok(LoadedProfile { user, relationship, is_visible, may_message, posts, next })
 }
 
 fn load_tab(
@@ -162,7 +166,8 @@ impl LoadedProfile {
     fn profile_relationship(&self) -> ProfileRelationship {
         let Relationship { is_following, is_followed_by, has_requested, is_blocking, is_muting, .. } =
             self.relationship;
-        ProfileRelationship { is_following, is_followed_by, has_requested, is_blocking, is_muting }
+        let may_message = self.may_message;
+        ProfileRelationship { is_following, is_followed_by, has_requested, is_blocking, is_muting, may_message }
     }
 
     fn hidden_reason(&self) -> Option<&'static str> {
@@ -197,8 +202,5 @@ fn profile_header(user: &User, viewer: CardViewer) -> ProfileHeader {
 fn linked_description(user: &User) -> Vec<PostTextPart> {
     let stored: Value = serde_json::from_str(&user.entities).unwrap_or_default();
     let entities = stored.get("description").map(Value::to_string).unwrap_or_default();
-    let text = base::text::escape_html(&user.description);
-    let status = json!({ "full_text": text, "entities": view::legacy_entities_json(&entities) });
-    let segments = linked_text_segments(&status, |username| format!("/{username}"));
-    segments.into_iter().map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
+    linked_parts(&user.description, &entities)
 }

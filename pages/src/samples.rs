@@ -9,6 +9,7 @@ pub(crate) mod compose;
 pub(crate) mod console;
 pub(crate) mod manager;
 pub(crate) mod members;
+pub(crate) mod messages;
 pub(crate) mod moderation;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
@@ -90,6 +91,9 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::EditHistoryPage>(all)?;
     add_samples::<crate::members::PostListPage>(all)?;
     add_samples::<crate::members::MemberSearchPage>(all)?;
+    add_samples::<crate::members::ConversationListPage>(all)?;
+    add_samples::<crate::members::MessageThreadPage>(all)?;
+    add_samples::<crate::members::NewMessagePage>(all)?;
     add_samples::<crate::members::WritePostPage>(all)
 }
 

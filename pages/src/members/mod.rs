@@ -2,6 +2,7 @@
 
 mod feed;
 mod home;
+mod messages;
 mod people;
 mod post_list;
 mod profile;
@@ -13,6 +14,9 @@ pub use feed::{
     MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
 };
 pub use home::{ComposeBox, HomePage};
+pub use messages::{
+    ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
+};
 pub use people::{PeoplePage, PersonCard};
 pub use post_list::PostListPage;
 pub use profile::{ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
@@ -24,15 +28,18 @@ pub const HOME_PATH: &str = "/home";
 pub const SEARCH_PATH: &str = "/search";
 pub const NOTIFICATIONS_PATH: &str = "/notifications";
 pub const BOOKMARKS_PATH: &str = "/bookmarks";
+pub const MESSAGES_PATH: &str = "/messages";
+pub const NEW_MESSAGE_PATH: &str = "/messages/new";
 pub const COMPOSE_PATH: &str = "/compose";
 /// Where all buttons of posts and people lead: the field `act` has a verb and an id.
 pub const ACTIONS_PATH: &str = "/i/actions";
 
 /// Path, name and icon of each part of the site, in the order of the navigation; the profile follows.
-pub(crate) const SECTIONS: [(&str, &str, &str); 5] = [
+pub(crate) const SECTIONS: [(&str, &str, &str); 6] = [
     (HOME_PATH, "Home", "home"),
     (SEARCH_PATH, "Search", "search"),
     (NOTIFICATIONS_PATH, "Notifications", "bell"),
+    (MESSAGES_PATH, "Messages", "letter"),
     (BOOKMARKS_PATH, "Bookmarks", "mark"),
     (COMPOSE_PATH, "Compose", "pen"),
 ];

@@ -84,6 +84,8 @@ pub struct ProfileRelationship {
     pub has_requested: bool,
     pub is_blocking: bool,
     pub is_muting: bool,
+    /// Whether the owner accepts messages from the viewer.
+    pub may_message: bool,
 }
 
 #[derive(Template)]

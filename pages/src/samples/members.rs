@@ -8,7 +8,7 @@ use crate::members::{
 };
 use crate::{FormField, Pager};
 
-fn text_part(text: &str, url: Option<&str>) -> PostTextPart {
+pub(super) fn text_part(text: &str, url: Option<&str>) -> PostTextPart {
     PostTextPart { text: text.to_owned(), url: url.map(str::to_owned) }
 }
 
@@ -117,7 +117,7 @@ fn feed(posts: Vec<PostCard>) -> PostFeed {
     }
 }
 
-fn compose_box(text: FormField) -> ComposeBox {
+pub(super) fn compose_box(text: FormField) -> ComposeBox {
     ComposeBox { text, form_id: "f0rm".to_owned() }
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn profile_states() -> Vec<(&'static str, ProfilePage)> {
     };
     vec![
         ("visitor", of(signed_out_frame(), None)),
-        ("stranger", with(plain)),
+        ("stranger", with(ProfileRelationship { may_message: true, ..plain })),
         ("followed", with(ProfileRelationship { is_following: true, is_followed_by: true, is_muting: true, ..plain })),
         ("blocked", with(ProfileRelationship { is_blocking: true, ..plain })),
         ("protected", hidden),

@@ -187,6 +187,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         "/home",
         "/bookmarks",
         "/search",
+        "/messages",
         "/compose",
         "#main",
     ];

@@ -1,11 +1,12 @@
 //! The pages of members: what they show to whom, and what their forms do.
 
+mod messages;
 mod timelines;
 mod visibility;
 mod writing;
 
-use crate::harness::{TestServer, TestUser};
-use crate::pages::browser::Browser;
+use crate::harness::{TestResponse, TestServer, TestUser};
+use crate::pages::browser::{Browser, hidden, posted};
 
 /// A new person and a browser in which they are signed in.
 fn signed_in<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'s>) {
@@ -20,4 +21,12 @@ fn signed_in<'s>(server: &'s TestServer, name: &str) -> (TestUser<'s>, Browser<'
 fn press(browser: &mut Browser<'_>, path: &str, act: &str) -> u16 {
     let page = browser.get(path);
     browser.submit(&page, "/i/actions", &[("act", act)]).status
+}
+
+/// Sends a form to a page that this person may not have, with a token of another one.
+fn submit_to(browser: &mut Browser<'_>, action: &str, fields: &[(&str, &str)]) -> TestResponse {
+    let page = browser.get("/messages/new").text();
+    let mut all = hidden(&page, "/messages/new");
+    all.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    browser.send(posted(action, &all))
 }

@@ -1,0 +1,385 @@
+//! `/messages`: direct messages, under the rules of the API.
+
+use std::collections::HashMap;
+
+use base::{Error, Fault, Refusal, UserId};
+use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
+use network::visibility::{Visibility, may_message, profile_visibility};
+use pages::FormField;
+use pages::members::{
+    ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, NewMessagePage,
+    PostTextPart,
+};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use store::Tx;
+use store::messages::{self as stored, MessageEvent, MessageEventKind};
+use store::posts::PageRange;
+use store::users::{self, User};
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+
+use crate::compose::{claim_form, new_form_id};
+use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
+use crate::post_cards::{CardViewer, linked_parts, own_picture};
+
+/// Names in the title of a group.
+const MAX_TITLE_NAMES: usize = 3;
+
+/// `GET /messages`.
+pub(crate) fn list(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let (viewer, below) = (CardViewer::new(&call, &visit), range_before(&query).below);
+        let read = call.read(move |tx| {
+            let limit = usize::try_from(PAGE_SIZE).unwrap_or(0);
+            let found = messages::list_conversations(tx, user, below, limit)?;
+            let items = found.newest_events.iter().map(|event| load_conversation_item(tx, viewer, user, event));
+            Ok((items.collect::<Result<Vec<_>, Fault>>()?, found.next))
+        });
+        let (conversations, next) = read.await?;
+        let page = ConversationListPage {
+            frame: visit.page_frame(&call),
+            conversations,
+            pager: build_pager(MESSAGES_PATH, cursor_of(&query).is_none(), next),
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+fn load_conversation_item(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    user: UserId,
+    newest: &MessageEvent,
+) -> Result<ConversationItem, Fault> {
+    let others = list_others(tx, user, newest.conversation.id)?;
+    let names = ShownNames::load(tx, user, others.iter().copied().chain(named_users(newest)))?;
+    let other = others.first().filter(|_| newest.conversation.pair.is_some());
+    let other = other.and_then(|other| names.users.get(other));
+    Ok(ConversationItem {
+        path: format!("{MESSAGES_PATH}/{}", newest.conversation),
+        title: names.title(&others),
+        username: other.map(|other| other.username.clone()),
+        avatar: other.map(|other| own_picture(&other.profile_image_url, viewer.site)).unwrap_or_default(),
+        text: match names.describe(newest) {
+            Some(text) => text,
+            None if newest.text.is_empty() => "A picture or video".to_owned(),
+            None => newest.text.clone(),
+        },
+        is_own: newest.sender_id == user && newest.kind == MessageEventKind::Message,
+        at: base::Id::<()>::new(newest.id).created_at(),
+    })
+}
+
+/// In the order of joining.
+fn list_others(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Vec<UserId>, Fault> {
+    let all = stored::list_participants(tx, conversation)?;
+    Ok(all.into_iter().map(|(participant, _)| participant).filter(|participant| *participant != user).collect())
+}
+
+fn named_users(event: &MessageEvent) -> impl Iterator<Item = UserId> {
+    event.participant_ids.iter().copied().chain([event.sender_id])
+}
+
+/// The people of a conversation who are still there, as its reader sees them.
+struct ShownNames {
+    reader: UserId,
+    users: HashMap<UserId, User>,
+}
+
+impl ShownNames {
+    fn load(tx: &mut Tx<'_>, reader: UserId, ids: impl IntoIterator<Item = UserId>) -> Result<Self, Fault> {
+        let mut ids: Vec<UserId> = ids.into_iter().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let found = users::find_by_ids(tx, &ids)?.into_iter();
+        let found = found.filter(|user| profile_visibility(user) == Visibility::Visible);
+        Ok(Self { reader, users: found.map(|user| (user.id, user)).collect() })
+    }
+
+    fn name(&self, id: UserId) -> String {
+        match self.users.get(&id) {
+            _ if id == self.reader => "You".to_owned(),
+            Some(user) => user.name.clone(),
+            None => "A deleted account".to_owned(),
+        }
+    }
+
+    fn title(&self, others: &[UserId]) -> String {
+        let shown = others.iter().take(MAX_TITLE_NAMES).map(|id| self.name(*id)).collect::<Vec<_>>().join(", ");
+        match others.len().saturating_sub(MAX_TITLE_NAMES) {
+            0 if shown.is_empty() => "A group without others".to_owned(),
+            0 => shown,
+            more => format!("{shown} and {more} more"),
+        }
+    }
+
+    /// Who joined or left; none for a message.
+    fn describe(&self, event: &MessageEvent) -> Option<String> {
+        let others = event.participant_ids.iter().filter(|id| **id != event.sender_id);
+        let others: Vec<String> =
+            others.map(|id| if *id == self.reader { "you".to_owned() } else { self.name(*id) }).collect();
+        let actor = self.name(event.sender_id);
+        match event.kind {
+            MessageEventKind::Message => None,
+            MessageEventKind::Leave => Some(format!("{actor} left")),
+            MessageEventKind::Join if others.is_empty() => Some(format!("{actor} joined")),
+            MessageEventKind::Join => Some(format!("{actor} added {}", others.join(", "))),
+        }
+    }
+
+    fn message_item(&self, event: &MessageEvent) -> MessageItem {
+        let notice = self.describe(event);
+        let is_membership = notice.is_some();
+        MessageItem {
+            id: event.id.to_string(),
+            name: self.name(event.sender_id),
+            username: self.users.get(&event.sender_id).map(|user| user.username.clone()).unwrap_or_default(),
+            text: match notice {
+                Some(text) => vec![PostTextPart { text, url: None }],
+                None => linked_parts(&event.text, &event.entities),
+            },
+            has_media: event.media_id.is_some(),
+            is_own: event.sender_id == self.reader,
+            at: base::Id::<()>::new(event.id).created_at(),
+            is_membership,
+        }
+    }
+}
+
+struct LoadedConversation {
+    title: String,
+    /// Name and username.
+    others: Vec<(String, String)>,
+    messages: Vec<MessageItem>,
+    /// What the next page begins below.
+    next: Option<i64>,
+    closed_because: Option<String>,
+}
+
+/// `GET /messages/{conversation}`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        show_conversation(&call, &visit, user, FormField::default()).await
+    })
+}
+
+async fn show_conversation(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    text: FormField,
+) -> Result<HttpReply, PageExit> {
+    let name = call.path_text("conversation")?.to_owned();
+    let path = format!("{MESSAGES_PATH}/{name}");
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let range = range_before(&query);
+    let found = call.read(move |tx| load_conversation(tx, user, &name, &range)).await?;
+    let found = found.ok_or(Refusal::RouteNotFound)?;
+    let page = MessageThreadPage {
+        frame: visit.page_frame(call),
+        title: found.title,
+        others: found.others,
+        messages: found.messages,
+        older: found.next.map(|oldest| format!("{path}?before={oldest}")),
+        is_newest: cursor_of(&query).is_none(),
+        path,
+        compose: ComposeBox { text, form_id: new_form_id(call)? },
+        closed_because: found.closed_because,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+/// None unless the user is in the conversation.
+fn load_conversation(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    name: &str,
+    range: &PageRange,
+) -> Result<Option<LoadedConversation>, Error> {
+    let Some(target) = messages::find_conversation(tx, user, name)? else { return Ok(None) };
+    let (others, conversation) = match target {
+        ConversationTarget::Direct(other, conversation) => (vec![other], conversation),
+        ConversationTarget::Group(group) => (list_others(tx, user, group.id)?, Some(group)),
+    };
+    let range = PageRange { limit: PAGE_SIZE + 1, ..*range };
+    let mut ids = match conversation {
+        Some(conversation) => stored::inbox_page(tx, user, Some(conversation.id), &MessageEventKind::ALL, &range)?,
+        None => Vec::new(),
+    };
+    let next = cut_page(&mut ids, |id| *id);
+    let mut events = stored::find_events(tx, &ids)?;
+    events.sort_unstable_by_key(|event| event.id);
+    let names = ShownNames::load(tx, user, others.iter().copied().chain(events.iter().flat_map(named_users)))?;
+    let closed_because = match target {
+        ConversationTarget::Direct(other, _) => match names.users.get(&other) {
+            Some(other) if may_message(tx, user, other)? => None,
+            Some(other) => Some(refuse_messages(&[&other.username])),
+            None => Some("This account does not exist any more.".to_owned()),
+        },
+        ConversationTarget::Group(_) => None,
+    };
+    let shown = others.iter().filter_map(|id| names.users.get(id));
+    Ok(Some(LoadedConversation {
+        title: names.title(&others),
+        others: shown.map(|other| (other.name.clone(), other.username.clone())).collect(),
+        messages: events.iter().map(|event| names.message_item(event)).collect(),
+        next,
+        closed_because,
+    }))
+}
+
+fn refuse_messages(usernames: &[&str]) -> String {
+    let verb = if usernames.len() == 1 { "does" } else { "do" };
+    format!("{} {verb} not accept messages from you.", join_usernames(usernames))
+}
+
+fn join_usernames(usernames: &[&str]) -> String {
+    usernames.iter().map(|username| format!("@{username}")).collect::<Vec<_>>().join(", ")
+}
+
+/// `POST /messages/{conversation}`.
+pub(crate) fn send(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let form = accept_form(&call, &visit).await?;
+        let name = call.path_text("conversation")?.to_owned();
+        let path = format!("{MESSAGES_PATH}/{name}");
+        if !claim_form(&call, user, &form.text("form")).await? {
+            return Ok(redirect_to(&path));
+        }
+        let new = new_message(&form.text("text"));
+        let text = new.text.clone();
+        let sender = MessageSender { user_id: user, app_id: None };
+        match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await {
+            Ok(sent) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
+            Err(Error::Refused(Refusal::NotFound(_))) => Err(Refusal::RouteNotFound.into()),
+            Err(Error::Refused(refusal)) => {
+                let text = FormField::invalid(text, text_problem(&refusal));
+                Ok(show_conversation(&call, &visit, user, text).await?.status(400))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+fn new_message(text: &str) -> NewMessage {
+    NewMessage { text: text.replace("\r\n", "\n"), media: None }
+}
+
+fn text_problem(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::InvalidParameters(_) => "Write a message.".to_owned(),
+        other => error_message(other).to_owned(),
+    }
+}
+
+/// Why a new message was refused, by field.
+enum NewMessageProblem {
+    To(String),
+    Text(String),
+}
+
+/// `GET /messages/new`.
+pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let to = FormField::new(query.get("to").unwrap_or_default());
+        render_new(&call, &visit, to, FormField::default())
+    })
+}
+
+fn render_new(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    to: FormField,
+    text: FormField,
+) -> Result<HttpReply, PageExit> {
+    let compose = ComposeBox { text, form_id: new_form_id(call)? };
+    Ok(visit.render_page(call, &NewMessagePage { frame: visit.page_frame(call), to, compose })?)
+}
+
+/// `POST /messages/new`.
+pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let form = accept_form(&call, &visit).await?;
+        if !claim_form(&call, user, &form.text("form")).await? {
+            return Ok(redirect_to(MESSAGES_PATH));
+        }
+        let (to, new) = (form.text("to"), new_message(&form.text("text")));
+        let (named, text) = (to.clone(), new.text.clone());
+        let sent = call.write(move |tx| send_to_named(tx, user, &named, &new)).await;
+        let problem = match sent {
+            Ok(Ok(sent)) => {
+                return Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id)));
+            }
+            Ok(Err(problem)) => NewMessageProblem::To(problem),
+            Err(Error::Refused(refusal)) => NewMessageProblem::Text(text_problem(&refusal)),
+            Err(failed) => return Err(failed.into()),
+        };
+        let (to, text) = match problem {
+            NewMessageProblem::To(why) => (FormField::invalid(to, why), FormField::new(text)),
+            NewMessageProblem::Text(why) => (FormField::new(to), FormField::invalid(text, why)),
+        };
+        Ok(render_new(&call, &visit, to, text)?.status(400))
+    })
+}
+
+/// Sends to one person, or to a new group; the inner error is a sentence about the recipients.
+fn send_to_named(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    named: &str,
+    new: &NewMessage,
+) -> Result<Result<MessageEvent, String>, Error> {
+    let recipients = match find_recipients(tx, user, named)? {
+        Ok(recipients) => recipients,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let sender = MessageSender { user_id: user, app_id: None };
+    let sent = match recipients.as_slice() {
+        [one] => messages::send_to_user(tx, &sender, *one, new),
+        several => messages::create_group(tx, &sender, several, new),
+    };
+    sent.map(Ok)
+}
+
+/// The people whom a text names, without the user.
+fn find_recipients(tx: &mut Tx<'_>, user: UserId, named: &str) -> Result<Result<Vec<UserId>, String>, Fault> {
+    let names = named.split(|letter: char| letter == ',' || letter.is_whitespace());
+    let names: Vec<&str> = names.map(|name| name.trim_start_matches('@')).filter(|name| !name.is_empty()).collect();
+    if names.len() >= MAX_GROUP_SIZE {
+        return Ok(Err(format!("A group has at most {MAX_GROUP_SIZE} people, with you.")));
+    }
+    let (mut recipients, mut unknown, mut closed) = (Vec::new(), Vec::new(), Vec::new());
+    for name in names {
+        let found = users::find_by_username(tx, name)?;
+        match found.filter(|found| profile_visibility(found) != Visibility::Missing) {
+            None => unknown.push(name),
+            Some(found) if found.id == user || recipients.contains(&found.id) => {}
+            Some(found) if may_message(tx, user, &found)? => recipients.push(found.id),
+            Some(_) => closed.push(name),
+        }
+    }
+    if !unknown.is_empty() {
+        return Ok(Err(format!("There is no account called {}.", join_usernames(&unknown))));
+    }
+    if !closed.is_empty() {
+        return Ok(Err(refuse_messages(&closed)));
+    }
+    if recipients.is_empty() {
+        return Ok(Err("Enter the username of someone else.".to_owned()));
+    }
+    Ok(Ok(recipients))
+}

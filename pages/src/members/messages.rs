@@ -1,0 +1,110 @@
+//! Direct messages: conversations, one of them, and beginning one.
+
+use askama::Template;
+use base::Time;
+
+use super::{ComposeBox, PostTextPart};
+use crate::page::{HtmlPage, Pager, excerpt, html_page};
+use crate::{FormField, PageFrame};
+
+/// Characters of the newest message in a list of conversations.
+const EXCERPT_LENGTH: usize = 80;
+
+/// Characters.
+pub const MAX_MESSAGE_TEXT: usize = 10_000;
+
+pub struct ConversationItem {
+    pub path: String,
+    /// The names of the others.
+    pub title: String,
+    /// Of the other person, without the at sign; none for a group.
+    pub username: Option<String>,
+    /// Empty if there is none.
+    pub avatar: String,
+    /// The newest message, or what happened last.
+    pub text: String,
+    pub is_own: bool,
+    pub at: Time,
+}
+
+impl ConversationItem {
+    fn initial_letter(&self) -> String {
+        crate::page::initial_letter(&self.title)
+    }
+
+    fn excerpt(&self) -> String {
+        excerpt(&self.text, EXCERPT_LENGTH)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "members/conversations.html")]
+pub struct ConversationListPage {
+    pub frame: PageFrame,
+    /// Newest first.
+    pub conversations: Vec<ConversationItem>,
+    pub pager: Pager,
+}
+
+html_page!(ConversationListPage, "conversations", crate::samples::messages::conversation_list_states, |_| {
+    "Messages".to_owned()
+});
+
+pub struct MessageItem {
+    pub id: String,
+    /// The sender's.
+    pub name: String,
+    /// Without the at sign.
+    pub username: String,
+    pub text: Vec<PostTextPart>,
+    pub has_media: bool,
+    pub is_own: bool,
+    pub at: Time,
+    /// Whether the text is about who joined or left.
+    pub is_membership: bool,
+}
+
+/// Form fields: `text`, `form`.
+#[derive(Template)]
+#[template(path = "members/conversation.html")]
+pub struct MessageThreadPage {
+    pub frame: PageFrame,
+    pub title: String,
+    /// Names and usernames of the others, in the order of joining.
+    pub others: Vec<(String, String)>,
+    /// Oldest first.
+    pub messages: Vec<MessageItem>,
+    /// The page of the messages before these.
+    pub older: Option<String>,
+    pub is_newest: bool,
+    pub path: String,
+    pub compose: ComposeBox,
+    /// Why nothing can be sent.
+    pub closed_because: Option<String>,
+}
+
+html_page!(
+    MessageThreadPage,
+    "message_thread",
+    crate::samples::messages::message_thread_states,
+    |page| format!("{} · Messages", page.title),
+    |page| vec![("text", &page.compose.text)]
+);
+
+/// Form fields: `to`, `text`, `form`.
+#[derive(Template)]
+#[template(path = "members/new_message.html")]
+pub struct NewMessagePage {
+    pub frame: PageFrame,
+    /// Usernames, separated by commas or spaces.
+    pub to: FormField,
+    pub compose: ComposeBox,
+}
+
+html_page!(
+    NewMessagePage,
+    "new_message",
+    crate::samples::messages::new_message_states,
+    |_| "New message".to_owned(),
+    |page| vec![("to", &page.to), ("text", &page.compose.text)]
+);
