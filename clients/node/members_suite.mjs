@@ -72,13 +72,17 @@ people(here, "every page of a member looks right", async (person) => {
   await look(visitor, "profile-signed-out");
 });
 
-people(here, "every page of messages looks right", async (person) => {
+people(here, "every page of messages and lists looks right", async (person) => {
   const ada = await person();
   await ada.open("/login?next=/messages");
   await ada.signIn();
   for (const [path, name] of [
     ["/messages", "messages"],
     ["/messages/new", "new-message"],
+    ["/lists", "lists"],
+    ["/lists?tab=followed", "lists-followed"],
+    ["/lists/new", "new-list"],
+    ["/bob/lists", "add-to-list"],
   ]) {
     await ada.open(path);
     await look(ada, name);
@@ -156,6 +160,57 @@ people(here, "members write to each other and in groups, without JavaScript", as
   await look(uma, "new-message-refused");
   await uma.open("/theo");
   assert.equal(await uma.page.getByRole("link", { name: "Message", exact: true }).count(), 0);
+});
+
+people(here, "a member keeps lists, which another one follows", async (person) => {
+  const [vera, will] = [await person(), await person({ javaScriptEnabled: false })];
+  await vera.become("vera");
+  await will.become("will");
+  await will.open("/home");
+  await will.page.locator("textarea").first().fill("A boat for the list");
+  await will.press("Post");
+  await vera.open("/messages");
+  await vera.choose("Lists");
+  await vera.follow("New list");
+  await vera.fill({ Name: "Harbours", Description: "Boats and bread" });
+  await vera.press("Create list");
+  const list = vera.path();
+  await look(vera, "list-empty");
+  await vera.follow("Add people");
+  await vera.fill({ Username: "nobody_is_this" });
+  await vera.press("Add");
+  assert.match(await vera.text(), /no account called @nobody_is_this/);
+  await look(vera, "list-members-refused");
+  await vera.open("/will");
+  await vera.follow("Add to list");
+  await look(vera, "add-to-own-list");
+  await vera.page.getByRole("button", { name: /^Add/ }).click();
+  await vera.page.getByRole("button", { name: /^Remove/ }).waitFor();
+  await vera.open(list);
+  assert.match(await vera.text(), /A boat for the list/);
+  await vera.press("Pin");
+  await look(vera, "list");
+  await vera.open(`${list}/members`);
+  await look(vera, "list-members");
+  await will.open(list);
+  await will.press("Follow");
+  await will.open("/lists?tab=followed");
+  assert.match(await will.text(), /Harbours/);
+  await will.open(`${list}/edit`);
+  assert.equal(await will.heading(), "Page not found");
+  await vera.open(`${list}/edit`);
+  await look(vera, "edit-list");
+  await vera.pick("Private");
+  await vera.press("Save");
+  await will.open(list);
+  assert.equal(await will.heading(), "Page not found");
+  await vera.open("/lists");
+  await look(vera, "lists-pinned");
+  await vera.open(`${list}/edit`);
+  await vera.follow("Delete this list");
+  await look(vera, "delete-list");
+  await vera.press("Delete list");
+  assert.match(await vera.text(), /You have no lists/);
 });
 
 people(here, "a report reaches a moderator, whose removal is appealed", async (person) => {

@@ -1,8 +1,8 @@
-//! `POST /i/actions`: what the buttons of posts, people and messages do. The field `act` has a verb, an id and, for votes,
-//! the number of a choice.
+//! `POST /i/actions`: what the buttons of posts, people, lists and messages do. The field `act` has a verb, an id and,
+//! for votes, the number of a choice, for members of a list, the id of the person.
 
 use base::{Error, Id, PostId, Refusal, UserId};
-use network::{blocks, bookmarks, follows, likes, messages, mutes, polls, posts, replies, reposts};
+use network::{blocks, bookmarks, follows, likes, lists, messages, mutes, polls, posts, replies, reposts};
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
 use portal::{BrowserVisit, accept_form, exit_page, redirect_to, run_page};
@@ -35,6 +35,9 @@ enum MemberAction {
     OnPost(PostVerb, PostId),
     OnUser(UserVerb, UserId),
     Vote(PostId, i64),
+    OnList(ListVerb, i64),
+    /// Adds a person to a list, or removes them.
+    SetListMember(bool, i64, UserId),
     /// Removes one's own copy.
     DeleteMessage(i64),
 }
@@ -64,6 +67,14 @@ enum UserVerb {
     Deny,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListVerb {
+    Follow,
+    Unfollow,
+    Pin,
+    Unpin,
+}
+
 const POST_VERBS: [(&str, PostVerb); 9] = [
     ("like", PostVerb::Like),
     ("unlike", PostVerb::Unlike),
@@ -87,6 +98,13 @@ const USER_VERBS: [(&str, UserVerb); 8] = [
     ("deny", UserVerb::Deny),
 ];
 
+const LIST_VERBS: [(&str, ListVerb); 4] = [
+    ("follow-list", ListVerb::Follow),
+    ("unfollow-list", ListVerb::Unfollow),
+    ("pin-list", ListVerb::Pin),
+    ("unpin-list", ListVerb::Unpin),
+];
+
 impl MemberAction {
     fn parse(text: &str) -> Option<Self> {
         let (verb, rest) = text.split_once(' ')?;
@@ -94,8 +112,16 @@ impl MemberAction {
             let (id, choice) = rest.split_once(' ')?;
             return Some(Self::Vote(PostId::parse(id)?, choice.parse().ok()?));
         }
+        let parse_number = |id: &str| Id::<()>::parse(id).map(Id::get);
+        if verb == "list" || verb == "unlist" {
+            let (list, user) = rest.split_once(' ')?;
+            return Some(Self::SetListMember(verb == "list", parse_number(list)?, UserId::parse(user)?));
+        }
         if verb == "delete-message" {
-            return Some(Self::DeleteMessage(Id::<()>::parse(rest)?.get()));
+            return Some(Self::DeleteMessage(parse_number(rest)?));
+        }
+        if let Some((_, verb)) = LIST_VERBS.iter().find(|(name, _)| *name == verb) {
+            return Some(Self::OnList(*verb, parse_number(rest)?));
         }
         if let Some((_, verb)) = POST_VERBS.iter().find(|(name, _)| *name == verb) {
             return Some(Self::OnPost(*verb, PostId::parse(rest)?));
@@ -109,6 +135,9 @@ impl MemberAction {
             Self::OnPost(verb, id) => act_on_post(tx, user, verb, id),
             Self::OnUser(verb, other) => act_on_user(tx, user, verb, other),
             Self::Vote(id, choice) => polls::vote(tx, user, id, choice).map(|_| ()),
+            Self::OnList(verb, id) => act_on_list(tx, user, verb, id),
+            Self::SetListMember(true, list, other) => lists::add_member(tx, user, list, other).map(|_| ()),
+            Self::SetListMember(false, list, other) => lists::remove_member(tx, user, list, other).map(|_| ()),
             // Gone already if the button was pressed twice.
             Self::DeleteMessage(id) if messages::find_event(tx, user, id)?.is_none() => Ok(()),
             Self::DeleteMessage(id) => messages::delete_event(tx, user, id),
@@ -121,7 +150,7 @@ impl MemberAction {
             Self::OnPost(PostVerb::Delete, id) if next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
             Self::OnPost(PostVerb::Delete, _) => next.to_owned(),
             Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
-            Self::OnUser(..) | Self::DeleteMessage(_) => next.to_owned(),
+            Self::OnUser(..) | Self::OnList(..) | Self::SetListMember(..) | Self::DeleteMessage(_) => next.to_owned(),
         }
     }
 }
@@ -153,11 +182,21 @@ fn act_on_user(tx: &mut Tx<'_>, user: UserId, verb: UserVerb, other: UserId) -> 
     }
 }
 
+fn act_on_list(tx: &mut Tx<'_>, user: UserId, verb: ListVerb, id: i64) -> Result<(), Error> {
+    let changed = match verb {
+        ListVerb::Follow => lists::follow(tx, user, id),
+        ListVerb::Unfollow => lists::unfollow(tx, user, id),
+        ListVerb::Pin => lists::pin(tx, user, id),
+        ListVerb::Unpin => lists::unpin(tx, user, id),
+    };
+    changed.map(|_| ())
+}
+
 #[cfg(test)]
 mod tests {
     use base::{PostId, UserId};
 
-    use super::{MemberAction, PostVerb, UserVerb};
+    use super::{ListVerb, MemberAction, PostVerb, UserVerb};
 
     #[test]
     fn action_is_a_verb_and_an_id() {
@@ -165,6 +204,8 @@ mod tests {
             ("like 7", Some(MemberAction::OnPost(PostVerb::Like, PostId::new(7)))),
             ("follow 7", Some(MemberAction::OnUser(UserVerb::Follow, UserId::new(7)))),
             ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
+            ("pin-list 7", Some(MemberAction::OnList(ListVerb::Pin, 7))),
+            ("unlist 7 8", Some(MemberAction::SetListMember(false, 7, UserId::new(8)))),
             ("delete-message 7", Some(MemberAction::DeleteMessage(7))),
             ("like", None),
             ("like x", None),

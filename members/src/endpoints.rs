@@ -1,15 +1,16 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, MESSAGES_PATH, NEW_MESSAGE_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH,
+    SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
-use crate::{actions, bookmarks, compose, home, messages, people, profile, search, thread};
+use crate::{actions, bookmarks, compose, home, lists, messages, people, profile, search, thread};
 
-pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES];
+pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
@@ -65,12 +66,46 @@ static MESSAGES: &[Endpoint] = &[
         .summary("Sends a message to a conversation."),
 ];
 
+static LISTS: &[Endpoint] = &[
+    page_endpoint("showLists", LISTS_PATH, lists::list).summary("One's own lists, and those that one follows."),
+    page_endpoint("showNewList", NEW_LIST_PATH, lists::show_new).summary("The form for a list."),
+    form_endpoint("createListAsMember", NEW_LIST_PATH, lists::create, LIST_FORM).summary("Creates a list."),
+    page_endpoint("showList", "/lists/{id}", lists::show)
+        .params(&[&[LIST_ID]])
+        .summary("The posts of the people on a list."),
+    page_endpoint("showEditList", "/lists/{id}/edit", lists::show_edit)
+        .params(&[&[LIST_ID]])
+        .summary("The form that changes a list."),
+    form_endpoint("updateListAsMember", "/lists/{id}/edit", lists::update, LIST_FORM)
+        .params(&[&[LIST_ID]])
+        .summary("Changes a list."),
+    page_endpoint("showDeleteList", "/lists/{id}/delete", lists::show_delete)
+        .params(&[&[LIST_ID]])
+        .summary("Asks whether a list is to be deleted."),
+    form_endpoint("deleteListAsMember", "/lists/{id}/delete", lists::delete, DELETE_LIST)
+        .params(&[&[LIST_ID]])
+        .summary("Deletes a list."),
+    page_endpoint("showListMembers", "/lists/{id}/members", lists::show_members)
+        .params(&[&[LIST_ID]])
+        .summary("The people on a list."),
+    form_endpoint("addListMemberAsMember", "/lists/{id}/members", lists::add_member, LIST_MEMBER)
+        .params(&[&[LIST_ID]])
+        .summary("Adds a person to a list."),
+    page_endpoint("showAddToList", "/{username}/lists", lists::show_add)
+        .params(&[&[USERNAME]])
+        .summary("One's own lists, with buttons that add a person or remove them."),
+];
+
 const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
 const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
 const CONVERSATION: Parameter = Parameter::path("conversation", Kind::text(1, 50), "The id of the conversation.");
 const MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form text };
 const NEW_MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form to text };
+const LIST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the list.");
+const LIST_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf form name description private };
+const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };
+const LIST_MEMBER: &[Parameter] = text_members! { MAX_TEXT; csrf username };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4

@@ -1,4 +1,4 @@
-//! The pages of members: timelines, profiles, threads, messages, and what they write. The HTML is in the crate `pages`.
+//! The pages of members: timelines, profiles, threads, messages, lists, and what they write. The HTML is in the crate `pages`.
 
 mod actions;
 mod attachments;
@@ -6,6 +6,7 @@ mod bookmarks;
 mod compose;
 mod endpoints;
 mod home;
+mod lists;
 mod messages;
 mod page_ranges;
 mod people;

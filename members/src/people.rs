@@ -85,12 +85,22 @@ fn load_list(
     if timeline_visibility(tx, viewer.viewer, &user)? != Visibility::Visible {
         return Err(Refusal::RouteNotFound.into());
     }
-    let mut edges = read(tx, user.id, &PageRange { limit: range.limit + 1, ..*range })?;
+    let edges = read(tx, user.id, &PageRange { limit: range.limit + 1, ..*range })?;
+    let (people, next) = load_edge_cards(tx, viewer, edges)?;
+    Ok((user, people, next))
+}
+
+/// A page of people, from up to one edge more, and what the next page begins below.
+pub(crate) fn load_edge_cards(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    mut edges: Vec<UserEdge>,
+) -> Result<(Vec<PersonCard>, Option<i64>), Fault> {
     let next = cut_page(&mut edges, |edge| edge.1);
     let ids: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
     let mut found = users::find_by_ids(tx, &ids)?;
     found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
-    Ok((user, load_person_cards(tx, viewer, found)?, next))
+    Ok((load_person_cards(tx, viewer, found)?, next))
 }
 
 /// In the order of `users`; deleted and suspended accounts are omitted.
@@ -117,7 +127,7 @@ pub(crate) fn load_person_cards(
             description: user.description,
             is_protected: user.protected,
             is_verified: user.verified,
-            actions: if is_other { vec![action] } else { Vec::new() },
+            actions: if is_other { vec![(action.0.into(), action.1)] } else { Vec::new() },
         }
     });
     Ok(cards.collect())

@@ -7,6 +7,7 @@ pub(crate) mod apps;
 pub(crate) mod authorize;
 pub(crate) mod compose;
 pub(crate) mod console;
+pub(crate) mod lists;
 pub(crate) mod manager;
 pub(crate) mod members;
 pub(crate) mod messages;
@@ -94,7 +95,18 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::ConversationListPage>(all)?;
     add_samples::<crate::members::MessageThreadPage>(all)?;
     add_samples::<crate::members::NewMessagePage>(all)?;
+    add_list_samples(all)?;
     add_samples::<crate::members::WritePostPage>(all)
+}
+
+fn add_list_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
+    add_samples::<crate::members::ListsPage>(all)?;
+    add_samples::<crate::members::NewListPage>(all)?;
+    add_samples::<crate::members::EditListPage>(all)?;
+    add_samples::<crate::members::DeleteListPage>(all)?;
+    add_samples::<crate::members::ListTimelinePage>(all)?;
+    add_samples::<crate::members::ListMembersPage>(all)?;
+    add_samples::<crate::members::AddToListPage>(all)
 }
 
 fn add_moderation_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 
 mod feed;
 mod home;
+mod lists;
 mod messages;
 mod people;
 mod post_list;
@@ -14,6 +15,10 @@ pub use feed::{
     MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
 };
 pub use home::{ComposeBox, HomePage};
+pub use lists::{
+    AddToListPage, DeleteListPage, EditListPage, ListCard, ListForm, ListMembersPage, ListRelationship,
+    ListTimelinePage, ListsPage, ListsTab, NewListPage,
+};
 pub use messages::{
     ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
 };
@@ -30,6 +35,8 @@ pub const NOTIFICATIONS_PATH: &str = "/notifications";
 pub const BOOKMARKS_PATH: &str = "/bookmarks";
 pub const MESSAGES_PATH: &str = "/messages";
 pub const NEW_MESSAGE_PATH: &str = "/messages/new";
+pub const LISTS_PATH: &str = "/lists";
+pub const NEW_LIST_PATH: &str = "/lists/new";
 pub const COMPOSE_PATH: &str = "/compose";
 /// Where all buttons of posts and people lead: the field `act` has a verb and an id.
 pub const ACTIONS_PATH: &str = "/i/actions";

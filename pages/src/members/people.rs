@@ -1,5 +1,7 @@
 //! Lists of accounts.
 
+use std::borrow::Cow;
+
 use askama::Template;
 
 use crate::PageFrame;
@@ -15,8 +17,8 @@ pub struct PersonCard {
     pub description: String,
     pub is_protected: bool,
     pub is_verified: bool,
-    /// A button's verb and label; none for oneself and visitors who are not signed in.
-    pub actions: Vec<(&'static str, &'static str)>,
+    /// What a button does, before the id, and its label; none for oneself and visitors who are not signed in.
+    pub actions: Vec<(Cow<'static, str>, &'static str)>,
 }
 
 impl PersonCard {

@@ -70,7 +70,7 @@ fn sample_media(video: Option<&str>, text: &str) -> PostMedia {
     PostMedia { picture: "/media/3_1.jpg".to_owned(), video: video.map(str::to_owned), description: text.to_owned() }
 }
 
-fn varied_posts() -> Vec<PostCard> {
+pub(super) fn varied_posts() -> Vec<PostCard> {
     vec![
         PostCard { is_editable: true, is_edited: true, ..sample_post(1) },
         PostCard {
@@ -109,7 +109,7 @@ fn hostile_post() -> PostCard {
     }
 }
 
-fn feed(posts: Vec<PostCard>) -> PostFeed {
+pub(super) fn feed(posts: Vec<PostCard>) -> PostFeed {
     PostFeed {
         posts,
         pager: Pager { previous: None, next: Some("/home?before=17".to_owned()) },
@@ -196,7 +196,7 @@ pub(crate) fn profile_states() -> Vec<(&'static str, ProfilePage)> {
     ]
 }
 
-fn person_card(name: &str, actions: Vec<(&'static str, &'static str)>) -> PersonCard {
+pub(super) fn person_card(name: &str, actions: Vec<(&'static str, &'static str)>) -> PersonCard {
     PersonCard {
         id: "7".to_owned(),
         name: name.to_owned(),
@@ -205,7 +205,7 @@ fn person_card(name: &str, actions: Vec<(&'static str, &'static str)>) -> Person
         description: name.to_owned(),
         is_protected: true,
         is_verified: true,
-        actions,
+        actions: actions.into_iter().map(|(verb, label)| (verb.into(), label)).collect(),
     }
 }
 

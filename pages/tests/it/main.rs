@@ -188,6 +188,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         "/bookmarks",
         "/search",
         "/messages",
+        "/lists",
         "/compose",
         "#main",
     ];
