@@ -20,6 +20,10 @@ const WAYS = [
   ["phone", PHONE, "dark"],
 ];
 
+/** A PNG file of one pixel. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /** Inspects the open page. */
 async function look(person, name) {
   await isInert(person);
@@ -72,7 +76,7 @@ people(here, "every page of a member looks right", async (person) => {
   await look(visitor, "profile-signed-out");
 });
 
-people(here, "every page of messages and lists looks right", async (person) => {
+people(here, "every page of messages, lists and the settings of a profile looks right", async (person) => {
   const ada = await person();
   await ada.open("/login?next=/messages");
   await ada.signIn();
@@ -83,6 +87,7 @@ people(here, "every page of messages and lists looks right", async (person) => {
     ["/lists?tab=followed", "lists-followed"],
     ["/lists/new", "new-list"],
     ["/bob/lists", "add-to-list"],
+    ["/settings/profile", "edit-profile"],
   ]) {
     await ada.open(path);
     await look(ada, name);
@@ -211,6 +216,37 @@ people(here, "a member keeps lists, which another one follows", async (person) =
   await look(vera, "delete-list");
   await vera.press("Delete list");
   assert.match(await vera.text(), /You have no lists/);
+});
+
+people(here, "a member changes their profile and its pictures", async (person) => {
+  const [xena, yuri] = [await person({ javaScriptEnabled: false }), await person()];
+  await xena.become("xena");
+  await yuri.become("yuri");
+  await xena.open("/xena");
+  await xena.follow("Edit profile");
+  await xena.fill({ Name: "Xena Okafor", Bio: "Boats and bread", Location: "Lagos", Link: "https://sea.example" });
+  await xena.press("Save");
+  assert.match(await xena.text(), /Your changes were saved/);
+  const file = { name: "picture.png", mimeType: "image/png", buffer: Buffer.from(PIXEL, "base64") };
+  for (const part of ["picture", "banner"]) {
+    await xena.page.locator(`#${part}`).setInputFiles(file);
+    await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator(`#${part}`) }));
+    assert.match(await xena.text(), /Your changes were saved/);
+  }
+  await xena.page.locator("#picture").setInputFiles({ ...file, buffer: Buffer.from("no picture") });
+  await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator("#picture") }));
+  assert.match(await xena.text(), /Choose a JPEG, PNG or WebP file/);
+  await yuri.open("/xena");
+  await look(yuri, "profile-with-pictures");
+  assert.match(await yuri.text(), /Xena Okafor/);
+  assert.equal(await yuri.page.locator(".profile img").count(), 2);
+  await xena.open("/settings/profile");
+  await xena.press("Remove", xena.page.locator("form", { has: xena.page.locator("#banner") }));
+  await xena.pick("Protect your posts");
+  await xena.press("Save");
+  await yuri.open("/xena");
+  assert.match(await yuri.text(), /protected/);
+  assert.equal(await yuri.page.locator(".profile img").count(), 1);
 });
 
 people(here, "a report reaches a moderator, whose removal is appealed", async (person) => {

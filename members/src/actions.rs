@@ -148,9 +148,12 @@ impl MemberAction {
     fn return_path(self, next: &str) -> String {
         match self {
             Self::OnPost(PostVerb::Delete, id) if next.ends_with(&format!("/status/{id}")) => HOME_PATH.to_owned(),
-            Self::OnPost(PostVerb::Delete, _) => next.to_owned(),
+            Self::OnPost(PostVerb::Delete, _)
+            | Self::OnUser(..)
+            | Self::OnList(..)
+            | Self::SetListMember(..)
+            | Self::DeleteMessage(_) => next.to_owned(),
             Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
-            Self::OnUser(..) | Self::OnList(..) | Self::SetListMember(..) | Self::DeleteMessage(_) => next.to_owned(),
         }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const MAX_ATTACHED: usize = 4;
 /// Characters.
 const MAX_DESCRIPTION: usize = 1000;
 
-type MediaId = Id<marker::MediaMarker>;
+pub(crate) type MediaId = Id<marker::MediaMarker>;
 
 /// Stores a file and its description; the inner error is a sentence for the person.
 pub(crate) async fn attach_file(

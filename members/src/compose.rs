@@ -1,6 +1,5 @@
 //! `/compose`: writing posts, replies and quotes, and editing posts.
 
-use base::id::marker;
 use base::secret::digest;
 use base::{Error, Fault, Id, PostId, Refusal, UserId};
 use network::polls::NewPoll;
@@ -17,14 +16,12 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor};
 
-use crate::attachments::{MAX_ATTACHED, attach_file, list_attached};
+use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
 
 const FORM_ID_LENGTH: usize = 16;
 const CHOICE_FIELDS: [&str; 4] = ["choice1", "choice2", "choice3", "choice4"];
-
-type MediaId = Id<marker::MediaMarker>;
 
 /// What makes a form that is sent twice count once.
 pub(crate) fn new_form_id(call: &RequestContext) -> Result<String, Fault> {

@@ -1,16 +1,16 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH,
-    SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, EDIT_PROFILE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH,
+    NEW_MESSAGE_PATH, PROFILE_PICTURES_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
-use crate::{actions, bookmarks, compose, home, lists, messages, people, profile, search, thread};
+use crate::{actions, bookmarks, compose, edit_profile, home, lists, messages, people, profile, search, thread};
 
-pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS];
+pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
@@ -96,6 +96,15 @@ static LISTS: &[Endpoint] = &[
         .summary("One's own lists, with buttons that add a person or remove them."),
 ];
 
+static PROFILE: &[Endpoint] = &[
+    page_endpoint("showEditProfile", EDIT_PROFILE_PATH, edit_profile::show).summary("The form of one's own profile."),
+    form_endpoint("updateProfileAsMember", EDIT_PROFILE_PATH, edit_profile::update, PROFILE_FORM)
+        .summary("Changes one's own profile, who sees one's posts and who may message."),
+    form_endpoint("updateProfilePicture", PROFILE_PICTURES_PATH, edit_profile::update_picture, &[])
+        .body(BodySpec::Multipart(PROFILE_PICTURE))
+        .summary("Replaces or removes one's own picture or banner."),
+];
+
 const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
 const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
@@ -106,6 +115,10 @@ const LIST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the list."
 const LIST_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf form name description private };
 const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };
 const LIST_MEMBER: &[Parameter] = text_members! { MAX_TEXT; csrf username };
+const PROFILE_FORM: &[Parameter] = text_members! { MAX_TEXT;
+    csrf form name description location url protected messages
+};
+const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act part media };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4

@@ -4,6 +4,7 @@ mod actions;
 mod attachments;
 mod bookmarks;
 mod compose;
+mod edit_profile;
 mod endpoints;
 mod home;
 mod lists;

@@ -5,7 +5,8 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 3] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 4] = [
+    (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
     (|links| links.account, "Account"),
     (|links| links.sessions, "Sessions"),
     (|links| links.connected_apps, "Connected apps"),

@@ -12,6 +12,7 @@ pub(crate) mod manager;
 pub(crate) mod members;
 pub(crate) mod messages;
 pub(crate) mod moderation;
+pub(crate) mod profile;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
 pub(crate) mod tools;
@@ -96,6 +97,7 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::MessageThreadPage>(all)?;
     add_samples::<crate::members::NewMessagePage>(all)?;
     add_list_samples(all)?;
+    add_samples::<crate::members::EditProfilePage>(all)?;
     add_samples::<crate::members::WritePostPage>(all)
 }
 

@@ -1,5 +1,6 @@
 //! The pages of members: timelines, profiles, threads and what they write.
 
+mod edit_profile;
 mod feed;
 mod home;
 mod lists;
@@ -11,6 +12,7 @@ mod search;
 mod thread;
 mod write;
 
+pub use edit_profile::{EditProfilePage, ProfilePictureForm};
 pub use feed::{
     MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
 };
@@ -37,6 +39,8 @@ pub const MESSAGES_PATH: &str = "/messages";
 pub const NEW_MESSAGE_PATH: &str = "/messages/new";
 pub const LISTS_PATH: &str = "/lists";
 pub const NEW_LIST_PATH: &str = "/lists/new";
+pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
+pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
 pub const COMPOSE_PATH: &str = "/compose";
 /// Where all buttons of posts and people lead: the field `act` has a verb and an id.
 pub const ACTIONS_PATH: &str = "/i/actions";

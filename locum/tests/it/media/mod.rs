@@ -38,7 +38,7 @@ fn parts(texts: &[(&str, &str)], name: &str, file: &[u8]) -> Vec<u8> {
 
 const MULTIPART: &str = "multipart/form-data; boundary=XX";
 
-fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> TestRequest {
+pub(crate) fn multipart(target: &str, texts: &[(&str, &str)], name: &str, file: &[u8]) -> TestRequest {
     TestRequest::post(target).body(MULTIPART, parts(texts, name, file))
 }
 

@@ -2,6 +2,7 @@
 
 mod lists;
 mod messages;
+mod profile;
 mod timelines;
 mod visibility;
 mod writing;

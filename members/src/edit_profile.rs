@@ -1,0 +1,265 @@
+//! `/settings/profile`: one's own profile, who sees it and who may message.
+
+use base::text::NAME_LENGTH;
+use base::{Error, Refusal, UserId};
+use media::MediaFormat;
+use network::audit::AuditActor;
+use network::profiles::{self, LOCATION_LENGTH, ProfileChanges, URL_LENGTH};
+use network::users::BIOGRAPHY_LENGTH;
+use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
+use pages::{FormField, Notice};
+use portal::{
+    BrowserVisit, PageExit, PageQuery, SubmittedForm, accept_form, accept_upload_form, discard_file, redirect_to,
+    run_page,
+};
+use store::Tx;
+use store::users::User;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+use web::uploads::{IncomingFile, UploadForm, UploadProcessor};
+
+use crate::attachments::{MediaId, attach_file};
+use crate::compose::{claim_form, new_form_id};
+use crate::post_cards::own_picture;
+
+/// What a person has entered.
+#[derive(Clone)]
+struct ProfileDraft {
+    name: String,
+    description: String,
+    location: String,
+    url: String,
+    is_protected: bool,
+    receives_messages: bool,
+}
+
+/// A sentence, at the field with this name.
+type ProfileProblem = (&'static str, String);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ProfilePicture {
+    Picture,
+    Banner,
+}
+
+/// `GET /settings/profile`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = &visit.require_sign_in(&call)?.user;
+        render_settings(&call, &visit, user, ProfileDraft::from_user(user), None)
+    })
+}
+
+fn render_settings(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: &User,
+    draft: ProfileDraft,
+    problem: Option<ProfileProblem>,
+) -> Result<HttpReply, PageExit> {
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let mut frame = visit.page_frame(call);
+    frame.notices = query.get("done").map(|_| Notice::success("Your changes were saved.")).into_iter().collect();
+    let problem_at = |field: &str| problem.as_ref().filter(|(name, _)| *name == field).map(|(_, text)| text.clone());
+    let field = |name: &str, value: String| FormField { value, error: problem_at(name) };
+    let site = call.site();
+    let picture_form = |part: ProfilePicture| ProfilePictureForm {
+        key: part.key(),
+        heading: part.heading(),
+        help: "A JPEG, PNG or WebP file of up to 5 MB.",
+        url: own_picture(part.url(user), site),
+        is_set: !part.url(user).is_empty(),
+        file: FormField { value: String::new(), error: problem_at(part.key()) },
+    };
+    let page = EditProfilePage {
+        frame,
+        name: field("name", draft.name),
+        description: field("description", draft.description),
+        location: field("location", draft.location),
+        url: field("url", draft.url),
+        is_protected: draft.is_protected,
+        receives_messages: draft.receives_messages,
+        pictures: ProfilePicture::ALL.map(picture_form),
+        form_id: new_form_id(call)?,
+    };
+    let status = if problem.is_some() { 400 } else { 200 };
+    Ok(visit.render_page(call, &page)?.status(status))
+}
+
+/// `POST /settings/profile`.
+pub(crate) fn update(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let form = accept_form(&call, &visit).await?;
+        let user = person.user.id;
+        if !claim_form(&call, user, &form.text("form")).await? {
+            return Ok(redirect_to_settings());
+        }
+        let draft = ProfileDraft::from_form(&form);
+        let (new, actor) = (draft.clone(), person.audit_actor(&visit));
+        match call.write(move |tx| new.save(tx, &actor, user)).await {
+            Ok(()) => Ok(redirect_to_settings()),
+            Err(Error::Refused(refusal)) => {
+                let problem = ProfileDraft::problem(&refusal);
+                render_settings(&call, &visit, &person.user, draft, Some(problem))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+fn redirect_to_settings() -> HttpReply {
+    redirect_to(&format!("{EDIT_PROFILE_PATH}?done=profile"))
+}
+
+/// `POST /settings/profile/pictures`.
+pub(crate) fn update_picture(mut call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let uploads = call.uploads()?;
+        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
+        let done = change_picture(&call, &visit, &uploads, &form).await;
+        discard_file(&uploads, &form).await;
+        done
+    })
+}
+
+async fn change_picture(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    uploads: &UploadProcessor,
+    form: &UploadForm,
+) -> Result<HttpReply, PageExit> {
+    let person = visit.require_sign_in(call)?;
+    let user = person.user.id;
+    let key = form.text("part").unwrap_or_default();
+    let part = ProfilePicture::ALL.into_iter().find(|part| part.key() == key);
+    let part = part.ok_or_else(|| Refusal::invalid_value("part", key))?;
+    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to_settings());
+    }
+    let stored = match (form.text("act"), &form.media) {
+        (Some("remove"), _) => Ok(None),
+        (_, None) => Err("Choose a file.".to_owned()),
+        (_, Some(file)) => attach_picture(call, uploads, user, file).await?.map(Some),
+    };
+    let media = match stored {
+        Ok(media) => media,
+        Err(problem) => {
+            let draft = ProfileDraft::from_user(&person.user);
+            return render_settings(call, visit, &person.user, draft, Some((part.key(), problem)));
+        }
+    };
+    let (actor, site) = (person.audit_actor(visit), call.site().url);
+    let changed = call.write(move |tx| {
+        let url = match media {
+            Some(id) => store::media::find_by_id(tx, id)?.and_then(|media| view::media_url(&media, site)),
+            None => None,
+        };
+        profiles::update(tx, &actor, user, &part.changes(url.unwrap_or_default()))
+    });
+    changed.await?;
+    Ok(redirect_to_settings())
+}
+
+/// Stores a picture; the inner error is a sentence for the person.
+async fn attach_picture(
+    call: &RequestContext,
+    uploads: &UploadProcessor,
+    user: UserId,
+    file: &IncomingFile,
+) -> Result<Result<MediaId, String>, Error> {
+    if matches!(MediaFormat::sniff(&file.head), Some(MediaFormat::Jpeg | MediaFormat::Png | MediaFormat::WebP)) {
+        return attach_file(call, uploads, user, file, "").await;
+    }
+    Ok(Err("Choose a JPEG, PNG or WebP file.".to_owned()))
+}
+
+impl ProfileDraft {
+    fn from_user(user: &User) -> Self {
+        Self {
+            name: user.name.clone(),
+            description: user.description.clone(),
+            location: user.location.clone(),
+            url: user.url.clone(),
+            is_protected: user.protected,
+            receives_messages: user.receives_dm,
+        }
+    }
+
+    fn from_form(form: &SubmittedForm<'_>) -> Self {
+        let text = |name| form.text(name).trim().replace("\r\n", "\n");
+        Self {
+            name: text("name"),
+            description: text("description"),
+            location: text("location"),
+            url: text("url"),
+            is_protected: form.optional_text("protected").is_some(),
+            receives_messages: form.text("messages") == "everyone",
+        }
+    }
+
+    fn save(&self, tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<(), Error> {
+        let changes = ProfileChanges {
+            name: Some(self.name.clone()),
+            description: Some(self.description.clone()),
+            location: Some(self.location.clone()),
+            url: Some(self.url.clone()),
+            ..ProfileChanges::default()
+        };
+        profiles::update(tx, actor, user, &changes)?;
+        profiles::set_protected(tx, actor, user, self.is_protected)?;
+        profiles::set_receives_dm(tx, actor, user, self.receives_messages).map(|_| ())
+    }
+
+    fn problem(refusal: &Refusal) -> ProfileProblem {
+        let parameter = match refusal {
+            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
+            _ => "",
+        };
+        match parameter {
+            "name" => ("name", format!("A name has 1 to {NAME_LENGTH} characters, none of them invisible.")),
+            "description" => ("description", format!("A bio has at most {BIOGRAPHY_LENGTH} characters.")),
+            "location" => ("location", format!("A location has at most {LOCATION_LENGTH} characters.")),
+            "url" => ("url", format!("A link begins with https:// and has at most {URL_LENGTH} characters.")),
+            _ => ("name", error_message(refusal).to_owned()),
+        }
+    }
+}
+
+impl ProfilePicture {
+    const ALL: [Self; 2] = [Self::Picture, Self::Banner];
+
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Picture => "picture",
+            Self::Banner => "banner",
+        }
+    }
+
+    const fn heading(self) -> &'static str {
+        match self {
+            Self::Picture => "Profile picture",
+            Self::Banner => "Banner",
+        }
+    }
+
+    fn url(self, user: &User) -> &str {
+        match self {
+            Self::Picture => &user.profile_image_url,
+            Self::Banner => &user.profile_banner_url,
+        }
+    }
+
+    fn changes(self, url: String) -> ProfileChanges {
+        match self {
+            Self::Picture => ProfileChanges { profile_image_url: Some(url), ..ProfileChanges::default() },
+            Self::Banner => ProfileChanges { profile_banner_url: Some(url), ..ProfileChanges::default() },
+        }
+    }
+}
