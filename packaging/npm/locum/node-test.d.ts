@@ -1,0 +1,4 @@
+import type { HookOptions, LocumHooks } from "./hooks.js";
+
+/** Starts a server for the tests of this file, and creates a world for each. */
+export function useLocum(options?: HookOptions): LocumHooks;
