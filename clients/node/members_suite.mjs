@@ -59,7 +59,6 @@ people(here, "every page of a member looks right", async (person) => {
     ["/search?q=(", "search-wrong"],
     ["/compose", "compose"],
     ["/bookmarks", "bookmarks"],
-    ["/notifications", "notifications"],
     ["/settings/moderation", "decisions"],
     ["/about", "about"],
     ["/nobody_has_this", "nobody"],
@@ -74,6 +73,21 @@ people(here, "every page of a member looks right", async (person) => {
   const visitor = await person();
   await visitor.open("/bob");
   await look(visitor, "profile-signed-out");
+});
+
+people(here, "every page of notifications looks right", async (person) => {
+  const ada = await person();
+  await ada.open("/login?next=/home");
+  await ada.signIn();
+  for (const [path, name] of [
+    ["/notifications", "notifications"],
+    ["/notifications?tab=mentions", "mentions"],
+    ["/notifications?tab=notices", "notices"],
+    ["/notifications/requests", "follow-requests"],
+  ]) {
+    await ada.open(path);
+    await look(ada, name);
+  }
 });
 
 people(here, "every page of messages, lists and the settings of a profile looks right", async (person) => {

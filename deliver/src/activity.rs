@@ -9,7 +9,6 @@
 mod account_events;
 mod envelope;
 mod live;
-mod log_entry;
 mod matching;
 mod payload;
 mod webhook_queue;

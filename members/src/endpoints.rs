@@ -1,14 +1,17 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, EDIT_PROFILE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH,
-    NEW_MESSAGE_PATH, PROFILE_PICTURES_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_PATH, LISTS_PATH,
+    MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
-use crate::{actions, bookmarks, compose, edit_profile, home, lists, messages, people, profile, search, thread};
+use crate::{
+    actions, bookmarks, compose, edit_profile, feeds, follow_requests, home, lists, messages, notifications, people,
+    profile, search, search_engines, thread,
+};
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
 
@@ -17,6 +20,9 @@ static TIMELINES: &[Endpoint] = &[
     page_endpoint("showProfile", "/{username}", profile::show)
         .params(&[&[USERNAME]])
         .summary("A profile with posts, replies, media or one's own likes."),
+    page_endpoint("showFeed", "/{username}/feed.xml", feeds::show)
+        .params(&[&[USERNAME]])
+        .summary("The posts of a public profile for feed readers (Atom)."),
     page_endpoint("showFollowers", "/{username}/followers", people::show_followers)
         .params(&[&[USERNAME]])
         .summary("The followers of an account."),
@@ -36,7 +42,14 @@ static TIMELINES: &[Endpoint] = &[
         .aliases(&["/i/status/{id}"])
         .params(&[&[POST_ID]])
         .summary("Redirects to the page of a post."),
+    page_endpoint("showRobots", "/robots.txt", search_engines::show_robots).summary("What search engines may read."),
+    page_endpoint("showSitemap", "/sitemap.xml", search_engines::show_sitemap)
+        .summary("Public profiles for search engines, where the owners of the site allow it."),
     page_endpoint("searchAsMember", SEARCH_PATH, search::show).summary("Search for posts and people, and trends."),
+    page_endpoint("showNotifications", NOTIFICATIONS_PATH, notifications::show)
+        .summary("What others did that concerns the account, and notices of the site."),
+    page_endpoint("showFollowRequests", FOLLOW_REQUESTS_PATH, follow_requests::show)
+        .summary("Those who ask to follow a protected account."),
     page_endpoint("showBookmarks", BOOKMARKS_PATH, bookmarks::show).summary("One's own bookmarks."),
 ];
 

@@ -6,14 +6,18 @@ mod bookmarks;
 mod compose;
 mod edit_profile;
 mod endpoints;
+mod feeds;
+mod follow_requests;
 mod home;
 mod lists;
 mod messages;
+mod notifications;
 mod page_ranges;
 mod people;
 mod post_cards;
 mod profile;
 mod search;
+mod search_engines;
 mod thread;
 
 pub use endpoints::ENDPOINTS;

@@ -35,6 +35,11 @@ impl CardViewer {
             site: call.site(),
         }
     }
+
+    /// Whoever is not signed in.
+    pub(crate) fn visitor(call: &RequestContext) -> Self {
+        Self { viewer: Viewer::anonymous(), may_edit: false, site: call.site() }
+    }
 }
 
 struct CardContext<'a> {

@@ -2,10 +2,14 @@
 
 use base::{Error, Fault, PostId, Refusal, UserId};
 use network::relationships::{Relationship, load_relationship};
+use network::site_settings::allows_indexing;
 use network::timelines::{self, TimelinePage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use network::{likes, users as accounts};
-use pages::members::{PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
+use pages::PageFrame;
+use pages::members::{
+    LinkPreview, PostCard, PostFeed, PostTextPart, ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab,
+};
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
 use serde_json::Value;
 use store::Tx;
@@ -14,6 +18,7 @@ use store::users::{self, User};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
+use crate::feeds::feed_path;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, load_post_cards, own_picture, record_views};
 
@@ -36,8 +41,10 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let is_own = viewer.viewer.user == Some(found.user.id);
         record_views(&call, viewer.viewer.user, &found.posts);
         let path = tab.path(&username);
+        let frame = PageFrame { is_indexable: found.is_indexable, ..visit.page_frame(&call) };
         let page = ProfilePage {
-            frame: visit.page_frame(&call),
+            frame,
+            preview: profile_preview(viewer, &found.user),
             profile: profile_header(&found.user, viewer),
             is_own,
             relationship: visit.person.as_ref().filter(|_| !is_own).map(|_| found.profile_relationship()),
@@ -63,6 +70,8 @@ struct LoadedProfile {
     relationship: Relationship,
     is_visible: bool,
     may_message: bool,
+    /// By search engines.
+    is_indexable: bool,
     posts: Vec<PostCard>,
     /// What the next page begins below.
     next: Option<i64>,
@@ -95,7 +104,14 @@ fn load_profile(
         None => false,
     };
     let (posts, next) = if is_visible { load_tab(tx, viewer, &user, tab, range)? } else { (Vec::new(), None) };
-    Ok(LoadedProfile { user, relationship, is_visible, may_message, posts, next })
+    let is_indexable = is_indexable(tx, viewer, &user)?;
+    Ok(LoadedProfile { user, relationship, is_visible, may_message, is_indexable, posts, next })
+}
+
+/// Whether search engines may index what the account shows to everyone.
+pub(crate) fn is_indexable(tx: &mut Tx<'_>, viewer: CardViewer, user: &User) -> Result<bool, Fault> {
+    let is_public = viewer.viewer.user.is_none() && !user.protected && !user.limited;
+    Ok(is_public && allows_indexing(tx)?)
 }
 
 fn load_tab(
@@ -176,6 +192,19 @@ impl LoadedProfile {
             (false, true) => Some("This account has blocked you."),
             (false, false) => Some("Only approved followers see the posts of this account."),
         }
+    }
+}
+
+fn profile_preview(viewer: CardViewer, user: &User) -> LinkPreview {
+    let site = viewer.site.url;
+    let picture = own_picture(&user.profile_image_url, viewer.site);
+    LinkPreview {
+        kind: "profile",
+        title: format!("{} (@{})", user.name, user.username),
+        description: user.description.clone(),
+        url: format!("{site}/{}", user.username),
+        image: if picture.is_empty() { picture } else { format!("{site}{picture}") },
+        feed: if user.protected { String::new() } else { format!("{site}{}", feed_path(&user.username)) },
     }
 }
 

@@ -2,11 +2,13 @@
 
 use base::{Error, Fault, PostId, Refusal};
 use network::{replies, reposts};
-use pages::FormField;
-use pages::members::{ComposeBox, EditHistoryPage, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage};
+use pages::members::{
+    ComposeBox, EditHistoryPage, LinkPreview, PostCard, PostFeed, PostListPage, PostVersion, ThreadPage,
+};
+use pages::{FormField, PageFrame};
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
-use store::Tx;
 use store::posts::{self, PageRange, Post};
+use store::{Tx, users};
 use view::StatusForm;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -14,10 +16,12 @@ use web::request_context::RequestContext;
 use crate::compose::new_form_id;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, json_text, linked_text, load_post_cards, record_views, split_hidden};
-use crate::profile::load_ordered_cards;
+use crate::profile::{is_indexable, load_ordered_cards};
 
 const MAX_ANCESTORS: usize = 20;
 const MAX_VERSIONS: usize = 6;
+/// Characters of a post that other sites show beside a link.
+const DESCRIPTION_LENGTH: usize = 200;
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
@@ -46,6 +50,8 @@ struct LoadedThread {
     /// The last reply of the page, if there are more.
     last_reply: Option<i64>,
     id: PostId,
+    /// By search engines.
+    is_indexable: bool,
 }
 
 /// None if the viewer may not see the post.
@@ -65,7 +71,9 @@ fn load_thread(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId, after: i64) -> R
     let cards = load_post_cards(tx, viewer, found)?;
     let (replies, hidden) = split_hidden(tx, cards, is_owner)?;
     let username = card.reposted_by.clone().unwrap_or_else(|| card.username.clone());
-    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id }))
+    let author = users::find_by_id(tx, post.author_id)?.filter(|_| !post.limited);
+    let is_indexable = author.map(|author| is_indexable(tx, viewer, &author)).transpose()?.unwrap_or(false);
+    Ok(Some(LoadedThread { username, ancestors, post: card, replies, hidden, last_reply, id, is_indexable }))
 }
 
 impl LoadedThread {
@@ -81,8 +89,9 @@ impl LoadedThread {
         let form_id = new_form_id(call)?;
         let reply = visit.person.is_some().then(|| ComposeBox { text: FormField::default(), form_id });
         Ok(ThreadPage {
-            frame: visit.page_frame(call),
+            frame: PageFrame { is_indexable: self.is_indexable, ..visit.page_frame(call) },
             ancestors: self.ancestors,
+            preview: post_preview(site, &path, &self.post),
             post: self.post,
             replies: PostFeed { posts: self.replies, pager, path: path.clone() },
             hidden_replies: self.hidden,
@@ -90,6 +99,18 @@ impl LoadedThread {
             oembed_url: format!("{site}/oembed?url={}", base::percent::encode(&format!("{site}{path}"))),
             path,
         })
+    }
+}
+
+fn post_preview(site: &str, path: &str, post: &PostCard) -> LinkPreview {
+    let picture = post.media.first().map(|media| media.picture.clone()).unwrap_or_default();
+    LinkPreview {
+        kind: "article",
+        title: format!("{} (@{})", post.name, post.username),
+        description: post.excerpt(DESCRIPTION_LENGTH),
+        url: format!("{site}{path}"),
+        image: if picture.starts_with('/') { format!("{site}{picture}") } else { picture },
+        feed: String::new(),
     }
 }
 

@@ -5,6 +5,7 @@ mod access;
 mod admin;
 mod appeals;
 mod report;
+mod server_description;
 mod setup;
 mod site_texts;
 
@@ -45,6 +46,12 @@ static PAGES: &[Endpoint] = &[
     portal_page("showRules", "GET", "/rules").handler(site_texts::rules).summary("The rules of the site."),
     portal_page("showTerms", "GET", "/terms").handler(site_texts::terms).summary("The terms of the site."),
     portal_page("showPrivacy", "GET", "/privacy").handler(site_texts::privacy).summary("How the site treats data."),
+    portal_page("findServerDescription", "GET", "/.well-known/nodeinfo")
+        .handler(server_description::show_link)
+        .summary("Where the description of the server is (NodeInfo)."),
+    portal_page("describeServer", "GET", server_description::PATH)
+        .handler(server_description::show)
+        .summary("The server's software, name, registrations and rules, for programs (NodeInfo 2.1)."),
     portal_page("adminQueue", "GET", admin::QUEUE_PATH)
         .handler(admin::queue::show)
         .summary("Open reports and appeals. Needs the role of a moderator, as every page below it."),
@@ -76,7 +83,7 @@ static PAGES: &[Endpoint] = &[
         .handler(admin::site::submit)
         .summary("Changes a setting of the site.")
         .body(BodySpec::Form(text_members! { network::site_settings::MAX_PAGE_BYTES;
-            csrf setting name registrations about rules terms privacy contact
+            csrf setting name registrations indexing about rules terms privacy contact
         })),
     portal_page("adminAudit", "GET", admin::AUDIT_PATH).handler(admin::audit_log::show).summary("The audit log."),
 ];

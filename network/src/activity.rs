@@ -2,6 +2,7 @@
 //! what ends them.
 
 mod event_kinds;
+mod log_entry;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +17,7 @@ pub use event_kinds::{
     ActivityEventKind, EVENT_KINDS, EVENT_NAMES, EventAccess, EventParticipant, EventPayloadKind, RequiredFilter,
     event_kinds_for_log_kind, find_event_kind,
 };
+pub use log_entry::{ActivityEntry, AffectedUser};
 
 use crate::permissions::{Permission, parse_stored_scopes};
 use crate::webhooks;

@@ -24,6 +24,7 @@ pub mod follows;
 pub mod grants;
 pub mod home_timelines;
 pub mod insights;
+pub mod interactions;
 pub mod keywords;
 pub mod likelihood;
 pub mod likes;

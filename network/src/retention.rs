@@ -77,6 +77,10 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
         notifications::prune(tx, before, BATCH_SIZE)
     }),
+    ("interactions", |tx, _, _| {
+        let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
+        store::interactions::prune(tx, before, BATCH_SIZE)
+    }),
     ("request tokens", |tx, _, _| {
         let before = tx.now().plus_ms(-ENDED_MS);
         request_tokens::prune(tx, before, BATCH_SIZE)

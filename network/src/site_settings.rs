@@ -10,10 +10,15 @@ use crate::user_roles::{self, UserRole};
 
 pub const NAME: &str = "name";
 pub const REGISTRATIONS: &str = "registrations";
+/// Whether search engines may index public profiles and posts.
+pub const INDEXING: &str = "indexing";
 /// Texts in Markdown, each shown at the path of its name; the contact is shown with the others.
 pub const PAGES: [&str; 5] = ["about", "rules", "terms", "privacy", "contact"];
 /// Every setting, in the order in which it is shown.
-pub const NAMES: [&str; 7] = [NAME, REGISTRATIONS, "about", "rules", "terms", "privacy", "contact"];
+pub const NAMES: [&str; 8] = [NAME, REGISTRATIONS, INDEXING, "about", "rules", "terms", "privacy", "contact"];
+
+const ALLOWED: &str = "allowed";
+const REFUSED: &str = "refused";
 
 /// Characters.
 const MAX_NAME_LENGTH: usize = 60;
@@ -40,6 +45,10 @@ fn validate(name: &str, value: &str) -> Result<(), Refusal> {
         REGISTRATIONS if !value.is_empty() && parse_policy(value).is_none() => {
             let message = format!("The value [{value}] is not one of [open,approval,invite,closed]");
             Err(Refusal::invalid_parameter(REGISTRATIONS, value, message))
+        }
+        INDEXING if !["", ALLOWED, REFUSED].contains(&value) => {
+            let message = format!("The value [{value}] is not one of [{ALLOWED},{REFUSED}]");
+            Err(Refusal::invalid_parameter(INDEXING, value, message))
         }
         _ if value.len() > MAX_PAGE_BYTES || value.contains('\0') => {
             let message = format!("The text must have at most {MAX_PAGE_BYTES} bytes, none of them zero");
@@ -73,4 +82,9 @@ pub fn get(tx: &mut Tx<'_>, name: &str) -> Result<String, Fault> {
 /// The stored policy, or the configured one.
 pub fn registration_policy(tx: &mut Tx<'_>, configured: RegistrationPolicy) -> Result<RegistrationPolicy, Fault> {
     Ok(parse_policy(&get(tx, REGISTRATIONS)?).unwrap_or(configured))
+}
+
+/// False unless the owners have allowed it.
+pub fn allows_indexing(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    Ok(get(tx, INDEXING)? == ALLOWED)
 }

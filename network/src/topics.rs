@@ -45,7 +45,7 @@ pub(crate) const fn hour_number(time: Time) -> i64 {
 
 /// Processes new log entries in one transaction; returns how many.
 pub fn follow_log(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
-    let from = topics::claim_cursor(tx, TOPICS_READER)?;
+    let from = event_log::claim_cursor_from_start(tx, TOPICS_READER)?;
     let events = event_log::list_after(tx, from, limit)?;
     for event in &events {
         apply_event(tx, event)?;

@@ -73,6 +73,7 @@ const RESERVED_USERNAMES: &[&str] = &[
     "media",
     "messages",
     "metrics",
+    "nodeinfo",
     "notifications",
     "oauth",
     "oauth2",

@@ -24,12 +24,22 @@ pub struct PageFrame {
     pub clock: Option<String>,
     /// Of the page, without a query.
     pub path: String,
+    /// Whether search engines may index the page.
+    pub is_indexable: bool,
+    /// Notifications that the account has not seen; 100 if there are more.
+    pub unread: i64,
 }
 
 impl PageFrame {
     pub(crate) fn is_own_profile(&self) -> bool {
         let username = self.account.as_ref().map(|account| account.username.as_str());
         username.is_some() && self.path.strip_prefix('/') == username
+    }
+
+    /// For the link to a part of the site; none if everything there was seen.
+    pub(crate) fn unread_count(&self, path: &str) -> Option<String> {
+        let count = usize::try_from(self.unread).ok().filter(|count| *count > 0)?;
+        (path == crate::members::NOTIFICATIONS_PATH).then(|| crate::page::render_count(count))
     }
 }
 

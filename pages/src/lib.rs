@@ -27,9 +27,9 @@ pub mod manager;
 mod markdown;
 pub mod members;
 mod moderation;
-mod notifications;
 mod page;
 mod permissions;
+mod post_preview;
 mod relative_time;
 mod samples;
 mod search_console;
@@ -71,9 +71,9 @@ pub use moderation::{
     AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, ApplicationItem,
     AuditItem, DecisionItem, DecisionsPage, ReportPage, RoleItem, SettingItem, TextPage,
 };
-pub use notifications::{NotificationItem, NotificationsPage, PostPreviewPage};
 pub use page::{HtmlPage, Pager};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
+pub use post_preview::PostPreviewPage;
 pub use relative_time::{time_ago, time_until};
 pub use samples::{PageSample, all_samples};
 pub use search_console::{

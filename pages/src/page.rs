@@ -64,6 +64,11 @@ pub struct Pager {
     pub next: Option<String>,
 }
 
+/// A number of something of which at most 100 were counted.
+pub(crate) fn render_count(count: usize) -> String {
+    if count > 99 { "99+".to_owned() } else { count.to_string() }
+}
+
 /// `(x, y, height)` of each bar in a chart that is 100 units high and has ten units per bar.
 pub(crate) fn bar_rects(values: impl Iterator<Item = u64> + Clone) -> Vec<(usize, u64, u64)> {
     let max = values.clone().max().unwrap_or(0).max(1);

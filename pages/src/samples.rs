@@ -57,7 +57,6 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::SearchConsolePage>(&mut all)?;
     add_samples::<crate::SignatureExplainerPage>(&mut all)?;
     add_samples::<crate::manager::AdsManagerPage>(&mut all)?;
-    add_samples::<crate::NotificationsPage>(&mut all)?;
     add_moderation_samples(&mut all)?;
     add_samples::<crate::PostPreviewPage>(&mut all)?;
     add_member_samples(&mut all)?;
@@ -92,6 +91,8 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::ThreadPage>(all)?;
     add_samples::<crate::members::EditHistoryPage>(all)?;
     add_samples::<crate::members::PostListPage>(all)?;
+    add_samples::<crate::members::NotificationsPage>(all)?;
+    add_samples::<crate::members::FollowRequestsPage>(all)?;
     add_samples::<crate::members::MemberSearchPage>(all)?;
     add_samples::<crate::members::ConversationListPage>(all)?;
     add_samples::<crate::members::MessageThreadPage>(all)?;

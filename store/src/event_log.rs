@@ -108,6 +108,13 @@ pub fn claim_cursor(tx: &mut Tx<'_>, name: &str) -> Result<i64, Fault> {
     Ok(find_cursor(tx, name)?.unwrap_or(end))
 }
 
+/// As [`claim_cursor`], but a new reader starts at the oldest entry.
+pub fn claim_cursor_from_start(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
+    let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
+    tx.execute_later(sql, &[reader.into()])?;
+    Ok(find_cursor(tx, reader)?.unwrap_or(0))
+}
+
 pub fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<i64>, Fault> {
     tx.query_row("SELECT seq FROM follower WHERE name = $1", &[name.into()])
 }

@@ -42,6 +42,7 @@ pub mod grants;
 pub mod graph;
 pub mod imports;
 pub mod integrity;
+pub mod interactions;
 pub mod key_rotation;
 pub mod ledger;
 pub mod likes;

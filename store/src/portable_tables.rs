@@ -340,6 +340,8 @@ mod tests {
                 "media_hour",
                 "stream_connection",
                 "notification",
+                "notification_seen",
+                "interaction",
             ],
         ),
         (

@@ -28,13 +28,6 @@ table! {
     }
 }
 
-/// A log reader's cursor, locked until the end of the transaction; a new reader starts at the beginning.
-pub fn claim_cursor(tx: &mut Tx<'_>, reader: &str) -> Result<i64, Fault> {
-    let sql = "INSERT INTO follower (name, seq) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET seq = follower.seq";
-    tx.execute_later(sql, &[reader.into()])?;
-    Ok(crate::event_log::find_cursor(tx, reader)?.unwrap_or(0))
-}
-
 /// Counts a post for a topic and hour, at most once.
 pub fn insert_topic_post(tx: &mut Tx<'_>, topic: &str, post: PostId, author: UserId, hour: i64) -> Result<(), Fault> {
     if !insert_new!(tx, "topic_post", topic = topic, post_id = post, author_id = author, hour = hour)? {

@@ -157,6 +157,12 @@ pub fn find_by_username(tx: &mut Tx<'_>, username: &str) -> Result<Option<User>,
     tx.query_row(select!(User, "WHERE handle = $1"), &[handle.as_str().into()])
 }
 
+/// Of active accounts whose posts everyone may see and find, newest account first.
+pub fn list_public_usernames(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT username FROM users WHERE state = 0 AND protected = 0 AND limited = 0 ORDER BY id DESC LIMIT $1";
+    tx.query_rows(sql, &[limit.into()])
+}
+
 /// Case-insensitive; prefers a user who has confirmed the address, then the oldest.
 pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
     let sql = select!(

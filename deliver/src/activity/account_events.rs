@@ -1,6 +1,7 @@
 //! Events for webhooks that receive all account activity (contract core §10.3).
 
 use base::{Fault, Id, PostId, UserId};
+use network::activity::ActivityEntry;
 use network::visibility::Viewer;
 use serde_json::{Map, Value, json};
 use store::graph::{self, RelationKind};
@@ -9,7 +10,6 @@ use store::{Tx, apps, posts, users};
 use view::{legacy_entities_json, legacy_participant_json, legacy_post_json, legacy_user_json, shorten_message_links};
 
 use super::ActivityConfig;
-use super::log_entry::ActivityEntry;
 use super::payload::{like_from_entry, message_recipient};
 
 pub(super) struct AccountEventBody {

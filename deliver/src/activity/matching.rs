@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use base::{AppId, Fault};
-use network::activity::{ActivityEventKind, RequiredFilter, event_kinds_for_log_kind, find_event_kind};
+use network::activity::{
+    ActivityEntry, ActivityEventKind, AffectedUser, RequiredFilter, event_kinds_for_log_kind, find_event_kind,
+};
 use query::{AccessTier, MatchMode, Matcher, PostFeatures, QueryDialect, QueryProduct};
 use store::account_activity::{self, AccountSubscription};
 use store::activity::{self, ActivitySubscription};
@@ -11,7 +13,6 @@ use store::apps::{self, App, AppStatus};
 use store::event_log::LogEvent;
 use store::{Tx, webhooks};
 
-use super::log_entry::{ActivityEntry, AffectedUser};
 use super::payload::{PayloadBuilder, load_story};
 use super::{ActivityConfig, EventEnvelope, account_events, envelope};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::{AppId, Fault, UserId};
-use network::activity::{self as rules, ActivityEventKind, EventAccess, EventPayloadKind};
+use network::activity::{self as rules, ActivityEntry, ActivityEventKind, AffectedUser, EventAccess, EventPayloadKind};
 use network::visibility::{Viewer, find_post_denial};
 use network::{news, post_facts};
 use query::{MatchMode, PostFeatures};
@@ -13,7 +13,6 @@ use store::{Tx, messages, news_stories, posts, users};
 use view::{EventPayload, EventRenderer, LikeEvent};
 
 use super::account_events::{message_event, read_event, typing_event};
-use super::log_entry::{ActivityEntry, AffectedUser};
 use super::matching::parse_keyword;
 
 /// Builds payloads for one log entry, rendering each at most once.

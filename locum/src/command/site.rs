@@ -18,7 +18,7 @@ use crate::instance::Instance;
 pub(crate) enum SiteCommand {
     /// Show the settings; empty ones follow the configuration
     Show,
-    /// Change a setting: name, registrations, about, rules, terms, privacy or contact
+    /// Change a setting: name, registrations, indexing, about, rules, terms, privacy or contact
     Set {
         /// The setting
         setting: String,

@@ -10,6 +10,7 @@ use deliver::streams::Hub;
 use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
+use network::interactions;
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
 use store::NodeRole;
 use web::uploads::UploadProcessor;
@@ -167,7 +168,7 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
     loop {
         let streams = async { if roles.contains(NodeRole::Stream) { live.poll_once().await } else { Ok(false) } };
         let queueing = async {
-            if roles.contains(NodeRole::Deliver) { queue_deliveries(&instance, config).await } else { Ok(false) }
+            if roles.contains(NodeRole::Deliver) { process_entries(&instance, config).await } else { Ok(false) }
         };
         let (queued, sent) = tokio::join!(queueing, streams);
         if shutdown.is_triggered() {
@@ -191,8 +192,22 @@ pub(super) async fn dispatch_activity(instance: Instance, hub: Hub, config: Acti
     }
 }
 
-/// Returns whether there may be more to queue.
-pub(super) async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
+/// Queues webhook deliveries, and records what concerns members. Returns whether there may be more to process.
+pub(super) async fn process_entries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
+    let queued = queue_deliveries(instance, config).await?;
+    Ok(record_interactions(instance).await? || queued)
+}
+
+async fn record_interactions(instance: &Instance) -> Result<bool, Error> {
+    if !instance.store.read(|tx| Ok(interactions::is_behind(tx)?)).await? {
+        return Ok(false);
+    }
+    let record = |tx: &mut store::Tx<'_>| Ok(interactions::record_batch(tx, ENTRIES_PER_TRANSACTION)?);
+    let read = instance.store.write(record).await?;
+    Ok(i64::try_from(read).unwrap_or(ENTRIES_PER_TRANSACTION) >= ENTRIES_PER_TRANSACTION)
+}
+
+async fn queue_deliveries(instance: &Instance, config: ActivityConfig) -> Result<bool, Error> {
     let has_unread = |tx: &mut store::Tx<'_>| Ok(activity::has_unread_entries(tx)?);
     if !instance.store.read(has_unread).await? {
         return Ok(false);

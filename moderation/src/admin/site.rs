@@ -49,6 +49,7 @@ fn setting_help(name: &str) -> &'static str {
     match name {
         site_settings::NAME => "How the site describes itself to programs",
         site_settings::REGISTRATIONS => "open, approval, invite or closed; empty for what the configuration says",
+        site_settings::INDEXING => "allowed or refused (the default): whether public profiles and posts may be indexed",
         _ => "A text in Markdown",
     }
 }

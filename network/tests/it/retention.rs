@@ -8,6 +8,7 @@ use network::retention::{RetentionPeriods, prune_expired};
 use network::sign_in::{SignInOutcome, SignInService};
 use serde_json::Value;
 use store::authorization_codes::{self, AuthorizationCode};
+use store::interactions::{self, Interaction, InteractionKind};
 use store::{Tx, usage};
 
 use crate::emails::site;
@@ -54,6 +55,17 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
     emails::enqueue(tx, &email)?;
     network::email_links::create_invitation(tx, &site(), &AuditActor::operator(), "")?;
     store::notifications::insert(tx, user, "Something happened", "/settings/account")?;
+    interactions::insert(
+        tx,
+        &Interaction {
+            seq: 1,
+            user_id: user,
+            at: tx.now(),
+            kind: InteractionKind::Follow,
+            actor_id: user,
+            post_id: None,
+        },
+    )?;
     usage::add_calls(tx, app, "getMe", base::clock::wall_time(), 1)?;
     let code = AuthorizationCode {
         family: 1,

@@ -102,6 +102,11 @@ impl PostCard {
         initial_letter(&self.name)
     }
 
+    /// The beginning of the text in one line, of at most `length` characters and an ellipsis.
+    pub fn excerpt(&self, length: usize) -> String {
+        crate::page::excerpt(&self.plain_text(), length)
+    }
+
     pub fn plain_text(&self) -> String {
         self.text.iter().map(|part| part.text.as_str()).collect()
     }

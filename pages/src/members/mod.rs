@@ -3,8 +3,10 @@
 mod edit_profile;
 mod feed;
 mod home;
+mod link_preview;
 mod lists;
 mod messages;
+mod notifications;
 mod people;
 mod post_list;
 mod profile;
@@ -17,6 +19,7 @@ pub use feed::{
     MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
 };
 pub use home::{ComposeBox, HomePage};
+pub use link_preview::{AtomFeed, FeedEntry, FeedEntryBody, LinkPreview, Sitemap};
 pub use lists::{
     AddToListPage, DeleteListPage, EditListPage, ListCard, ListForm, ListMembersPage, ListRelationship,
     ListTimelinePage, ListsPage, ListsTab, NewListPage,
@@ -24,6 +27,7 @@ pub use lists::{
 pub use messages::{
     ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
 };
+pub use notifications::{ActionItem, FollowRequestsPage, NotificationItem, NotificationTab, NotificationsPage};
 pub use people::{PeoplePage, PersonCard};
 pub use post_list::PostListPage;
 pub use profile::{ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
@@ -34,6 +38,7 @@ pub use write::{AttachedMedia, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, Write
 pub const HOME_PATH: &str = "/home";
 pub const SEARCH_PATH: &str = "/search";
 pub const NOTIFICATIONS_PATH: &str = "/notifications";
+pub const FOLLOW_REQUESTS_PATH: &str = "/notifications/requests";
 pub const BOOKMARKS_PATH: &str = "/bookmarks";
 pub const MESSAGES_PATH: &str = "/messages";
 pub const NEW_MESSAGE_PATH: &str = "/messages/new";

@@ -3,7 +3,7 @@
 use askama::Template;
 use base::Time;
 
-use super::{PostFeed, PostTextPart};
+use super::{LinkPreview, PostFeed, PostTextPart};
 use crate::PageFrame;
 use crate::page::{HtmlPage, html_page};
 
@@ -100,6 +100,7 @@ pub struct ProfilePage {
     pub feed: PostFeed,
     /// Why no posts are shown.
     pub hidden_because: Option<&'static str>,
+    pub preview: LinkPreview,
 }
 
 impl ProfilePage {

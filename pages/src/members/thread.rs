@@ -3,9 +3,9 @@
 use askama::Template;
 use base::Time;
 
-use super::{ComposeBox, PostCard, PostFeed, PostTextPart};
+use super::{ComposeBox, LinkPreview, PostCard, PostFeed, PostTextPart};
 use crate::PageFrame;
-use crate::page::{HtmlPage, excerpt, html_page};
+use crate::page::{HtmlPage, html_page};
 
 #[derive(Template)]
 #[template(path = "members/thread.html")]
@@ -21,22 +21,19 @@ pub struct ThreadPage {
     /// None for visitors who are not signed in.
     pub reply: Option<ComposeBox>,
     pub oembed_url: String,
+    pub preview: LinkPreview,
     /// Where buttons lead back to.
     pub path: String,
 }
 
-impl ThreadPage {
-    /// For the title, where a page of a browser's history has room for a few words.
-    fn excerpt(&self) -> String {
-        excerpt(&self.post.plain_text(), 60)
-    }
-}
+/// Characters of a post in the title, where a page of a browser's history has room for a few words.
+const TITLE_LENGTH: usize = 60;
 
 html_page!(
     ThreadPage,
     "thread",
     crate::samples::members::thread_states,
-    |page| match page.excerpt().as_str() {
+    |page| match page.post.excerpt(TITLE_LENGTH).as_str() {
         "" => format!("Post by @{}", page.post.username),
         excerpt => format!("@{}: {excerpt}", page.post.username),
     },

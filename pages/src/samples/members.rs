@@ -2,7 +2,8 @@ use super::{
     HOSTILE, HOSTILE_URL, days_ago, hostile_frame, minutes_ago, signed_in_frame, signed_out_frame, with_notice,
 };
 use crate::members::{
-    AttachedMedia, ComposeBox, EditHistoryPage, HomePage, MemberSearchPage, PeoplePage, PersonCard, PollCard,
+    ActionItem, AttachedMedia, ComposeBox, EditHistoryPage, FollowRequestsPage, HomePage, LinkPreview,
+    MemberSearchPage, NotificationItem, NotificationTab, NotificationsPage, PeoplePage, PersonCard, PollCard,
     PollChoice, PostCard, PostFeed, PostListPage, PostMedia, PostTextPart, PostVersion, ProfileHeader, ProfilePage,
     ProfileRelationship, ProfileTab, QuotedPost, ThreadPage, WritePostPage, WriteTarget,
 };
@@ -109,6 +110,17 @@ fn hostile_post() -> PostCard {
     }
 }
 
+fn link_preview(text: &str) -> LinkPreview {
+    LinkPreview {
+        kind: "article",
+        title: text.to_owned(),
+        description: text.to_owned(),
+        url: "https://social.example/ada/status/17".to_owned(),
+        image: format!("https://social.example/media/{text}"),
+        feed: "https://social.example/ada/feed.xml".to_owned(),
+    }
+}
+
 pub(super) fn feed(posts: Vec<PostCard>) -> PostFeed {
     PostFeed {
         posts,
@@ -163,6 +175,7 @@ pub(crate) fn profile_states() -> Vec<(&'static str, ProfilePage)> {
         tab: ProfileTab::Posts,
         feed: feed(varied_posts()),
         hidden_because: None,
+        preview: link_preview("Bob"),
     };
     let with = |relationship| of(signed_in_frame(), Some(relationship));
     let plain = ProfileRelationship::default();
@@ -183,6 +196,7 @@ pub(crate) fn profile_states() -> Vec<(&'static str, ProfilePage)> {
             ..profile_header(HOSTILE)
         },
         feed: feed(vec![hostile_post()]),
+        preview: link_preview(HOSTILE),
         ..of(hostile_frame(), Some(plain))
     };
     vec![
@@ -238,6 +252,7 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
         hidden_replies: Vec::new(),
         reply: None,
         oembed_url: "https://social.example/oembed?url=https%3A%2F%2Fsocial.example%2Fada%2Fstatus%2F17".to_owned(),
+        preview: link_preview("The harbour is open"),
         path: "/ada/status/17".to_owned(),
     };
     let full = ThreadPage {
@@ -251,6 +266,7 @@ pub(crate) fn thread_states() -> Vec<(&'static str, ThreadPage)> {
     let hostile = ThreadPage {
         ancestors: vec![PostCard { id: "8".to_owned(), ..hostile_post() }],
         reply: Some(compose_box(FormField::invalid(HOSTILE, HOSTILE))),
+        preview: link_preview(HOSTILE),
         ..of(hostile_frame(), hostile_post())
     };
     vec![
@@ -366,5 +382,62 @@ pub(crate) fn search_states() -> Vec<(&'static str, MemberSearchPage)> {
         ("people", people),
         ("nothing", of(signed_in_frame(), boats(), Vec::new())),
         ("hostile", of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE), vec![hostile_post()])),
+    ]
+}
+
+fn action_item(text: &str, others: usize, is_new: bool) -> NotificationItem {
+    NotificationItem::Action(ActionItem {
+        icon: "like",
+        people: vec![(text.to_owned(), "bob".to_owned()), (text.to_owned(), "eve".to_owned())],
+        others,
+        verb: "liked your post",
+        post: Some(("/ada/status/17".to_owned(), text.to_owned())),
+        at: minutes_ago(5),
+        is_new,
+    })
+}
+
+pub(crate) fn notifications_states() -> Vec<(&'static str, NotificationsPage)> {
+    let of = |frame, tab, items| NotificationsPage {
+        frame,
+        tab,
+        items,
+        unread_notices: 2,
+        follow_requests: 3,
+        pager: Pager { previous: None, next: Some("/notifications?before=17".to_owned()) },
+    };
+    let mention = |post, is_new| NotificationItem::Post(Box::new(post), "Replied to you", is_new);
+    let notice = |text: &str, path: &str| NotificationItem::Notice {
+        text: text.to_owned(),
+        path: path.to_owned(),
+        at: minutes_ago(5),
+        is_new: true,
+    };
+    let other = PostCard { is_own: false, ..sample_post(3) };
+    let all = vec![action_item("Bob", 7, true), mention(other, true), action_item("Eve", 0, false)];
+    let notices =
+        vec![notice("A draft post is ready for preview.", "/preview/12?t=sample"), notice("Welcome to the site.", "")];
+    let empty = NotificationsPage {
+        unread_notices: 0,
+        follow_requests: 0,
+        pager: Pager::default(),
+        ..of(signed_in_frame(), NotificationTab::All, Vec::new())
+    };
+    let hostile = vec![action_item(HOSTILE, 1, true), mention(hostile_post(), false), notice(HOSTILE, "")];
+    vec![
+        ("all", of(signed_in_frame(), NotificationTab::All, all)),
+        ("notices", of(signed_in_frame(), NotificationTab::Notices, notices)),
+        ("none", empty),
+        ("hostile", of(hostile_frame(), NotificationTab::Mentions, hostile)),
+    ]
+}
+
+pub(crate) fn follow_requests_states() -> Vec<(&'static str, FollowRequestsPage)> {
+    let of = |frame, people| FollowRequestsPage { frame, people, pager: Pager::default() };
+    let answers = vec![("approve", "Accept"), ("deny", "Decline")];
+    vec![
+        ("several", of(signed_in_frame(), vec![person_card("eve", answers.clone())])),
+        ("none", of(signed_in_frame(), Vec::new())),
+        ("hostile", of(hostile_frame(), vec![person_card(HOSTILE, answers)])),
     ]
 }

@@ -1,7 +1,7 @@
 use super::{HOSTILE, HOSTILE_URL, development_frame, hostile_frame, minutes_ago, sample_time, signed_in_frame};
 use crate::{
-    EmailPage, FormField, MailboxItem, MailboxPage, NotificationItem, NotificationsPage, Pager, PostPreviewPage,
-    RefusedRequestPage, SignatureExplainerPage, SignatureReport,
+    EmailPage, FormField, MailboxItem, MailboxPage, Pager, PostPreviewPage, RefusedRequestPage, SignatureExplainerPage,
+    SignatureReport,
 };
 
 const OURS: &str = "POST&https%3A%2F%2Fsocial.example%2F2%2Fposts&oauth_consumer_key%3Dsample%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D1795233906%26oauth_token%3D12-sample%26oauth_version%3D1.0%26text%3Dhello%2520sea";
@@ -117,19 +117,6 @@ pub(crate) fn mailbox_states() -> Vec<(&'static str, MailboxPage)> {
         ),
         ("none", of(development_frame(signed_in_frame()), Vec::new())),
         ("hostile", of(hostile_frame(), vec![mailbox_item(HOSTILE, HOSTILE, 1)])),
-    ]
-}
-
-pub(crate) fn notifications_states() -> Vec<(&'static str, NotificationsPage)> {
-    let one =
-        |text: &str, path: &str| NotificationItem { text: text.to_owned(), path: path.to_owned(), at: minutes_ago(5) };
-    let of = |frame, notifications| NotificationsPage { frame, notifications, pager: Pager::default() };
-    let notifications =
-        vec![one("A draft post is ready for preview.", "/preview/12?t=sample"), one("Your posts may be promoted.", "")];
-    vec![
-        ("several", of(signed_in_frame(), notifications)),
-        ("none", of(signed_in_frame(), Vec::new())),
-        ("hostile", of(hostile_frame(), vec![one(HOSTILE, "")])),
     ]
 }
 

@@ -8,8 +8,8 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_recovery, assets, card_links, compose, landing, notifications, oauth1, oauth2, post_preview,
-    registration, settings, short_links, sign_in, web_tags,
+    access, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
+    settings, short_links, sign_in, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -51,7 +51,6 @@ pub(super) static PAGES: &[Endpoint] = &[
     form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
         .summary("Ends all other sessions."),
     page_endpoint("showConnectedApps", "/settings/apps", access::show_connected_apps).summary("Connected apps."),
-    page_endpoint("showNotifications", "/notifications", notifications::list).summary("Account notifications."),
     page_endpoint("showPreview", "/preview/{id}", post_preview::show)
         .params(&[&[Parameter::path("id", Kind::text(1, 20), "The id of the post, draft or scheduled post.")]])
         .summary("A preview of a promoted post."),

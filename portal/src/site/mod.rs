@@ -13,7 +13,6 @@ pub(crate) mod compose;
 pub(crate) mod errors;
 pub(crate) mod forms;
 pub(crate) mod landing;
-pub(crate) mod notifications;
 pub(crate) mod oauth1;
 pub(crate) mod oauth2;
 pub(crate) mod post_preview;

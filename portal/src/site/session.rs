@@ -5,6 +5,7 @@ use base::clock_mode::{ClockMode, describe_clock};
 use base::{Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
+use network::interactions::UnreadCounts;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
 use pages::{HtmlPage, PageFrame, SignedInAccount};
@@ -39,6 +40,7 @@ pub struct BrowserVisit {
 pub struct SignedInPerson {
     pub session: UserSession,
     pub user: User,
+    pub unread: UnreadCounts,
 }
 
 impl BrowserVisit {
@@ -58,8 +60,11 @@ impl BrowserVisit {
         let person = match session {
             Some(session) => {
                 let id = session.user_id;
-                let user = call.read(move |tx| network::users::find_active(tx, id)).await?;
-                Some(SignedInPerson { session, user })
+                let read = call.read(move |tx| {
+                    Ok((network::users::find_active(tx, id)?, network::interactions::count_unread(tx, id)?))
+                });
+                let (user, unread) = read.await?;
+                Some(SignedInPerson { session, user, unread })
             }
             None => None,
         };
@@ -122,6 +127,7 @@ impl BrowserVisit {
             host: host_of(call.site().url).to_owned(),
             clock: describe_world_clock(call),
             path: call.head().uri.path().to_owned(),
+            unread: self.person.as_ref().map_or(0, |person| person.unread.interactions + person.unread.notices),
             ..call.state.page_context.page_frame(call.now())
         }
     }

@@ -60,6 +60,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("conversions", include_str!("../../migrations/0045_conversions.sql")),
     ("simulations", include_str!("../../migrations/0046_simulations.sql")),
     ("moderation", include_str!("../../migrations/0047_moderation.sql")),
+    ("interactions", include_str!("../../migrations/0048_interactions.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -140,11 +140,11 @@ impl<'f> ClockAdvance<'f> {
         count
     }
 
-    /// Queues webhook deliveries and attributes events. Their own tasks do the same, and each entry once.
+    /// Queues webhook deliveries, records what concerns members, and attributes events. Their own tasks do the same, and each entry once.
     async fn follow_events(&mut self) -> Result<u64, Error> {
         let instance = &self.followers.instance;
         let config = self.followers.server.event_context();
-        while background_jobs::queue_deliveries(instance, config).await? {}
+        while background_jobs::process_entries(instance, config).await? {}
         while ads_jobs::attribute_batch(instance).await? {}
         let replays = self.followers.sender.advance_replays().await?;
         Ok(u64::from(replays))

@@ -2,6 +2,8 @@
 
 mod lists;
 mod messages;
+mod notifications;
+mod open_web;
 mod profile;
 mod timelines;
 mod visibility;

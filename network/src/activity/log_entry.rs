@@ -1,59 +1,65 @@
 //! The users affected by a log entry, derived from the entry alone.
 
 use base::{PostId, UserId};
-use network::activity::{ActivityEventKind, EventParticipant, event_kinds_for_log_kind};
 use serde_json::Value;
 use store::activity::ActivityDirection;
 use store::event_log::LogEvent;
 
-pub(super) struct ActivityEntry<'e> {
-    pub(super) event: &'e LogEvent,
+use super::event_kinds::{ActivityEventKind, EventParticipant, event_kinds_for_log_kind};
+
+pub struct ActivityEntry<'e> {
+    pub event: &'e LogEvent,
     body: Value,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AffectedUser {
-    pub(super) kind: &'static ActivityEventKind,
-    pub(super) user: UserId,
-    pub(super) direction: ActivityDirection,
+pub struct AffectedUser {
+    pub kind: &'static ActivityEventKind,
+    pub user: UserId,
+    pub direction: ActivityDirection,
 }
 
 impl<'e> ActivityEntry<'e> {
     /// `None` if no event kind derives from the entry.
-    pub(super) fn parse(event: &'e LogEvent) -> Option<Self> {
+    pub fn parse(event: &'e LogEvent) -> Option<Self> {
         event_kinds_for_log_kind(&event.kind).next()?;
         let body =
             if event.body.is_empty() { Value::Null } else { serde_json::from_str(&event.body).unwrap_or_default() };
         Some(Self { event, body })
     }
 
-    pub(super) const fn actor(&self) -> UserId {
+    pub const fn actor(&self) -> UserId {
         UserId::new(self.event.actor_id)
     }
 
     /// The post the entry is about.
-    pub(super) const fn post_id(&self) -> PostId {
+    pub const fn post_id(&self) -> PostId {
         PostId::new(self.event.subject_id)
     }
 
     /// Empty if the member is missing.
-    pub(super) fn text_field(&self, name: &str) -> &str {
+    pub fn text_field(&self, name: &str) -> &str {
         let text = self.body.get(name).and_then(Value::as_str);
         text.unwrap_or_default()
     }
 
-    pub(super) fn number_field(&self, name: &str) -> Option<i64> {
+    /// A post that is only shown as an advertisement.
+    pub fn is_nullcast(&self) -> bool {
+        self.body.get("nullcast").and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    pub fn number_field(&self, name: &str) -> Option<i64> {
         self.text_field(name).parse().ok()
     }
 
-    pub(super) fn number_list(&self, name: &str) -> Vec<i64> {
+    pub fn number_list(&self, name: &str) -> Vec<i64> {
         let one = self.number_field(name).into_iter();
         let many = self.body.get(name).and_then(Value::as_array);
         let many = many.into_iter().flatten();
         one.chain(many.filter_map(|id| id.as_str()?.parse().ok())).collect()
     }
 
-    pub(super) fn user_list(&self, name: &str) -> Vec<UserId> {
+    pub fn user_list(&self, name: &str) -> Vec<UserId> {
         self.number_list(name).into_iter().map(UserId::new).collect()
     }
 
@@ -70,7 +76,7 @@ impl<'e> ActivityEntry<'e> {
     }
 
     /// Every event kind that derives from the entry, with the affected users.
-    pub(super) fn affected_users(&self) -> Vec<AffectedUser> {
+    pub fn affected_users(&self) -> Vec<AffectedUser> {
         let mut all = Vec::new();
         for kind in event_kinds_for_log_kind(&self.event.kind) {
             for (whom, direction) in kind.concerned_users {

@@ -1,29 +1,9 @@
-//! Notifications, and the preview of an unpublished post.
+//! The preview of an unpublished post.
 
+use crate::PageFrame;
 use crate::members::PostTextPart;
 use crate::page::{HtmlPage, html_page};
-use crate::{PageFrame, Pager};
 use askama::Template;
-use base::Time;
-
-pub struct NotificationItem {
-    pub text: String,
-    /// A path of this site, or empty.
-    pub path: String,
-    pub at: Time,
-}
-
-#[derive(Template)]
-#[template(path = "notifications.html")]
-pub struct NotificationsPage {
-    pub frame: PageFrame,
-    /// Newest first.
-    pub notifications: Vec<NotificationItem>,
-    pub pager: Pager,
-}
-
-html_page!(NotificationsPage, "notifications", crate::samples::tools::notifications_states, |_| "Notifications"
-    .to_owned());
 
 /// A post on its own, which other sites may frame.
 #[derive(Template)]

@@ -1,0 +1,132 @@
+//! What others did that concerns a member: mentions, replies, quotes, reposts, likes, follows and requests to follow.
+//! It is read from the event log after the fact, so that it costs those who like or follow nothing.
+
+use base::{Fault, PostId, UserId};
+use store::event_log::LogEvent;
+use store::graph::{self, RelationKind};
+use store::interactions::{self, Interaction, InteractionKind};
+use store::{Tx, event_log};
+
+use crate::activity::ActivityEntry;
+
+pub use store::interactions::{
+    UnreadCounts, count_unread, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen,
+};
+
+/// The name of the log cursor.
+const INTERACTIONS_READER: &str = "interactions";
+
+/// The activity events that concern someone else than their actor.
+const KINDS_BY_EVENT: [(&str, InteractionKind); 6] = [
+    ("post.mention.create", InteractionKind::Mention),
+    ("post.reply.create", InteractionKind::Reply),
+    ("post.quote.create", InteractionKind::Quote),
+    ("post.repost.create", InteractionKind::Repost),
+    ("like.create", InteractionKind::Like),
+    ("follow.follow", InteractionKind::Follow),
+];
+
+/// Processes up to `limit` log entries in one transaction; returns how many. Each entry is read by one node.
+pub fn record_batch(tx: &mut Tx<'_>, limit: i64) -> Result<usize, Fault> {
+    let from = event_log::claim_cursor_from_start(tx, INTERACTIONS_READER)?;
+    let events = event_log::list_after(tx, from, limit)?;
+    let Some(last) = events.last() else { return Ok(0) };
+    let found: Vec<Vec<Interaction>> = events.iter().map(list_interactions).collect();
+    for interaction in found.iter().flatten() {
+        for kind in [RelationKind::Block, RelationKind::Mute] {
+            graph::prefetch_exists(tx, kind, interaction.user_id, interaction.actor_id)?;
+        }
+    }
+    for (event, concerned) in events.iter().zip(found) {
+        remove_undone(tx, event)?;
+        for interaction in concerned {
+            if !is_ignored(tx, &interaction)? {
+                interactions::insert(tx, &interaction)?;
+            }
+        }
+    }
+    event_log::set_cursor(tx, INTERACTIONS_READER, last.seq)?;
+    Ok(events.len())
+}
+
+/// Whether there are unprocessed log entries.
+pub fn is_behind(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+    let from = event_log::find_cursor(tx, INTERACTIONS_READER)?.unwrap_or(0);
+    Ok(!event_log::list_after(tx, from, 1)?.is_empty())
+}
+
+fn is_ignored(tx: &mut Tx<'_>, interaction: &Interaction) -> Result<bool, Fault> {
+    let (user, actor) = (interaction.user_id, interaction.actor_id);
+    Ok(graph::exists(tx, RelationKind::Block, user, actor)? || graph::exists(tx, RelationKind::Mute, user, actor)?)
+}
+
+fn list_interactions(event: &LogEvent) -> Vec<Interaction> {
+    let actor_id = UserId::new(event.actor_id);
+    let build = |user_id, kind, post_id| Interaction { seq: event.seq, user_id, at: event.at, kind, actor_id, post_id };
+    if event.kind == "follow.request" {
+        return vec![build(UserId::new(event.subject_id), InteractionKind::FollowRequest, None)];
+    }
+    let Some(entry) = ActivityEntry::parse(event) else { return Vec::new() };
+    // A new version repeats what the first one told, and posts that are only advertised are nobody's conversation.
+    if entry.number_field("previous_post_id").is_some() || entry.is_nullcast() {
+        return Vec::new();
+    }
+    let mut found: Vec<Interaction> = Vec::new();
+    for affected in entry.affected_users() {
+        let kind = KINDS_BY_EVENT.iter().find(|(name, _)| *name == affected.kind.name).map(|(_, kind)| *kind);
+        let Some(kind) = kind.filter(|_| affected.user != actor_id) else { continue };
+        let post = (kind != InteractionKind::Follow).then(|| PostId::new(event.subject_id));
+        // A reply to someone also mentions them.
+        found.retain(|known| known.user_id != affected.user);
+        found.push(build(affected.user, kind, post));
+    }
+    found
+}
+
+fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
+    let (actor, subject) = (UserId::new(event.actor_id), UserId::new(event.subject_id));
+    match event.kind.as_str() {
+        "like.delete" => interactions::delete_like(tx, actor, PostId::new(event.subject_id)),
+        // An accepted request becomes a follow.
+        "follow.follow" | "follow.unfollow" | "follow.withdraw" => interactions::delete_follows(tx, actor, subject),
+        "follow.deny" => interactions::delete_follows(tx, subject, actor),
+        "block.block" => {
+            interactions::delete_by_actor(tx, subject, actor)?;
+            interactions::delete_by_actor(tx, actor, subject)
+        }
+        _ => Ok(()),
+    }
+}
+
+#[derive(Debug)]
+pub struct InteractionPage {
+    /// Newest first.
+    pub interactions: Vec<Interaction>,
+    /// What the next page begins below, if there are more.
+    pub next: Option<i64>,
+}
+
+/// At most `limit`, with a number below `below`. Of accounts that the user has muted since, and requests to follow that
+/// were answered or withdrawn, there are none.
+pub fn load_page(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    only_mentions: bool,
+    below: i64,
+    limit: i64,
+) -> Result<InteractionPage, Fault> {
+    let list = if only_mentions { interactions::list_mentions_before } else { interactions::list_before };
+    let mut found = list(tx, user, below, limit.saturating_add(1))?;
+    let size = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = found.len() > size;
+    found.truncate(size);
+    let next = found.last().map(|one| one.seq).filter(|_| has_more);
+    let actors: Vec<UserId> = found.iter().map(|one| one.actor_id).collect();
+    let muted = graph::filter_muted(tx, user, &actors)?;
+    let requesting = graph::filter_sources(tx, RelationKind::Request, &actors, user)?;
+    found.retain(|one| {
+        let is_open = one.kind != InteractionKind::FollowRequest || requesting.contains(&one.actor_id);
+        is_open && !muted.contains(&one.actor_id)
+    });
+    Ok(InteractionPage { interactions: found, next })
+}
