@@ -93,14 +93,22 @@ class Stream:
     def __init__(self, name, address, bearer):
         self.name, self.address, self.bearer = name, address, bearer
         # When each post arrived first.
-        self.arrivals, self.connects, self.last_end = {}, 0, ""
+        self.arrivals, self.connects = {}, 0
+        # What happened to its connections: pairs of time and text, the latest ones.
+        self.history = deque(maxlen=100)
+
+    def note(self, text):
+        self.history.append((time.monotonic(), text))
+
+    def history_since(self, moment):
+        return [f"{at - moment:.2f} s {text}" for at, text in self.history if at >= moment]
 
     async def follow(self):
         while True:
             try:
                 await self.read_once()
             except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
-                self.last_end = repr(error)
+                self.note(repr(error))
             await asyncio.sleep(0.2)
 
     async def read_once(self):
@@ -113,12 +121,16 @@ class Stream:
             answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
             if not answer.startswith(b"HTTP/1.1 200 "):
                 body = await asyncio.wait_for(reader.read(300), 5)
-                self.last_end = f"{path} returned {answer.split()[1].decode()} {body.decode(errors='replace')}"
+                self.note(f"{path} returned {answer.split()[1].decode()} {body.decode(errors='replace')}")
                 return
             self.connects += 1
+            self.note("connected")
             async for line in read_lines(reader):
                 if line.startswith(b'{"data"'):
                     self.arrivals.setdefault(json.loads(line)["data"]["id"], time.monotonic())
+                elif line.strip():
+                    self.note(line.decode(errors="replace"))
+            self.note("end of the response")
         finally:
             writer.close()
 

@@ -172,19 +172,23 @@ class Trial:
         """Each stream gets every acknowledged post; those of healthy nodes in time."""
         posts = self.acknowledged()
         self.await_all(lambda: all(posts.keys() <= stream.arrivals.keys() for stream in self.load.streams))
-        gaps, missing = [0.0], 0
+        limit = self.setup.stream_gap_limit(self) + self.tolerance
+        longest, missing = 0.0, 0
         for stream in self.load.streams:
             if lacking := posts.keys() - stream.arrivals.keys():
                 missing += len(lacking)
-                self.fail(f"the stream of {stream.name} lacks {len(lacking)} posts: {stream.last_end}")
+                self.fail(f"the stream of {stream.name} lacks {len(lacking)} posts: {stream.history_since(self.begun)}")
             if self.silences.get(stream.name) or stream.name in self.setup.restarted:
                 continue
-            gaps += [
+            gap = max((
                 seconds_outside(posts[id].answer.ended, at, self.outages)
                 for id, at in stream.arrivals.items()
                 if id in posts and at > posts[id].answer.ended
-            ]
-        self.check("stream_gap_s", max(gaps), self.setup.stream_gap_limit(self) + self.tolerance)
+            ), default=0.0)
+            if gap > limit:
+                self.fail(f"the stream of {stream.name} was late: {stream.history_since(self.begun)}")
+            longest = max(longest, gap)
+        self.check("stream_gap_s", longest, limit)
         self.check("stream_missing", missing)
 
     def check_webhooks(self):

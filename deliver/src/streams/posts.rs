@@ -386,6 +386,8 @@ impl PostStreamsInner {
             }
         }
         let loading = !state.waiting.is_empty();
+        // A new reader may be behind the others; nothing else wakes the dispatcher for what it lacks.
+        let behind = state.readers().any(|reader| reader.after < poll.cursor);
         drop(state);
         if let Some(old) = poll.old_index {
             // Freeing it takes time in proportion to the number of rules.
@@ -399,7 +401,7 @@ impl PostStreamsInner {
         for (session, why) in poll.ended {
             session.end(why);
         }
-        poll.more || loading || poll.rebuilding
+        poll.more || loading || behind || poll.rebuilding
     }
 }
 

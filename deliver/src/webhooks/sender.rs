@@ -36,8 +36,11 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(1);
 /// end by the database's clock.
 const IDLE_SCAN_DELAY: Duration = Duration::from_secs(4);
 const WORKERS_SETTLE_TIME: Duration = Duration::from_secs(6);
-/// Scans may take one part in this many of the time.
+/// Scans may take one part in this many of the time, and more if they are so slow that the pause would be longer than
+/// [`MAX_SCAN_INTERVAL`].
 const SCAN_SHARE: u32 = 50;
+/// Webhooks of a node that has stopped wait for this at most.
+const MAX_SCAN_INTERVAL: Duration = Duration::from_secs(5);
 /// How long deliveries in flight may take at shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// How long deliveries in flight to a deleted webhook may take.

@@ -1,8 +1,10 @@
 //! Reads of the log while sessions are starting.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{AppId, Error, PostId, Vocabulary};
+use futures_util::StreamExt as _;
 use network::connections;
 use network::posts::{NewPost, PostAuthor};
 use network::reads::PostReadCounter;
@@ -89,16 +91,50 @@ pub(in super::super) fn publish(tx: &mut Tx<'_>, app: AppId, text: &str) -> Resu
     Ok(network::posts::create(tx, &author, &new)?.id)
 }
 
+fn post_format() -> StreamFormat {
+    StreamFormat {
+        selection: FieldSelection::defaults(ObjectKind::POST),
+        options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false },
+    }
+}
+
+#[tokio::test]
+async fn reader_that_joins_behind_the_others_catches_up_without_a_new_entry() {
+    let site = site(StreamSettings::default()).await;
+    let (streams, [app, other]) = (streams(&site), site.apps);
+    add_rule(&site, other, "lighthouse").await;
+    let start = site.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
+    let first = site.hub.open(opening(app, StreamEndpoint::Sample)).await.unwrap();
+    let second = site.hub.open(opening(other, StreamEndpoint::Filtered)).await.unwrap();
+    let mut feed = second.feed();
+    let follow = async {
+        streams.follow_log().await;
+    };
+    let join = async {
+        assert!(streams.join(&first, post_format(), None).await);
+        site.store.write(move |tx| publish(tx, app, "an older lighthouse")).await.unwrap();
+        let end = site.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await.unwrap();
+        assert!(streams.wait_until_read(end, Duration::from_secs(5)).await);
+        // Long after the wakeup for the entry.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(streams.join(&second, post_format(), Some(start)).await);
+        tokio::time::timeout(Duration::from_secs(5), feed.next()).await
+    };
+    let message = tokio::select! {
+        () = follow => None,
+        message = join => message.expect("the post is sent at once"),
+    };
+    let message = String::from_utf8(message.unwrap().to_vec()).unwrap();
+    assert!(message.contains("an older lighthouse"), "{message}");
+}
+
 #[tokio::test]
 async fn look_that_is_run_again_finds_the_posts_that_it_found_before_rules_changed() {
     let site = site(StreamSettings::default()).await;
     let (streams, [app, _]) = (streams(&site), site.apps);
     let rule = add_rule(&site, app, "lighthouse").await;
     let session = site.hub.open(opening(app, StreamEndpoint::Filtered)).await.unwrap();
-    let format = StreamFormat {
-        selection: FieldSelection::defaults(ObjectKind::POST),
-        options: RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false },
-    };
+    let format = post_format();
     let begin = async {
         let turn = poll(&streams).await;
         streams.0.apply_poll(turn)
@@ -126,7 +162,7 @@ async fn session_has_not_begun_before_its_row_is_committed() {
     let (hub, [app, _]) = (site.hub.clone(), site.apps);
     // The latter two share a commit: both are queued while the writer runs the first.
     let busy = site.store.write(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(200));
         Ok(())
     });
     let seen = hub.clone();

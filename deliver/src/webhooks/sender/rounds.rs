@@ -14,7 +14,10 @@ use super::super::delivery_queue::{DeliveryOutcome, DeliveryQueue};
 use super::super::injected_faults::DeliveryFault;
 use super::super::{TargetUrl, sign};
 use super::attempt::SignedDelivery;
-use super::{ActiveWebhook, MAX_IN_FLIGHT, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState, attempt};
+use super::{
+    ActiveWebhook, MAX_IN_FLIGHT, MAX_SCAN_INTERVAL, MIN_ROUND_INTERVAL, SCAN_INTERVAL, SCAN_SHARE, SenderState,
+    attempt,
+};
 
 /// Deliveries read at a time.
 const PAGE_SIZE: i64 = 1_000;
@@ -101,8 +104,8 @@ impl SenderState {
             self.release_leases(idle_ids).await?;
             self.load_late_deliveries().await?;
         }
-        let elapsed = started.elapsed();
-        self.earliest_scan = clock::monotonic_now() + SCAN_INTERVAL.max(elapsed * SCAN_SHARE);
+        let pause = (started.elapsed() * SCAN_SHARE).clamp(SCAN_INTERVAL, MAX_SCAN_INTERVAL);
+        self.earliest_scan = clock::monotonic_now() + pause;
         self.next_scan = self.earliest_scan + self.idle_delay();
         Ok(())
     }
