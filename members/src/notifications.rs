@@ -9,7 +9,7 @@ use pages::members::{ActionItem, NotificationItem, NotificationTab, Notification
 use portal::{BrowserVisit, PageQuery, run_page};
 use store::Tx;
 use store::interactions::{Interaction, InteractionKind};
-use store::posts::PageRange;
+use store::posts::{PageRange, PostState};
 use store::users::{self, User};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
@@ -137,8 +137,10 @@ fn load_interactions(
 ) -> Result<LoadedTab, Fault> {
     let only_mentions = tab == NotificationTab::Mentions;
     let limit = if only_mentions { PAGE_SIZE } else { INTERACTIONS_PER_PAGE };
-    let page = interactions::load_page(tx, user, only_mentions, below, limit)?;
+    let mut page = interactions::load_page(tx, user, only_mentions, below, limit)?;
     let seen = interactions::find_seen(tx, user)?;
+    let newest = page.interactions.first().map(|one| one.seq);
+    replace_reposts(tx, &mut page.interactions)?;
     let mut post_ids: Vec<PostId> = page.interactions.iter().filter_map(|one| one.post_id).collect();
     post_ids.sort_unstable();
     post_ids.dedup();
@@ -152,29 +154,29 @@ fn load_interactions(
         actors: actors.map(|actor| (actor.id, actor)).collect(),
         seen,
     };
-    let newest = page.interactions.first().map(|one| one.seq);
     let items = sources.build_items(page.interactions);
     Ok(LoadedTab { items, next: page.next, newest, seen, follow_requests: 0 })
 }
 
-/// The visible posts with these ids; a repost is found by its own.
+/// Has reposts name what was reposted, which is what the page shows, and removes those that were undone.
+fn replace_reposts(tx: &mut Tx<'_>, interactions: &mut Vec<Interaction>) -> Result<(), Fault> {
+    let reposts = interactions.iter().filter(|one| one.kind == InteractionKind::Repost);
+    let reposts: Vec<PostId> = reposts.filter_map(|one| one.post_id).collect();
+    let live = store::posts::find_by_ids(tx, &reposts)?.into_iter().filter(|post| post.state == PostState::Live);
+    let originals: HashMap<PostId, PostId> = live.filter_map(|post| Some((post.id, post.repost_of_id?))).collect();
+    interactions.retain_mut(|one| {
+        if one.kind == InteractionKind::Repost {
+            one.post_id = one.post_id.and_then(|id| originals.get(&id).copied());
+        }
+        one.kind != InteractionKind::Repost || one.post_id.is_some()
+    });
+    Ok(())
+}
+
+/// The visible posts with these ids.
 fn load_cards_by_id(tx: &mut Tx<'_>, viewer: CardViewer, ids: &[PostId]) -> Result<HashMap<PostId, PostCard>, Fault> {
-    let mut found = HashMap::new();
-    let reposts = store::posts::find_by_ids(tx, ids)?.into_iter().filter(|post| post.repost_of_id.is_some());
-    let reposts: Vec<PostId> = reposts.map(|post| post.id).collect();
-    let written: Vec<PostId> = ids.iter().filter(|id| !reposts.contains(id)).copied().collect();
-    for card in load_ordered_cards(tx, viewer, &written)? {
-        if let Some(id) = PostId::parse(&card.id) {
-            found.insert(id, card);
-        }
-    }
-    // A card has the id of what was reposted.
-    for id in reposts {
-        if let Some(card) = load_ordered_cards(tx, viewer, &[id])?.pop() {
-            found.insert(id, card);
-        }
-    }
-    Ok(found)
+    let cards = load_ordered_cards(tx, viewer, ids)?.into_iter();
+    Ok(cards.filter_map(|card| Some((PostId::parse(&card.id)?, card))).collect())
 }
 
 struct InteractionSources {
