@@ -115,7 +115,7 @@ class Stream:
         host, _, port = self.address.partition(":")
         reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 2)
         try:
-            path = "/2/tweets/search/stream" + ("?backfill_minutes=5" if self.connects else "")
+            path = "/2/tweets/search/stream" + ("?backfill_minutes=2" if self.connects else "")
             head = f"GET {path} HTTP/1.1\r\nHost: {self.address}\r\nAuthorization: Bearer {self.bearer}\r\n\r\n"
             writer.write(head.encode())
             answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
