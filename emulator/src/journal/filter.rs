@@ -119,7 +119,8 @@ fn matches_path(wanted: &str, entry: &JournalEntry) -> bool {
     *entry.path == *wanted || entry.route == wanted || matches_template(wanted, &entry.path)
 }
 
-/// `{id}` and `:id` match one segment. The vocabularies' words for posts match each other.
+/// `{id}` and `:id` match one segment. The vocabularies' words for posts, and the versions of the Ads API that have the
+/// same operations, match each other.
 fn matches_template(wanted: &str, path: &str) -> bool {
     let mut segments = path.split('/');
     let all_match = wanted.split('/').all(|wanted| {
@@ -134,12 +135,13 @@ fn is_placeholder(segment: &str) -> bool {
 }
 
 fn same_word(one: &str, other: &str) -> bool {
-    const WORDS: [(&str, &str); 5] = [
+    const WORDS: [(&str, &str); 6] = [
         ("posts", "tweets"),
         ("reposts", "retweets"),
         ("reposted_by", "retweeted_by"),
         ("liked_posts", "liked_tweets"),
         ("quote_posts", "quote_tweets"),
+        ("12", "11"),
     ];
     one == other || WORDS.iter().any(|(post, tweet)| (one, other) == (*post, *tweet) || (other, one) == (*post, *tweet))
 }
@@ -161,6 +163,7 @@ mod tests {
     fn template_matches_paths_in_both_vocabularies() {
         assert!(matches_template("/2/tweets/{id}", "/2/posts/7"));
         assert!(matches_template("/2/users/:id/liked_tweets", "/2/users/9/liked_posts"));
+        assert!(matches_template("/12/accounts/{account_id}/campaigns", "/11/accounts/18ce54d4x5t/campaigns"));
         assert!(!matches_template("/2/tweets/{id}", "/2/tweets"));
         assert!(!matches_template("/2/tweets", "/2/tweets/7"));
         assert!(!matches_template("/2/tweets/{id}", "/2/tweets/"));
