@@ -36,7 +36,7 @@ impl LiveActivityReader {
     pub async fn poll_once(&mut self) -> Result<bool, Error> {
         let apps: HashSet<AppId> = self.hub.connected_apps(StreamEndpoint::Activity).into_iter().collect();
         let (Some(from), false) = (self.cursor, apps.is_empty()) else {
-            self.cursor = Some(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
+            self.move_to(self.store.read(|tx| Ok(event_log::end_cursor(tx)?)).await?);
             return Ok(false);
         };
         let (config, scope) = (self.config, ActivityScope::Streams(apps));
@@ -55,8 +55,13 @@ impl LiveActivityReader {
                 }
             });
         }
-        self.cursor = last.or(self.cursor);
+        self.move_to(last.unwrap_or(from));
         Ok(i64::try_from(count).unwrap_or(BATCH_SIZE) >= BATCH_SIZE)
+    }
+
+    fn move_to(&mut self, cursor: i64) {
+        self.cursor = Some(cursor);
+        self.hub.set_activity_position(cursor);
     }
 }
 

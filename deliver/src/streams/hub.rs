@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::clock::wall_time;
@@ -94,6 +94,8 @@ pub(super) struct HubInner {
     ended: [AtomicU64; 7],
     sent: AtomicU64,
     dropped: AtomicU64,
+    /// Everything up to this position of the log was sent to the open activity streams.
+    activity_position: AtomicI64,
     /// Notified when a session starts.
     opened_signal: Notify,
     /// Sessions of this process have higher ids.
@@ -135,6 +137,7 @@ impl Hub {
             ended: Default::default(),
             sent: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
+            activity_position: AtomicI64::new(0),
             opened_signal: Notify::new(),
             ended_sessions: Mutex::default(),
             ended_signal: Notify::new(),
@@ -248,6 +251,23 @@ impl Hub {
         let open = self.0.open.lock();
         let matching = open.keys().filter(|(_, count_of)| *count_of == endpoint);
         matching.map(|(app, _)| *app).collect()
+    }
+
+    pub(crate) fn set_activity_position(&self, position: i64) {
+        self.0.activity_position.store(position, Ordering::Relaxed);
+    }
+
+    /// Whether everything up to a position of the log was sent to the open activity streams within `limit`.
+    pub async fn wait_for_activity(&self, position: i64, limit: Duration) -> bool {
+        const POLL_INTERVAL: Duration = Duration::from_millis(2);
+        let reached = async {
+            while self.0.activity_position.load(Ordering::Relaxed) < position
+                && !self.connected_apps(StreamEndpoint::Activity).is_empty()
+            {
+                sleep(POLL_INTERVAL).await;
+            }
+        };
+        tokio::time::timeout(limit, reached).await.is_ok()
     }
 
     pub(super) async fn wait_opened(&self) {

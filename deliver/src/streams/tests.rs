@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use base::encryption::{Keyring, MasterKey};
 use base::refusal::StreamConnectionRefusal;
-use base::{AppId, Clock, Error, Refusal, Rng};
+use base::{AppId, Clock, Error, Refusal, Rng, SiteLinks, Vocabulary};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use store::{DatabaseLocation, Store, StoreOptions, Tx};
 use tempfile::TempDir;
 
+use crate::activity::{ActivityConfig, LiveActivityReader};
 use crate::fixtures::create_app;
 
 use super::{ConnectionRequest, DisconnectReason, Hub, SessionFeed, StreamEndpoint, StreamSettings};
@@ -85,6 +86,23 @@ async fn what_is_sent_is_read_in_its_order_and_then_the_farewell() {
     assert!(rest.contains(r#""disconnect_type":"ForceDisconnect""#), "{rest}");
     assert!(rest.contains("https://api.x.com/2/problems/operational-disconnect"));
     assert!(rest.ends_with("}]}\r\n") && rest.matches("errors").count() == 1);
+}
+
+#[tokio::test]
+async fn activity_is_waited_for_while_a_stream_is_open() {
+    let site = site(StreamSettings::default()).await;
+    let (hub, [app, _]) = (&site.hub, site.apps);
+    let config = ActivityConfig { default_vocabulary: Vocabulary::Post, site: SiteLinks::default() };
+    let mut reader = LiveActivityReader::new(Arc::clone(&site.store), hub.clone(), config);
+    let append = move |tx: &mut Tx<'_>| Ok(store::event_log::append(tx, "app.update", 1, app.get(), "")?);
+    site.store.write(append).await.unwrap();
+    let end = site.store.read(|tx| Ok(store::event_log::end_cursor(tx)?)).await.unwrap();
+    let limit = Duration::from_millis(20);
+    assert!(hub.wait_for_activity(end, limit).await, "nobody reads");
+    let _session = hub.open(opening(app, StreamEndpoint::Activity)).await.unwrap();
+    assert!(!hub.wait_for_activity(end, limit).await);
+    assert!(!reader.poll_once().await.unwrap());
+    assert!(hub.wait_for_activity(end, limit).await);
 }
 
 #[tokio::test]

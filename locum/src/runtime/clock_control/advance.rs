@@ -227,7 +227,9 @@ impl<'f> ClockAdvance<'f> {
         }
         let end = instance.store.read(|tx| Ok(store::event_log::end_cursor(tx)?)).await?;
         self.report.events = end.saturating_sub(self.first_event.unwrap_or(end));
-        if !followers.server.post_streams().wait_until_read(end, STREAM_PATIENCE).await {
+        let (server, limit) = (&followers.server, STREAM_PATIENCE);
+        let (posts, hub) = (server.post_streams(), server.stream_hub());
+        if tokio::join!(posts.wait_until_read(end, limit), hub.wait_for_activity(end, limit)) != (true, true) {
             self.note("the streams have not sent everything yet".to_owned());
         }
         let uploads = followers.server.uploads();
