@@ -237,9 +237,8 @@ impl WorldRegistry {
             return Err(Refusal::forbidden(format!("There are {MAX_WORLDS} worlds already: remove one")).into());
         }
         let source = self.world_source(from, false).await?;
-        let network = read_manifest(&self.main.folder)?.network;
-        let origin = WorldOrigin { from: from.to_owned() };
-        let slot = self.new_slot(name, origin, &world_mark(&network, name));
+        let mark = world_mark(read_manifest(&self.main.folder)?.seed, name);
+        let slot = self.new_slot(name, WorldOrigin { from: from.to_owned(), mark: Some(mark) });
         let (creating, main) = (Arc::clone(&slot), Arc::clone(&self.main));
         let lines = run_blocking(move || {
             let keyring = instance::load_keyring(&main.settings, &base::Rng::Os, false).map_err(into_error)?;
@@ -293,7 +292,7 @@ fn make_folder(
 ) -> Result<EnvFile, Error> {
     remove_path(&slot.folder)?;
     source.files.copy_to(&slot.folder)?;
-    let mark = slot.mark.as_deref().unwrap_or_default();
+    let mark = slot.origin.mark.as_deref().unwrap_or_default();
     let lines = mark_copy(slot, &slot.folder, mark, keyring)?;
     let lines = lines.prepend_addresses(main_url, slot.listening.ads_sandbox.as_deref());
     let lines = lines.append_world(&slot.name, &slot.listening.base_url);

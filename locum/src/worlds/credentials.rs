@@ -5,19 +5,19 @@ use base::encryption::Keyring;
 use base::{Error, Secret};
 use data_encoding::BASE32_NOPAD;
 use sha2::{Digest, Sha256};
-use store::{Store, Tx, apps, tokens};
+use store::{Tx, apps, tokens};
 
 use crate::dev::EnvFile;
-use crate::instance::{self, set_encrypted_fact};
+use crate::instance::set_encrypted_fact;
 
 /// About a billion marks: two of a few hundred worlds hardly ever share one.
 pub(super) const MARK_LENGTH: usize = 6;
 /// Apps whose names are marked; a snapshot with more has further apps that only the host selects.
 const MAX_MARKED_APPS: i64 = 1000;
 
-/// The same for a world's name whenever it is created in a data directory.
-pub(super) fn world_mark(network: &str, name: &str) -> String {
-    let digest = Sha256::digest(format!("{network}:{name}"));
+/// The same for the same seed and name.
+pub(super) fn world_mark(seed: u64, name: &str) -> String {
+    let digest = Sha256::digest(format!("{seed}:{name}"));
     let text = BASE32_NOPAD.encode(&digest);
     text.chars().take(MARK_LENGTH).collect()
 }
@@ -73,19 +73,14 @@ pub(super) fn marked_rng(rng: base::Rng, mark: Option<&str>) -> base::Rng {
     }
 }
 
-pub(super) fn network_id(store: &Store) -> Result<String, Error> {
-    let network = instance::block_on(store.read(|tx| Ok::<_, Error>(store::meta::get(tx, instance::NETWORK_ID_KEY)?)))?;
-    Ok(network.unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::{mark_text, world_mark};
 
     #[test]
     fn mark_replaces_the_end_and_can_be_repeated() {
-        let mark = world_mark("network", "one");
-        assert!(mark.len() == 6 && mark != world_mark("network", "two"), "{mark}");
+        let mark = world_mark(1, "one");
+        assert!(mark.len() == 6 && mark != world_mark(1, "two") && mark != world_mark(2, "one"), "{mark}");
         assert_eq!(mark_text("0123456789abcdef", "WORLD1"), "0123456789WORLD1");
         assert_eq!(mark_text("0123456789abcdef:1:at:1", "WORLD1"), "0123456789WORLD1:1:at:1");
         assert_eq!(mark_text(&mark_text("0123456789abcdef", "WORLD1"), "WORLD2"), "0123456789WORLD2");

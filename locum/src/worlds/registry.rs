@@ -10,7 +10,6 @@ use parking_lot::RwLock;
 use tokio::sync::Semaphore;
 
 use super::control::WorldController;
-use super::credentials::{network_id, world_mark};
 use super::request_world::mark_candidates;
 use super::slot::{WorldLease, WorldOrigin, WorldSlot, WorldSlotParts, close_world};
 use super::testing_tools::{journal_limits, open_journal};
@@ -49,11 +48,6 @@ impl WorldRegistry {
         let settings = Arc::clone(&instance.settings);
         let is_dev = settings.mode == RunMode::Dev;
         let listening = process.listening.clone();
-        let network = {
-            let store = Arc::clone(&instance.store);
-            let found = tokio::task::spawn_blocking(move || network_id(&store));
-            found.await.map_err(Fault::context("reading the network's id"))??
-        };
         let journal = is_dev.then(|| open_journal(&settings)).transpose()?;
         let (emulator, control) =
             journal.map(|journal| WorldController::emulator(MAIN_WORLD, &settings, journal)).unzip();
@@ -63,10 +57,10 @@ impl WorldRegistry {
             folder: settings.core.data_dir.clone(),
             origin: WorldOrigin {
                 from: InstanceManifest::read(&settings.core.data_dir)?.map_or_else(String::new, |record| record.world),
+                mark: None,
             },
             settings,
             listening,
-            mark: None,
             emulator,
         };
         let main = WorldSlot::new(parts, Some(Arc::new(world)));
@@ -80,13 +74,13 @@ impl WorldRegistry {
         });
         if let Some(control) = control {
             control.connect(&registry);
-            registry.find_existing(&network)?;
+            registry.find_existing()?;
         }
         Ok(registry)
     }
 
     /// Finds the worlds of earlier processes.
-    fn find_existing(self: &Arc<Self>, network: &str) -> Result<(), Fault> {
+    fn find_existing(self: &Arc<Self>) -> Result<(), Fault> {
         let Ok(entries) = std::fs::read_dir(self.worlds_folder()) else {
             return Ok(());
         };
@@ -95,7 +89,7 @@ impl WorldRegistry {
             let name = entry.file_name().to_string_lossy().into_owned();
             match WorldOrigin::read(&entry.path()).filter(|_| names::check_world_name(&name).is_ok()) {
                 Some(origin) => {
-                    let slot = self.new_slot(&name, origin, &world_mark(network, &name));
+                    let slot = self.new_slot(&name, origin);
                     super::recover_interrupted_replacement(&slot.settings)?;
                     self.insert(slot);
                 }
@@ -111,7 +105,7 @@ impl WorldRegistry {
     }
 
     /// A world beside the main one, which is not open.
-    pub(super) fn new_slot(self: &Arc<Self>, name: &str, origin: WorldOrigin, mark: &str) -> Arc<WorldSlot> {
+    pub(super) fn new_slot(self: &Arc<Self>, name: &str, origin: WorldOrigin) -> Arc<WorldSlot> {
         let folder = self.worlds_folder().join(name);
         let settings = further_settings(&self.main, &folder);
         let journal = Journal::new(journal_limits(&settings), None);
@@ -123,7 +117,6 @@ impl WorldRegistry {
             folder,
             listening: self.listening_of(name),
             origin,
-            mark: Some(mark.to_owned()),
             emulator: Some(emulator),
         };
         WorldSlot::new(parts, None)
@@ -144,7 +137,7 @@ impl WorldRegistry {
 
     pub(super) fn insert(&self, slot: Arc<WorldSlot>) {
         let mut further = self.further.write();
-        if let Some(mark) = &slot.mark {
+        if let Some(mark) = &slot.origin.mark {
             further.names_by_mark.insert(mark.clone(), slot.name.clone());
         }
         further.by_name.insert(slot.name.clone(), slot);
@@ -153,7 +146,7 @@ impl WorldRegistry {
     pub(super) fn remove(&self, slot: &WorldSlot) {
         let mut further = self.further.write();
         further.by_name.remove(&slot.name);
-        if let Some(mark) = &slot.mark {
+        if let Some(mark) = &slot.origin.mark {
             further.names_by_mark.remove(mark);
         }
     }

@@ -110,7 +110,7 @@ fn open_instance(
         let rng = if is_first { super::first_rng(&record) } else { instance::instance_rng(&record) };
         StoreSeed { rng, id_floor: 0 }
     });
-    let rng = marked_rng(seed.rng, slot.mark.as_deref());
+    let rng = marked_rng(seed.rng, slot.origin.mark.as_deref());
     let store = instance::open_store(instance::store_options(&settings, rng, keyring))?;
     store.context().ids.raise_floor(seed.id_floor);
     instance::check_store_matches(&store, &mut record)?;
@@ -148,7 +148,7 @@ pub(super) fn stage_copy(
     let staged = slot.folder.join(STAGED_FOLDER);
     remove_path(&staged)?;
     source.copy_to(&staged)?;
-    match &slot.mark {
+    match &slot.origin.mark {
         Some(mark) => mark_copy(slot, &staged, mark, keyring),
         None => Ok(EnvFile::default()),
     }

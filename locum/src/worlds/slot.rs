@@ -30,6 +30,8 @@ const ORIGIN_FILE: &str = "origin.json";
 pub(super) struct WorldOrigin {
     /// `demo`, `ads`, `empty` or the name of a snapshot.
     pub(super) from: String,
+    /// At the end of the credentials that belong to this world; none for the main world.
+    pub(super) mark: Option<String>,
 }
 
 impl WorldOrigin {
@@ -56,8 +58,6 @@ pub(super) struct WorldSlot {
     /// Where clients meet this world.
     pub(super) listening: ListeningAddresses,
     pub(super) origin: WorldOrigin,
-    /// At the end of the credentials that belong to this world; none for the main world.
-    pub(super) mark: Option<String>,
     /// Stays when the world is replaced.
     pub(super) emulator: Option<Arc<Emulator>>,
     current: Arc<RwLock<CurrentWorld>>,
@@ -69,10 +69,10 @@ pub(super) struct WorldSlot {
 
 impl WorldSlot {
     pub(super) fn new(parts: WorldSlotParts, current: CurrentWorld) -> Arc<Self> {
-        let WorldSlotParts { name, folder, settings, listening, origin, mark, emulator } = parts;
+        let WorldSlotParts { name, folder, settings, listening, origin, emulator } = parts;
         let (current, abort) = (Arc::new(RwLock::new(current)), Mutex::default());
         let last_use = AtomicI64::new(clock::wall_time().ms());
-        Arc::new(Self { name, folder, settings, listening, origin, mark, emulator, current, abort, last_use })
+        Arc::new(Self { name, folder, settings, listening, origin, emulator, current, abort, last_use })
     }
 
     /// None if it is not open or is being replaced.
@@ -84,7 +84,7 @@ impl WorldSlot {
 
     /// The main world is never closed for want of use.
     fn record_use(&self) {
-        if self.mark.is_some() {
+        if self.origin.mark.is_some() {
             self.last_use.store(clock::wall_time().ms(), Ordering::Relaxed);
         }
     }
@@ -141,7 +141,6 @@ pub(super) struct WorldSlotParts {
     pub(super) settings: Arc<ServerSettings>,
     pub(super) listening: ListeningAddresses,
     pub(super) origin: WorldOrigin,
-    pub(super) mark: Option<String>,
     pub(super) emulator: Option<Arc<Emulator>>,
 }
 
