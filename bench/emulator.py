@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Measures what the tools for testers cost: worlds, snapshots, the clock and the journal.
+
+    bench/emulator.py BINARY [SECONDS]
+
+Needs wrk. Times are medians; each figure of CPU is the median of three rounds of SECONDS, 5 by default.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "packaging" / "python" / "src"))
+
+from locum.server import Server
+
+TICKS = os.sysconf("SC_CLK_TCK")
+ROUNDS, WORLDS = 3, 100
+PATH = "/2/users/me"
+NO_LIMITS = ["--rate-limits", "off", "--set", "listen.max_connections_per_ip=10000"]
+
+
+def milliseconds(work):
+    begun = time.monotonic()
+    work()
+    return (time.monotonic() - begun) * 1000
+
+
+def cpu_seconds(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def private_megabytes(pid):
+    sizes = re.findall(r"^(?:Private_Clean|Private_Dirty): +(\d+) kB$", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
+    return sum(map(int, sizes)) / 1024
+
+
+def cost_of_requests(pid, url, token, seconds):
+    """CPU microseconds of the server for each request on 16 kept connections."""
+    before = cpu_seconds(pid)
+    command = ["wrk", "-t1", "-c16", f"-d{seconds}s", "-H", f"Authorization: Bearer {token}", url + PATH]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in output:
+        sys.exit(output)
+    return (cpu_seconds(pid) - before) * 1e6 / int(re.search(r"(\d+) requests in", output).group(1))
+
+
+def show(what, value, unit, more=""):
+    print(f"{what}: {value:.1f} {unit}{more}", flush=True)
+
+
+def measure_worlds(binary):
+    with Server(binary=binary) as server:
+        pid = server._process.pid
+        for world in [server.world() for _ in range(3)]:
+            world.close()
+        before, worlds = private_megabytes(pid), []
+        times = [milliseconds(lambda: worlds.append(server.world())) for _ in range(WORLDS)]
+        show(f"creation of a world, median of {WORLDS}", statistics.median(times), "ms",
+             f", 95th percentile {sorted(times)[int(WORLDS * 0.95)]:.1f} ms")
+        for world in worlds:
+            world.control.request("GET", "/clock")
+        show(f"memory of {WORLDS} worlds", private_megabytes(pid) - before, "MB")
+        for world in worlds:
+            world.close()
+        one = server.world()
+        show("reset", statistics.median(milliseconds(one.reset) for _ in range(5)), "ms")
+        save = [milliseconds(lambda: one.snapshots.save(f"s{number}")) for number in range(5)]
+        show("saving a snapshot", statistics.median(save), "ms")
+        load = [milliseconds(lambda: one.snapshots.load("s0")) for _ in range(5)]
+        show("loading a snapshot", statistics.median(load), "ms")
+    for world in ("demo", "ads"):
+        with Server(binary=binary, world=world) as server:
+            show(f"moving the clock of the world {world} by 30 days",
+                 milliseconds(lambda: server.main.clock.advance("30d")), "ms")
+
+
+def measure_journal(binary, seconds):
+    costs = {}
+    for name, more in [("off", ["--set", "journal.size=0"]), ("on", [])]:
+        with Server(binary=binary, arguments=[*NO_LIMITS, *more]) as server:
+            rounds = [cost_of_requests(server._process.pid, server.url, server.env["LOCUM_USER_TOKEN"], seconds)
+                      for _ in range(ROUNDS)]
+            costs[name] = statistics.median(rounds)
+            show(f"{PATH} with the journal {name}", costs[name], "us CPU")
+    show("the journal costs", costs["on"] - costs["off"], "us CPU a request")
+
+
+def main():
+    binary, seconds = os.path.abspath(sys.argv[1]), int((sys.argv[2:] or ["5"])[0])
+    measure_worlds(binary)
+    measure_journal(binary, seconds)
+
+
+if __name__ == "__main__":
+    main()
