@@ -48,9 +48,11 @@ struct CostLedger {
     app_name: String,
     total_micros: u64,
     calls: u64,
-    lines: BTreeMap<String, CostLine>,
-    /// Charged already.
-    resources: HashSet<(String, String)>,
+    /// By the names of the price list.
+    lines: BTreeMap<&'static str, CostLine>,
+    /// Charged already, by the kinds of the price list.
+    resources: BTreeMap<&'static str, HashSet<String>>,
+    resource_count: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -171,16 +173,16 @@ impl CostLedgers {
         if ledger.app_name.is_empty() {
             call.app_name.clone_into(&mut ledger.app_name);
         }
-        let before = ledger.resources.len();
+        let before = ledger.resource_count;
         let cost = charge.map_or(0, |charge| ledger.charge(charge, may_remember));
-        self.resources = self.resources.saturating_add(ledger.resources.len().saturating_sub(before));
+        self.resources = self.resources.saturating_add(ledger.resource_count.saturating_sub(before));
         cost
     }
 
     fn forget_oldest(&mut self) {
         while self.order.len() > MAX_LEDGERS {
             let oldest = self.order.pop_front().and_then(|account| self.by_account.remove(&account));
-            let freed = oldest.map_or(0, |ledger| ledger.resources.len());
+            let freed = oldest.map_or(0, |ledger| ledger.resource_count);
             self.resources = self.resources.saturating_sub(freed);
         }
     }
@@ -193,7 +195,7 @@ impl CostLedger {
             _ => (1, 0),
         };
         let cost = charged.saturating_mul(charge.micros);
-        let line = self.lines.entry(charge.price.name.clone()).or_default();
+        let line = self.lines.entry(&charge.price.name).or_default();
         line.charged = line.charged.saturating_add(charged);
         line.repeated = line.repeated.saturating_add(repeated);
         line.micros = line.micros.saturating_add(cost);
@@ -202,11 +204,15 @@ impl CostLedger {
     }
 
     /// How many are new, and how many were charged before.
-    fn count_new(&mut self, kind: &str, ids: &[String], may_remember: bool) -> (u64, u64) {
+    fn count_new(&mut self, kind: &'static str, ids: &[String], may_remember: bool) -> (u64, u64) {
         let (mut charged, mut repeated) = (0_u64, 0_u64);
+        let known = self.resources.entry(kind).or_default();
         for id in ids {
-            let key = (kind.to_owned(), id.clone());
-            let is_new = if may_remember { self.resources.insert(key) } else { !self.resources.contains(&key) };
+            let is_new = !known.contains(id);
+            if is_new && may_remember {
+                known.insert(id.clone());
+                self.resource_count = self.resource_count.saturating_add(1);
+            }
             if is_new || id.is_empty() {
                 charged = charged.saturating_add(1);
             } else {
@@ -222,7 +228,7 @@ impl CostLedger {
             app_name: self.app_name.clone(),
             total_micros: self.total_micros,
             calls: self.calls,
-            lines: self.lines.iter().map(|(name, line)| (name.clone(), line.clone())).collect(),
+            lines: self.lines.iter().map(|(name, line)| ((*name).to_owned(), line.clone())).collect(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Bodies above are counted by their size alone: as one resource.
 const MAX_PARSED_BYTES: usize = 4 * 1024 * 1024;
@@ -10,15 +11,7 @@ const MAX_PARSED_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Deserialize)]
 struct AnswerIds<'a> {
     #[serde(borrow, default)]
-    data: Option<DataIds<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum DataIds<'a> {
-    Many(#[serde(borrow)] Vec<ResourceId<'a>>),
-    One(#[serde(borrow)] ResourceId<'a>),
-    Other(serde::de::IgnoredAny),
+    data: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -38,11 +31,12 @@ pub(super) fn resource_ids(body: &[u8]) -> Vec<String> {
         return Vec::new();
     };
     let id = |resource: ResourceId<'_>| resource.id.or(resource.media_key).unwrap_or_default().into_owned();
-    match data {
-        DataIds::Many(all) => all.into_iter().map(id).collect(),
-        DataIds::One(one) => vec![id(one)],
-        DataIds::Other(_) => Vec::new(),
+    let data = data.get();
+    if data.starts_with('[') {
+        let all: Vec<ResourceId<'_>> = serde_json::from_str(data).unwrap_or_default();
+        return all.into_iter().map(id).collect();
     }
+    serde_json::from_str(data).map(id).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -58,6 +52,8 @@ mod tests {
         assert_eq!(resource_ids(br#"{"data":{"id":"7"}}"#), ["7"]);
         assert_eq!(resource_ids(br#"{"data":[{"media_key":"3_1"}]}"#), ["3_1"]);
         assert!(resource_ids(br#"{"meta":{"result_count":0}}"#).is_empty());
+        assert!(resource_ids(br#"{"data":"text"}"#).is_empty());
+        assert!(resource_ids(br#"{"data":[1,2]}"#).is_empty());
         assert!(resource_ids(b"not JSON").is_empty());
     }
 }

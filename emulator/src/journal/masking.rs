@@ -66,6 +66,23 @@ static NAME_SEARCHER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// The text of a header's value without its secrets.
 pub fn mask_header<'v>(name: &HeaderName, value: &'v str) -> Cow<'v, str> {
     match name.as_str() {
+        // What most requests and responses have.
+        "accept"
+        | "accept-encoding"
+        | "api-version"
+        | "cache-control"
+        | "connection"
+        | "content-length"
+        | "content-type"
+        | "date"
+        | "host"
+        | "user-agent"
+        | "x-content-type-options"
+        | "x-rate-limit-limit"
+        | "x-rate-limit-remaining"
+        | "x-rate-limit-reset"
+        | "x-response-time"
+        | "x-transaction-id" => value.into(),
         "authorization" | "proxy-authorization" => mask_authorization(value).into(),
         "cookie" => mask_cookies(value).into(),
         "set-cookie" => mask_set_cookie(value).into(),
@@ -83,7 +100,7 @@ pub(super) fn mask_headers(headers: &HeaderMap) -> String {
         let value = String::from_utf8_lossy(value.as_bytes());
         lines.push_str(name.as_str());
         lines.push_str(": ");
-        lines.push_str(&mask_header(name, &value).replace(['\r', '\n'], " "));
+        lines.push_str(&mask_header(name, &value));
         lines.push('\n');
     }
     lines
