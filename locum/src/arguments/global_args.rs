@@ -64,15 +64,13 @@ impl GlobalArgs {
             Some(folder) => instance::mode_from_manifest(folder)?,
             None => None,
         };
+        let implied = || config::implied_mode(&sources);
         // Without an explicit location, a development directory here takes precedence over production.
-        let usual = if Path::new("./.locum").exists() {
-            RunMode::Dev
-        } else if Path::new("/var/lib/locum").exists() {
-            RunMode::Serve
-        } else {
-            RunMode::Dev
+        let usual = || {
+            let is_production = !Path::new("./.locum").exists() && Path::new("/var/lib/locum").exists();
+            if is_production { RunMode::Serve } else { RunMode::Dev }
         };
-        config::load(&sources, found.unwrap_or(usual))
+        config::load(&sources, found.or_else(implied).unwrap_or_else(usual))
     }
 
     pub(crate) fn is_remote(&self) -> bool {

@@ -52,6 +52,13 @@ pub(crate) fn configured_data_dir(sources: &ConfigSources) -> Option<PathBuf> {
     last.map(|entry| PathBuf::from(entry.value.text))
 }
 
+/// Production if a public address is set, and what a development server makes for itself: a certificate or a key.
+pub(crate) fn implied_mode(sources: &ConfigSources) -> Option<RunMode> {
+    let entries = list_entries(sources, &mut ConfigErrors::default());
+    let is_set = |prefix: &str| entries.iter().any(|entry| entry.name.starts_with(prefix));
+    (is_set("core.base_url") && (is_set("tls.") || is_set("secrets.master_key"))).then_some(RunMode::Serve)
+}
+
 /// In ascending order of precedence.
 fn list_entries(sources: &ConfigSources, errors: &mut ConfigErrors) -> Vec<LayerEntry> {
     let mut entries = file_layer(sources, errors);
@@ -187,7 +194,7 @@ fn closest_key(name: &str) -> Option<&'static ConfigKey> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ConfigSources, load};
+    use super::{ConfigSources, implied_mode, load};
     use crate::command_error::CommandError;
     use crate::config::{ConfigValues, RunMode};
 
@@ -264,6 +271,20 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_production_imply_its_mode() {
+        let base = "[core]\nbase_url = 'https://social.example'\n";
+        let cases = [
+            ("[tls]\ncert = 'c.pem'\n", Some(RunMode::Serve)),
+            ("[secrets]\nmaster_key_file = 'key'\n", Some(RunMode::Serve)),
+            ("", None),
+        ];
+        for (text, mode) in cases {
+            let (_folder, sources) = temp_file_sources(&format!("{base}{text}"));
+            assert_eq!(implied_mode(&sources), mode, "{text}");
+        }
+    }
+
+    #[test]
     fn a_secret_may_lie_in_a_file_and_is_not_told() {
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("url");
@@ -280,7 +301,8 @@ mod tests {
 
     #[test]
     fn what_clients_read_is_not_configuration() {
-        let variables = ["LOCUM_BASE_URL", "LOCUM_USER_ID_2", "LOCUM_CONFIG", "LOCUM_X", "PATH"];
+        let variables =
+            ["LOCUM_BASE_URL", "LOCUM_USER_ID_2", "LOCUM_WORLD", "LOCUM_WORLD_URL", "LOCUM_CONFIG", "LOCUM_X", "PATH"];
         let sources = ConfigSources {
             variables: variables.map(|name| (name.to_owned(), "x".to_owned())).to_vec(),
             ..ConfigSources::default()

@@ -47,7 +47,7 @@ fn config_text(base_url: &str, db: &str, key: &str) -> String {
          master_key_file = {}\n\
          \n\
          [auth]\n\
-         # Who may create an account: open, invite (see `locum invite`) or closed.\n\
+         # Who may create an account: open, approval, invite (see `locum invite`) or closed.\n\
          registration = \"closed\"\n\
          \n\
          # Without a mail server, users cannot confirm an address or reset their password.\n\

@@ -77,6 +77,10 @@ fn unknown_configuration_key_is_named_with_position_and_suggestion() {
     file("[core]\nvocabulary = \"words\"\n").assert_exit_code(2);
     file("[core\n").assert_exit_code(2);
     file("[core]\nvocabulary = \"tweets\"\n").assert_success();
+    // Of a production server that was not started yet.
+    let tls = "[tls]\ncert = \"/etc/cert.pem\"\nkey = \"/etc/key.pem\"\n";
+    file(&format!("[core]\nbase_url = \"https://social.example\"\ndata_dir = \"data\"\n{tls}")).assert_success();
+    file(&format!("[core]\ndata_dir = \"data\"\n{tls}")).assert_exit_code(2);
     let ran = locum(&["conf", "check", "--set", "core.nonsense=1"]);
     ran.assert_exit_code(2);
     assert!(ran.stderr.contains("core.nonsense"));
