@@ -1,6 +1,6 @@
 //! Connection limits behind a proxy.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 use super::{address_of, connect_from, exchange_status, metric, read_status, run_clients};
-use crate::harness::{TestRequest, TestServer, wait_until};
+use crate::harness::{TestRequest, TestServer, free_address, wait_until};
 
 const HAPROXY: &str = "/usr/sbin/haproxy";
 const TRUSTED: [&str; 2] = ["--set", "listen.trusted_proxies=127.0.0.1"];
@@ -25,7 +25,7 @@ struct Haproxy {
 
 impl Haproxy {
     fn start(server: &TestServer) -> Self {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let address = free_address();
         let config = format!(
             "global\n maxconn 2000\ndefaults\n mode http\n option forwardfor\n timeout connect 10s\n timeout client 60s\n \
              timeout server 60s\nlisten public\n bind {address}\n server locum {}\n",

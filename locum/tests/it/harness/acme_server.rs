@@ -1,6 +1,6 @@
 //! An ACME server of one test: Pebble, which validates on a port that it is told.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::process::ProcessGuard;
 use super::tls_client::{exchange_to_close, start_tls, trusting_config};
-use super::wait_until;
+use super::{free_address, wait_until};
 
 const PROGRAM: &str = "/usr/bin/pebble";
 
@@ -30,8 +30,7 @@ impl AcmeServer {
             eprintln!("{PROGRAM} is not installed: not run");
             return None;
         }
-        let listeners = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [port, management_port] = listeners.map(|listener| listener.local_addr().unwrap().port());
+        let [port, management_port] = [0; 2].map(|_| free_address().port());
         let server = Self { port, management_port, folder: TempDir::new().unwrap(), process: None };
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

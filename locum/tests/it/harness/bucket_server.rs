@@ -1,13 +1,12 @@
 //! An S3-compatible server with one bucket, in memory.
 
 use std::fs::Permissions;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::process::ProcessGuard;
-use super::wait_until;
+use super::{free_address, wait_until};
 
 /// The server demands a signature for private objects, and does not check it.
 const UNCHECKED_SIGNATURE: &str = "AWS me:signature";
@@ -31,7 +30,7 @@ impl BucketServer {
             eprintln!("moto is not installed: not run");
             return None;
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_address().port();
         let args = ["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()];
         let child = python(&args).current_dir(folder).spawn().unwrap();
         let guard = ProcessGuard::watch(child.id(), &folder.join("bucket"));

@@ -31,7 +31,8 @@ pub(crate) use tls_client::{exchange_to_close, start_tls, trusting_config};
 pub(crate) use user::{TestApp, TestUser};
 pub(crate) use webhook_receiver::{CrcBehavior, DeliveryResponse, ReceivedRequest, WebhookReceiver, hmac_sha256};
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -50,6 +51,23 @@ impl TestRng {
     /// One of some.
     pub(crate) fn pick<'a, T>(&mut self, some: &'a [T]) -> &'a T {
         &some[self.below(some.len())]
+    }
+}
+
+/// An address on which nobody listens. It stays free while its server is stopped: the system takes the ports of
+/// outgoing connections from a higher range.
+pub(crate) fn free_address() -> SocketAddr {
+    const FIRST: u16 = 12_000;
+    const COUNT: u16 = 20_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Runs of the suite at the same time begin at different places.
+    let start = u16::try_from(std::process::id() % u32::from(COUNT)).unwrap();
+    loop {
+        let number = start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
+        let address = SocketAddr::from(([127, 0, 0, 1], FIRST + number));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! A Valkey or Redis server of one test.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
 use super::process::ProcessGuard;
-use super::wait_until;
+use super::{free_address, wait_until};
 
 pub(crate) const REDIS_PASSWORD: &str = "secret-of-the-limits";
 const CERTIFICATE_SCRIPT: &str = "set -e
@@ -35,8 +35,7 @@ impl RedisServer {
             eprintln!("no Valkey or Redis is installed: not run");
             return None;
         };
-        let listeners = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [port, tls_port] = listeners.map(|listener| listener.local_addr().unwrap().port());
+        let [port, tls_port] = [0; 2].map(|_| free_address().port());
         let folder = TempDir::new().unwrap();
         let made = Command::new("bash").args(["-c", CERTIFICATE_SCRIPT]).current_dir(folder.path()).output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -19,8 +19,8 @@ use super::process::{
     CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
 };
 use super::{
-    DatabaseEngine, PostgresServer, TcpProxy, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, suite_engine,
-    unique_number, wait_until,
+    DatabaseEngine, PostgresServer, TcpProxy, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, free_address,
+    suite_engine, unique_number, wait_until,
 };
 
 /// A data folder with its database, and the process that serves it.
@@ -115,9 +115,7 @@ impl TestServer {
 
     /// A real network in which nothing was started yet.
     pub(crate) fn prepare_network(args: &[&str]) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let address = free_address();
         let keys = [
             format!("listen.addr={address}"),
             format!("core.base_url=http://{address}"),

@@ -1,12 +1,11 @@
 //! Further nodes of a real network that has a database server.
 
-use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
 use base::encryption::MasterKey;
 
 use super::TestServer;
-use crate::harness::{DatabaseEngine, TestRequest, wait_until};
+use crate::harness::{DatabaseEngine, TestRequest, free_address, wait_until};
 
 impl TestServer {
     /// Starts one more node, with the media files of the first one.
@@ -23,9 +22,7 @@ impl TestServer {
 
     /// The same, not started yet.
     pub(crate) fn prepare_another_node(&self, node: u16, settings: &[&str]) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let address = free_address();
         let mut server = Self::prepare_on_engine(DatabaseEngine::Sqlite, &[]);
         server.database.clone_from(&self.database);
         std::fs::create_dir(server.data_dir()).unwrap();
