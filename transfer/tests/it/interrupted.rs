@@ -123,8 +123,9 @@ fn two_imports_of_one_source_do_not_mix() {
         let one = world.try_import(archive.source(), options());
         let other = world.try_import(archive.source(), options());
         let (one, other) = tokio::join!(one, other);
-        let busy = [one, other].into_iter().filter_map(Result::err);
-        assert!(busy.into_iter().all(|error| matches!(error, TransferError::Busy)));
+        for error in [one, other].into_iter().filter_map(Result::err) {
+            assert!(matches!(error, TransferError::Busy), "{error:?}");
+        }
         world.import(archive.source()).await;
     });
 }
