@@ -1,5 +1,7 @@
 //! The subcommands.
 
+use std::path::PathBuf;
+
 use clap::Subcommand;
 
 use crate::arguments::{
@@ -147,6 +149,12 @@ pub(crate) enum CliCommand {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands into a directory
+    #[command(hide = true)]
+    ManualPages {
+        /// The directory
+        folder: PathBuf,
     },
     /// Print the reference of all commands
     #[command(hide = true)]

@@ -87,9 +87,8 @@ fn run_subcommand(common: &GlobalArgs, verb: CliCommand, umask: Mode) -> Result<
         CliCommand::Routes(args) => tools::print_routes(args, output),
         CliCommand::Openapi => tools::print_openapi(),
         CliCommand::Version => tools::print_version(output),
-        CliCommand::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "locum", &mut std::io::stdout());
-        }
+        CliCommand::Completions { shell } => reference::print_completions(shell, &mut Cli::command()),
+        CliCommand::ManualPages { folder } => reference::write_manual_pages(Cli::command(), &folder)?,
         CliCommand::Reference => output.print_text(&reference::command_reference(&Cli::command())),
     }
     Ok(ExitCode::SUCCESS)

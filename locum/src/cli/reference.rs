@@ -1,9 +1,21 @@
 //! Reference documentation of commands and configuration keys, generated from their declarations.
 
+use std::path::Path;
+
+use base::Fault;
 use serde_json::json;
 
 use crate::config::{ConfigKey, KEYS, KeyDefault, RunMode};
 use crate::output::OutputOptions;
+
+pub(super) fn print_completions(shell: clap_complete::Shell, root: &mut clap::Command) {
+    clap_complete::generate(shell, root, "locum", &mut std::io::stdout());
+}
+
+/// A page for each command, as `locum-dev.1`.
+pub(super) fn write_manual_pages(root: clap::Command, folder: &Path) -> Result<(), Fault> {
+    clap_mangen::generate_to(root, folder).map_err(Fault::context("writing the manual pages"))
+}
 
 pub(super) fn print_config_reference(output: OutputOptions) {
     if output.json {
