@@ -19,6 +19,8 @@ BALANCER = "balancer"
 CLIENTS, NODE_CLIENTS, RATE = 14, 2, 2.0
 # A silent stream is dead after this many seconds (limits.stream_keep_alive is 15 s).
 STREAM_SILENCE = 20
+# Posts of this many seconds before a stream's last line may not have arrived.
+UNREAD = 10
 # What every post of the load contains, and the streams' rule.
 MARK = "clustertest"
 
@@ -93,7 +95,7 @@ class Stream:
     def __init__(self, name, address, bearer):
         self.name, self.address, self.bearer = name, address, bearer
         # When each post arrived first.
-        self.arrivals, self.connects = {}, 0
+        self.arrivals, self.last_read = {}, None
         # What happened to its connections: pairs of time and text, the latest ones.
         self.history = deque(maxlen=100)
 
@@ -111,11 +113,18 @@ class Stream:
                 self.note(repr(error))
             await asyncio.sleep(0.2)
 
+    def backfill(self):
+        """Asks for the minutes that it missed, at most five."""
+        if self.last_read is None:
+            return ""
+        missed = time.monotonic() - self.last_read + UNREAD
+        return f"?backfill_minutes={min(5, 1 + int(missed / 60))}"
+
     async def read_once(self):
         host, _, port = self.address.partition(":")
         reader, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), 2)
         try:
-            path = "/2/tweets/search/stream" + ("?backfill_minutes=2" if self.connects else "")
+            path = "/2/tweets/search/stream" + self.backfill()
             head = f"GET {path} HTTP/1.1\r\nHost: {self.address}\r\nAuthorization: Bearer {self.bearer}\r\n\r\n"
             writer.write(head.encode())
             answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
@@ -123,9 +132,9 @@ class Stream:
                 body = await asyncio.wait_for(reader.read(300), 5)
                 self.note(f"{path} returned {answer.split()[1].decode()} {body.decode(errors='replace')}")
                 return
-            self.connects += 1
             self.note("connected")
             async for line in read_lines(reader):
+                self.last_read = time.monotonic()
                 if line.startswith(b'{"data"'):
                     self.arrivals.setdefault(json.loads(line)["data"]["id"], time.monotonic())
                 elif line.strip():
