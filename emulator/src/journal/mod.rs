@@ -53,7 +53,7 @@ impl Default for JournalLimits {
 pub struct Journal {
     limits: JournalLimits,
     ring: RwLock<JournalRing>,
-    /// The number of the newest entry.
+    /// The number of the newest entry, kept up to date only while somebody waits for entries.
     newest: watch::Sender<u64>,
     file: Option<Mutex<JournalFile>>,
     pub run_labels: RunLabels,

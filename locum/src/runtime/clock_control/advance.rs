@@ -140,7 +140,8 @@ impl<'f> ClockAdvance<'f> {
         count
     }
 
-    /// Queues webhook deliveries, records what concerns members, and attributes events. Their own tasks do the same, and each entry once.
+    /// Queues webhook deliveries, records what concerns members, and attributes events. Their own tasks do the same, and
+    /// each entry once.
     async fn follow_events(&mut self) -> Result<u64, Error> {
         let instance = &self.followers.instance;
         let config = self.followers.server.event_context();
