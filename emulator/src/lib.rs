@@ -65,7 +65,7 @@ impl Emulator {
 
     /// From the request's header, or else of the only run that is active.
     fn run_label(&self, observed: &ObservedRequest<'_>) -> Option<String> {
-        let header = observed.request_headers.get(RUN_HEADER).and_then(|value| value.to_str().ok());
+        let header = observed.request_headers.get(&RUN_HEADER).and_then(|value| value.to_str().ok());
         match header.filter(|label| is_valid_label(label)) {
             Some(label) => Some(label.to_owned()),
             None => self.journal.run_labels.find_active(observed.received_at),

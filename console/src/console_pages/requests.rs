@@ -137,15 +137,15 @@ pub(super) async fn request_lines(
 
 fn request_line(entry: &JournalEntry, username: String) -> RecordedRequestLine {
     RecordedRequestLine {
-        id: entry.id.to_string(),
-        path: format!("/console/requests/{}", base::percent::encode(&entry.id)),
+        id: entry.id().to_string(),
+        path: format!("/console/requests/{}", base::percent::encode(entry.id())),
         received_at: entry.received_at,
-        method: entry.method.to_string(),
+        method: entry.method().to_string(),
         target: entry.target(),
         status: entry.status,
         duration: format!("{:.1} ms", entry.duration.as_secs_f64() * 1_000.0),
         operation: entry.operation.to_owned(),
-        app: entry.app_name.to_string(),
+        app: entry.app_name().to_string(),
         username,
         label: entry.label.as_deref().unwrap_or_default().to_owned(),
         injected_fault: entry.injected_fault.as_deref().map(str::to_owned),
@@ -191,14 +191,14 @@ fn show(call: RequestContext) -> HandlerFuture {
             cost: dollars(entry.cost_micros),
             world_time: entry.at,
             parameters: entry.parameters(),
-            request: recorded_message(&entry.request_headers, &entry.request_body),
-            response: recorded_message(&entry.response_headers, &entry.response_body),
+            request: recorded_message(entry.request_headers(), &entry.request_body),
+            response: recorded_message(entry.response_headers(), &entry.response_body),
             curl: curl_command(&entry, &CurlVariables::default()),
-            explanation_path: entry.has_explanation.then(|| format!("{}/{}", SITE_LINKS.signature, entry.id)),
+            explanation_path: entry.has_explanation.then(|| format!("{}/{}", SITE_LINKS.signature, entry.id())),
             explainer_path: SITE_LINKS.signature,
             events: event_lines(&effects),
             deliveries: delivery_lines(&effects),
-            compare_path: before.map(|before| format!("/console/requests/diff?a={}&b={}", before.id, entry.id)),
+            compare_path: before.map(|before| format!("/console/requests/diff?a={}&b={}", before.id(), entry.id())),
             line,
         };
         Ok(visit.render_page(&call, &page)?)
@@ -210,7 +210,7 @@ fn credential_label(entry: &JournalEntry) -> &'static str {
         Some(Credential::OAuth1) => "OAuth 1.0a",
         Some(Credential::OAuth2) => "OAuth 2.0 user token",
         Some(Credential::App) => "App-only bearer token",
-        None => match entry.request_headers.get("authorization") {
+        None => match entry.request_headers().get("authorization") {
             Some(value) if value.starts_with("OAuth ") => "OAuth 1.0a",
             Some(_) => "not accepted",
             None => "none",
@@ -218,7 +218,7 @@ fn credential_label(entry: &JournalEntry) -> &'static str {
     }
 }
 
-fn recorded_message(headers: &HeaderLines, body: &RecordedBody) -> RecordedMessage {
+fn recorded_message(headers: HeaderLines<'_>, body: &RecordedBody) -> RecordedMessage {
     let size = body.size().unwrap_or(0);
     let note = match body {
         RecordedBody::None => Some("No body.".to_owned()),
@@ -294,8 +294,8 @@ fn compare(call: RequestContext) -> HandlerFuture {
 }
 
 fn compared_parts(first: &JournalEntry, second: &JournalEntry) -> Vec<ComparedPart> {
-    let line = |entry: &JournalEntry| format!("{} {}", entry.method, entry.url());
-    let headers = |lines: &HeaderLines| {
+    let line = |entry: &JournalEntry| format!("{} {}", entry.method(), entry.url());
+    let headers = |lines: HeaderLines<'_>| {
         let lines = lines.iter().map(|(name, value)| format!("{name}: {value}"));
         lines.collect::<Vec<_>>().join("\n")
     };
@@ -303,10 +303,10 @@ fn compared_parts(first: &JournalEntry, second: &JournalEntry) -> Vec<ComparedPa
     let part = |title, first, second| ComparedPart { title, first, second };
     vec![
         part("Request line", line(first), line(second)),
-        part("Request headers", headers(&first.request_headers), headers(&second.request_headers)),
+        part("Request headers", headers(first.request_headers()), headers(second.request_headers())),
         part("Request body", body(&first.request_body), body(&second.request_body)),
         part("Status", first.status.to_string(), second.status.to_string()),
-        part("Response headers", headers(&first.response_headers), headers(&second.response_headers)),
+        part("Response headers", headers(first.response_headers()), headers(second.response_headers())),
         part("Response body", body(&first.response_body), body(&second.response_body)),
     ]
 }

@@ -90,7 +90,7 @@ impl RequestAssertion {
         AssertionOutcome {
             passed: counts.iter().all(|check| check.comparison.holds(count, check.number)),
             count,
-            request_ids: matching.iter().take(SHOWN_REQUESTS).map(|entry| entry.id.to_string()).collect(),
+            request_ids: matching.iter().take(SHOWN_REQUESTS).map(|entry| entry.id().to_string()).collect(),
             near_misses: others.iter().take(SHOWN_REQUESTS).map(|entry| describe_request(entry)).collect(),
         }
     }
@@ -112,7 +112,7 @@ impl RequestAssertion {
 }
 
 fn describe_request(entry: &JournalEntry) -> String {
-    format!("{} {} {} {}", entry.id, entry.status, entry.method, entry.target())
+    format!("{} {} {} {}", entry.id(), entry.status, entry.method(), entry.target())
 }
 
 fn all_hold(checks: &[BodyCheck], body: &RecordedBody) -> bool {

@@ -21,14 +21,14 @@ const LEFT_OUT: [&str; 9] = [
 /// a signed request becomes one with the user's bearer token.
 pub fn curl_command(entry: &JournalEntry, variables: &CurlVariables) -> String {
     let mut parts = vec!["curl".to_owned()];
-    if &*entry.method != "GET" {
-        parts.push(format!("-X {}", entry.method));
+    if entry.method() != "GET" {
+        parts.push(format!("-X {}", entry.method()));
     }
     parts.push(quote_with_variables(&entry.url()));
-    if entry.request_headers.get("authorization").is_some() {
+    if entry.request_headers().get("authorization").is_some() {
         parts.push(format!("-H \"authorization: {}\"", authorization(entry, variables)));
     }
-    for (name, value) in entry.request_headers.iter().filter(|(name, _)| !LEFT_OUT.contains(name)) {
+    for (name, value) in entry.request_headers().iter().filter(|(name, _)| !LEFT_OUT.contains(name)) {
         if !value.contains(MASK) {
             parts.push(format!("-H {}", quote(&format!("{name}: {value}"))));
         }
@@ -53,7 +53,7 @@ pub struct CurlVariables {
 }
 
 fn authorization(entry: &JournalEntry, variables: &CurlVariables) -> String {
-    let masked = entry.request_headers.get("authorization").unwrap_or_default();
+    let masked = entry.request_headers().get("authorization").unwrap_or_default();
     let user_token = variables.user_token.as_deref().unwrap_or("USER_TOKEN");
     let bearer_token = variables.bearer_token.as_deref().unwrap_or("BEARER_TOKEN");
     match entry.credential {

@@ -8,14 +8,11 @@ use base::{AppId, Credential, Time, UserId};
 use http::header::{CONTENT_TYPE, HeaderMap};
 use parking_lot::Mutex;
 
+use super::entry_texts::{EntryTextSources, EntryTexts, HeaderLines};
 use super::masking;
 
 /// What an entry takes besides its texts, in bytes.
 const ENTRY_OVERHEAD: usize = 640;
-/// Of a client's text.
-const MAX_PATH_BYTES: usize = 8 * 1024;
-/// Of one message.
-const MAX_HEADER_BYTES: usize = 32 * 1024;
 /// What is stored of a body.
 pub const MAX_BODY_BYTES: usize = 64 * 1024;
 /// What is stored of a response without an end.
@@ -34,8 +31,9 @@ pub struct ObservedRequest<'r> {
     /// The path template; empty if no operation matched.
     pub route: &'static str,
     pub method: &'r str,
-    /// `https://api.example`
-    pub origin: String,
+    pub scheme: &'r str,
+    /// With the port that the client named.
+    pub host: &'r str,
     pub path: &'r str,
     pub query: &'r str,
     pub client: Option<IpAddr>,
@@ -77,26 +75,18 @@ pub struct CausedEvent {
 pub struct JournalEntry {
     /// Increases by one with each entry.
     pub seq: u64,
-    /// As in the response header `x-transaction-id`.
-    pub id: Box<str>,
     pub at: Time,
     pub received_at: Time,
     pub duration: Duration,
     pub operation: &'static str,
     pub route: &'static str,
-    pub method: Box<str>,
-    pub origin: Box<str>,
-    pub path: Box<str>,
-    pub query: Box<str>,
     pub client: Option<IpAddr>,
     pub app: Option<AppId>,
-    pub app_name: Box<str>,
     pub user: Option<UserId>,
     pub credential: Option<Credential>,
-    pub request_headers: HeaderLines,
+    texts: EntryTexts,
     pub request_body: RecordedBody,
     pub status: u16,
-    pub response_headers: HeaderLines,
     pub response_body: RecordedBody,
     pub injected_fault: Option<Box<str>>,
     pub has_explanation: bool,
@@ -105,10 +95,6 @@ pub struct JournalEntry {
     /// By the public price list, in millionths of a US dollar.
     pub cost_micros: u64,
 }
-
-/// One `name: value` a line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeaderLines(Box<str>);
 
 #[derive(Clone, Debug)]
 pub enum RecordedBody {
@@ -147,29 +133,6 @@ impl StreamStart {
 
     pub fn text(&self) -> String {
         self.0.lock().clone()
-    }
-}
-
-impl HeaderLines {
-    pub fn record(headers: &HeaderMap) -> Self {
-        let mut lines = masking::mask_headers(headers);
-        if lines.len() > MAX_HEADER_BYTES {
-            lines.truncate(truncate_text(&lines, MAX_HEADER_BYTES).len());
-        }
-        Self(lines.into())
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.lines().filter_map(|line| line.split_once(": "))
-    }
-
-    /// `name` in lower case.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
-    }
-
-    fn size(&self) -> usize {
-        self.0.len()
     }
 }
 
@@ -260,31 +223,33 @@ impl JournalEntry {
             ObservedBody::Unknown => RecordedBody::Omitted { size: 0, reason: "a file" },
         };
         let body = observed.request_body.unwrap_or_default();
-        let path = masking::mask_path(observed.route, observed.path);
-        let query = masking::mask_form(observed.query);
+        let texts = EntryTexts::record(&EntryTextSources {
+            id: observed.id,
+            method: observed.method,
+            scheme: observed.scheme,
+            host: observed.host,
+            path: &masking::mask_path(observed.route, observed.path),
+            query: &masking::mask_form(observed.query),
+            app_name: observed.app_name,
+            request_headers: observed.request_headers,
+            response_headers: observed.response_headers,
+        });
         let mut events = observed.events;
         events.truncate(MAX_EVENTS);
         Self {
             seq: 0,
-            id: observed.id.into(),
             at: observed.at,
             received_at: observed.received_at,
             duration: observed.duration,
             operation: observed.operation,
             route: observed.route,
-            method: truncate_text(observed.method, 32).into(),
-            origin: truncate_text(&observed.origin, 300).into(),
-            path: truncate_text(&path, MAX_PATH_BYTES).into(),
-            query: truncate_text(&query, MAX_PATH_BYTES).into(),
             client: observed.client,
             app: observed.app,
-            app_name: observed.app_name.into(),
             user: observed.user,
             credential: observed.credential,
+            texts,
             request_body: RecordedBody::record(observed.request_headers, body, stores_bodies),
-            request_headers: HeaderLines::record(observed.request_headers),
             status: observed.status,
-            response_headers: HeaderLines::record(observed.response_headers),
             response_body,
             injected_fault: observed.injected_fault.map(Into::into),
             has_explanation: observed.has_explanation,
@@ -297,10 +262,7 @@ impl JournalEntry {
     /// In bytes, about.
     pub fn memory_size(&self) -> usize {
         let texts = [
-            self.path.len(),
-            self.query.len(),
-            self.request_headers.size(),
-            self.response_headers.size(),
+            self.texts.size(),
             self.request_body.stored_bytes(),
             self.response_body.stored_bytes(),
             self.events.len().saturating_mul(80),
@@ -308,24 +270,53 @@ impl JournalEntry {
         texts.into_iter().fold(ENTRY_OVERHEAD, usize::saturating_add)
     }
 
+    /// As in the response header `x-transaction-id`.
+    pub fn id(&self) -> &str {
+        self.texts.id()
+    }
+
+    pub fn method(&self) -> &str {
+        self.texts.method()
+    }
+
+    pub fn path(&self) -> &str {
+        self.texts.path()
+    }
+
+    pub fn query(&self) -> &str {
+        self.texts.query()
+    }
+
+    pub fn app_name(&self) -> &str {
+        self.texts.app_name()
+    }
+
+    pub fn request_headers(&self) -> HeaderLines<'_> {
+        self.texts.request_headers()
+    }
+
+    pub fn response_headers(&self) -> HeaderLines<'_> {
+        self.texts.response_headers()
+    }
+
     /// The path with the query.
     pub fn target(&self) -> String {
-        if self.query.is_empty() { self.path.to_string() } else { format!("{}?{}", self.path, self.query) }
+        if self.query().is_empty() { self.path().to_owned() } else { format!("{}?{}", self.path(), self.query()) }
     }
 
     pub fn url(&self) -> String {
-        format!("{}{}", self.origin, self.target())
+        format!("{}{}", self.texts.origin(), self.target())
     }
 
     /// `(name, value)`, decoded, those of the path first.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let path = self.path.strip_prefix("/ads-sandbox").unwrap_or(&self.path);
+        let path = self.path().strip_prefix("/ads-sandbox").unwrap_or(self.path());
         let declared = self.route.split('/').zip(path.split('/'));
         let of_path = declared.filter_map(|(name, value)| {
             let name = name.strip_prefix('{')?.strip_suffix('}')?;
             Some((name.to_owned(), decode(value)))
         });
-        let of_query = self.query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let of_query = self.query().split('&').filter(|pair| !pair.is_empty()).map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(&name.replace('+', " ")), decode(&value.replace('+', " ")))
         });

@@ -8,16 +8,16 @@ use crate::costs::dollars;
 /// One line of a list.
 pub fn entry_summary_json(entry: &JournalEntry) -> Value {
     json!({
-        "id": &*entry.id,
+        "id": entry.id(),
         "number": entry.seq,
         "at": entry.at.to_string(),
         "received_at": entry.received_at.to_string(),
-        "method": &*entry.method,
+        "method": entry.method(),
         "path": entry.target(),
         "status": entry.status,
         "duration_ms": duration_ms(entry),
         "operation": entry.operation,
-        "app": entry.app.map(|app| json!({"id": app.to_string(), "name": &*entry.app_name})),
+        "app": entry.app.map(|app| json!({"id": app.to_string(), "name": entry.app_name()})),
         "user_id": entry.user.map(|user| user.to_string()),
         "credential": entry.credential_name(),
         "label": entry.label.as_deref(),
@@ -36,8 +36,8 @@ pub fn entry_json(entry: &JournalEntry) -> Value {
         members.insert("url".to_owned(), entry.url().into());
         members.insert("client".to_owned(), json!(entry.client.map(|client| client.to_string())));
         members.insert("parameters".to_owned(), parameters.collect());
-        members.insert("request".to_owned(), message_json(&entry.request_headers, &entry.request_body));
-        members.insert("response".to_owned(), message_json(&entry.response_headers, &entry.response_body));
+        members.insert("request".to_owned(), message_json(entry.request_headers(), &entry.request_body));
+        members.insert("response".to_owned(), message_json(entry.response_headers(), &entry.response_body));
         let events = entry.events.iter().map(|event| {
             json!({
                 "seq": event.seq,
@@ -52,7 +52,7 @@ pub fn entry_json(entry: &JournalEntry) -> Value {
     value
 }
 
-fn message_json(headers: &HeaderLines, body: &RecordedBody) -> Value {
+fn message_json(headers: HeaderLines<'_>, body: &RecordedBody) -> Value {
     let headers = headers.iter().map(|(name, value)| json!({"name": name, "value": value}));
     let mut members = Map::new();
     members.insert("headers".to_owned(), headers.collect());

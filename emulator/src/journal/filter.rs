@@ -91,7 +91,7 @@ impl RequestFilter {
     }
 
     pub fn matches(&self, entry: &JournalEntry) -> bool {
-        self.method.as_deref().is_none_or(|method| entry.method.eq_ignore_ascii_case(method))
+        self.method.as_deref().is_none_or(|method| entry.method().eq_ignore_ascii_case(method))
             && self.path.as_deref().is_none_or(|path| matches_path(path, entry))
             && self.operation.as_deref().is_none_or(|operation| entry.operation == operation)
             && self.status.is_none_or(|status| status.matches(entry.status))
@@ -105,18 +105,18 @@ impl RequestFilter {
 }
 
 fn is_app(wanted: &str, entry: &JournalEntry) -> bool {
-    entry.app.is_some_and(|id| id.to_string() == wanted || entry.app_name.eq_ignore_ascii_case(wanted))
+    entry.app.is_some_and(|id| id.to_string() == wanted || entry.app_name().eq_ignore_ascii_case(wanted))
 }
 
 fn matches_path(wanted: &str, entry: &JournalEntry) -> bool {
     let (wanted, query) = wanted.split_once('?').map_or((wanted, None), |(path, query)| (path, Some(query)));
-    if query.is_some_and(|query| *entry.query != *query) {
+    if query.is_some_and(|query| entry.query() != query) {
         return false;
     }
     if let Some(prefix) = wanted.strip_suffix('*') {
-        return entry.path.starts_with(prefix);
+        return entry.path().starts_with(prefix);
     }
-    *entry.path == *wanted || entry.route == wanted || matches_template(wanted, &entry.path)
+    entry.path() == wanted || entry.route == wanted || matches_template(wanted, entry.path())
 }
 
 /// `{id}` and `:id` match one segment. The vocabularies' words for posts, and the versions of the Ads API that have the
@@ -148,9 +148,9 @@ fn same_word(one: &str, other: &str) -> bool {
 
 fn contains_text(text: &str, entry: &JournalEntry) -> bool {
     let is_in_body = |body: &super::RecordedBody| body.text().is_some_and(|body| body.contains(text));
-    entry.path.contains(text)
-        || entry.query.contains(text)
-        || *entry.id == *text
+    entry.path().contains(text)
+        || entry.query().contains(text)
+        || entry.id() == text
         || is_in_body(&entry.request_body)
         || is_in_body(&entry.response_body)
 }

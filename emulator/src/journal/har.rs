@@ -24,7 +24,7 @@ fn har_entry(entry: &JournalEntry) -> Value {
         "response": har_response(entry),
         "cache": {},
         "timings": {"send": 0, "wait": ms, "receive": 0},
-        "_id": &*entry.id,
+        "_id": entry.id(),
         "_operation": entry.operation,
         "_label": entry.label.as_deref(),
         "_injected_fault": entry.injected_fault.as_deref(),
@@ -32,19 +32,19 @@ fn har_entry(entry: &JournalEntry) -> Value {
 }
 
 fn har_request(entry: &JournalEntry) -> Value {
-    let query = base::percent::parse_form(&*entry.query).unwrap_or_default();
+    let query = base::percent::parse_form(entry.query()).unwrap_or_default();
     let mut request = json!({
-        "method": &*entry.method,
+        "method": entry.method(),
         "url": entry.url(),
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": har_headers(&entry.request_headers),
+        "headers": har_headers(entry.request_headers()),
         "queryString": name_values(query.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
         "headersSize": -1,
         "bodySize": body_size(&entry.request_body),
     });
     if let (Some(text), Some(members)) = (entry.request_body.text(), request.as_object_mut()) {
-        let kind = entry.request_headers.get("content-type").unwrap_or_default();
+        let kind = entry.request_headers().get("content-type").unwrap_or_default();
         members.insert("postData".to_owned(), json!({"mimeType": kind, "text": text}));
     }
     request
@@ -54,7 +54,7 @@ fn har_response(entry: &JournalEntry) -> Value {
     let status = http::StatusCode::from_u16(entry.status).ok();
     let mut content = json!({
         "size": entry.response_body.size().unwrap_or(0),
-        "mimeType": entry.response_headers.get("content-type").unwrap_or("application/octet-stream"),
+        "mimeType": entry.response_headers().get("content-type").unwrap_or("application/octet-stream"),
     });
     if let (Some(text), Some(members)) = (entry.response_body.text(), content.as_object_mut()) {
         members.insert("text".to_owned(), text.into());
@@ -67,15 +67,15 @@ fn har_response(entry: &JournalEntry) -> Value {
         "statusText": status.and_then(|status| status.canonical_reason()).unwrap_or_default(),
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": har_headers(&entry.response_headers),
+        "headers": har_headers(entry.response_headers()),
         "content": content,
-        "redirectURL": entry.response_headers.get("location").unwrap_or_default(),
+        "redirectURL": entry.response_headers().get("location").unwrap_or_default(),
         "headersSize": -1,
         "bodySize": body_size(&entry.response_body),
     })
 }
 
-fn har_headers(headers: &HeaderLines) -> Value {
+fn har_headers(headers: HeaderLines<'_>) -> Value {
     name_values(headers.iter())
 }
 

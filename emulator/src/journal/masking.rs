@@ -94,16 +94,14 @@ pub fn mask_header<'v>(name: &HeaderName, value: &'v str) -> Cow<'v, str> {
 }
 
 /// One `name: value` a line.
-pub(super) fn mask_headers(headers: &HeaderMap) -> String {
-    let mut lines = String::with_capacity(headers.len().saturating_mul(40));
+pub(super) fn mask_headers(headers: &HeaderMap, lines: &mut String) {
     for (name, value) in headers {
-        let value = String::from_utf8_lossy(value.as_bytes());
+        let value = value.to_str().map_or_else(|_| String::from_utf8_lossy(value.as_bytes()), Cow::Borrowed);
         lines.push_str(name.as_str());
         lines.push_str(": ");
         lines.push_str(&mask_header(name, &value));
         lines.push('\n');
     }
-    lines
 }
 
 fn mask_authorization(value: &str) -> String {

@@ -6,6 +6,7 @@ mod assertion_parser;
 mod curl;
 mod entry;
 mod entry_json;
+mod entry_texts;
 mod filter;
 mod har;
 mod journal_file;
@@ -23,10 +24,9 @@ pub use assertion::{AssertionOutcome, BodyCheck, CountCheck, RequestAssertion};
 pub use assertion_json::read_assertion;
 pub use assertion_parser::{AssertionSyntaxError, parse_assertion};
 pub use curl::{CurlVariables, curl_command};
-pub use entry::{
-    CausedEvent, HeaderLines, JournalEntry, MAX_BODY_BYTES, ObservedBody, ObservedRequest, RecordedBody, StreamStart,
-};
+pub use entry::{CausedEvent, JournalEntry, MAX_BODY_BYTES, ObservedBody, ObservedRequest, RecordedBody, StreamStart};
 pub use entry_json::{entry_json, entry_summary_json};
+pub use entry_texts::HeaderLines;
 pub use filter::{RequestFilter, StatusFilter};
 pub use har::har_document;
 pub use journal_file::JournalFile;
@@ -145,7 +145,7 @@ impl Journal {
     /// By the request's id: the newest, since clients may repeat theirs.
     pub fn find(&self, id: &str) -> Option<Arc<JournalEntry>> {
         let ring = self.ring.read();
-        ring.entries.iter().rev().find(|entry| &*entry.id == id).cloned()
+        ring.entries.iter().rev().find(|entry| entry.id() == id).cloned()
     }
 
     /// Newest first, older than `before`.

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::Time;
+use http::HeaderName;
 use parking_lot::Mutex;
 
-pub const RUN_HEADER: &str = "x-locum-run";
+pub static RUN_HEADER: HeaderName = HeaderName::from_static("x-locum-run");
 /// How long a label is valid without being renewed.
 pub const LABEL_LEASE_MS: i64 = 30_000;
 const MAX_LABEL_BYTES: usize = 64;

@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response};
 use store::AppendedEvent;
 
-use super::{PublicOrigin, RequestTrace, ServerState};
+use super::{RequestTrace, ServerState};
 use crate::reply::HttpReply;
 use crate::request_context::RequestHead;
 
@@ -67,6 +67,7 @@ impl ServerState {
             return;
         };
         let app = trace.caller_app.as_deref();
+        let origin = head.public_origin();
         emulator.record_request(ObservedRequest {
             id: head.id.as_str(),
             at: self.app_state.store.context().clock.now(),
@@ -75,7 +76,8 @@ impl ServerState {
             operation: trace.operation,
             route: trace.route,
             method: head.method.as_str(),
-            origin: origin_url(head.public_origin()),
+            scheme: origin.scheme,
+            host: origin.host.unwrap_or("localhost"),
             path: head.uri.path(),
             query: head.uri.query().unwrap_or_default(),
             client: head.peer.and_then(|peer| peer.client),
@@ -98,10 +100,6 @@ impl ServerState {
             events: events.into_iter().map(caused_event).collect(),
         });
     }
-}
-
-fn origin_url(origin: PublicOrigin<'_>) -> String {
-    format!("{}://{}", origin.scheme, origin.host.unwrap_or("localhost"))
 }
 
 fn caused_event(event: AppendedEvent) -> CausedEvent {
