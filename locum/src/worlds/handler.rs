@@ -85,7 +85,9 @@ impl Handler for WorldHandler {
             Err(refusal) => return refusal,
         };
         let (abort, world) = (slot.abort_signal(), Arc::clone(&lease));
-        let answering = REQUEST_LEASE.scope(RefCell::new(Some(lease)), self.dispatch(world, request));
+        // Pinned, since moving a future of this size would cost all requests.
+        let answering = std::pin::pin!(self.dispatch(world, request));
+        let answering = REQUEST_LEASE.scope(RefCell::new(Some(lease)), answering);
         tokio::select! {
             biased;
             response = answering => response,
