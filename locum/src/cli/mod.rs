@@ -15,7 +15,7 @@ use crate::{command, dev, launcher, runtime, testing, tools};
 
 /// A social platform server in one binary.
 #[derive(Debug, Parser)]
-#[command(name = "locum", version, max_term_width = 100, propagate_version = true)]
+#[command(name = "locum", version = tools::VERSION_AND_COMMIT.as_str(), max_term_width = 100, propagate_version = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     common: GlobalArgs,

@@ -30,5 +30,5 @@ pub(crate) use limit_process::limit_process;
 pub(crate) use migrate::run_migrate_command;
 pub(crate) use restore::restore_backup;
 pub(crate) use routes::{print_openapi, print_routes};
-pub(crate) use version::print_version;
+pub(crate) use version::{VERSION_AND_COMMIT, print_version};
 pub(crate) use webhook_listener::{WebhookListenArgs, listen_for_webhooks};

@@ -1,5 +1,7 @@
 //! `locum version`.
 
+use std::sync::LazyLock;
+
 use serde_json::json;
 
 use crate::output::OutputOptions;
@@ -7,11 +9,20 @@ use crate::output::OutputOptions;
 /// The version of the public API that this release is compatible with.
 const COMPATIBLE_API_VERSION: &str = "2026-11";
 
-pub(crate) fn print_version(output: OutputOptions) {
+/// Set by `scripts/release`.
+const COMMIT: Option<&str> = option_env!("LOCUM_COMMIT");
+
+/// With the commit that a release was built from.
+pub(crate) static VERSION_AND_COMMIT: LazyLock<String> = LazyLock::new(|| {
     let version = env!("CARGO_PKG_VERSION");
+    COMMIT.map_or_else(|| version.to_owned(), |commit| format!("{version} (commit {commit})"))
+});
+
+pub(crate) fn print_version(output: OutputOptions) {
     if output.json {
-        output.print_value(&json!({"version": version, "compat": COMPATIBLE_API_VERSION}));
+        let version = env!("CARGO_PKG_VERSION");
+        output.print_value(&json!({"version": version, "commit": COMMIT, "compat": COMPATIBLE_API_VERSION}));
     } else {
-        output.print_text(&format!("locum {version} (API {COMPATIBLE_API_VERSION})"));
+        output.print_text(&format!("locum {} (API {COMPATIBLE_API_VERSION})", *VERSION_AND_COMMIT));
     }
 }
