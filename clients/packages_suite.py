@@ -1,4 +1,4 @@
-"""The wheel and the npm packages, installed into empty folders as users do, with the suites of packaging.
+"""The wheel, the npm packages and the crate, installed into empty folders as users do, with the suites of packaging.
 
 What is downloaded is kept in the cache folder.
 """
@@ -93,6 +93,21 @@ class Packages(unittest.TestCase):
         shutil.copy(cache / "folder" / "package-lock.json", tests)
         run(*npm, "--no-save", "--prefer-offline", *tarballs, cwd=tests)
         run("npm", "test", cwd=tests, LOCUM_BINARY="")
+
+    def test_crate_serves_a_project_of_its_own(self):
+        project = self.folder / "bot"
+        (project / "tests").mkdir(parents=True)
+        (project / "src").mkdir()
+        (project / "src" / "lib.rs").touch()
+        crate = PACKAGING / "rust"
+        (project / "Cargo.toml").write_text(
+            '[package]\nname = "bot"\nversion = "0.1.0"\nedition = "2024"\n\n[dev-dependencies]\n'
+            f'locum-testing = {{ path = "{crate}" }}\nserde_json = "1"\nureq = {{ version = "3", default-features = false }}\n'
+        )
+        shutil.copy(locum_server.ROOT / "Cargo.lock", project)
+        shutil.copy(crate / "tests" / "server.rs", project / "tests")
+        target = CACHE.parent / "rust-testing"
+        run("cargo", "test", "--quiet", "--offline", "--target-dir", target, cwd=project, LOCUM_BINARY=str(self.binary))
 
 
 if __name__ == "__main__":
