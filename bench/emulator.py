@@ -3,24 +3,34 @@
 
     bench/emulator.py BINARY [SECONDS]
 
-Needs wrk. Times are medians; each figure of CPU is the median of five rounds of SECONDS, 5 by default.
+Needs wrk, and perf or valgrind. Times are medians; each figure of CPU is the median of five rounds of SECONDS, 5 by
+default.
 """
 
+import http.client
+import json
 import os
 import re
+import select
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "packaging" / "python" / "src"))
 
+import counters
 from locum.server import Server
 
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUNDS, WORLDS = 5, 100
+# Requests of a round whose instructions are counted, and seconds until a server has come to rest.
+COUNTED, SETTLING = 50, 6
+ADDRESS, PATIENCE = "127.0.0.1:18280", 60
 PATH = "/2/users/me"
 NO_LIMITS = ["--rate-limits", "off", "--set", "listen.max_connections_per_ip=10000"]
 
@@ -94,10 +104,105 @@ def measure_journal(binary, seconds):
     show(f"{PATH} with the journal", on, "us CPU", f", {on - off:.1f} more")
 
 
+def create_token(binary, folder, environment):
+    def run(*arguments):
+        command = [binary, "--json", "--data-dir", folder, *arguments]
+        return json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+
+    run("user", "create", "ada")
+    app = run("app", "create", "--owner", "@ada", "Reader")
+    return run("token", "mint", "--app", app["id"], "--user", "@ada")["token"]
+
+
+def read_answer(connection, method, path, headers, body=None):
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    if answer.status not in (200, 201):
+        sys.exit(text.decode())
+    return json.loads(text)
+
+
+@contextmanager
+def counted_server(binary, command, settings):
+    """A new server: what counts its instructions, and a function that reads one post with its author a number of times."""
+    with tempfile.TemporaryDirectory() as work:
+        counter, folder = counters.choose(list(counters.ALL))(work), Path(work) / "data"
+        key = Path(work) / "master.key"
+        make_key = [binary, "init", "--base-url", "https://social.example", "--master-key", key]
+        subprocess.run(make_key, check=True, capture_output=True)
+        environment = {**os.environ, "LOCUM_SECRETS__MASTER_KEY_FILE": str(key), **settings}
+        reads, writes = os.pipe()
+        with open(Path(work) / "log", "wb") as log:
+            process = subprocess.Popen(
+                ["taskset", "--cpu-list", "0", *counter.prefix(), binary, *command, "--data-dir", folder,
+                 "--ready-fd", str(writes), "--control-port", "0"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, pass_fds=[writes],
+                env=environment,
+            )
+        os.close(writes)
+        try:
+            with open(reads, encoding="utf-8") as pipe:
+                if not select.select([pipe], [], [], PATIENCE)[0] or not pipe.readline():
+                    sys.exit(Path(log.name).read_text())
+            connection = http.client.HTTPConnection(ADDRESS, timeout=PATIENCE)
+            headers = {"Authorization": f"Bearer {create_token(binary, folder, environment)}"}
+            post = read_answer(connection, "POST", "/2/tweets", {**headers, "Content-Type": "application/json"}, '{"text": "Hi"}')
+            path = f"/2/tweets/{post['data']['id']}?expansions=author_id"
+
+            def read_post(times):
+                for _ in range(times):
+                    read_answer(connection, "GET", path, headers)
+
+            # What is done after the start comes to its end.
+            time.sleep(SETTLING)
+            counter.attach(process.pid)
+            yield counter, read_post
+            counter.detach()
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def instructions_of_requests(binary, command, settings):
+    """Of one request: the least of some rounds, since background work only adds to it."""
+    counts = []
+    with counted_server(binary, command, settings) as (counter, read_post):
+        read_post(COUNTED)
+        for _ in range(ROUNDS):
+            counter.begin()
+            read_post(COUNTED)
+            counts.append(counter.end() / COUNTED)
+    return min(counts)
+
+
+def measure_instructions(binary):
+    """A production server, which has no testing tools, against a development server without and with a journal."""
+    production = {
+        "LOCUM_CORE__BASE_URL": f"http://{ADDRESS}",
+        "LOCUM_CORE__DANGER_PLAIN_HTTP": "true",
+        "LOCUM_LIMITS__DANGER_RATE_LIMITS": "true",
+    }
+    development = ["dev", "--world", "empty", "--listen", ADDRESS, "--ads-sandbox-port", "0"]
+    common = ["--rate-limits", "off", "--log-format", "json"]
+    none, off, on = (
+        instructions_of_requests(binary, [*command, *common], settings)
+        for command, settings in (
+            (["serve", "--init", "--listen", ADDRESS], production),
+            ([*development, "--set", "journal.size=0"], {}),
+            (development, {}),
+        )
+    )
+    show("a post with its author, from a production server", none, "instructions")
+    show("the same, without the journal", off, "instructions", f", ratio {off / none:.3f}")
+    show("the same, with the journal", on, "instructions", f", ratio {on / none:.3f}")
+
+
 def main():
     binary, seconds = os.path.abspath(sys.argv[1]), int((sys.argv[2:] or ["5"])[0])
     measure_worlds(binary)
     measure_journal(binary, seconds)
+    measure_instructions(binary)
 
 
 if __name__ == "__main__":
