@@ -135,7 +135,7 @@ impl AuditActor {
     }
 }
 
-/// `detail` is `null` if there are no further facts.
+/// `detail` is `null` if there are no further facts. A member `user` is the account that the entry concerns.
 pub fn append(
     tx: &mut Tx<'_>,
     actor: &AuditActor,
@@ -143,12 +143,14 @@ pub fn append(
     app: Option<AppId>,
     detail: &Value,
 ) -> Result<(), Fault> {
+    let subject = detail.get("user").and_then(Value::as_str).and_then(UserId::parse);
     let detail = if detail.is_null() { String::new() } else { detail.to_string() };
     let new = audit::NewAuditEntry {
         kind: kind.name(),
         actor: actor.user,
         operator: actor.operator,
         app,
+        subject,
         address: &actor.address,
         detail: &detail,
     };

@@ -3,7 +3,7 @@
 use base::{AppId, Fault, Time, UserId};
 
 use crate::Tx;
-use crate::db::{insert, row, select};
+use crate::db::{SqlValue, insert, row, select};
 
 #[derive(Clone, Copy, Debug)]
 pub struct NewAuditEntry<'a> {
@@ -13,6 +13,8 @@ pub struct NewAuditEntry<'a> {
     /// Whether it was done by an operator at the command line.
     pub operator: bool,
     pub app: Option<AppId>,
+    /// The account that the details name.
+    pub subject: Option<UserId>,
     /// The client's address, or empty.
     pub address: &'a str,
     /// Further facts (JSON), or empty.
@@ -50,6 +52,7 @@ pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry<'_>) -> Result<(), Fault> {
         kind = new.kind,
         actor_id = new.actor,
         app_id = new.app,
+        subject_id = new.subject,
         address = new.address,
         detail = new.detail,
         operator = new.operator
@@ -76,6 +79,28 @@ pub fn list(tx: &mut Tx<'_>, filter: AuditFilter, limit: i64) -> Result<Vec<Audi
         ),
     };
     tx.query_rows(sql, &args)
+}
+
+/// What a user did, and what was done to the user, of these kinds; newest first. Entries from before the schema recorded
+/// whom they concern are found by their actor only.
+pub fn list_concerning(tx: &mut Tx<'_>, user: UserId, kinds: &[&str], limit: i64) -> Result<Vec<AuditEntry>, Fault> {
+    // In the order in which they appear, as SQLite counts them.
+    let placeholders: Vec<String> = (2..).take(kinds.len()).map(|number| format!("${number}")).collect();
+    let mut args: Vec<SqlValue<'_>> = vec![user.into()];
+    args.extend(kinds.iter().map(|kind| SqlValue::from(*kind)));
+    args.push(limit.into());
+    let mut entries = Vec::new();
+    // Two queries, since no index serves both columns in order.
+    for column in ["actor_id", "subject_id"] {
+        let condition = format!("WHERE {column} = $1 AND kind IN ({})", placeholders.join(", "));
+        let end = format!(" ORDER BY seq DESC LIMIT ${}", args.len());
+        let sql = [select!(AuditEntry, ""), &condition, &end].concat();
+        entries.extend(tx.query_rows::<AuditEntry>(&sql, &args)?);
+    }
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.seq));
+    entries.dedup_by_key(|entry| entry.seq);
+    entries.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok(entries)
 }
 
 /// Oldest first, for exports.

@@ -30,9 +30,9 @@ row! {
 table! {
     #[derive(Clone, Debug)]
     pub struct EmailLink in "link" {
-        /// `confirm`, `reset` or `invite`.
+        /// `confirm`, `reset`, `invite`, `setup` or `second_factor`.
         pub purpose: String,
-        /// The recipient; the inviting user for an invitation.
+        /// The recipient; the inviting user for an invitation; 0 for the first owner.
         pub user_id: UserId,
         /// The address it was sent to, or empty.
         pub email: String,

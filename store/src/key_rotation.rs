@@ -62,6 +62,11 @@ const ENCRYPTED_COLUMNS: &[EncryptedColumn] = &[
         "SELECT id, body, recipient FROM letter WHERE id > $1 ORDER BY id LIMIT $2",
         "UPDATE letter SET body = $1 WHERE id = $2 AND body = $3",
     ),
+    column_by_number(
+        "two_factor.secret",
+        "SELECT user_id, secret, user_id FROM two_factor WHERE user_id > $1 ORDER BY user_id LIMIT $2",
+        "UPDATE two_factor SET secret = $1 WHERE user_id = $2 AND secret = $3",
+    ),
 ];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -84,6 +84,7 @@ pub mod subscriptions;
 pub mod task_leases;
 pub mod tokens;
 pub mod topics;
+pub mod two_factor;
 pub mod uploads;
 pub mod usage;
 pub mod user_roles;

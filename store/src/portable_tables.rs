@@ -319,6 +319,8 @@ mod tests {
                 "nonce",
                 "credential_change",
                 "rate_window",
+                "two_factor",
+                "recovery_code",
             ],
         ),
         (

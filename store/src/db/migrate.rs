@@ -61,6 +61,8 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("simulations", include_str!("../../migrations/0046_simulations.sql")),
     ("moderation", include_str!("../../migrations/0047_moderation.sql")),
     ("interactions", include_str!("../../migrations/0048_interactions.sql")),
+    ("two_factor", include_str!("../../migrations/0049_two_factor.sql")),
+    ("audit_subject", include_str!("../../migrations/0050_audit_subject.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
