@@ -37,6 +37,15 @@ audit_actions! {
     PASSWORD_RESET_ASKED = "password.reset_asked";
     /// By a reset link.
     PASSWORD_RESET = "password.reset";
+    /// By the user, with the first code.
+    TWO_FACTOR_ENABLE = "two_factor.enable";
+    /// By the user or an operator.
+    TWO_FACTOR_DISABLE = "two_factor.disable";
+    /// A wrong code was entered.
+    TWO_FACTOR_FAILED = "two_factor.failed";
+    RECOVERY_CODE_USE = "recovery_code.use";
+    /// The user got new recovery codes.
+    RECOVERY_CODES_REPLACE = "recovery_codes.replace";
     /// A change of address was requested.
     EMAIL_CHANGE = "email.change";
     /// The user cancelled a change of address.

@@ -34,7 +34,13 @@ const EMAILS_PER_ACCOUNT: AttemptRateLimit = AttemptRateLimit { burst: 3, refill
 /// Emails of one kind sent to one address, whoever causes them: at most five in any hour.
 const EMAILS_PER_RECIPIENT: AttemptRateLimit = AttemptRateLimit { burst: 4, refill_interval_ms: 45 * 60_000 };
 
-fn create_link(tx: &mut Tx<'_>, purpose: &str, user: UserId, email: &str, ttl_ms: i64) -> Result<Secret, Fault> {
+pub(crate) fn create_link(
+    tx: &mut Tx<'_>,
+    purpose: &str,
+    user: UserId,
+    email: &str,
+    ttl_ms: i64,
+) -> Result<Secret, Fault> {
     let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
     let link = EmailLink {
         purpose: purpose.to_owned(),
@@ -118,7 +124,7 @@ fn may_send_email(tx: &mut Tx<'_>, kind: &str, to: &str) -> Result<bool, Fault> 
 }
 
 /// Sends an email without a link, unless its recipient got too many.
-fn notify_recipient(tx: &mut Tx<'_>, kind: &str, to: &str, subject: &str, text: &str) -> Result<(), Fault> {
+pub(crate) fn notify_recipient(tx: &mut Tx<'_>, kind: &str, to: &str, subject: &str, text: &str) -> Result<(), Fault> {
     if may_send_email(tx, kind, to)? { enqueue_email(tx, to, subject, text, None) } else { Ok(()) }
 }
 

@@ -72,6 +72,7 @@ pub mod subscriptions;
 pub mod timelines;
 pub mod tokens;
 pub mod topics;
+pub mod two_factor;
 pub mod uploads;
 pub mod usage;
 pub mod user_roles;
