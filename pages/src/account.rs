@@ -5,9 +5,10 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 4] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 5] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
     (|links| links.account, "Account"),
+    (|links| links.security, "Security"),
     (|links| links.sessions, "Sessions"),
     (|links| links.connected_apps, "Connected apps"),
 ];

@@ -36,6 +36,7 @@ mod search_console;
 mod sign_in;
 mod signature;
 mod stream;
+mod two_factor;
 mod usage;
 mod webhooks;
 
@@ -83,5 +84,8 @@ pub use search_console::{
 pub use sign_in::{CancelForm, OfferedUser, OneClickSignIn, SignInPage, SignOutPage, SignUpPage};
 pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
+pub use two_factor::{
+    RecoveryCodesPage, SecurityEventItem, SecurityPage, SignInCodePage, TwoFactorForms, TwoFactorSetupPage,
+};
 pub use usage::{AppUsagePage, UsageWindow};
 pub use webhooks::{DeliveryAttemptItem, DeliveryItem, LastChallenge, WebhookItem, WebhooksPage};

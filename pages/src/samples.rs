@@ -16,6 +16,7 @@ pub(crate) mod profile;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
 pub(crate) mod tools;
+pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
 use crate::{AppRef, AppSummary, HtmlPage, PageFrame, SignedInAccount, SimilarApp};
@@ -35,9 +36,7 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::ForgotPasswordPage>(&mut all)?;
     add_samples::<crate::ResetPasswordPage>(&mut all)?;
     add_samples::<crate::EmailConfirmationPage>(&mut all)?;
-    add_samples::<crate::AccountSettingsPage>(&mut all)?;
-    add_samples::<crate::SessionsPage>(&mut all)?;
-    add_samples::<crate::ConnectedAppsPage>(&mut all)?;
+    add_settings_samples(&mut all)?;
     add_samples::<crate::OAuth1AuthorizePage>(&mut all)?;
     add_samples::<crate::PinPage>(&mut all)?;
     add_samples::<crate::AuthorizationDeniedPage>(&mut all)?;
@@ -82,6 +81,16 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
     add_samples::<crate::console::ConsoleRequestPage>(&mut all)?;
     add_samples::<crate::console::ConsoleRequestDiffPage>(&mut all)?;
     Ok(all)
+}
+
+fn add_settings_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
+    add_samples::<crate::SignInCodePage>(all)?;
+    add_samples::<crate::AccountSettingsPage>(all)?;
+    add_samples::<crate::SecurityPage>(all)?;
+    add_samples::<crate::TwoFactorSetupPage>(all)?;
+    add_samples::<crate::RecoveryCodesPage>(all)?;
+    add_samples::<crate::SessionsPage>(all)?;
+    add_samples::<crate::ConnectedAppsPage>(all)
 }
 
 fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {

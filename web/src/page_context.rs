@@ -24,6 +24,7 @@ pub const SITE_LINKS: SiteLinks = SiteLinks {
     sign_out: "/logout",
     forgot_password: "/forgotten-password",
     account: DEFAULT_PATH,
+    security: "/settings/security",
     sessions: "/settings/sessions",
     connected_apps: "/settings/apps",
     notifications: "/notifications",
