@@ -41,6 +41,7 @@ pub mod notifications;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
 pub mod passwords;
+pub mod pending_sign_ins;
 pub mod people;
 mod permissions;
 pub mod places;

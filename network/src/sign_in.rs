@@ -15,6 +15,7 @@ use store::{Store, Tx, attempt_limits, users};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::passwords::{PasswordPool, is_hash_current};
+use crate::pending_sign_ins;
 use crate::sessions::{self, ClientInfo, UserSession};
 
 pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
@@ -85,6 +86,11 @@ pub enum SignInOutcome {
         text: Secret,
         session: Box<UserSession>,
     },
+    /// The password is correct, and the second factor is needed.
+    CodeNeeded {
+        /// The secret for the browser's cookie.
+        pending: Secret,
+    },
     /// Unknown login or wrong password.
     Wrong,
     Throttled {
@@ -152,7 +158,8 @@ impl SignInService {
         self.start_session(user.id, attempt, stored, rehashed, buckets).await
     }
 
-    /// Starts a session after a successful check, unless the password has changed meanwhile.
+    /// Starts a session after a successful check, or asks for the second factor, unless the password has changed
+    /// meanwhile.
     async fn start_session(
         &self,
         user: UserId,
@@ -168,6 +175,10 @@ impl SignInService {
             }
             if let Some(rehashed) = &rehashed {
                 users::set_password_hash(tx, user, rehashed)?;
+            }
+            // The attempt is refunded with the code, so that codes are not asked for without bound.
+            if let Some(pending) = pending_sign_ins::create_if_needed(tx, user)? {
+                return Ok(SignInOutcome::CodeNeeded { pending });
             }
             refund_attempt(tx, &buckets)?;
             let (text, session) = sessions::start(tx, presented.as_ref(), user, &client, ttl_ms)?;
@@ -265,6 +276,18 @@ fn attempt_buckets(
 /// Takes back an attempt that succeeded.
 fn refund_attempt(tx: &mut Tx<'_>, buckets: &AttemptBuckets) -> Result<(), Fault> {
     buckets.iter().try_for_each(|(_, key, limit)| attempt_limits::refund_attempt(tx, key, *limit))
+}
+
+/// Takes back an attempt at an account that succeeded with the second factor.
+pub(crate) fn refund_account_attempt(
+    tx: &mut Tx<'_>,
+    user: &User,
+    client: &ClientInfo,
+    device: Option<KnownDevice>,
+    limits: SignInLimits,
+) -> Result<(), Fault> {
+    let buckets = attempt_buckets(tx, Ok(user), client, device, limits)?;
+    refund_attempt(tx, &buckets)
 }
 
 /// Counts an attempt; returns the waiting time (ms) if a limit is exceeded.

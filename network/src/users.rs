@@ -11,6 +11,7 @@ use store::{Tx, event_log, sessions};
 use crate::activity;
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::compose;
+use crate::pending_sign_ins;
 use crate::visibility::{Visibility, profile_visibility};
 
 /// Characters.
@@ -206,6 +207,7 @@ pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<Us
 pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     find(tx, id)?;
     users::set_password_hash(tx, id, hash)?;
+    pending_sign_ins::expire(tx, id)?;
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn attempt(login: &str, password: &str, address: &str) -> SignInAttem
 pub(crate) async fn told(gate: &SignInService, login: &str, password: &str, address: &str) -> String {
     match gate.sign_in(&attempt(login, password, address)).await.unwrap() {
         SignInOutcome::Accepted { session, .. } => format!("accepted {}", session.user_id),
+        SignInOutcome::CodeNeeded { .. } => "code needed".to_owned(),
         SignInOutcome::Wrong => "wrong".to_owned(),
         SignInOutcome::Throttled { retry_ms } => {
             assert!(retry_ms > 0);

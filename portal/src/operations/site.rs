@@ -9,13 +9,17 @@ use web::text_members;
 
 use crate::site::{
     access, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
-    settings, short_links, sign_in, web_tags,
+    settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("showStart", "/", landing::show).summary("The start page."),
     page_endpoint("showSignIn", "/login", sign_in::show).summary("The sign-in form."),
     form_endpoint("signIn", "/login", sign_in::submit, SIGN_IN).summary("Signs a browser in."),
+    page_endpoint("showSignInCode", sign_in_code::CODE_PATH, sign_in_code::show)
+        .summary("The form that asks for the second factor."),
+    form_endpoint("enterSignInCode", sign_in_code::CODE_PATH, sign_in_code::submit, SIGN_IN_CODE)
+        .summary("Signs a browser in with a code."),
     page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("The sign-out form."),
     form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
     page_endpoint("showJoin", "/join", registration::show)
@@ -152,6 +156,7 @@ const TAG_EVENT: &[Parameter] = &[
 
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT; csrf text card of in_reply_to };
 const SIGN_IN: &[Parameter] = text_members! { MAX_TEXT; csrf next login password };
+const SIGN_IN_CODE: &[Parameter] = text_members! { MAX_TEXT; csrf next code };
 const JOIN: &[Parameter] = text_members! { MAX_TEXT; csrf next username name email password };
 const EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email };
 const CONFIRM: &[Parameter] = text_members! { MAX_TEXT; csrf token };

@@ -22,6 +22,7 @@ pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod short_links;
 pub(crate) mod sign_in;
+pub(crate) mod sign_in_code;
 pub(crate) mod web_tags;
 
 pub use session::{BrowserVisit, SignedInPerson};

@@ -6,6 +6,7 @@ use base::{Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::interactions::UnreadCounts;
+use network::pending_sign_ins;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
 use pages::{HtmlPage, PageFrame, SignedInAccount};
@@ -175,6 +176,21 @@ pub fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret
     add_cookie(reply, &build_cookie(call, name, text.expose_secret(), Some(seconds)))
 }
 
+/// Ties a sign-in that waits for its second factor to the browser.
+pub(super) fn set_pending_cookie(call: &RequestContext, reply: HttpReply, pending: &Secret) -> HttpReply {
+    let seconds = pending_sign_ins::TTL_MS / 1000;
+    let name = CookieNames::select(call).pending;
+    add_cookie(reply, &build_cookie(call, name, pending.expose_secret(), Some(seconds)))
+}
+
+pub(super) fn pending_sign_in(call: &RequestContext) -> Option<Secret> {
+    find_cookie(&call.head().headers, CookieNames::select(call).pending).map(Secret::new)
+}
+
+pub(super) fn clear_pending_cookie(call: &RequestContext, reply: HttpReply) -> HttpReply {
+    add_cookie(reply, &build_cookie(call, CookieNames::select(call).pending, "", Some(0)))
+}
+
 /// Marks the browser as one in which the user signed in.
 pub(super) async fn set_device_cookie(
     call: &RequestContext,
@@ -221,12 +237,18 @@ pub(super) struct CookieNames {
     pub(super) session: &'static str,
     pub(super) visitor: &'static str,
     pub(super) device: &'static str,
+    pub(super) pending: &'static str,
 }
 
 impl CookieNames {
-    pub(super) const PLAIN: Self = Self { session: "locum", visitor: "locum-visitor", device: "locum-device" };
-    pub(super) const TLS: Self =
-        Self { session: "__Host-locum", visitor: "__Host-locum-visitor", device: "__Host-locum-device" };
+    pub(super) const PLAIN: Self =
+        Self { session: "locum", visitor: "locum-visitor", device: "locum-device", pending: "locum-pending" };
+    pub(super) const TLS: Self = Self {
+        session: "__Host-locum",
+        visitor: "__Host-locum-visitor",
+        device: "__Host-locum-device",
+        pending: "__Host-locum-pending",
+    };
 
     fn select(call: &RequestContext) -> &'static Self {
         if call.is_tls() { &Self::TLS } else { &Self::PLAIN }

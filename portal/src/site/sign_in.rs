@@ -15,6 +15,7 @@ use web::security_headers;
 
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
+use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 
 /// The same for an unknown user and a wrong password.
@@ -58,6 +59,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 }
                 return Ok(session::set_device_cookie(&call, reply, started.user_id).await?);
             }
+            SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(&call, &next, &pending)),
             SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
             SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
             SignInOutcome::Throttled { retry_ms } => {
@@ -72,11 +74,11 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     })
 }
 
-fn retry_seconds(retry_ms: i64) -> i64 {
+pub(super) fn retry_seconds(retry_ms: i64) -> i64 {
     (retry_ms.saturating_add(999) / 1000).max(1)
 }
 
-fn throttled_message(seconds: i64) -> String {
+pub(super) fn throttled_message(seconds: i64) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
     format!("Too many attempts. Wait {seconds} {unit} and try again.")
 }
