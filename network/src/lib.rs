@@ -64,6 +64,7 @@ pub mod reposts;
 pub mod retention;
 pub mod rules;
 pub mod search;
+pub mod security_events;
 pub mod sessions;
 pub mod short_links;
 pub mod sign_in;

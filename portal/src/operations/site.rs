@@ -9,7 +9,7 @@ use web::text_members;
 
 use crate::site::{
     access, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
-    settings, short_links, sign_in, sign_in_code, web_tags,
+    security, settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -50,6 +50,16 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Sets the private date of birth and gender."),
     form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
         .summary("Cancels an unconfirmed change of the email address."),
+    page_endpoint("showSecurity", "/settings/security", security::show)
+        .summary("Two-factor sign-in and security events."),
+    form_endpoint("beginTwoFactor", security::TWO_FACTOR_PATH, security::begin_setup, BEGIN_TWO_FACTOR)
+        .summary("Creates a key for an authenticator app."),
+    form_endpoint("enableTwoFactor", security::CONFIRM_TWO_FACTOR_PATH, security::confirm_setup, CODE_FORM)
+        .summary("Turns two-factor sign-in on."),
+    form_endpoint("disableTwoFactor", security::TURN_OFF_PATH, security::turn_off, TURN_OFF)
+        .summary("Turns two-factor sign-in off."),
+    form_endpoint("replaceRecoveryCodes", security::RECOVERY_CODES_PATH, security::replace_recovery_codes, NEW_CODES)
+        .summary("Creates new recovery codes."),
     page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
     form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
     form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
@@ -157,6 +167,10 @@ const TAG_EVENT: &[Parameter] = &[
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT; csrf text card of in_reply_to };
 const SIGN_IN: &[Parameter] = text_members! { MAX_TEXT; csrf next login password };
 const SIGN_IN_CODE: &[Parameter] = text_members! { MAX_TEXT; csrf next code };
+const BEGIN_TWO_FACTOR: &[Parameter] = text_members! { MAX_TEXT; csrf password };
+const CODE_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf code };
+const TURN_OFF: &[Parameter] = text_members! { MAX_TEXT; csrf off_password off_code };
+const NEW_CODES: &[Parameter] = text_members! { MAX_TEXT; csrf codes_password codes_code };
 const JOIN: &[Parameter] = text_members! { MAX_TEXT; csrf next username name email password };
 const EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email };
 const CONFIRM: &[Parameter] = text_members! { MAX_TEXT; csrf token };

@@ -18,6 +18,7 @@ pub(crate) mod oauth2;
 pub(crate) mod post_preview;
 pub(crate) mod registration;
 mod return_target;
+pub(crate) mod security;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod short_links;

@@ -259,7 +259,7 @@ async fn request_email_change(
 }
 
 /// The field of the current password, or the failure of the form as a whole, and the status.
-fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
+pub(super) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
         Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
         Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),

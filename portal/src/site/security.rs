@@ -1,0 +1,325 @@
+//! Two-factor sign-in and the security events of an account.
+
+use base::{Error, Refusal, Secret};
+use network::audit::AuditAction;
+use network::security_events::{self, SecurityEvent};
+use network::sign_in::PasswordProof;
+use network::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
+use pages::{
+    FormField, Notice, RecoveryCodesPage, SecurityEventItem, SecurityPage, TwoFactorForms, TwoFactorSetupPage,
+    device_name,
+};
+use store::Tx;
+use web::endpoint::HandlerFuture;
+use web::page_context::SITE_LINKS;
+use web::reply::HttpReply;
+use web::request_context::RequestContext;
+
+use super::forms::{self, PageQuery};
+use super::settings::password_error;
+use super::sign_in::{retry_seconds, throttled_message};
+use super::sign_in_code::WRONG_CODE;
+use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
+
+pub(crate) const TWO_FACTOR_PATH: &str = "/settings/security/two-factor";
+pub(crate) const CONFIRM_TWO_FACTOR_PATH: &str = "/settings/security/two-factor/confirm";
+pub(crate) const TURN_OFF_PATH: &str = "/settings/security/two-factor/off";
+pub(crate) const RECOVERY_CODES_PATH: &str = "/settings/security/recovery-codes";
+
+/// A form that needs password and code.
+#[derive(Clone, Copy)]
+enum ProvedForm {
+    ReplaceCodes,
+    TurnOff,
+}
+
+/// What a refused form shows again.
+#[derive(Default)]
+struct SecurityFormErrors {
+    form: Option<ProvedForm>,
+    password: FormField,
+    code: FormField,
+    failure: Option<String>,
+    status: u16,
+}
+
+impl SecurityFormErrors {
+    fn from_refusal(form: Option<ProvedForm>, refusal: &Refusal) -> Self {
+        let (password, failure, status) = password_error(refusal);
+        Self { form, password, failure, status, ..Self::default() }
+    }
+}
+
+/// `GET /settings/security`.
+pub(crate) fn show(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let query = PageQuery::from_call(&call).ok();
+        let done = query.as_ref().and_then(|query| query.get("done"));
+        let notice = (done == Some("off")).then_some("Two-factor sign-in was turned off.");
+        security_page(
+            &call,
+            &visit,
+            person,
+            notice,
+            SecurityFormErrors { status: 200, ..SecurityFormErrors::default() },
+        )
+        .await
+    })
+}
+
+async fn security_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    notice: Option<&str>,
+    refused: SecurityFormErrors,
+) -> Result<HttpReply, PageExit> {
+    let user = person.user.id;
+    let read = move |tx: &mut Tx<'_>| Ok((two_factor::status(tx, user)?, security_events::list(tx, user)?));
+    let (status, events) = call.read(read).await?;
+    let mut frame = visit.page_frame(call);
+    frame.notices = notice.map(Notice::success).into_iter().collect();
+    frame.failure.clone_from(&refused.failure);
+    let code = refused.status;
+    let page = SecurityPage {
+        frame,
+        two_factor: two_factor_forms(status, refused),
+        events: events.into_iter().map(event_item).collect(),
+    };
+    Ok(visit.render_page(call, &page)?.status(code))
+}
+
+fn two_factor_forms(status: TwoFactorStatus, refused: SecurityFormErrors) -> TwoFactorForms {
+    if !status.is_enabled {
+        return TwoFactorForms::Off { action: TWO_FACTOR_PATH.to_owned(), password: refused.password };
+    }
+    let fields = (refused.password, refused.code);
+    let none = || (FormField::default(), FormField::default());
+    let ((codes_password, codes_code), (off_password, off_code)) = match refused.form {
+        Some(ProvedForm::ReplaceCodes) => (fields, none()),
+        Some(ProvedForm::TurnOff) => (none(), fields),
+        None => (none(), none()),
+    };
+    TwoFactorForms::On {
+        recovery_codes: status.recovery_codes,
+        replace_codes: RECOVERY_CODES_PATH.to_owned(),
+        codes_password,
+        codes_code,
+        turn_off: TURN_OFF_PATH.to_owned(),
+        off_password,
+        off_code,
+    }
+}
+
+fn event_item(event: SecurityEvent) -> SecurityEventItem {
+    SecurityEventItem {
+        at: event.at,
+        what: describe_action(event.action).to_owned(),
+        is_warning: matches!(
+            event.action,
+            AuditAction::SIGN_IN_FAILED
+                | AuditAction::SIGN_IN_THROTTLED
+                | AuditAction::TWO_FACTOR_FAILED
+                | AuditAction::TOKEN_REUSE
+        ),
+        app: event.app_name,
+        device: Some(event.user_agent).filter(|agent| !agent.is_empty()).map(|agent| device_name(&agent)),
+        address: event.address,
+        by_operator: event.by_operator,
+    }
+}
+
+fn describe_action(action: AuditAction) -> &'static str {
+    match action {
+        AuditAction::SIGN_IN_OK => "Signed in",
+        AuditAction::SIGN_IN_FAILED => "Sign-in failed",
+        AuditAction::SIGN_IN_THROTTLED => "Too many wrong codes",
+        AuditAction::SIGN_OUT => "Signed out",
+        AuditAction::SESSION_REVOKE => "Sessions were signed out",
+        AuditAction::PASSWORD_SET => "Password was set",
+        AuditAction::PASSWORD_CHANGE => "Password was changed",
+        AuditAction::PASSWORD_RESET_ASKED => "A password reset was requested",
+        AuditAction::PASSWORD_RESET => "Password was reset by email",
+        AuditAction::EMAIL_CHANGE => "A new email address was requested",
+        AuditAction::EMAIL_CANCEL => "A change of the email address was cancelled",
+        AuditAction::EMAIL_CONFIRM => "Email address was confirmed",
+        AuditAction::USER_JOIN => "Account was created",
+        AuditAction::TWO_FACTOR_ENABLE => "Two-factor sign-in was turned on",
+        AuditAction::TWO_FACTOR_DISABLE => "Two-factor sign-in was turned off",
+        AuditAction::TWO_FACTOR_FAILED => "A wrong code was entered",
+        AuditAction::RECOVERY_CODE_USE => "A recovery code was used",
+        AuditAction::RECOVERY_CODES_REPLACE => "New recovery codes were created",
+        AuditAction::GRANT_APPROVE => "An app was authorized",
+        AuditAction::GRANT_REVOKE => "An app’s access was revoked",
+        AuditAction::TOKEN_MINT => "An access token was created",
+        AuditAction::TOKEN_OWN => "An access token for an own app was created",
+        AuditAction::TOKEN_REUSE => "An app’s refresh token was used twice",
+        AuditAction::TOKEN_REVOKE => "An access token was revoked",
+        _ => "The account was changed",
+    }
+}
+
+async fn verify_password(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    password: String,
+) -> Result<(), Error> {
+    let proof = PasswordProof {
+        password: &Secret::new(password),
+        client_info: &visit.client_info,
+        device: session::known_device(call).await?,
+    };
+    call.state.page_context.sign_in_gate.verify_password(person.user.id, &proof).await
+}
+
+async fn is_enabled(call: &RequestContext, person: &SignedInPerson) -> Result<bool, Error> {
+    let user = person.user.id;
+    Ok(call.read(move |tx| Ok(two_factor::status(tx, user)?)).await?.is_enabled)
+}
+
+/// `POST /settings/security/two-factor`: creates a key.
+pub(crate) fn begin_setup(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        if is_enabled(&call, person).await? {
+            return Ok(redirect_to(SITE_LINKS.security));
+        }
+        match verify_password(&call, &visit, person, sent.text("password")).await {
+            Ok(()) => {}
+            Err(Error::Refused(refusal)) => {
+                let refused = SecurityFormErrors::from_refusal(None, &refusal);
+                return security_page(&call, &visit, person, None, refused).await;
+            }
+            Err(failed) => return Err(failed.into()),
+        }
+        let (site, user) = (call.state.page_context.site.clone(), person.user.clone());
+        let setup = call.write(move |tx| two_factor::begin_setup(tx, &site, &user)).await?;
+        setup_page(&call, &visit, &setup, FormField::default(), None)
+    })
+}
+
+fn setup_page(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    setup: &TwoFactorSetup,
+    code: FormField,
+    failure: Option<String>,
+) -> Result<HttpReply, PageExit> {
+    let mut frame = visit.page_frame(call);
+    frame.failure = failure;
+    let page = TwoFactorSetupPage {
+        frame,
+        action: CONFIRM_TWO_FACTOR_PATH.to_owned(),
+        uri: setup.uri.expose_secret().to_owned(),
+        secret: setup.secret.expose_secret().to_owned(),
+        code,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+/// `POST /settings/security/two-factor/confirm`: turns two-factor sign-in on with the first code.
+pub(crate) fn confirm_setup(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let (site, user) = (call.state.page_context.site.clone(), person.user.clone());
+        let Some(setup) = call.read(move |tx| Ok(two_factor::find_setup(tx, &site, &user)?)).await? else {
+            return Ok(redirect_to(SITE_LINKS.security));
+        };
+        let (by, code) = (person.audit_actor(&visit), sent.text("code"));
+        match call.write(move |tx| two_factor::enable(tx, &by, &code)).await? {
+            CodeOutcome::Accepted(codes) => recovery_codes_page(&call, &visit, &codes),
+            CodeOutcome::Wrong => {
+                let field = FormField::invalid("", "This code is wrong. Does your phone show the right time?");
+                Ok(setup_page(&call, &visit, &setup, field, None)?.status(400))
+            }
+            CodeOutcome::Throttled { retry_ms } => {
+                let failure = Some(throttled_message(retry_seconds(retry_ms)));
+                Ok(setup_page(&call, &visit, &setup, FormField::default(), failure)?.status(429))
+            }
+        }
+    })
+}
+
+fn recovery_codes_page(call: &RequestContext, visit: &BrowserVisit, codes: &[Secret]) -> Result<HttpReply, PageExit> {
+    let codes = codes.iter().map(|code| code.expose_secret().to_owned()).collect();
+    Ok(visit.render_page(call, &RecoveryCodesPage { frame: visit.page_frame(call), codes })?)
+}
+
+/// `POST /settings/security/two-factor/off`.
+pub(crate) fn turn_off(call: RequestContext) -> HandlerFuture {
+    submit_proved_form(call, ProvedForm::TurnOff)
+}
+
+/// `POST /settings/security/recovery-codes`.
+pub(crate) fn replace_recovery_codes(call: RequestContext) -> HandlerFuture {
+    submit_proved_form(call, ProvedForm::ReplaceCodes)
+}
+
+/// Checks password and code, then does what the form is for.
+fn submit_proved_form(call: RequestContext, form: ProvedForm) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        if !is_enabled(&call, person).await? {
+            return Ok(redirect_to(SITE_LINKS.security));
+        }
+        let (password, code) = match form {
+            ProvedForm::ReplaceCodes => (sent.text("codes_password"), sent.text("codes_code")),
+            ProvedForm::TurnOff => (sent.text("off_password"), sent.text("off_code")),
+        };
+        match verify_password(&call, &visit, person, password).await {
+            Ok(()) => {}
+            Err(Error::Refused(refusal)) => {
+                let refused = SecurityFormErrors::from_refusal(Some(form), &refusal);
+                return security_page(&call, &visit, person, None, refused).await;
+            }
+            Err(failed) => return Err(failed.into()),
+        }
+        let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+        match call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await? {
+            CodeOutcome::Accepted(Some(codes)) => recovery_codes_page(&call, &visit, &codes),
+            CodeOutcome::Accepted(None) => Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security))),
+            CodeOutcome::Wrong => {
+                let code = FormField::invalid("", WRONG_CODE);
+                let refused =
+                    SecurityFormErrors { form: Some(form), code, status: 400, ..SecurityFormErrors::default() };
+                security_page(&call, &visit, person, None, refused).await
+            }
+            CodeOutcome::Throttled { retry_ms } => {
+                let failure = Some(throttled_message(retry_seconds(retry_ms)));
+                let refused = SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() };
+                security_page(&call, &visit, person, None, refused).await
+            }
+        }
+    })
+}
+
+/// Returns the new recovery codes, if those were asked for.
+fn apply_proved_form(
+    tx: &mut Tx<'_>,
+    site: &network::emails::EmailSite,
+    by: &network::audit::AuditActor,
+    form: ProvedForm,
+    code: &str,
+) -> Result<CodeOutcome<Option<Vec<Secret>>>, Error> {
+    match two_factor::check_code(tx, site, by, code)? {
+        CodeOutcome::Accepted(()) => {}
+        CodeOutcome::Wrong => return Ok(CodeOutcome::Wrong),
+        CodeOutcome::Throttled { retry_ms } => return Ok(CodeOutcome::Throttled { retry_ms }),
+    }
+    Ok(CodeOutcome::Accepted(match form {
+        ProvedForm::ReplaceCodes => Some(two_factor::replace_recovery_codes(tx, by)?),
+        ProvedForm::TurnOff => {
+            two_factor::disable(tx, site, by, by.require_user()?)?;
+            None
+        }
+    }))
+}
