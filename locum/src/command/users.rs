@@ -3,14 +3,14 @@
 use base::{Error, Fault, Refusal, Secret, UserId};
 use clap::{Args, Subcommand};
 use network::audit::{AuditAction, AuditActor};
-use network::{passwords, profiles, registration, sessions, subscriptions, users, withholding};
+use network::{passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 
 use super::notes::OnOff;
 use super::profile_edits::{AffiliationArgs, ProfileEditArgs};
-use super::{audit, find, notes};
+use super::{audit, find, invite, notes};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::Instance;
@@ -44,6 +44,11 @@ pub(crate) enum UserCommand {
         end_tokens: bool,
         #[command(flatten)]
         password: PasswordArgs,
+    },
+    /// Turn two-factor sign-in off for somebody who lost app and recovery codes
+    TwoFactorOff {
+        /// @username or id
+        user: String,
     },
     /// Suspend an account and hide its posts
     Suspend {
@@ -229,6 +234,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         UserCommand::Password { user, end_tokens, password } => {
             set_password(instance, user, &password, end_tokens).await
         }
+        UserCommand::TwoFactorOff { user } => turn_two_factor_off(instance, user).await,
         UserCommand::Suspend { user } => change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
@@ -362,6 +368,16 @@ async fn set_password(
         Ok(audit::record(tx, AuditAction::PASSWORD_SET, None, &detail)?)
     });
     Ok(add_password(done.await?, shown))
+}
+
+async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value, Error> {
+    let site = invite::email_site(instance)?;
+    let work = move |tx: &mut store::Tx<'_>| {
+        let found = find::user(tx, &user)?;
+        let was_enabled = two_factor::disable(tx, &site, &AuditActor::operator(), found.id)?;
+        Ok::<_, Error>(json!({"id": found.id.to_string(), "username": found.username, "changed": was_enabled}))
+    };
+    instance.store.write(work).await
 }
 
 async fn delete_user(instance: &Instance, user: String) -> Result<Value, Error> {
