@@ -90,6 +90,7 @@ mod timelines;
 mod tls;
 mod token_endpoint;
 mod trends;
+mod two_factor;
 mod upgrade;
 mod usage;
 mod users;

@@ -75,6 +75,7 @@ fn names_of_users_and_apps_are_escaped_on_every_page() {
         is_inert(&browser.send(agent), "account");
         for path in [
             "/settings/sessions".to_owned(),
+            "/settings/security".to_owned(),
             "/settings/apps".to_owned(),
             "/developer/apps".to_owned(),
             format!("/developer/apps/{id}"),

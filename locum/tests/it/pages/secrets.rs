@@ -8,6 +8,7 @@ use crate::harness::{
     DatabaseEngine, OAuth1Credentials, TestRequest, TestResponse, TestServer, percent_encode, suite_engine,
     unique_number,
 };
+use crate::two_factor::Authenticator;
 
 const CALLBACK: &str = "https://client.example/cb";
 const VERIFIER: &str = "canary-verifier-canary-verifier-canary-verifier";
@@ -197,6 +198,9 @@ fn no_secret_is_stored_or_logged_in_plain_text() {
     browser.sign_in(&name, "canary password of nobody else", "/settings/account");
     three_legged(&mut canaries, &server, &mut browser);
     with_code(&mut canaries, &server, &mut browser);
+    let app = Authenticator::enrol(&mut browser, "canary password of nobody else");
+    canaries.keep("the key of an authenticator app", app.secret.clone());
+    app.recovery_codes.iter().for_each(|code| canaries.keep("a recovery code", code.clone()));
     // A form that is refused does not show the password again.
     let page = Browser::new(&server).get("/join");
     if page.status == 200 {
