@@ -187,7 +187,7 @@ people(here, "no page stands in a frame of another site", async (person) => {
   await ada.signIn();
   const app = here.server.app("Framed", [here.callback]);
   const pages = [
-    "/login?switch=1", "/join", "/settings/account", "/settings/apps", "/settings/sessions", "/logout",
+    "/login?switch=1", "/join", "/settings/account", "/settings/security", "/settings/apps", "/settings/sessions", "/logout",
     (await begin(here.server, app, here.callback)).address, ask(app, here.callback).address,
     "/developer/apps", `/developer/apps/${app.id}/keys`, "/developer/apps/new", "/mailbox", "/oauth/authorize", "/", "/nothing/here",
   ];
