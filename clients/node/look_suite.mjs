@@ -105,6 +105,8 @@ people(here, "a person's settings", async (person) => {
   await look(ada, "account");
   await ada.page.locator("details.menu > summary").click();
   await look(ada, "menu");
+  await ada.open("/settings/data");
+  await look(ada, "account-data");
   await ada.open("/settings/apps");
   await look(ada, "connected-none");
   for (const other of [app, here.server.app("Tide tables", [here.callback])]) {

@@ -63,6 +63,8 @@ audit_actions! {
     USER_SUSPEND = "user.suspend";
     USER_RESTORE = "user.restore";
     USER_DELETE = "user.delete";
+    /// The data of a deleted account was erased.
+    USER_ERASE = "user.erase";
     /// An account was withheld somewhere, or no longer.
     USER_WITHHOLD = "user.withhold";
     /// A post was withheld somewhere, or no longer.

@@ -122,11 +122,17 @@ pub fn list_requests(tx: &mut Tx<'_>, target: UserId, range: &PageRange) -> Resu
 /// Removes follows and follow requests in both directions after a block.
 pub(crate) fn remove_follows_both_ways(tx: &mut Tx<'_>, one: UserId, other: UserId) -> Result<(), Fault> {
     for (source, target) in [(one, other), (other, one)] {
-        if follows::delete(tx, source, target)? {
-            let body = r#"{"cause":"block"}"#;
-            event_log::append(tx, "follow.unfollow", source.get(), target.get(), body)?;
-        }
+        remove_follow(tx, source, target, "block")?;
         graph::delete(tx, RelationKind::Request, source, target)?;
+    }
+    Ok(())
+}
+
+/// Removes a follow for another reason than that its source wants it.
+pub(crate) fn remove_follow(tx: &mut Tx<'_>, source: UserId, target: UserId, cause: &str) -> Result<(), Fault> {
+    if follows::delete(tx, source, target)? {
+        let body = format!("{{\"cause\":\"{cause}\"}}");
+        event_log::append(tx, "follow.unfollow", source.get(), target.get(), &body)?;
     }
     Ok(())
 }

@@ -356,6 +356,12 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<(), Error> {
     Ok(record_deletions(tx, &deleted)?)
 }
 
+/// Deletes all versions of a live post of an account that is erased.
+pub(crate) fn erase(tx: &mut Tx<'_>, post: &Post) -> Result<(), Fault> {
+    let deleted = delete_with_media(tx, post)?;
+    record_deletions(tx, &deleted)
+}
+
 /// Deletes all versions of a live post for a moderator. Clients that keep copies are told that it may come back.
 pub(crate) fn remove(tx: &mut Tx<'_>, post: &Post) -> Result<(), Error> {
     let deleted = delete_with_media(tx, post)?;

@@ -95,6 +95,12 @@ fn apply_change(
     Ok(user)
 }
 
+/// For an account that is erased.
+pub(crate) fn release_pictures(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
+    count_picture_use(tx, user.id, &user.profile_image_url, "")?;
+    count_picture_use(tx, user.id, &user.profile_banner_url, "")
+}
+
 /// A picture that the user has uploaded is in use like that of a post, and is released with its last use.
 fn count_picture_use(tx: &mut Tx<'_>, user: UserId, before: &str, after: &str) -> Result<(), Fault> {
     if before == after {

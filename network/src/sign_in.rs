@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::users::{User, UserState};
 use store::{Store, Tx, attempt_limits, users};
 
+use crate::account_deletion::{self, RestorationOffer};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::passwords::{PasswordPool, is_hash_current};
 use crate::pending_sign_ins;
@@ -97,6 +98,8 @@ pub enum SignInOutcome {
         /// Milliseconds until the next attempt is possible.
         retry_ms: i64,
     },
+    /// The password is correct, and the account can be restored, which its owner has deleted.
+    Restorable(RestorationOffer),
     /// The password is correct, but the account is not active.
     Closed {
         /// The text to show.
@@ -142,6 +145,19 @@ impl SignInService {
             UserState::Suspended => Some(SUSPENDED_DETAIL),
             UserState::Deleted | UserState::Placeholder => Some(DELETED_DETAIL),
         };
+        if user.state == UserState::Deleted {
+            let (user, buckets) = (user.clone(), buckets.clone());
+            let offer = move |tx: &mut Tx<'_>| {
+                let offer = account_deletion::offer_restoration(tx, &user)?;
+                if offer.is_some() {
+                    refund_attempt(tx, &buckets)?;
+                }
+                Ok(offer)
+            };
+            if let Some(offer) = self.store.write(offer).await? {
+                return Ok(SignInOutcome::Restorable(offer));
+            }
+        }
         if let Some(detail) = detail {
             let actor = AuditActor::user(user.id, &attempt.client_info.address);
             let why = json!({"why": "the account does not take part"});
@@ -336,8 +352,13 @@ pub(crate) fn normalize_login(login: &str) -> String {
 
 /// The account with this username or email address.
 pub(crate) fn find_user_by_login(tx: &mut Tx<'_>, login: &str) -> Result<Option<User>, Fault> {
-    let found =
-        if login.contains('@') { users::find_by_email(tx, login)? } else { users::find_by_username(tx, login)? };
+    let found = if login.contains('@') {
+        // Asked in any case, which must take the same time.
+        let deleted = users::find_deleted_by_email(tx, login)?;
+        users::find_by_email(tx, login)?.or(deleted)
+    } else {
+        users::find_by_username(tx, login)?
+    };
     Ok(found.filter(|user| user.state != UserState::Placeholder))
 }
 

@@ -91,7 +91,7 @@ pub fn revoke(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<bool,
     Ok(true)
 }
 
-fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+pub(crate) fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
     if find(tx, user)? == Some(UserRole::Owner) && user_roles::count_owners(tx)? < 2 {
         return Err(Refusal::forbidden("The last owner keeps the role: grant it to someone else first.").into());
     }

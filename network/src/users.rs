@@ -6,7 +6,7 @@ use base::{Error, Fault, Refusal, Time, UserId};
 use serde_json::json;
 use store::moderation::{self, ModerationAction, ModerationKind};
 use store::users::{self, User, UserState};
-use store::{Tx, event_log, sessions};
+use store::{Tx, event_log};
 
 use crate::activity;
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
@@ -263,20 +263,23 @@ pub(crate) fn set_suspended(tx: &mut Tx<'_>, actor: &AuditActor, user: User, sus
     Ok(())
 }
 
-/// Restores a suspended or deleted account with posts and relations. Tokens of a deleted account stay revoked.
+/// Restores a suspended or deleted account with posts and relations. Tokens of a deleted account stay revoked. Refused
+/// if its data was erased.
 pub fn restore(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
     users::lock(tx, id)?;
     let user = users::find_by_id(tx, id)?.filter(|user| user.state != UserState::Placeholder);
     let user = user.ok_or_else(|| Refusal::invalid_value("user", id))?;
+    crate::account_deletion::cancel(tx, id)?;
     moderation::lift_suspensions(tx, id)?;
     change_state(tx, &AuditActor::operator(), user, AuditAction::USER_RESTORE, UserState::Active)
 }
 
-/// Hides an account and its posts, and revokes its tokens from the commit on.
-pub fn delete(tx: &mut Tx<'_>, id: UserId) -> Result<User, Error> {
-    users::lock(tx, id)?;
-    let user = find(tx, id)?;
-    sessions::revoke_user_tokens(tx, id)?;
-    activity::end_user_subscriptions(tx, id)?;
-    change_state(tx, &AuditActor::operator(), user, AuditAction::USER_DELETE, UserState::Deleted)
+/// Hides an account and its posts until it is restored or erased.
+pub(crate) fn set_deleted(tx: &mut Tx<'_>, actor: &AuditActor, user: User) -> Result<User, Error> {
+    change_state(tx, actor, user, AuditAction::USER_DELETE, UserState::Deleted)
+}
+
+/// Shows a deleted account again.
+pub(crate) fn set_active(tx: &mut Tx<'_>, actor: &AuditActor, user: User) -> Result<User, Error> {
+    change_state(tx, actor, user, AuditAction::USER_RESTORE, UserState::Active)
 }

@@ -11,6 +11,7 @@ pub(crate) const SECTIONS: [(SectionPath, &str); 5] = [
     (|links| links.security, "Security"),
     (|links| links.sessions, "Sessions"),
     (|links| links.connected_apps, "Connected apps"),
+    (|links| links.data, "Your data"),
 ];
 
 type SectionPath = fn(&SiteLinks) -> &'static str;

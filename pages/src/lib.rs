@@ -8,6 +8,7 @@
 //! a page whose form leads to an app's callback must list the callback's origin or scheme.
 
 mod account;
+mod account_data;
 mod account_recovery;
 mod apps;
 mod assets;
@@ -44,6 +45,7 @@ pub use account::{
     AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm, PrivateProfileForm, SessionItem,
     SessionsPage,
 };
+pub use account_data::{AccountDataPage, AccountDeletionForm, RestoreAccountPage};
 pub use account_recovery::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, PasswordResetState, ResetPasswordPage,
 };

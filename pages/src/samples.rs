@@ -1,6 +1,7 @@
 //! Sample data: every page in every state worth reviewing.
 
 pub(crate) mod account;
+pub(crate) mod account_data;
 pub(crate) mod account_recovery;
 pub(crate) mod app;
 pub(crate) mod apps;
@@ -86,6 +87,8 @@ pub fn all_samples() -> Result<Vec<PageSample>, Fault> {
 fn add_settings_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::SignInCodePage>(all)?;
     add_samples::<crate::AccountSettingsPage>(all)?;
+    add_samples::<crate::AccountDataPage>(all)?;
+    add_samples::<crate::RestoreAccountPage>(all)?;
     add_samples::<crate::SecurityPage>(all)?;
     add_samples::<crate::TwoFactorSetupPage>(all)?;
     add_samples::<crate::RecoveryCodesPage>(all)?;

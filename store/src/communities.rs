@@ -134,6 +134,12 @@ pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Resu
     tx.query_by_keys(sql, communities, &[user.into()])
 }
 
+/// At most `limit`, in no particular order.
+pub fn list_joined(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT community_id FROM community_member WHERE user_id = $1 LIMIT $2";
+    tx.query_rows(sql, &[user.into(), limit.into()])
+}
+
 /// Pairs of membership id and user, in the order of joining, after a membership id.
 pub fn list_members(tx: &mut Tx<'_>, community: i64, after: i64, limit: i64) -> Result<Vec<(i64, UserId)>, Fault> {
     let sql = "SELECT id, user_id FROM community_member WHERE community_id = $1 AND id > $2 ORDER BY id LIMIT $3";

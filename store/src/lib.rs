@@ -15,6 +15,7 @@ mod test_stores;
 mod world_clock;
 
 pub mod account_activity;
+pub mod account_deletions;
 pub mod activity;
 pub mod ads;
 pub mod affiliates;

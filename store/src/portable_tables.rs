@@ -364,6 +364,7 @@ mod tests {
                 "registration_request",
             ],
         ),
+        ("an export leaves out those who are deleted", &["account_deletion"]),
         (
             "contracts between this server's operator and its advertisers",
             &[

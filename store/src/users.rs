@@ -173,6 +173,16 @@ pub fn find_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault
     tx.query_row(sql, &[email.into()])
 }
 
+/// Of deleted accounts that were not erased, the newest. Case-insensitive.
+pub fn find_deleted_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, Fault> {
+    let sql = select!(
+        User,
+        "WHERE LOWER(email) = LOWER(CAST($1 AS TEXT)) AND email <> '' AND email_confirmed = 1 AND state = 2 \
+         ORDER BY id DESC LIMIT 1"
+    );
+    tx.query_row(sql, &[email.into()])
+}
+
 /// Case-insensitive, in any state and no particular order; unknown names are skipped.
 pub fn find_by_usernames(tx: &mut Tx<'_>, usernames: &[&str]) -> Result<Vec<User>, Fault> {
     let found = usernames.iter().map(|username| find_by_username(tx, username));

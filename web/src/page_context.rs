@@ -27,6 +27,7 @@ pub const SITE_LINKS: SiteLinks = SiteLinks {
     security: "/settings/security",
     sessions: "/settings/sessions",
     connected_apps: "/settings/apps",
+    data: "/settings/data",
     notifications: "/notifications",
     apps: "/developer/apps",
     new_app: "/developer/apps/new",

@@ -2,15 +2,17 @@
 
 use base::{Error, Fault, Refusal, Secret, UserId};
 use clap::{Args, Subcommand};
+use network::account_deletion::{self, ErasureTime};
 use network::audit::{AuditAction, AuditActor};
 use network::{passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
 
+use super::invite::email_site;
 use super::notes::OnOff;
 use super::profile_edits::{AffiliationArgs, ProfileEditArgs};
-use super::{audit, find, invite, notes};
+use super::{audit, find, notes};
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::Instance;
@@ -55,7 +57,7 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
     },
-    /// Restore a suspended or deleted account
+    /// Restore a suspended account, or a deleted one whose data is not erased yet
     Restore {
         /// @username or id
         user: String,
@@ -129,10 +131,14 @@ pub(crate) enum UserCommand {
         /// @username or id
         user: String,
     },
-    /// Delete an account
+    /// Delete an account: hide it at once, and erase its data after 30 days
     Delete {
         /// @username or id
         user: String,
+        /// Erase its data now, also that of an account that is deleted already
+        #[arg(long)]
+        #[serde(default)]
+        now: bool,
     },
 }
 
@@ -249,7 +255,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
         UserCommand::Withhold { user, countries } => withhold_user(instance, user, countries).await,
         UserCommand::Subscribe { user, author, end } => set_subscriber(instance, user, author, end).await,
         UserCommand::NoteWriter { switch, user } => notes::set_note_writer(instance, user, switch).await,
-        UserCommand::Delete { user } => delete_user(instance, user).await,
+        UserCommand::Delete { user, now } => delete_user(instance, user, now).await,
     }
 }
 
@@ -371,7 +377,7 @@ async fn set_password(
 }
 
 async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value, Error> {
-    let site = invite::email_site(instance)?;
+    let site = email_site(instance)?;
     let work = move |tx: &mut store::Tx<'_>| {
         let found = find::user(tx, &user)?;
         let was_enabled = two_factor::disable(tx, &site, &AuditActor::operator(), found.id)?;
@@ -380,13 +386,20 @@ async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value,
     instance.store.write(work).await
 }
 
-async fn delete_user(instance: &Instance, user: String) -> Result<Value, Error> {
+async fn delete_user(instance: &Instance, user: String, now: bool) -> Result<Value, Error> {
+    let site = email_site(instance)?;
     let deleted = instance.store.write(move |tx| {
-        let found = find::user(tx, &user)?;
-        users::delete(tx, found.id)
+        let (found, time) = if now {
+            (find::user_or_deleted(tx, &user)?, ErasureTime::Now)
+        } else {
+            (find::user(tx, &user)?, ErasureTime::Later)
+        };
+        let erase_at = account_deletion::order(tx, Some(&site), found.id, time)?;
+        Ok::<_, Error>((found, erase_at))
     });
-    let user = deleted.await?;
-    Ok(json!({"id": user.id.to_string(), "username": user.username, "deleted": true}))
+    let (user, erase_at) = deleted.await?;
+    let erase_at = erase_at.to_string();
+    Ok(json!({"id": user.id.to_string(), "username": user.username, "deleted": true, "erase_at": erase_at}))
 }
 
 async fn change_user(

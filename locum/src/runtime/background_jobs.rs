@@ -76,6 +76,12 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         next_due: |tx, _| Ok(network::moderation::next_end(tx)?),
     },
     BackgroundJob {
+        name: "account_deletions",
+        interval: Duration::from_secs(5),
+        run_part: |instance| Box::pin(erase_account_part(instance)),
+        next_due: |tx, _| Ok(network::account_deletion::next_due(tx)?),
+    },
+    BackgroundJob {
         name: "compliance_jobs",
         interval: Duration::from_secs(1),
         run_part: |instance| Box::pin(run_compliance_batch(instance)),
@@ -103,6 +109,15 @@ async fn lift_ended_actions(instance: Instance) -> Result<u64, Error> {
     }
     let lifted = instance.store.write(|tx| network::moderation::lift_ended(tx, ACTIONS_PER_TRANSACTION)).await?;
     Ok(u64::try_from(lifted).unwrap_or(0))
+}
+
+/// Erases deleted accounts that can no longer be restored; an interrupted erasure resumes where it stopped.
+async fn erase_account_part(instance: Instance) -> Result<u64, Error> {
+    let due = instance.store.read(|tx| Ok(store::account_deletions::find_due(tx)?.is_some())).await?;
+    if !due {
+        return Ok(0);
+    }
+    Ok(u64::from(instance.store.write(network::account_deletion::erase_next_part).await?))
 }
 
 const TRENDS_INTERVAL: Duration = Duration::from_secs(1);

@@ -8,6 +8,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod account_data;
 mod acme;
 mod activity;
 mod ads;

@@ -75,6 +75,10 @@ fn root_of(post: &Post) -> PostId {
 }
 
 fn restore_post(tx: &mut Tx<'_>, removed: Post, content: &str) -> Result<(), Fault> {
+    if content.is_empty() {
+        // The author's account was erased meanwhile.
+        return Ok(());
+    }
     let content: Value = serde_json::from_str(content).map_err(Fault::context("reading a removed post"))?;
     let text = |name: &str| content.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let post = Post {

@@ -1,6 +1,7 @@
 //! Compliance jobs: their times, and what is said of whom.
 
 use base::{AppId, Error, PostId, UserId};
+use network::account_deletion::{self, ErasureTime};
 use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::compliance::{self, NewComplianceJob};
@@ -80,7 +81,7 @@ fn create_users(tx: &mut Tx<'_>) -> Result<Vec<UserWithPosts>, Error> {
 fn redact(tx: &mut Tx<'_>, [plain, gone, hung, shy]: &[UserWithPosts; 4]) -> Result<(), Error> {
     network::posts::delete(tx, plain.0, plain.1[1])?;
     network::posts::delete(tx, hung.0, hung.1[1])?;
-    users::delete(tx, gone.0)?;
+    account_deletion::order(tx, None, gone.0, ErasureTime::Later)?;
     users::suspend(tx, hung.0)?;
     network::profiles::set_protected(tx, &AuditActor::operator(), shy.0, true).map(|_| ())
 }

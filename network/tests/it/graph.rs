@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use base::{Error, Refusal, UserId};
+use network::account_deletion::{self, ErasureTime};
 use network::audit::AuditActor;
 use network::follows::{self, FollowState};
 use network::home_timelines::HomeTimelines;
@@ -262,7 +263,7 @@ fn visibility_decides_alike_for_every_action() {
         world.write(move |tx| users::suspend(tx, author)).await;
         let deleted = act("suspended").await;
         assert_eq!(deleted, is("suspended", ["hidden", "hidden", "suspended", "suspended"]));
-        world.write(move |tx| users::delete(tx, author)).await;
+        world.write(move |tx| account_deletion::order(tx, None, author, ErasureTime::Later)).await;
         let deleted = act("deleted").await;
         assert_eq!(deleted.1[..3], ["missing"; 3]);
         world.write(move |tx| users::restore(tx, author)).await;

@@ -57,6 +57,7 @@ pub(crate) async fn told(gate: &SignInService, login: &str, password: &str, addr
             assert!(retry_ms > 0);
             "throttled".to_owned()
         }
+        SignInOutcome::Restorable(offer) => format!("restorable {}", offer.username),
         SignInOutcome::Closed { detail } => detail.to_owned(),
     }
 }
@@ -86,7 +87,11 @@ fn user_signs_in_with_username_or_email() {
         world.write(move |tx| network::users::suspend(tx, ada)).await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
         assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, SUSPENDED_DETAIL);
-        world.write(move |tx| network::users::delete(tx, ada)).await;
+        world
+            .write(move |tx| {
+                network::account_deletion::order(tx, None, ada, network::account_deletion::ErasureTime::Later)
+            })
+            .await;
         assert_eq!(told(&gate, "ada", "wrong one", "192.0.2.1").await, "wrong");
         assert!(told(&gate, "ada", PASSWORD, "192.0.2.1").await.contains("deleted"));
     });

@@ -8,7 +8,7 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
+    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
     security, settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
@@ -60,6 +60,12 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Turns two-factor sign-in off."),
     form_endpoint("replaceRecoveryCodes", security::RECOVERY_CODES_PATH, security::replace_recovery_codes, NEW_CODES)
         .summary("Creates new recovery codes."),
+    page_endpoint("showAccountData", account_data::DATA_PATH, account_data::show)
+        .summary("What members do with their data as a whole."),
+    form_endpoint("deleteAccount", account_data::DELETE_PATH, account_data::delete_account, DELETE_ACCOUNT)
+        .summary("Deletes the account, which can be restored for 30 days."),
+    form_endpoint("restoreAccount", account_data::RESTORE_PATH, account_data::restore_account, RESTORE_ACCOUNT)
+        .summary("Restores a deleted account."),
     page_endpoint("showSessions", "/settings/sessions", access::show_sessions).summary("Active sessions."),
     form_endpoint("endSession", access::REVOKE_SESSION_PATH, access::revoke_session, ID).summary("Ends a session."),
     form_endpoint("endOtherSessions", access::REVOKE_OTHER_SESSIONS_PATH, access::revoke_other_sessions, &[])
@@ -178,6 +184,8 @@ const RESET: &[Parameter] = text_members! { MAX_TEXT; csrf token password end_to
 const PASSWORD: &[Parameter] = text_members! { MAX_TEXT; csrf current password end_tokens };
 const CHANGE_EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email email_password };
 const ABOUT: &[Parameter] = text_members! { MAX_TEXT; csrf born_on gender };
+const DELETE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf password };
+const RESTORE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf token next };
 const ID: &[Parameter] = text_members! { MAX_TEXT; csrf id };
 const OAUTH1: &[Parameter] = text_members! { MAX_TEXT; csrf oauth_token decision };
 const OAUTH2: &[Parameter] = text_members! { MAX_TEXT;

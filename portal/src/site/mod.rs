@@ -5,6 +5,7 @@
 //! answers with [`BrowserVisit::render_page`](session::BrowserVisit::render_page), [`redirect_to`] or one of [`errors`].
 
 pub(crate) mod access;
+pub(crate) mod account_data;
 pub(crate) mod account_recovery;
 pub(crate) mod app_summary;
 pub(crate) mod assets;

@@ -259,10 +259,11 @@ async fn request_email_change(
 }
 
 /// The field of the current password, or the failure of the form as a whole, and the status.
-pub(super) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
+pub(crate) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
         Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
         Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
+        Refusal::Forbidden { detail, .. } => (FormField::default(), Some(detail.clone().into_owned()), 403),
         _ => (FormField::default(), Some("Something went wrong.".to_owned()), 400),
     }
 }

@@ -5,7 +5,7 @@ use http::header::{HeaderValue, RETRY_AFTER};
 use network::registration::RegistrationPolicy;
 use network::sessions as rules;
 use network::sign_in::{SignInAttempt, SignInOutcome};
-use pages::{CancelForm, FormField, OfferedUser, OneClickSignIn, SignInPage, SignOutPage};
+use pages::{CancelForm, FormField, Notice, OfferedUser, OneClickSignIn, SignInPage, SignOutPage};
 use store::users::UserState;
 use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
@@ -16,7 +16,7 @@ use web::security_headers;
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
 use super::sign_in_code::ask_for_code;
-use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session};
 
 /// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";
@@ -60,6 +60,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
                 return Ok(session::set_device_cookie(&call, reply, started.user_id).await?);
             }
             SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(&call, &next, &pending)),
+            SignInOutcome::Restorable(offer) => return account_data::offer_restoration(&call, &visit, &next, &offer),
             SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
             SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
             SignInOutcome::Throttled { retry_ms } => {
@@ -122,6 +123,10 @@ pub(crate) async fn render_form(
     let one_click = offer_users(call).await?;
     let mut frame = visit.page_frame(call);
     frame.failure = failure;
+    let query = PageQuery::from_call(call).ok();
+    if query.is_some_and(|query| query.get("done") == Some("deleted")) {
+        frame.notices.push(Notice::success("Your account was deleted. To restore it within 30 days, sign in."));
+    }
     let policy = super::registration::effective_policy(call).await?;
     let is_open = matches!(policy, RegistrationPolicy::Open | RegistrationPolicy::Approval);
     let page = SignInPage {

@@ -73,6 +73,12 @@ pub fn public_lists_of_users(tx: &mut Tx<'_>, users: &[UserId]) -> Result<Vec<(U
     tx.query_by_ids(sql, users, &[])
 }
 
+/// Lists that a user is a member of, private and deleted ones included; at most `limit`, in no particular order.
+pub fn list_memberships(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT list_id FROM list_member WHERE user_id = $1 LIMIT $2";
+    tx.query_rows(sql, &[user.into(), limit.into()])
+}
+
 pub fn list_member_ids(tx: &mut Tx<'_>, list: i64) -> Result<Vec<UserId>, Fault> {
     let sql = "SELECT user_id FROM list_member WHERE list_id = $1";
     tx.query_rows(sql, &[list.into()])

@@ -207,6 +207,7 @@ mod tests {
                 ("appeal", "user_id"),
                 ("report", "reporter_id"),
                 ("user_role", "user_id"),
+                ("account_deletion", "user_id"),
             ],
         ),
         ("a report about an account stays about the placeholder it named", &[("report", "subject_id")]),

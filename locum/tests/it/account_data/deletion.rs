@@ -1,0 +1,101 @@
+//! Deleting one's own account, and restoring it by signing in.
+
+use super::{DATA_PATH, DELETE_PATH, delete_own_account, find_posts, is_shown, signed_in};
+use crate::harness::{MailServer, TestServer, unique_number};
+use crate::pages::browser::Browser;
+
+const RESTORE_PATH: &str = "/account/restore";
+
+#[test]
+fn deleted_account_is_hidden_and_restored_by_signing_in() {
+    let server = &TestServer::start(&[]);
+    let (user, mut browser) = signed_in(server, "leaver");
+    let reader = server.new_user("reader");
+    reader.import_follows(&[&user]);
+    let word = format!("zz{}", unique_number());
+    let post = user.publish_text(&word);
+    let profile = format!("/{}", user.username);
+    let lookups = [
+        format!("/2/users/{}", user.id),
+        format!("/2/users/by/username/{}", user.username),
+        format!("/2/tweets/{post}"),
+    ];
+    assert!(lookups.iter().all(|path| is_shown(&reader, path)));
+    assert_eq!(find_posts(&reader, &word), std::slice::from_ref(&post));
+    let timeline = format!("/2/users/{}/timelines/reverse_chronological", reader.id);
+    assert!(reader.get(&timeline).text().contains(&word));
+
+    let page = browser.get(DATA_PATH);
+    let refused = browser.submit(&page, DELETE_PATH, &[("password", "not my secret")]);
+    assert!(refused.assert_page(400).contains("The password is wrong"));
+    let before = browser.cookies.clone();
+    delete_own_account(&mut browser);
+    assert!(browser.get("/login?done=deleted").assert_page(200).contains("Your account was deleted."));
+    browser.cookies = before;
+    assert!(browser.get(DATA_PATH).header("location").starts_with("/login"), "the session goes on");
+    assert_eq!(user.get("/2/users/me").status, 401);
+    for path in &lookups {
+        assert!(!is_shown(&reader, path), "{path}");
+    }
+    assert!(find_posts(&reader, &word).is_empty());
+    assert!(!reader.get(&timeline).text().contains(&word));
+    Browser::new(server).get(&profile).assert_page(404);
+
+    let mut browser = Browser::new(server);
+    assert!(!browser.sign_in(&user.username, "not my secret", "/home").text().contains("Restore"));
+    let offer = browser.sign_in(&user.username, super::PASSWORD, "/home");
+    assert!(offer.assert_page(200).contains("Restore your account?"));
+    assert!(!is_shown(&reader, &lookups[0]), "the offer is not the answer");
+    let restored = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert_eq!((restored.status, restored.header("location")), (303, "/home"));
+    browser.get(DATA_PATH).assert_page(200);
+    assert!(lookups.iter().all(|path| is_shown(&reader, path)));
+    assert_eq!(find_posts(&reader, &word), [post]);
+    assert!(reader.get(&timeline).text().contains(&word));
+    // Apps have to be authorized again.
+    assert_eq!(user.get("/2/users/me").status, 401);
+    // The form works once.
+    delete_own_account(&mut browser);
+    let again = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert_eq!((again.status, again.header("location")), (303, "/login"));
+    assert!(!is_shown(&reader, &lookups[0]));
+}
+
+#[test]
+fn account_that_an_operator_deleted_is_restored_by_operators_only() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let (user, _) = signed_in(server, "removed");
+    let deleted = server.run_cli(&["user", "delete", &user.username]).assert_success().json();
+    assert!(deleted["erase_at"].is_string(), "{deleted}");
+    let reply = Browser::new(server).sign_in(&user.username, super::PASSWORD, "/home");
+    assert!(reply.assert_page(403).contains("Your account has been deleted."));
+    server.run_cli(&["user", "restore", &user.username]).assert_success();
+    assert_eq!(Browser::new(server).sign_in(&user.username, super::PASSWORD, "/home").status, 303);
+}
+
+#[test]
+fn last_owner_of_a_site_cannot_delete_their_account() {
+    let server = TestServer::start(&["--world", "empty"]);
+    let (user, mut browser) = signed_in(&server, "owner");
+    server.run_cli(&["role", "grant", &user.username, "owner"]).assert_success();
+    let page = browser.get(DATA_PATH);
+    let refused = browser.submit(&page, DELETE_PATH, &[("password", super::PASSWORD)]);
+    assert!(refused.assert_page(403).contains("last owner"));
+    assert!(is_shown(&user, "/2/users/me"));
+}
+
+#[test]
+fn member_who_deletes_their_account_is_told_by_email() {
+    let office = MailServer::open("hush-hush");
+    let url = format!("mail.smtp_url={}", office.url("hush-hush"));
+    let server = TestServer::start_network(&["--set", &url, "--set", "mail.from=no-reply@harbour.example"]);
+    let (name, address) = ("grace", "grace@mail.example");
+    let created = ["user", "create", name, "--password", "tr4ms stop here", "--email", address];
+    server.run_cli(&created).assert_success();
+    let mut browser = Browser::new(&server);
+    assert_eq!(browser.sign_in(name, "tr4ms stop here", "/home").status, 303);
+    let page = browser.get(DATA_PATH);
+    assert_eq!(browser.submit(&page, DELETE_PATH, &[("password", "tr4ms stop here")]).status, 303);
+    let email = office.wait_for_email(address, "Your account @grace on");
+    assert!(email.text.contains("To restore it until then"), "{}", email.text);
+}

@@ -1,0 +1,175 @@
+//! Erasing an account, in small parts that can be interrupted anywhere.
+
+use base::{AppId, Error, PostId, UserId};
+use store::account_deletions::{self, AccountDeletion};
+use store::event_log;
+use store::posts::{PageRange, Post};
+use store::{Tx, apps, bookmarks, communities, follows, likes, lists, messages, notes, posts, users};
+
+use crate::follows::remove_follow;
+
+/// Rows per transaction; of posts, which have more consequences, [`POSTS_PER_PART`].
+const ROWS_PER_PART: i64 = 100;
+const POSTS_PER_PART: i64 = 20;
+
+/// Does a part of a step; returns how much, 0 if nothing is left. Doing it again does no harm.
+type EraseStep = fn(&mut Tx<'_>, UserId) -> Result<usize, Error>;
+
+/// A step is added at the end, so that those that are done keep their numbers.
+const STEPS: &[EraseStep] = &[
+    erase_posts,
+    erase_likes,
+    erase_bookmarks,
+    erase_follows,
+    erase_followers,
+    erase_lists,
+    erase_memberships,
+    erase_messages,
+    erase_notes,
+    erase_apps,
+    |tx, user| Ok(usize::try_from(account_deletions::delete_rows(tx, user, ROWS_PER_PART)?).unwrap_or(usize::MAX)),
+    |tx, user| Ok(account_deletions::delete_remaining_rows(tx, user).map(|()| 0)?),
+];
+
+/// Does a part of the erasure that is due for the longest; returns false if none is due. Nodes that do this at the
+/// same time wait for each other.
+pub fn erase_next_part(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    let Some(due) = account_deletions::find_due(tx)? else {
+        return Ok(false);
+    };
+    // Another node may have finished it meanwhile; there may be more.
+    if let Some(deletion) = account_deletions::begin(tx, due.user_id)? {
+        erase_part(tx, &deletion)?;
+    }
+    Ok(true)
+}
+
+fn erase_part(tx: &mut Tx<'_>, deletion: &AccountDeletion) -> Result<(), Error> {
+    let user = deletion.user_id;
+    let step = usize::try_from(deletion.step).ok().and_then(|step| STEPS.get(step));
+    let Some(step) = step else {
+        if let Some(found) = users::find_by_id(tx, user)? {
+            crate::profiles::release_pictures(tx, &found)?;
+            account_deletions::erase_account(tx, &found)?;
+            super::record_erasure(tx, &found)?;
+        }
+        return Ok(account_deletions::finish(tx, user)?);
+    };
+    if step(tx, user)? == 0 {
+        account_deletions::set_step(tx, user, deletion.step + 1)?;
+    }
+    Ok(())
+}
+
+fn erase_posts(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let mut found: Vec<Post> = posts::list_own_posts(tx, (user, false, true), i64::MAX, POSTS_PER_PART)?;
+    found.extend(posts::list_own_posts(tx, (user, true, true), i64::MAX, POSTS_PER_PART)?);
+    for post in &found {
+        crate::posts::erase(tx, post)?;
+    }
+    Ok(found.len())
+}
+
+fn erase_likes(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = likes::page_by_user(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    for (post, _) in &found {
+        let post = PostId::new(*post);
+        if !crate::likes::unlike(tx, user, post)? {
+            likes::delete(tx, user, post)?;
+        }
+    }
+    Ok(found.len())
+}
+
+fn erase_bookmarks(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = bookmarks::page_by_user(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    for (post, _) in &found {
+        let post = PostId::new(*post);
+        if !crate::bookmarks::remove(tx, user, post)? {
+            bookmarks::delete(tx, user, post)?;
+        }
+    }
+    Ok(found.len())
+}
+
+fn erase_follows(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = follows::following_page(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    for (target, _) in &found {
+        remove_follow(tx, user, *target, "deletion")?;
+    }
+    Ok(found.len())
+}
+
+fn erase_followers(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = follows::follower_page(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    for (source, _) in &found {
+        remove_follow(tx, *source, user, "deletion")?;
+    }
+    Ok(found.len())
+}
+
+/// Each list may have many members and followers.
+const LISTS_PER_PART: i64 = 5;
+
+fn erase_lists(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = lists::page_by_owner(tx, user, true, &PageRange::newest(LISTS_PER_PART))?;
+    for list in &found {
+        lists::lock(tx, list.id)?;
+        lists::delete(tx, list)?;
+        event_log::append(tx, "list.delete", user.get(), list.id, "")?;
+    }
+    Ok(found.len())
+}
+
+/// Of lists and communities, and the follows of lists.
+fn erase_memberships(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let memberships = lists::list_memberships(tx, user, ROWS_PER_PART)?;
+    for id in &memberships {
+        lists::lock(tx, *id)?;
+        if let Some(list) = lists::find_by_id(tx, *id)?
+            && lists::remove_member(tx, &list, user)?
+        {
+            let body = crate::lists::user_event_body(user);
+            event_log::append(tx, "list.remove", list.owner_id.get(), list.id, &body)?;
+        }
+    }
+    let followed = lists::followed_page(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    for (list, _) in &followed {
+        crate::lists::unfollow(tx, user, *list)?;
+    }
+    let joined = communities::list_joined(tx, user, ROWS_PER_PART)?;
+    for community in &joined {
+        communities::remove_member(tx, *community, user)?;
+    }
+    Ok(memberships.len() + followed.len() + joined.len())
+}
+
+/// The account's own copies; those of others stay.
+fn erase_messages(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = messages::inbox_with_conversations(tx, user, &PageRange::newest(ROWS_PER_PART))?;
+    let ids: Vec<i64> = found.iter().map(|(event, _)| *event).collect();
+    for event in messages::find_events(tx, &ids)? {
+        messages::remove_copy(tx, user, &event)?;
+    }
+    Ok(found.len())
+}
+
+fn erase_notes(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let range = PageRange::newest(ROWS_PER_PART);
+    let mut found = notes::page_by_author(tx, user, false, &range)?;
+    found.extend(notes::page_by_author(tx, user, true, &range)?);
+    for note in &found {
+        notes::delete(tx, note.id)?;
+    }
+    Ok(found.len())
+}
+
+const APPS_PER_PART: i64 = 5;
+
+fn erase_apps(tx: &mut Tx<'_>, user: UserId) -> Result<usize, Error> {
+    let found = apps::list(tx, Some(user), AppId::new(0), APPS_PER_PART)?;
+    for app in &found {
+        crate::apps::delete(tx, app.id)?;
+    }
+    Ok(found.len())
+}

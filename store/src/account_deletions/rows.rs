@@ -1,0 +1,121 @@
+//! Rows of an account that is erased, apart from those whose removal others must react to.
+
+use base::{Fault, UserId};
+
+use crate::Tx;
+use crate::users::{self, User};
+
+/// Along an index; `$1` is the account, `$2` the maximum number of rows.
+macro_rules! delete_some {
+    ($table:literal, $column:literal, $key:literal) => {
+        concat!(
+            "DELETE FROM ",
+            $table,
+            " WHERE ",
+            $column,
+            " = $1 AND ",
+            $key,
+            " IN (SELECT ",
+            $key,
+            " FROM ",
+            $table,
+            " WHERE ",
+            $column,
+            " = $1 LIMIT $2)"
+        )
+    };
+}
+
+const BOUNDED_DELETIONS: &[&str] = &[
+    delete_some!("block", "source_id", "target_id"),
+    delete_some!("mute", "source_id", "target_id"),
+    delete_some!("dm_block", "source_id", "target_id"),
+    delete_some!("follow_request", "source_id", "target_id"),
+    delete_some!("follow_request", "target_id", "source_id"),
+    delete_some!("subscription", "subscriber_id", "author_id"),
+    delete_some!("subscription", "author_id", "subscriber_id"),
+    delete_some!("notification", "user_id", "id"),
+    delete_some!("interaction", "user_id", "seq"),
+    delete_some!("interaction", "actor_id", "seq"),
+    delete_some!("list_pin", "user_id", "list_id"),
+    delete_some!("bookmark_folder", "user_id", "id"),
+    delete_some!("user_key", "user_id", "key"),
+    delete_some!("audience_user", "user_id", "audience_id"),
+];
+
+/// `$1` is the account. No index leads to the rows of some, so each table is read once.
+const REMAINING_ROWS: &[&str] = &[
+    "DELETE FROM session WHERE user_id = $1",
+    "DELETE FROM oauth1_token WHERE user_id = $1",
+    "DELETE FROM oauth2_token WHERE user_id = $1",
+    "DELETE FROM oauth1_request WHERE user_id = $1",
+    "DELETE FROM oauth2_code WHERE user_id = $1",
+    "DELETE FROM app_grant WHERE user_id = $1",
+    "DELETE FROM credential_use WHERE user_id = $1",
+    "DELETE FROM link WHERE user_id = $1",
+    "DELETE FROM particulars WHERE user_id = $1",
+    "DELETE FROM notification_seen WHERE user_id = $1",
+    "DELETE FROM user_role WHERE user_id = $1",
+    "DELETE FROM ads_access WHERE user_id = $1",
+    "DELETE FROM block WHERE target_id = $1",
+    "DELETE FROM mute WHERE target_id = $1",
+    "DELETE FROM dm_block WHERE target_id = $1",
+    // The other one of two goes on having the conversation.
+    "DELETE FROM dm_participant WHERE user_id = $1 AND conversation_id IN \
+     (SELECT id FROM dm_conversation WHERE lower_id = 0)",
+    "UPDATE poll_option SET votes = votes - 1 WHERE EXISTS (SELECT 1 FROM poll_vote v WHERE v.user_id = $1 \
+     AND v.poll_id = poll_option.poll_id AND v.choice = poll_option.choice)",
+    "DELETE FROM poll_vote WHERE user_id = $1",
+    "UPDATE note SET helpful = helpful - 1 WHERE id IN \
+     (SELECT note_id FROM note_rating WHERE user_id = $1 AND helpful = 1)",
+    "UPDATE note SET not_helpful = not_helpful - 1 WHERE id IN \
+     (SELECT note_id FROM note_rating WHERE user_id = $1 AND helpful = 0)",
+    "DELETE FROM note_rating WHERE user_id = $1",
+    "DELETE FROM note_request WHERE user_id = $1",
+    "DELETE FROM note_writer WHERE user_id = $1",
+    "UPDATE space SET participant_count = participant_count - 1 WHERE id IN \
+     (SELECT space_id FROM space_part WHERE user_id = $1 AND role = 3)",
+    "UPDATE space SET subscriber_count = subscriber_count - 1 WHERE id IN \
+     (SELECT space_id FROM space_part WHERE user_id = $1 AND role = 4)",
+    "DELETE FROM space_part WHERE user_id = $1",
+    "UPDATE users SET affiliation = '' WHERE id IN (SELECT user_id FROM affiliate WHERE organization_id = $1)",
+    "DELETE FROM affiliate WHERE organization_id = $1",
+    "DELETE FROM affiliate WHERE user_id = $1",
+    "DELETE FROM media_share WHERE user_id = $1",
+    "UPDATE appeal SET text = '' WHERE user_id = $1",
+    // What a removed post contained, which nobody can appeal for any more.
+    "UPDATE moderation_action SET content = '' WHERE user_id = $1",
+    "UPDATE post SET text = '', entities = '' WHERE author_id = $1 AND state = 3",
+];
+
+/// `$1` is the account, `$2` now. Files of others' messages stay for those who were sent them.
+const RELEASED_FILES: &[&str] = &[
+    "UPDATE media SET expires_at = $2 WHERE owner_id = $1 AND expires_at IS NULL AND message_uses = 0 \
+     AND COALESCE(uses, 0) <= 0",
+    "UPDATE upload SET expires_at = $2 WHERE owner_id = $1 AND expires_at > $2",
+];
+
+/// Deletes at most `limit` rows of each table that may have many of one account; returns how many.
+pub fn delete_rows(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<u64, Fault> {
+    let mut deleted = 0;
+    for sql in BOUNDED_DELETIONS {
+        deleted += tx.execute(sql, &[user.into(), limit.into()])?;
+    }
+    Ok(deleted)
+}
+
+/// Deletes everything that [`delete_rows`] does not, and has files expire that nobody else uses.
+pub fn delete_remaining_rows(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    for sql in REMAINING_ROWS {
+        tx.execute_later(sql, &[user.into()])?;
+    }
+    let now = tx.now();
+    RELEASED_FILES.iter().try_for_each(|sql| tx.execute_later(sql, &[user.into(), now.into()]))
+}
+
+/// Empties the account itself, of which id, username and the time of creation remain.
+pub fn erase_account(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
+    let erased = User { state: user.state, ..User::new(user.id, &user.username, user.created_at) };
+    users::update(tx, &erased)?;
+    users::set_password_hash(tx, user.id, "").map(drop)
+}
