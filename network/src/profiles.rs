@@ -5,12 +5,14 @@ use base::id::marker;
 use base::text::is_valid_username;
 use base::{Error, Fault, Id, Refusal, UserId};
 use serde_json::{Map, Value, json};
+use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 use store::users::User;
 use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::compose;
 use crate::media::parse_media_keys;
+use crate::sign_in::charge_action;
 use crate::users::{
     self, BIOGRAPHY_LENGTH, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
 };
@@ -19,6 +21,9 @@ use crate::users::{
 pub const LOCATION_LENGTH: usize = 150;
 /// Characters.
 pub const URL_LENGTH: usize = 2048;
+
+/// Changes of one's own username: three, and then one in ten days.
+const USERNAME_CHANGES: AttemptRateLimit = AttemptRateLimit { burst: 3, refill_interval_ms: 10 * 24 * 3600 * 1000 };
 
 /// Fields without a value stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,6 +150,30 @@ pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &Profile
     })
 }
 
+/// Changes the actor's own username; the old one is free from the commit on. Refused for names of this site's pages,
+/// names that are taken, and too many changes.
+pub fn change_username(tx: &mut Tx<'_>, actor: &AuditActor, username: &str) -> Result<User, Error> {
+    let id = actor.require_user()?;
+    store::users::lock(tx, id)?;
+    let user = users::find_writer(tx, id)?;
+    if user.username == username {
+        return Ok(user);
+    }
+    if users::is_reserved_username(username) {
+        return Err(username_taken(username).into());
+    }
+    validate_username(tx, id, username)?;
+    let decision = charge_action(tx, "username.change", &id.to_string(), USERNAME_CHANGES)?;
+    if decision != AttemptDecision::Allowed {
+        return Err(Refusal::RateLimited.into());
+    }
+    update(tx, actor, id, &ProfileChanges { username: Some(username.to_owned()), ..ProfileChanges::default() })
+}
+
+fn username_taken(username: &str) -> Refusal {
+    Refusal::invalid_parameter("username", username, format!("The username [{username}] is taken"))
+}
+
 fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), Error> {
     if !is_valid_username(username) {
         let message =
@@ -153,8 +182,7 @@ fn validate_username(tx: &mut Tx<'_>, id: UserId, username: &str) -> Result<(), 
     }
     let owner = store::users::find_by_username(tx, username)?;
     if owner.is_some_and(|owner| owner.id != id) {
-        let message = format!("The username [{username}] is taken");
-        return Err(Refusal::invalid_parameter("username", username, message).into());
+        return Err(username_taken(username).into());
     }
     Ok(())
 }

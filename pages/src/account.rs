@@ -23,6 +23,13 @@ pub struct PasswordForm {
     pub password: FormField,
 }
 
+/// Form fields: `username`, `username_password`.
+pub struct UsernameForm {
+    pub action: String,
+    pub username: FormField,
+    pub password: FormField,
+}
+
 /// Form fields: `email`, `email_password`. The forms of `resend` and `cancel` send only `csrf`.
 pub struct EmailForm {
     pub action: String,
@@ -49,6 +56,7 @@ pub struct PrivateProfileForm {
 #[template(path = "account.html")]
 pub struct AccountSettingsPage {
     pub frame: PageFrame,
+    pub username: UsernameForm,
     pub email: EmailForm,
     pub password: PasswordForm,
     pub about: PrivateProfileForm,
@@ -64,6 +72,8 @@ html_page!(
     crate::samples::account::account_settings_states,
     |_| "Account".to_owned(),
     |page| vec![
+        ("username", &page.username.username),
+        ("username_password", &page.username.password),
         ("email", &page.email.email),
         ("email_password", &page.email.password),
         ("current", &page.password.current),

@@ -43,7 +43,7 @@ mod webhooks;
 
 pub use account::{
     AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm, PrivateProfileForm, SessionItem,
-    SessionsPage,
+    SessionsPage, UsernameForm,
 };
 pub use account_data::{AccountDataPage, AccountDeletionForm, RestoreAccountPage};
 pub use account_recovery::{

@@ -4,12 +4,17 @@ use super::{
 };
 use crate::{
     AccountSettingsPage, AppSummary, ConnectedAppItem, ConnectedAppsPage, EmailForm, FormField, PasswordForm,
-    PermissionLevel, PrivateProfileForm, SessionItem, SessionsPage,
+    PermissionLevel, PrivateProfileForm, SessionItem, SessionsPage, UsernameForm,
 };
 
 pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPage)> {
     let plain = || AccountSettingsPage {
         frame: signed_in_frame(),
+        username: UsernameForm {
+            action: "/settings/account/username".to_owned(),
+            username: FormField::default(),
+            password: FormField::default(),
+        },
         email: EmailForm {
             action: "/settings/account/email".to_owned(),
             address: Some("ada@example.org".to_owned()),
@@ -35,6 +40,7 @@ pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPag
     pending.frame = with_notice(signed_in_frame(), "We sent an email to ada@new.example");
     pending.email.pending = Some("ada@new.example".to_owned());
     let mut refused = plain();
+    refused.username.username = FormField::invalid("grace", "The username [grace] is taken");
     refused.email.confirmed = false;
     refused.email.email = FormField::invalid("ada@example", "Enter a whole address");
     refused.password.current = FormField::invalid("", "This is not your password");
@@ -42,6 +48,7 @@ pub(crate) fn account_settings_states() -> Vec<(&'static str, AccountSettingsPag
     without.email.address = None;
     let mut bad = plain();
     bad.frame = hostile_frame();
+    bad.username.username = FormField::invalid(HOSTILE, HOSTILE);
     bad.email.address = Some(HOSTILE.to_owned());
     bad.email.pending = Some(HOSTILE.to_owned());
     bad.email.email = FormField::invalid(HOSTILE, HOSTILE);

@@ -42,6 +42,8 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Account settings: password and email address."),
     form_endpoint("changePassword", settings::PASSWORD_PATH, settings::change_password, PASSWORD)
         .summary("Changes the password."),
+    form_endpoint("changeUsername", settings::USERNAME_PATH, settings::change_username, CHANGE_USERNAME)
+        .summary("Changes the username."),
     form_endpoint("changeEmail", settings::EMAIL_PATH, settings::change_email, CHANGE_EMAIL)
         .summary("Changes the email address."),
     form_endpoint("resendConfirmation", settings::RESEND_PATH, settings::resend_confirmation, &[])
@@ -182,6 +184,7 @@ const EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email };
 const CONFIRM: &[Parameter] = text_members! { MAX_TEXT; csrf token };
 const RESET: &[Parameter] = text_members! { MAX_TEXT; csrf token password end_tokens };
 const PASSWORD: &[Parameter] = text_members! { MAX_TEXT; csrf current password end_tokens };
+const CHANGE_USERNAME: &[Parameter] = text_members! { MAX_TEXT; csrf username username_password };
 const CHANGE_EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email email_password };
 const ABOUT: &[Parameter] = text_members! { MAX_TEXT; csrf born_on gender };
 const DELETE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf password };

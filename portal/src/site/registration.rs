@@ -112,7 +112,7 @@ impl SignUpFields {
     }
 }
 
-fn username_error(username: &str) -> String {
+pub(crate) fn username_error(username: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if (1..=15).contains(&username.len()) && username.chars().all(fits) {
         "This username is taken".to_owned()

@@ -6,6 +6,7 @@ use network::sign_in::PasswordProof;
 use network::{email_links, private_profiles};
 use pages::{
     AccountSettingsPage, EmailConfirmationState, EmailForm, FormField, Notice, PasswordForm, PrivateProfileForm,
+    UsernameForm,
 };
 use web::endpoint::HandlerFuture;
 use web::page_context;
@@ -14,9 +15,11 @@ use web::request_context::RequestContext;
 
 use super::account_recovery::email_confirmation_page;
 use super::forms::{self, PageQuery};
+use super::registration::username_error;
 use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
 
 pub(crate) const PASSWORD_PATH: &str = "/settings/account/password";
+pub(crate) const USERNAME_PATH: &str = "/settings/account/username";
 pub(crate) const EMAIL_PATH: &str = "/settings/account/email";
 pub(crate) const RESEND_PATH: &str = "/settings/account/email/resend";
 pub(crate) const CANCEL_PATH: &str = "/settings/account/email/cancel";
@@ -29,6 +32,8 @@ const TOO_MANY_ATTEMPTS: &str = "Too many attempts. Try again later.";
 struct SettingsErrors {
     current: FormField,
     password: FormField,
+    username: FormField,
+    username_password: FormField,
     email: FormField,
     email_password: FormField,
     born_on: Option<FormField>,
@@ -47,6 +52,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Some("tokens") => {
                 Some("Your password was changed. All other sessions were signed out, and all apps were disconnected.")
             }
+            Some("username") => Some("Your username was changed."),
             Some("about") => Some("Your changes were saved."),
             Some("cancelled") => Some("The email change was cancelled."),
             _ => None,
@@ -73,6 +79,11 @@ async fn settings_page(
     let address = Some(own.clone()).filter(|email| !email.is_empty());
     let page = AccountSettingsPage {
         frame,
+        username: UsernameForm {
+            action: USERNAME_PATH.to_owned(),
+            username: refused.username,
+            password: refused.username_password,
+        },
         email: EmailForm {
             action: EMAIL_PATH.to_owned(),
             address,
@@ -135,6 +146,46 @@ pub(crate) fn change_password(call: RequestContext) -> HandlerFuture {
             Err(Error::Refused(refusal)) => {
                 let (current, failure, status) = password_error(&refusal);
                 let refused = SettingsErrors { current, failure, ..SettingsErrors::default() };
+                Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+/// `POST /settings/account/username`.
+pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let typed = sent.text("username").trim().to_owned();
+        let password = Secret::new(sent.text("username_password"));
+        let proof = PasswordProof {
+            password: &password,
+            client_info: &visit.client_info,
+            device: session::known_device(&call).await?,
+        };
+        let gate = &call.state.page_context.sign_in_gate;
+        if let Err(stop) = gate.verify_password(person.user.id, &proof).await {
+            let Error::Refused(refusal) = stop else { return Err(stop.into()) };
+            let (username_password, failure, status) = password_error(&refusal);
+            let username = FormField::new(typed);
+            let refused = SettingsErrors { username, username_password, failure, ..SettingsErrors::default() };
+            return Ok(settings_page(&call, &visit, person, None, refused).await?.status(status));
+        }
+        let (by, username) = (person.audit_actor(&visit), typed.clone());
+        let changed = call.write(move |tx| network::profiles::change_username(tx, &by, &username));
+        match changed.await {
+            Ok(_) => Ok(redirect_to(&format!("{}?done=username", page_context::SITE_LINKS.account))),
+            Err(Error::Refused(refusal)) => {
+                let (error, failure, status) = match &refusal {
+                    Refusal::InvalidParameters(_) => (Some(username_error(&typed)), None, 400),
+                    Refusal::RateLimited => (None, Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
+                    _ => (Some("You cannot change your username now".to_owned()), None, 403),
+                };
+                let username = FormField { value: typed, error };
+                let refused = SettingsErrors { username, failure, ..SettingsErrors::default() };
                 Ok(settings_page(&call, &visit, person, None, refused).await?.status(status))
             }
             Err(failed) => Err(failed.into()),

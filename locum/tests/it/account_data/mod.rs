@@ -1,7 +1,8 @@
-//! What members do with their account as a whole: deleting and restoring it.
+//! What members do with their account as a whole: deleting, restoring and renaming it.
 
 mod deletion;
 mod erasure;
+mod usernames;
 
 use crate::harness::{TestServer, TestUser};
 use crate::pages::browser::Browser;
