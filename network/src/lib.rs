@@ -1,6 +1,7 @@
 //! The rules of the platform; each operation runs inside one transaction.
 
 pub mod account_activity;
+pub mod account_archives;
 pub mod account_deletion;
 pub mod activity;
 pub mod analytics;

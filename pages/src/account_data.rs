@@ -5,6 +5,12 @@ use crate::{FormField, PageFrame};
 use askama::Template;
 use base::Time;
 
+/// Form fields: `archive_password`.
+pub struct AccountArchiveForm {
+    pub action: String,
+    pub password: FormField,
+}
+
 /// Form fields: `password`.
 pub struct AccountDeletionForm {
     pub action: String,
@@ -17,6 +23,7 @@ pub struct AccountDeletionForm {
 #[template(path = "account_data.html")]
 pub struct AccountDataPage {
     pub frame: PageFrame,
+    pub archive: AccountArchiveForm,
     pub deletion: AccountDeletionForm,
 }
 
@@ -29,7 +36,7 @@ html_page!(
     "account-data",
     crate::samples::account_data::account_data_states,
     |_| "Your data".to_owned(),
-    |page| vec![("password", &page.deletion.password)]
+    |page| vec![("archive_password", &page.archive.password), ("password", &page.deletion.password)]
 );
 
 /// Form fields: `token`, `next`.

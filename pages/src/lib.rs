@@ -45,7 +45,7 @@ pub use account::{
     AccountSettingsPage, ConnectedAppItem, ConnectedAppsPage, EmailForm, PasswordForm, PrivateProfileForm, SessionItem,
     SessionsPage, UsernameForm,
 };
-pub use account_data::{AccountDataPage, AccountDeletionForm, RestoreAccountPage};
+pub use account_data::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, RestoreAccountPage};
 pub use account_recovery::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, PasswordResetState, ResetPasswordPage,
 };

@@ -4,6 +4,8 @@ mod lines;
 mod posts;
 mod users;
 
+pub(crate) use posts::load_own_posts;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Import of archives and JSON Lines, and export as JSON Lines.
+//! Import of archives and JSON Lines, and export as JSON Lines or, of one account, as an archive.
 //!
 //! An import is a stream: one thread reads and prepares records, the store's writer stores some
 //! thousand of them per transaction together with the position at which the import continues. An
@@ -7,6 +7,7 @@
 //! (`import.batch`) so that its readers can catch up, but no stream or webhook is notified of each
 //! post.
 
+mod account_archive;
 mod chunk;
 mod error;
 mod export;
@@ -19,6 +20,7 @@ mod sanitize;
 mod source;
 mod thread;
 
+pub use account_archive::{AccountArchiveSource, stream_account_archive};
 pub use error::TransferError;
 pub use export::{ExportSummary, export_json_lines};
 pub use import::import;

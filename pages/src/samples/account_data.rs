@@ -1,9 +1,10 @@
 use super::{HOSTILE, days_ago, hostile_frame, signed_in_frame, signed_out_frame};
-use crate::{AccountDataPage, AccountDeletionForm, FormField, PageFrame, RestoreAccountPage};
+use crate::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, PageFrame, RestoreAccountPage};
 
 pub(crate) fn account_data_states() -> Vec<(&'static str, AccountDataPage)> {
     let of = |frame: PageFrame, password| AccountDataPage {
         frame,
+        archive: AccountArchiveForm { action: "/settings/data/archive".to_owned(), password: FormField::default() },
         deletion: AccountDeletionForm { action: "/settings/data/delete".to_owned(), days: 30, password },
     };
     vec![

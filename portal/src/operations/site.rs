@@ -64,6 +64,8 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Creates new recovery codes."),
     page_endpoint("showAccountData", account_data::DATA_PATH, account_data::show)
         .summary("What members do with their data as a whole."),
+    form_endpoint("downloadArchive", account_data::ARCHIVE_PATH, account_data::download_archive, ARCHIVE)
+        .summary("Downloads the account's data as an archive."),
     form_endpoint("deleteAccount", account_data::DELETE_PATH, account_data::delete_account, DELETE_ACCOUNT)
         .summary("Deletes the account, which can be restored for 30 days."),
     form_endpoint("restoreAccount", account_data::RESTORE_PATH, account_data::restore_account, RESTORE_ACCOUNT)
@@ -187,6 +189,7 @@ const PASSWORD: &[Parameter] = text_members! { MAX_TEXT; csrf current password e
 const CHANGE_USERNAME: &[Parameter] = text_members! { MAX_TEXT; csrf username username_password };
 const CHANGE_EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email email_password };
 const ABOUT: &[Parameter] = text_members! { MAX_TEXT; csrf born_on gender };
+const ARCHIVE: &[Parameter] = text_members! { MAX_TEXT; csrf archive_password };
 const DELETE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf password };
 const RESTORE_ACCOUNT: &[Parameter] = text_members! { MAX_TEXT; csrf token next };
 const ID: &[Parameter] = text_members! { MAX_TEXT; csrf id };

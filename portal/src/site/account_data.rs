@@ -1,10 +1,18 @@
-//! What members do with their data as a whole: deleting and restoring their account.
+//! What members do with their data as a whole: downloading it, deleting and restoring their account.
 
-use base::{Error, Secret};
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use base::{Error, Fault, Refusal, Secret, UserId};
+use edge::{Body, BodyError};
+use futures_util::stream;
+use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
+use network::account_archives;
 use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer};
 use network::sessions as rules;
 use network::sign_in::PasswordProof;
-use pages::{AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
+use pages::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
+use transfer::AccountArchiveSource;
 use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
@@ -15,6 +23,7 @@ use super::settings::password_error;
 use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 
 pub(crate) const DATA_PATH: &str = SITE_LINKS.data;
+pub(crate) const ARCHIVE_PATH: &str = "/settings/data/archive";
 pub(crate) const DELETE_PATH: &str = "/settings/data/delete";
 pub(crate) const RESTORE_PATH: &str = "/account/restore";
 
@@ -25,22 +34,102 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         visit.require_sign_in(&call)?;
-        data_page(&call, &visit, FormField::default(), None)
+        data_page(&call, &visit, DataPageErrors::default())
     })
 }
 
-fn data_page(
-    call: &RequestContext,
-    visit: &BrowserVisit,
+#[derive(Default)]
+struct DataPageErrors {
+    archive_password: FormField,
     password: FormField,
     failure: Option<String>,
-) -> Result<HttpReply, PageExit> {
+}
+
+fn data_page(call: &RequestContext, visit: &BrowserVisit, refused: DataPageErrors) -> Result<HttpReply, PageExit> {
     let mut frame = visit.page_frame(call);
-    frame.failure = failure;
+    frame.failure = refused.failure;
     let days = RESTORATION_PERIOD_MS / DAY_MS;
-    let page =
-        AccountDataPage { frame, deletion: AccountDeletionForm { action: DELETE_PATH.to_owned(), days, password } };
+    let page = AccountDataPage {
+        frame,
+        archive: AccountArchiveForm { action: ARCHIVE_PATH.to_owned(), password: refused.archive_password },
+        deletion: AccountDeletionForm { action: DELETE_PATH.to_owned(), days, password: refused.password },
+    };
     Ok(visit.render_page(call, &page)?)
+}
+
+/// Accounts whose archive is being sent, of any world.
+static OPEN_DOWNLOADS: LazyLock<Mutex<HashSet<(usize, UserId)>>> = LazyLock::new(Mutex::default);
+
+/// The only download of an account's archive in this process, until it is dropped.
+struct ArchiveDownload((usize, UserId));
+
+impl ArchiveDownload {
+    fn start(call: &RequestContext, user: UserId) -> Result<Self, Refusal> {
+        let key = (Arc::as_ptr(call.store()).addr(), user);
+        let is_first = OPEN_DOWNLOADS.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        if is_first { Ok(Self(key)) } else { Err(Refusal::RateLimited) }
+    }
+}
+
+impl Drop for ArchiveDownload {
+    fn drop(&mut self) {
+        OPEN_DOWNLOADS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+/// `POST /settings/data/archive`. The archive is made while it is sent.
+pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?;
+        let sent = forms::accept_form(&call, &visit).await?;
+        let password = Secret::new(sent.text("archive_password"));
+        let proof = PasswordProof {
+            password: &password,
+            client_info: &visit.client_info,
+            device: session::known_device(&call).await?,
+        };
+        let gate = &call.state.page_context.sign_in_gate;
+        let allowed = match gate.verify_password(person.user.id, &proof).await {
+            Ok(()) => start_download(&call, person.audit_actor(&visit)).await,
+            Err(stop) => Err(stop),
+        };
+        match allowed {
+            Ok(download) => Ok(send_archive(&call, &person.user.username, download)?),
+            Err(Error::Refused(refusal)) => {
+                let (archive_password, failure, status) = password_error(&refusal);
+                let refused = DataPageErrors { archive_password, failure, ..DataPageErrors::default() };
+                Ok(data_page(&call, &visit, refused)?.status(status))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+async fn start_download(call: &RequestContext, actor: network::audit::AuditActor) -> Result<ArchiveDownload, Error> {
+    let download = ArchiveDownload::start(call, actor.require_user()?)?;
+    call.write(move |tx| account_archives::record_download(tx, &actor)).await?;
+    Ok(download)
+}
+
+fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload) -> Result<HttpReply, Error> {
+    let chunks = transfer::stream_account_archive(AccountArchiveSource {
+        store: Arc::clone(call.store()),
+        files: call.uploads()?.files().clone(),
+        user: download.0.1,
+        site_url: call.state.page_context.config.base_url.clone(),
+    });
+    let body = stream::unfold((chunks, download), async |(mut chunks, download)| {
+        let chunk = chunks.recv().await?.map_err(|error| {
+            tracing::warn!(%error, "failed to write an account's archive");
+            BodyError::Broken
+        });
+        Some((chunk, (chunks, download)))
+    });
+    let name = HeaderValue::from_str(&format!("attachment; filename=\"archive-{username}.zip\""));
+    let name = name.map_err(Fault::context("naming an archive"))?;
+    let reply = HttpReply::stream(HeaderValue::from_static("application/zip"), Body::stream(body).reset_on_error());
+    Ok(reply.header(CONTENT_DISPOSITION, name).header(CACHE_CONTROL, HeaderValue::from_static("no-store")))
 }
 
 /// `POST /settings/data/delete`.
@@ -70,7 +159,8 @@ pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
             }
             Err(Error::Refused(refusal)) => {
                 let (password, failure, status) = password_error(&refusal);
-                Ok(data_page(&call, &visit, password, failure)?.status(status))
+                let refused = DataPageErrors { password, failure, ..DataPageErrors::default() };
+                Ok(data_page(&call, &visit, refused)?.status(status))
             }
             Err(failed) => Err(failed.into()),
         }

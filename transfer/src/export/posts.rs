@@ -29,7 +29,34 @@ pub(super) fn load_posts(tx: &mut Tx<'_>, after: i64) -> Result<ExportPage<i64>,
     Ok(build_page(&posts, |post| post.id.get(), records))
 }
 
+/// An account's live posts below an id, newest first, without those for promotion only. Reposts contain the text of what
+/// they repost, as far as everyone sees it.
+pub(crate) fn load_own_posts(
+    tx: &mut Tx<'_>,
+    author: UserId,
+    below: i64,
+    limit: i64,
+) -> Result<Vec<ArchivedPost>, Fault> {
+    let posts = posts::list_own_posts(tx, (author, false, true), below, limit)?;
+    let context = PostLineContext::load(tx, &posts)?;
+    let lines = posts.iter().map(|post| {
+        let mut line = context.post_to_line(post);
+        if let Some(repost) = &mut line.repost_of {
+            repost.text = context.visible_source_text(post).unwrap_or_default();
+        }
+        line
+    });
+    Ok(lines.collect())
+}
+
 impl PostLineContext {
+    fn visible_source_text(&self, repost: &Post) -> Option<String> {
+        let source = self.sources.get(&repost.repost_of_id?)?;
+        let author = self.users.get(&source.author_id)?;
+        let is_visible = source.state == PostState::Placeholder || self.is_exported(source) && !author.protected;
+        is_visible.then(|| source.text.clone())
+    }
+
     fn load(tx: &mut Tx<'_>, all: &[Post]) -> Result<Self, Fault> {
         let ids: Vec<i64> = all.iter().map(|post| post.id.get()).collect();
         let sources = all.iter().filter_map(|post| post.repost_of_id);

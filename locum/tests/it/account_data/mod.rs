@@ -1,5 +1,6 @@
 //! What members do with their account as a whole: deleting, restoring and renaming it.
 
+mod archive;
 mod deletion;
 mod erasure;
 mod usernames;

@@ -1,0 +1,314 @@
+//! The elements of an archive's data files, page by page, newest first.
+
+use archive::{ArchivedMedia, ArchivedMediaKind, ArchivedPost};
+use base::text::escape_html;
+use base::{Fault, Id, PostId, Time, UserId};
+use serde_json::{Value, json};
+use store::Tx;
+use store::graph::{self, RelationKind};
+use store::messages::{self, MessageEvent, MessageEventKind};
+use store::posts::{self, PageRange, PostState};
+use store::users::{self, User};
+use store::{follows, likes, lists, media};
+
+use crate::export::load_own_posts;
+
+/// Elements of a kind per transaction. The reader of archives takes elements of at most 4 MiB.
+const PAGE_SIZE: i64 = 200;
+
+/// `https://example.org`.
+pub(super) struct SiteAddress(pub(super) String);
+
+pub(super) struct ElementPage<T> {
+    pub(super) elements: Vec<T>,
+    /// Below which the next page is; none on the last one.
+    pub(super) next: Option<i64>,
+}
+
+/// Loads the elements below an id.
+pub(super) type LoadElements = fn(&mut Tx<'_>, &SiteAddress, UserId, i64) -> Result<ElementPage<Value>, Fault>;
+
+impl<T> ElementPage<T> {
+    fn last(elements: Vec<T>) -> Self {
+        Self { elements, next: None }
+    }
+}
+
+fn range(below: i64) -> PageRange {
+    PageRange { below, ..PageRange::newest(PAGE_SIZE) }
+}
+
+/// A full page is followed by another one.
+fn next_below<R>(rows: &[R], id: impl Fn(&R) -> i64) -> Option<i64> {
+    let is_full = i64::try_from(rows.len()).is_ok_and(|count| count >= PAGE_SIZE);
+    rows.last().map(id).filter(|_| is_full)
+}
+
+fn edge_page<K>(rows: &[(K, i64)], element: impl Fn(&K) -> Value) -> ElementPage<Value> {
+    let elements = rows.iter().map(|(key, _)| element(key)).collect();
+    ElementPage { elements, next: next_below(rows, |(_, id)| *id) }
+}
+
+fn find_owner(tx: &mut Tx<'_>, user: UserId) -> Result<User, Fault> {
+    users::find_by_id(tx, user)?.ok_or_else(|| Fault::new("the owner of an archive is gone"))
+}
+
+pub(super) fn load_account(
+    tx: &mut Tx<'_>,
+    _: &SiteAddress,
+    user: UserId,
+    _: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let user = find_owner(tx, user)?;
+    Ok(ElementPage::last(vec![json!({ "account": {
+        "email": user.email,
+        "createdVia": "web",
+        "username": user.username,
+        "accountId": user.id.to_string(),
+        "createdAt": user.created_at.to_string(),
+        "accountDisplayName": user.name,
+    } })]))
+}
+
+pub(super) fn load_profile(
+    tx: &mut Tx<'_>,
+    _: &SiteAddress,
+    user: UserId,
+    _: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let user = find_owner(tx, user)?;
+    Ok(ElementPage::last(vec![json!({ "profile": {
+        "description": {
+            "bio": escape_html(&user.description),
+            "website": user.url,
+            "location": escape_html(&user.location),
+        },
+        "avatarMediaUrl": user.profile_image_url,
+        "headerMediaUrl": user.profile_banner_url,
+    } })]))
+}
+
+pub(super) fn load_posts(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
+    let elements = found.iter().map(|post| json!({ "tweet": post_json(post, site) })).collect();
+    Ok(ElementPage { elements, next: next_below(&found, |post| post.id) })
+}
+
+fn post_json(post: &ArchivedPost, site: &SiteAddress) -> Value {
+    let id_text = |id: Option<i64>| id.map(|id| id.to_string());
+    let text = match &post.repost_of {
+        Some(repost) => format!("RT @{}: {}", repost.handle, repost.text),
+        None => post.text.clone(),
+    };
+    let mut mentions: Vec<Value> = post.mentions.iter().map(mention_json).collect();
+    if let Some(repost) = &post.repost_of {
+        mentions.push(json!({ "id_str": id_text(repost.author), "screen_name": repost.handle, "name": repost.handle }));
+    }
+    let media: Vec<Value> = post.media.iter().map(|media| media_json(post.id, media, site)).collect();
+    json!({
+        "id": post.id.to_string(),
+        "id_str": post.id.to_string(),
+        "created_at": Time::from_ms(post.created_at_ms).to_legacy_string(),
+        "full_text": escape_html(&text),
+        "lang": post.lang,
+        "favorite_count": post.like_count.to_string(),
+        "retweet_count": post.repost_count.to_string(),
+        "possibly_sensitive": post.possibly_sensitive,
+        "in_reply_to_status_id_str": id_text(post.in_reply_to_post),
+        "in_reply_to_user_id_str": id_text(post.in_reply_to_user),
+        "quoted_status_id_str": id_text(post.quoted_post),
+        "entities": { "urls": [], "hashtags": [], "user_mentions": mentions },
+        "extended_entities": { "media": media },
+    })
+}
+
+fn mention_json(mention: &archive::ArchivedMention) -> Value {
+    let id = mention.id.map(|id| id.to_string());
+    json!({ "id_str": id, "screen_name": mention.handle, "name": mention.name })
+}
+
+fn media_json(post: i64, media: &ArchivedMedia, site: &SiteAddress) -> Value {
+    let file = media.files.first();
+    let address = file.map_or_else(|| media.url.clone(), |name| format!("{}/media/{name}", site.0));
+    let is_photo = media.kind == ArchivedMediaKind::Photo;
+    let mut json = json!({
+        "id_str": media.id.to_string(),
+        "type": match media.kind {
+            ArchivedMediaKind::Video => "video",
+            ArchivedMediaKind::AnimatedGif => "animated_gif",
+            ArchivedMediaKind::Photo | ArchivedMediaKind::Subtitles => "photo",
+        },
+        "url": format!("{}/i/web/status/{post}", site.0),
+        "media_url_https": if is_photo { &address } else { &media.url },
+        "ext_alt_text": media.alt,
+        "sizes": { "large": { "w": media.width.to_string(), "h": media.height.to_string() } },
+    });
+    if let (false, Some(members)) = (is_photo, json.as_object_mut()) {
+        let kind = if media.content_type.is_empty() { "video/mp4" } else { media.content_type.as_str() };
+        let bitrate = media.bit_rate.unwrap_or(0).to_string();
+        let variant = json!({ "content_type": kind, "url": address, "bitrate": bitrate });
+        let duration = media.duration_ms.unwrap_or(0).to_string();
+        members.insert("video_info".to_owned(), json!({ "duration_millis": duration, "variants": [variant] }));
+    }
+    json
+}
+
+fn account_json(key: &str, user: UserId, site: &SiteAddress) -> Value {
+    let link = format!("{}/intent/user?user_id={user}", site.0);
+    json!({ key: { "accountId": user.to_string(), "userLink": link } })
+}
+
+pub(super) fn load_followers(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = follows::follower_page(tx, user, &range(below))?;
+    Ok(edge_page(&found, |other| account_json("follower", *other, site)))
+}
+
+pub(super) fn load_following(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = follows::following_page(tx, user, &range(below))?;
+    Ok(edge_page(&found, |other| account_json("following", *other, site)))
+}
+
+pub(super) fn load_blocks(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = graph::target_page(tx, RelationKind::Block, user, &range(below))?;
+    Ok(edge_page(&found, |other| account_json("blocking", *other, site)))
+}
+
+pub(super) fn load_mutes(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = graph::target_page(tx, RelationKind::Mute, user, &range(below))?;
+    Ok(edge_page(&found, |other| account_json("muting", *other, site)))
+}
+
+pub(super) fn load_likes(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = likes::page_by_user(tx, user, &range(below))?;
+    let ids: Vec<PostId> = found.iter().map(|(post, _)| PostId::new(*post)).collect();
+    let liked = posts::find_by_ids(tx, &ids)?;
+    Ok(edge_page(&found, |post| {
+        let text = liked.iter().find(|liked| liked.id.get() == *post && liked.state == PostState::Live);
+        let text = text.map(|liked| escape_html(&liked.text));
+        let link = format!("{}/i/web/status/{post}", site.0);
+        json!({ "like": { "tweetId": post.to_string(), "fullText": text.unwrap_or_default(), "expandedUrl": link } })
+    }))
+}
+
+pub(super) fn load_lists(
+    tx: &mut Tx<'_>,
+    site: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let owner = find_owner(tx, user)?;
+    let found = lists::page_by_owner(tx, user, true, &range(below))?;
+    let element = |list: &lists::List| {
+        let name = list.name.replace('/', "-");
+        json!({ "userListInfo": { "url": format!("{}/{}/lists/{name}", site.0, owner.username) } })
+    };
+    Ok(ElementPage { elements: found.iter().map(element).collect(), next: next_below(&found, |list| list.id) })
+}
+
+/// An element for each conversation of a page of messages.
+pub(super) fn load_messages(
+    tx: &mut Tx<'_>,
+    _: &SiteAddress,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<Value>, Fault> {
+    let found = messages::inbox_with_conversations(tx, user, &range(below))?;
+    let ids: Vec<i64> = found.iter().map(|(event, _)| *event).collect();
+    let mut events = messages::find_events(tx, &ids)?;
+    events.sort_unstable_by_key(|event| (event.conversation.id, std::cmp::Reverse(event.id)));
+    let conversations = events.chunk_by(|one, other| one.conversation.id == other.conversation.id);
+    let elements = conversations.filter_map(|events| {
+        let name = events.first()?.conversation.to_string();
+        let events: Vec<Value> = events.iter().map(event_json).collect();
+        Some(json!({ "dmConversation": { "conversationId": name, "messages": events } }))
+    });
+    Ok(ElementPage { elements: elements.collect(), next: next_below(&found, |(event, _)| *event) })
+}
+
+fn event_json(event: &MessageEvent) -> Value {
+    let created_at = Id::<()>::new(event.id).created_at().to_string();
+    let sender = event.sender_id;
+    let users: Vec<String> = event.participant_ids.iter().map(UserId::to_string).collect();
+    match event.kind {
+        MessageEventKind::Message => {
+            let pair = event.conversation.pair;
+            let recipient = pair.map(|(one, other)| if one == sender { other } else { one }.to_string());
+            json!({ "messageCreate": {
+                "recipientId": recipient,
+                "text": escape_html(&event.text),
+                "senderId": sender.to_string(),
+                "id": event.id.to_string(),
+                "createdAt": created_at,
+            } })
+        }
+        MessageEventKind::Join => json!({ "participantsJoin": {
+            "initiatingUserId": sender.to_string(), "userIds": users, "createdAt": created_at,
+        } }),
+        MessageEventKind::Leave => json!({ "participantsLeave": { "userIds": users, "createdAt": created_at } }),
+    }
+}
+
+/// The names in the archive and the paths of the profile's pictures.
+pub(super) fn list_profile_files(tx: &mut Tx<'_>, user: &User) -> Result<Vec<(String, String)>, Fault> {
+    let mut found = Vec::new();
+    for url in [&user.profile_image_url, &user.profile_banner_url] {
+        let Some((_, name)) = url.rsplit_once("/media/") else { continue };
+        let id = name.split('.').next().and_then(|key| key.rsplit_once('_')).and_then(|(_, id)| Id::parse(id));
+        let Some(picture) = id.map(|id| media::find_by_id(tx, id)).transpose()?.flatten() else { continue };
+        if picture.owner_id == user.id && picture.file_name() == Some(name) {
+            found.push((format!("data/profile_media/{}-{name}", user.id), picture.path));
+        }
+    }
+    Ok(found)
+}
+
+/// The names in the archive and the paths of the files of a page of posts.
+pub(super) fn list_post_files(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<(String, String)>, Fault> {
+    let found = load_own_posts(tx, user, below, PAGE_SIZE)?;
+    let ids: Vec<i64> = found.iter().flat_map(|post| post.media.iter().map(|media| media.id)).collect();
+    let known = media::find_by_ids(tx, &ids)?;
+    let mut files = Vec::new();
+    for post in &found {
+        for attached in &post.media {
+            let item = known.iter().find(|item| item.id.get() == attached.id);
+            if let Some((item, name)) = item.and_then(|item| Some((item, item.file_name()?))) {
+                files.push((format!("data/tweets_media/{}-{name}", post.id), item.path.clone()));
+            }
+        }
+    }
+    Ok(ElementPage { elements: files, next: next_below(&found, |post| post.id) })
+}
