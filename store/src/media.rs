@@ -42,7 +42,7 @@ table! {
         pub sizes: String,
         /// The number of posts with this media; unknown for imported ones.
         pub uses: Option<i64>,
-        /// When it is deleted, unless a post or message uses it by then.
+        /// When it is deleted, unless a post, draft or message uses it by then.
         pub expires_at: Option<Time>,
         /// Videos next to the file with their bits per second, comma-separated: `320p.mp4:632000,720p.mp4:2176000`.
         pub variant_files: String,
@@ -153,7 +153,7 @@ pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result
 /// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
 pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
-               AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
+               AND message_uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
@@ -165,8 +165,21 @@ pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(
 /// Uncounts a message that used this media; if it is no longer in use, it expires at `expires_at`.
 pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
-               CASE WHEN message_uses <= 1 AND uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
+               CASE WHEN message_uses <= 1 AND uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     tx.execute_later(sql, &[expires_at.into(), id.into()])
+}
+
+/// Counts a draft or scheduled post that is going to use these media.
+pub fn add_draft_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
+    let sql = "UPDATE media SET draft_uses = draft_uses + 1, expires_at = NULL WHERE id = $1";
+    ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
+}
+
+/// Uncounts a draft or scheduled post; those media that are no longer in use expire at `expires_at`.
+pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
+    let sql = "UPDATE media SET draft_uses = draft_uses - 1, expires_at = CASE WHEN draft_uses <= 1 AND uses = 0 \
+               AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
+    ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
 /// Whether only messages use it, so that only their readers may see it.

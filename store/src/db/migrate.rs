@@ -64,6 +64,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("two_factor", include_str!("../../migrations/0049_two_factor.sql")),
     ("audit_subject", include_str!("../../migrations/0050_audit_subject.sql")),
     ("account_deletions", include_str!("../../migrations/0051_account_deletions.sql")),
+    ("unpublished_posts", include_str!("../../migrations/0052_unpublished_posts.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (
