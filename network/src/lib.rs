@@ -77,6 +77,7 @@ pub mod timelines;
 pub mod tokens;
 pub mod topics;
 pub mod two_factor;
+pub mod unpublished_posts;
 pub mod uploads;
 pub mod usage;
 pub mod user_roles;

@@ -68,9 +68,26 @@ pub struct NewPost {
     pub id: Option<PostId>,
 }
 
-pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Post, Error> {
-    // Serializes posts of one author, for duplicate detection.
-    store::users::lock(tx, author.user_id)?;
+/// A new post that the rules allow, except that it may repeat another one.
+struct CheckedPost {
+    user: User,
+    composed: ComposedText,
+    /// The term because of which the post is held for a moderator.
+    held: Option<String>,
+    targets: PostTargets,
+    media_keys: String,
+}
+
+/// Refused if [`create`] would refuse the post now, unless because it repeats another one.
+pub(crate) fn check_new_post(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<(), Error> {
+    check_post_rules(tx, author, new)?;
+    if let Some(poll) = &new.poll {
+        poll.build_poll(tx, tx.next_id())?;
+    }
+    Ok(())
+}
+
+fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<CheckedPost, Error> {
     store::site_settings::prefetch_terms(tx, blocked_terms::MAX_TERMS)?;
     let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
@@ -83,6 +100,13 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
     check_card_exists(tx, &new.card_uri)?;
+    Ok(CheckedPost { user, composed, held, targets, media_keys })
+}
+
+pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Post, Error> {
+    // Serializes posts of one author, for duplicate detection.
+    store::users::lock(tx, author.user_id)?;
+    let CheckedPost { user, composed, held, targets, media_keys } = check_post_rules(tx, author, new)?;
     let fingerprint = content_fingerprint(&composed.text, new, &media_keys);
     let since = first_snowflake_at(tx.now().plus_ms(-DUPLICATE_WINDOW_MS));
     if targets.previous.is_none() && posts::has_duplicate(tx, user.id, &fingerprint, since)? {
