@@ -2,7 +2,9 @@
 //! for votes, the number of a choice, for members of a list, the id of the person.
 
 use base::{Error, Id, PostId, Refusal, UserId};
-use network::{blocks, bookmarks, follows, likes, lists, messages, mutes, polls, posts, replies, reposts};
+use network::{
+    blocks, bookmarks, follows, likes, lists, messages, mutes, polls, posts, replies, reposts, unpublished_posts,
+};
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
 use portal::{BrowserVisit, accept_form, exit_page, redirect_to, run_page};
@@ -40,6 +42,8 @@ enum MemberAction {
     SetListMember(bool, i64, UserId),
     /// Removes one's own copy.
     DeleteMessage(i64),
+    /// Publishes a draft or scheduled post, or deletes it.
+    OnDraft(DraftVerb, i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +79,12 @@ enum ListVerb {
     Unpin,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DraftVerb {
+    Publish,
+    Delete,
+}
+
 const POST_VERBS: [(&str, PostVerb); 9] = [
     ("like", PostVerb::Like),
     ("unlike", PostVerb::Unlike),
@@ -105,6 +115,8 @@ const LIST_VERBS: [(&str, ListVerb); 4] = [
     ("unpin-list", ListVerb::Unpin),
 ];
 
+const DRAFT_VERBS: [(&str, DraftVerb); 2] = [("post-draft", DraftVerb::Publish), ("delete-draft", DraftVerb::Delete)];
+
 impl MemberAction {
     fn parse(text: &str) -> Option<Self> {
         let (verb, rest) = text.split_once(' ')?;
@@ -122,6 +134,9 @@ impl MemberAction {
         }
         if let Some((_, verb)) = LIST_VERBS.iter().find(|(name, _)| *name == verb) {
             return Some(Self::OnList(*verb, parse_number(rest)?));
+        }
+        if let Some((_, verb)) = DRAFT_VERBS.iter().find(|(name, _)| *name == verb) {
+            return Some(Self::OnDraft(*verb, parse_number(rest)?));
         }
         if let Some((_, verb)) = POST_VERBS.iter().find(|(name, _)| *name == verb) {
             return Some(Self::OnPost(*verb, PostId::parse(rest)?));
@@ -141,6 +156,8 @@ impl MemberAction {
             // Gone already if the button was pressed twice.
             Self::DeleteMessage(id) if messages::find_event(tx, user, id)?.is_none() => Ok(()),
             Self::DeleteMessage(id) => messages::delete_event(tx, user, id),
+            Self::OnDraft(DraftVerb::Publish, id) => unpublished_posts::publish_now(tx, user, id).map(|_| ()),
+            Self::OnDraft(DraftVerb::Delete, id) => unpublished_posts::delete(tx, user, id).map(|_| ()),
         }
     }
 
@@ -152,7 +169,8 @@ impl MemberAction {
             | Self::OnUser(..)
             | Self::OnList(..)
             | Self::SetListMember(..)
-            | Self::DeleteMessage(_) => next.to_owned(),
+            | Self::DeleteMessage(_)
+            | Self::OnDraft(..) => next.to_owned(),
             Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
         }
     }
@@ -199,7 +217,7 @@ fn act_on_list(tx: &mut Tx<'_>, user: UserId, verb: ListVerb, id: i64) -> Result
 mod tests {
     use base::{PostId, UserId};
 
-    use super::{ListVerb, MemberAction, PostVerb, UserVerb};
+    use super::{DraftVerb, ListVerb, MemberAction, PostVerb, UserVerb};
 
     #[test]
     fn action_is_a_verb_and_an_id() {
@@ -209,6 +227,7 @@ mod tests {
             ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
             ("pin-list 7", Some(MemberAction::OnList(ListVerb::Pin, 7))),
             ("unlist 7 8", Some(MemberAction::SetListMember(false, 7, UserId::new(8)))),
+            ("post-draft 7", Some(MemberAction::OnDraft(DraftVerb::Publish, 7))),
             ("delete-message 7", Some(MemberAction::DeleteMessage(7))),
             ("like", None),
             ("like x", None),

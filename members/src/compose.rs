@@ -1,15 +1,20 @@
 //! `/compose`: writing posts, replies and quotes, and editing posts.
 
 use base::secret::digest;
-use base::{Error, Fault, Id, PostId, Refusal, UserId};
+use base::{Error, Fault, Id, PostId, Refusal, Time, UserId};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
-use pages::FormField;
-use pages::members::{AttachedMedia, ComposeBox, HOME_PATH, POLL_DURATIONS, TargetPost, WritePostPage, WriteTarget};
+use network::unpublished_posts;
+use pages::members::{
+    AttachedMedia, ComposeBox, DRAFTS_PATH, HOME_PATH, POLL_DURATIONS, SCHEDULED_PATH, TargetPost, WritePostPage,
+    WriteTarget,
+};
+use pages::{FormField, Notice};
 use portal::{
     BrowserVisit, PageExit, PageQuery, SignedInPerson, accept_upload_form, discard_file, redirect_to, run_page,
 };
 use store::Tx;
+use store::unpublished_posts::UnpublishedPost;
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
@@ -17,6 +22,7 @@ use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor};
 
 use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
+use crate::drafts::{format_publication_time, parse_publication_time};
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
 
@@ -48,6 +54,9 @@ struct PostDraft {
     choices: Vec<String>,
     poll_minutes: String,
     reply_settings: String,
+    /// The stored draft or scheduled post that is edited.
+    stored_id: Option<i64>,
+    publish_at: String,
 }
 
 /// Why a draft was refused, by the part of the form.
@@ -56,6 +65,7 @@ struct DraftProblems {
     text: Option<String>,
     media: Option<String>,
     poll: Option<String>,
+    publish_at: Option<String>,
 }
 
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -63,7 +73,14 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
-        let draft = PostDraft::from_query(&query);
+        let draft = match query.get("draft") {
+            None => PostDraft::from_query(&query),
+            Some(id) => {
+                let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, person.user.id);
+                let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
+                PostDraft::from_stored(found)
+            }
+        };
         show_draft(&call, &visit, person, draft, DraftProblems::default()).await
     })
 }
@@ -120,7 +137,43 @@ async fn handle_form(
         let status = if problems.media.is_some() { 400 } else { 200 };
         return Ok(show_draft(call, visit, person, draft, problems).await?.status(status));
     }
-    publish(call, visit, person, draft, form.text("form").unwrap_or_default()).await
+    let form_id = form.text("form").unwrap_or_default();
+    match form.text("act") {
+        Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, person, draft, form_id, None).await,
+        Some("schedule") if draft.edit_of.is_none() => {
+            if let Some(at) = parse_publication_time(&draft.publish_at) {
+                return save_draft(call, visit, person, draft, form_id, Some(at)).await;
+            }
+            problems.publish_at = Some("Choose a date and a time, such as 2030-05-21T09:30.".to_owned());
+            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+        }
+        _ => publish(call, visit, person, draft, form_id).await,
+    }
+}
+
+/// Saves a draft, or a scheduled post if there is a time.
+async fn save_draft(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    draft: PostDraft,
+    form_id: &str,
+    publish_at: Option<Time>,
+) -> Result<HttpReply, PageExit> {
+    let user = person.user.id;
+    let next = if publish_at.is_some() { SCHEDULED_PATH } else { DRAFTS_PATH };
+    if !claim_form(call, user, form_id).await? {
+        return Ok(redirect_to(next));
+    }
+    let (new, stored) = (draft.to_new_post(), draft.stored_id);
+    match call.write(move |tx| unpublished_posts::save(tx, user, stored, &new, publish_at)).await {
+        Ok(id) => Ok(redirect_to(&format!("{next}#d{id}"))),
+        Err(Error::Refused(refusal)) => {
+            let problems = PostDraft::problems(&refusal);
+            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+        }
+        Err(failed) => Err(failed.into()),
+    }
 }
 
 async fn publish(
@@ -135,9 +188,13 @@ async fn publish(
     if !claim_form(call, user, form_id).await? {
         return Ok(redirect_to(&next));
     }
-    let (new, is_edit) = (draft.to_new_post(), draft.edit_of.is_some());
+    let (new, is_edit, stored) = (draft.to_new_post(), draft.edit_of.is_some(), draft.stored_id);
     let author = PostAuthor { user_id: user, app_id: None, self_serve: false };
-    match call.write(move |tx| posts::create(tx, &author, &new)).await {
+    let write = call.write(move |tx| match stored {
+        Some(id) => unpublished_posts::publish_instead(tx, user, id, &new),
+        None => posts::create(tx, &author, &new),
+    });
+    match write.await {
         Ok(post) if is_edit => Ok(redirect_to(&format!("/{}/status/{}", person.user.username, post.id))),
         Ok(post) => Ok(redirect_to(&format!("{next}#p{}", post.id))),
         Err(Error::Refused(refusal)) => {
@@ -157,24 +214,34 @@ async fn show_draft(
 ) -> Result<HttpReply, PageExit> {
     let (viewer, asked, user) = (CardViewer::new(call, visit), draft.clone(), person.user.id);
     let read = call.read(move |tx| {
-        let target = load_target(tx, viewer, &asked)?;
+        let target = match load_target(tx, viewer, &asked) {
+            Err(Error::Refused(_)) if asked.stored_id.is_some() => None,
+            loaded => Some(loaded?),
+        };
         Ok((target, list_attached(tx, user, &asked.media)?))
     });
     let (target, attached) = read.await?;
+    let mut frame = visit.page_frame(call);
+    if target.is_none() {
+        let text = "The post that this one replies to or quotes is not available any more, so it stands alone now.";
+        frame.notices.push(Notice::info(text));
+    }
     let page = WritePostPage {
-        frame: visit.page_frame(call),
+        frame,
         compose: ComposeBox {
             text: FormField { value: draft.text, error: problems.text },
             form_id: new_form_id(call)?,
         },
         next: draft.next,
-        target,
+        target: target.unwrap_or(WriteTarget::New),
         attached: attached.into_iter().map(|(id, description)| AttachedMedia { id, description }).collect(),
         media_problem: problems.media,
         poll_choices: draft.choices,
         poll_minutes: draft.poll_minutes,
         poll_problem: problems.poll,
         reply_settings: draft.reply_settings,
+        draft_id: draft.stored_id.map(|id| id.to_string()).unwrap_or_default(),
+        publish_at: FormField { value: draft.publish_at, error: problems.publish_at },
     };
     Ok(visit.render_page(call, &page)?)
 }
@@ -207,6 +274,24 @@ impl PostDraft {
         }
     }
 
+    fn from_stored(post: UnpublishedPost) -> Self {
+        let choices = unpublished_posts::poll_choices(&post);
+        let default_minutes = POLL_DURATIONS[1].0.to_owned();
+        Self {
+            text: post.text,
+            next: HOME_PATH.to_owned(),
+            in_reply_to: post.in_reply_to_post_id,
+            quote: post.quoted_post_id,
+            edit_of: None,
+            media: post.media_ids,
+            poll_minutes: if choices.is_empty() { default_minutes } else { post.poll_minutes.to_string() },
+            choices,
+            reply_settings: post.reply_settings,
+            stored_id: Some(post.id),
+            publish_at: post.scheduled_at.map(format_publication_time).unwrap_or_default(),
+        }
+    }
+
     fn from_form(form: &UploadForm) -> Self {
         let get = |name| form.text(name).unwrap_or_default();
         let media = get("media_ids").split(',').filter_map(Id::parse).take(MAX_ATTACHED);
@@ -221,6 +306,8 @@ impl PostDraft {
             choices: choices.filter(|text| !text.is_empty()).map(str::to_owned).collect(),
             poll_minutes: get("poll_minutes").to_owned(),
             reply_settings: get("reply_settings").to_owned(),
+            stored_id: Id::<()>::parse(get("draft")).map(Id::get),
+            publish_at: get("publish_at").to_owned(),
         }
     }
 
@@ -248,6 +335,8 @@ impl PostDraft {
         };
         if parameter.starts_with("poll") {
             DraftProblems { poll: message, ..DraftProblems::default() }
+        } else if parameter == "publish_at" {
+            DraftProblems { publish_at: message, ..DraftProblems::default() }
         } else if parameter.starts_with("media") {
             DraftProblems { media: message, ..DraftProblems::default() }
         } else {

@@ -1,16 +1,17 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_PATH, LISTS_PATH,
-    MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_PATH,
+    LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH,
+    SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, compose, edit_profile, feeds, follow_requests, home, lists, messages, notifications, people,
-    profile, search, search_engines, thread,
+    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, messages, notifications,
+    people, profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
@@ -59,7 +60,10 @@ static WRITING: &[Endpoint] = &[
     page_endpoint("showWritePost", COMPOSE_PATH, compose::show).summary("The form for a post, a reply or a quote."),
     form_endpoint("writePost", COMPOSE_PATH, compose::submit, &[])
         .body(BodySpec::Multipart(COMPOSE))
-        .summary("Publishes a post, or attaches a file to the draft."),
+        .summary("Publishes or schedules a post, saves it as a draft, or attaches a file to it."),
+    page_endpoint("showDrafts", DRAFTS_PATH, drafts::show_drafts).summary("One's own drafts."),
+    page_endpoint("showScheduledPosts", SCHEDULED_PATH, drafts::show_scheduled)
+        .summary("One's own scheduled posts, and those that were not published."),
     page_endpoint("showEditPost", "/{username}/status/{id}/edit", compose::show_edit)
         .params(POST)
         .summary("The form that edits a post."),
@@ -135,5 +139,5 @@ const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act pa
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4
-    poll_minutes reply_settings
+    poll_minutes reply_settings draft publish_at
 };

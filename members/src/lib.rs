@@ -4,6 +4,7 @@ mod actions;
 mod attachments;
 mod bookmarks;
 mod compose;
+mod drafts;
 mod edit_profile;
 mod endpoints;
 mod feeds;

@@ -8,6 +8,7 @@ pub(crate) mod apps;
 pub(crate) mod authorize;
 pub(crate) mod compose;
 pub(crate) mod console;
+pub(crate) mod drafts;
 pub(crate) mod lists;
 pub(crate) mod manager;
 pub(crate) mod members;
@@ -111,6 +112,7 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::NewMessagePage>(all)?;
     add_list_samples(all)?;
     add_samples::<crate::members::EditProfilePage>(all)?;
+    add_samples::<crate::members::DraftsPage>(all)?;
     add_samples::<crate::members::WritePostPage>(all)
 }
 

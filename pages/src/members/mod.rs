@@ -1,5 +1,6 @@
 //! The pages of members: timelines, profiles, threads and what they write.
 
+mod drafts;
 mod edit_profile;
 mod feed;
 mod home;
@@ -14,6 +15,7 @@ mod search;
 mod thread;
 mod write;
 
+pub use drafts::{DraftItem, DraftsPage, DraftsTab};
 pub use edit_profile::{EditProfilePage, ProfilePictureForm};
 pub use feed::{
     MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
@@ -47,6 +49,8 @@ pub const NEW_LIST_PATH: &str = "/lists/new";
 pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
 pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
 pub const COMPOSE_PATH: &str = "/compose";
+pub const DRAFTS_PATH: &str = "/compose/drafts";
+pub const SCHEDULED_PATH: &str = "/compose/scheduled";
 /// Where all buttons of posts and people lead: the field `act` has a verb and an id.
 pub const ACTIONS_PATH: &str = "/i/actions";
 

@@ -3,8 +3,9 @@
 use askama::Template;
 
 use super::ComposeBox;
-use crate::PageFrame;
 use crate::page::{HtmlPage, html_page};
+use crate::relative_time::exact_time;
+use crate::{FormField, PageFrame};
 
 /// Id, author's username and text of another post.
 pub type TargetPost = (String, String, String);
@@ -53,7 +54,8 @@ pub const POLL_DURATIONS: [(&str, &str); 4] =
 const MAX_CHOICES: usize = 4;
 
 /// Form fields: `text`, `form`, `next`, one of `in_reply_to`, `quote` and `edit_of`; `media_ids`, the file `media` and
-/// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `act`, which is `attach` or `post`.
+/// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `draft`, `publish_at`; `act`, which is `attach`,
+/// `post`, `draft` or `schedule`.
 #[derive(Template)]
 #[template(path = "members/write.html")]
 pub struct WritePostPage {
@@ -67,6 +69,10 @@ pub struct WritePostPage {
     pub poll_minutes: String,
     pub poll_problem: Option<String>,
     pub reply_settings: String,
+    /// The id of the draft or scheduled post that is edited, or empty.
+    pub draft_id: String,
+    /// `YYYY-MM-DDTHH:MM`, UTC; empty if it is not scheduled.
+    pub publish_at: FormField,
 }
 
 impl WritePostPage {
@@ -80,6 +86,10 @@ impl WritePostPage {
         (1..).zip(texts).take(MAX_CHOICES).collect()
     }
 
+    fn schedule_help(&self) -> String {
+        format!("From one minute to a year ahead. It is {} now.", exact_time(&self.frame.now))
+    }
+
     fn has_poll(&self) -> bool {
         self.poll_problem.is_some() || !self.poll_choices.is_empty()
     }
@@ -90,11 +100,13 @@ html_page!(
     "write",
     crate::samples::members::write_states,
     |page| match page.target {
+        _ if !page.draft_id.is_empty() && page.publish_at.value.is_empty() => "Edit a draft",
+        _ if !page.draft_id.is_empty() => "Edit a scheduled post",
         WriteTarget::New => "Write a post",
         WriteTarget::Reply(_) => "Write a reply",
         WriteTarget::Quote(_) => "Quote a post",
         WriteTarget::Edit(_) => "Edit a post",
     }
     .to_owned(),
-    |page| vec![("text", &page.compose.text)]
+    |page| vec![("text", &page.compose.text), ("publish_at", &page.publish_at)]
 );

@@ -319,6 +319,8 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
         poll_minutes: "1440".to_owned(),
         poll_problem: None,
         reply_settings: String::new(),
+        draft_id: String::new(),
+        publish_at: FormField::default(),
     };
     let target = |text: &str| ("17".to_owned(), text.to_owned(), text.to_owned());
     let attached = |text: &str| AttachedMedia { id: "3".to_owned(), description: text.to_owned() };
@@ -335,7 +337,15 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
     };
     let edit =
         WritePostPage { target: WriteTarget::Edit(target("ada")), ..of(signed_in_frame(), FormField::new("Hello")) };
+    let late = FormField::invalid("2026-11-21T04:05", "Choose a time at least one minute from now.");
+    let scheduled = WritePostPage {
+        draft_id: "17".to_owned(),
+        publish_at: late,
+        ..of(signed_in_frame(), FormField::new("The harbour opens"))
+    };
     let hostile = WritePostPage {
+        draft_id: HOSTILE.to_owned(),
+        publish_at: FormField::invalid(HOSTILE, HOSTILE),
         next: HOSTILE.to_owned(),
         target: WriteTarget::Quote(target(HOSTILE)),
         attached: vec![attached(HOSTILE)],
@@ -351,6 +361,7 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
         ("reply", reply),
         ("poll", poll),
         ("edit", edit),
+        ("scheduled", scheduled),
         ("hostile", hostile),
     ]
 }

@@ -1,0 +1,113 @@
+//! `/compose/drafts` and `/compose/scheduled`.
+
+use base::Time;
+use network::unpublished_posts::{self, MAX_SCHEDULED};
+use pages::Pager;
+use pages::members::{DraftItem, DraftsPage, DraftsTab};
+use portal::{BrowserVisit, PageQuery, run_page};
+use store::unpublished_posts::UnpublishedPost;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::page_ranges::PAGE_SIZE;
+
+/// Characters of a post's text.
+const MAX_EXCERPT_LENGTH: usize = 280;
+
+pub(crate) fn show_drafts(call: RequestContext) -> HandlerFuture {
+    show(call, DraftsTab::Drafts)
+}
+
+pub(crate) fn show_scheduled(call: RequestContext) -> HandlerFuture {
+    show(call, DraftsTab::Scheduled)
+}
+
+fn show(call: RequestContext, tab: DraftsTab) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let skip = query.get("skip").and_then(|skip| skip.parse().ok()).unwrap_or(0).clamp(0, MAX_SCHEDULED);
+        let list = match tab {
+            DraftsTab::Drafts => unpublished_posts::list_drafts,
+            DraftsTab::Scheduled => unpublished_posts::list_scheduled,
+        };
+        let mut posts = call.read(move |tx| Ok(list(tx, user, skip, PAGE_SIZE + 1)?)).await?;
+        let size = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
+        let has_more = posts.len() > size;
+        posts.truncate(size);
+        let page = DraftsPage {
+            frame: visit.page_frame(&call),
+            tab,
+            items: posts.into_iter().map(build_item).collect(),
+            pager: Pager {
+                previous: (skip > 0).then(|| page_path(tab, skip - PAGE_SIZE)),
+                next: has_more.then(|| page_path(tab, skip + PAGE_SIZE)),
+            },
+        };
+        Ok(visit.render_page(&call, &page)?)
+    })
+}
+
+fn page_path(tab: DraftsTab, skip: i64) -> String {
+    if skip > 0 { format!("{}?skip={skip}", tab.path()) } else { tab.path().to_owned() }
+}
+
+fn build_item(post: UnpublishedPost) -> DraftItem {
+    let files = post.media_ids.len();
+    let contents = [
+        post.in_reply_to_post_id.map(|_| "A reply".to_owned()),
+        post.quoted_post_id.map(|_| "A quote".to_owned()),
+        (files > 0).then(|| if files == 1 { "1 file".to_owned() } else { format!("{files} files") }),
+        (!post.poll_choices.is_empty()).then(|| "A poll".to_owned()),
+    ];
+    DraftItem {
+        id: post.id.to_string(),
+        text: shorten(&post.text),
+        contents: contents.into_iter().flatten().collect(),
+        scheduled_at: post.scheduled_at,
+        problem: post.problem,
+    }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_EXCERPT_LENGTH) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+/// Reads what browsers send for a date and a time, as UTC.
+pub(crate) fn parse_publication_time(text: &str) -> Option<Time> {
+    let text = text.trim();
+    Time::parse(&format!("{text}:00Z")).or_else(|| Time::parse(&format!("{text}Z")))
+}
+
+/// In the form that browsers show in such a field.
+pub(crate) fn format_publication_time(at: Time) -> String {
+    at.to_string().chars().take(16).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use base::Time;
+
+    use super::{format_publication_time, parse_publication_time, shorten};
+
+    #[test]
+    fn date_and_time_of_a_form_are_utc() {
+        let at = Time::parse("2026-11-27T10:05:00Z");
+        assert_eq!(parse_publication_time("2026-11-27T10:05"), at);
+        assert_eq!(parse_publication_time(" 2026-11-27T10:05:00 "), at);
+        assert_eq!(at.map(format_publication_time).as_deref(), Some("2026-11-27T10:05"));
+        for wrong in ["", "tomorrow", "2026-11-27", "2026-13-27T10:05", "2026-11-27T10:05+01:00"] {
+            assert_eq!(parse_publication_time(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        assert_eq!(shorten("short"), "short");
+        assert_eq!(shorten(&"é".repeat(300)).chars().count(), 281);
+    }
+}
