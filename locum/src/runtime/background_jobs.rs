@@ -1,18 +1,19 @@
-//! Background jobs: retention, polls, trends, activity dispatch, compliance jobs
-//! and outgoing email. [`JOBS`], [`start`] and [`start_webhooks`] are those of the role `deliver`.
+//! Background jobs: retention, polls, trends, activity dispatch, compliance jobs,
+//! scheduled posts of members and outgoing email. [`JOBS`], [`start`] and [`start_webhooks`] are those of the role `deliver`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Error, Fault, clock};
+use base::{Error, Fault, Refusal, clock};
 use deliver::activity::{self, ActivityConfig, LiveActivityReader};
 use deliver::streams::Hub;
 use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
-use network::interactions;
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
+use network::{interactions, unpublished_posts};
 use store::NodeRole;
+use web::error_formats::error_message;
 use web::uploads::UploadProcessor;
 
 use super::counter_folding::fold_counters;
@@ -82,6 +83,12 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         next_due: |tx, _| Ok(network::account_deletion::next_due(tx)?),
     },
     BackgroundJob {
+        name: "members_scheduled_posts",
+        interval: Duration::from_secs(1),
+        run_part: |instance| Box::pin(publish_scheduled_post(instance)),
+        next_due: |tx, _| Ok(unpublished_posts::next_due(tx)?),
+    },
+    BackgroundJob {
         name: "compliance_jobs",
         interval: Duration::from_secs(1),
         run_part: |instance| Box::pin(run_compliance_batch(instance)),
@@ -118,6 +125,20 @@ async fn erase_account_part(instance: Instance) -> Result<u64, Error> {
         return Ok(0);
     }
     Ok(u64::from(instance.store.write(network::account_deletion::erase_next_part).await?))
+}
+
+/// Publishes the scheduled post of a member that is due first.
+async fn publish_scheduled_post(instance: Instance) -> Result<u64, Error> {
+    let Some(id) = instance.store.read(|tx| Ok(unpublished_posts::find_due(tx)?)).await? else {
+        return Ok(0);
+    };
+    let explain = |refusal: &Refusal| error_message(refusal).to_owned();
+    let publish = move |tx: &mut store::Tx<'_>| unpublished_posts::publish_due(tx, id, explain);
+    if let Err(error) = instance.store.write(publish).await {
+        tracing::warn!(?error, id, "failed to publish a scheduled post of a member; postponed");
+        instance.store.write(move |tx| unpublished_posts::postpone(tx, id)).await?;
+    }
+    Ok(1)
 }
 
 const TRENDS_INTERVAL: Duration = Duration::from_secs(1);
