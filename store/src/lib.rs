@@ -53,6 +53,7 @@ pub mod media;
 pub mod messages;
 pub mod meta;
 pub mod moderation;
+pub mod muted_words;
 pub mod news_stories;
 pub mod node_roles;
 pub mod nodes;

@@ -43,13 +43,13 @@ macro_rules! highest_of {
 }
 
 /// Tables whose ids are issued here, with the query of their highest id.
-const ISSUED_ID_TABLES: [(&str, &str); 27] = highest_of!(
+const ISSUED_ID_TABLES: [(&str, &str); 29] = highest_of!(
     "users" "app" "post" "media" "list"
     "poll" "community" "space" "space_topic" "bookmark_folder"
     "upload" "note" "story" "dm_conversation" "dm_event" "rule"
     "webhook" "replay" "compliance_job" "activity_subscription"
     "stream_connection" "ad_job" "notification" "card_link" "moderation_action"
-    "report" "registration_request"
+    "report" "registration_request" "unpublished_post" "muted_word"
 );
 /// The times of the last entries of the event log and the audit trail.
 const LAST_ENTRY_TIMES: [&str; 3] = [

@@ -352,7 +352,7 @@ mod tests {
         ),
         ("not finished", &["upload", "upload_segment", "variant_task"]),
         ("a file that its operator imports", &["annotation_entity"]),
-        ("what members prepare on the pages of this server", &["unpublished_post"]),
+        ("what members keep for the pages of this server only", &["unpublished_post", "muted_word"]),
         (
             "decisions of this server's operators about those who are here",
             &[

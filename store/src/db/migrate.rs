@@ -65,6 +65,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("audit_subject", include_str!("../../migrations/0050_audit_subject.sql")),
     ("account_deletions", include_str!("../../migrations/0051_account_deletions.sql")),
     ("unpublished_posts", include_str!("../../migrations/0052_unpublished_posts.sql")),
+    ("muted_words", include_str!("../../migrations/0053_muted_words.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

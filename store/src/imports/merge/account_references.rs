@@ -200,6 +200,7 @@ mod tests {
                 ("interaction", "user_id"),
                 ("interaction", "actor_id"),
                 ("unpublished_post", "user_id"),
+                ("muted_word", "user_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
                 ("ads_access", "user_id"),
