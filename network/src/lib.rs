@@ -36,6 +36,7 @@ pub mod lookup;
 pub mod media;
 pub mod messages;
 pub mod moderation;
+pub mod muted_words;
 pub mod mutes;
 pub mod news;
 pub mod notes;

@@ -81,6 +81,7 @@ const PRUNED_TABLES: &[(&str, PruneTable)] = &[
         let before = tx.now().plus_ms(-NOTIFICATIONS_MS);
         store::interactions::prune(tx, before, BATCH_SIZE)
     }),
+    ("muted words", |tx, _, _| store::muted_words::prune(tx, BATCH_SIZE)),
     ("request tokens", |tx, _, _| {
         let before = tx.now().plus_ms(-ENDED_MS);
         request_tokens::prune(tx, before, BATCH_SIZE)

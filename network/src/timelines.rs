@@ -9,6 +9,7 @@ use store::users::User;
 use store::{Tx, graph};
 
 use crate::home_timelines::{HomeTimelines, TimelineSource};
+use crate::muted_words::MutedWordFilter;
 use crate::visibility::{self, AuthorVisibilities, Viewer, Visibility};
 
 /// Whether a viewer may see a user's posts at all.
@@ -87,8 +88,14 @@ fn find_silenced_users(tx: &mut Tx<'_>, reader: UserId, users: &[UserId]) -> Res
     Ok(silenced)
 }
 
-/// Removes reposts of posts by people whom the reader mutes or blocks.
-fn remove_silenced_reposts(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) -> Result<Vec<Post>, Fault> {
+/// Removes posts with muted words, and reposts of such or of posts by people whom the reader mutes or blocks.
+fn remove_silenced_posts(
+    tx: &mut Tx<'_>,
+    reader: UserId,
+    muted: &MutedWordFilter,
+    mut posts: Vec<Post>,
+) -> Result<Vec<Post>, Fault> {
+    posts.retain(|post| !muted.hides(post));
     let originals: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
     if originals.is_empty() {
         return Ok(posts);
@@ -96,19 +103,21 @@ fn remove_silenced_reposts(tx: &mut Tx<'_>, reader: UserId, posts: Vec<Post>) ->
     let originals = posts::find_by_ids(tx, &originals)?;
     let authors: Vec<UserId> = originals.iter().map(|post| post.author_id).collect();
     let silenced = find_silenced_users(tx, reader, &authors)?;
-    let originals = originals.iter().filter(|post| silenced.contains(&post.author_id));
+    let originals = originals.iter().filter(|post| silenced.contains(&post.author_id) || muted.hides(post));
     let unwanted: HashSet<PostId> = originals.map(|post| post.id).collect();
     let is_wanted = |post: &Post| !post.repost_of_id.is_some_and(|id| unwanted.contains(&id));
     Ok(posts.into_iter().filter(is_wanted).collect())
 }
 
+/// The page has fewer posts than it may, and more follow, where many in a row have muted words.
 pub fn load_home_page(
     tx: &mut Tx<'_>,
     home_timelines: &HomeTimelines,
     reader: &User,
     range: &PageRange,
+    muted: &MutedWordFilter,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, home_timelines, TimelineSource::Reader(reader), range)
+    load_merged_page(tx, home_timelines, TimelineSource::Reader(reader), range, muted)
 }
 
 /// The caller has checked [`crate::lists::find_visible`].
@@ -118,20 +127,26 @@ pub fn load_list_page(
     list: &List,
     range: &PageRange,
 ) -> Result<TimelinePage, Fault> {
-    load_merged_page(tx, home_timelines, TimelineSource::List(list), range)
+    load_merged_page(tx, home_timelines, TimelineSource::List(list), range, &MutedWordFilter::default())
 }
+
+/// Parts of a timeline that are read to fill a page from which muted words remove posts.
+const MAX_FILTERED_PARTS: usize = 10;
 
 fn load_merged_page(
     tx: &mut Tx<'_>,
     home_timelines: &HomeTimelines,
     source: TimelineSource<'_>,
     range: &PageRange,
+    muted: &MutedWordFilter,
 ) -> Result<TimelinePage, Fault> {
     let limit = usize::try_from(range.limit).unwrap_or(0);
     let mut rest = *range;
     let mut posts: Vec<Post> = Vec::with_capacity(limit);
     let mut scanned_range = None;
+    let mut parts = 0;
     loop {
+        parts += 1;
         let (ids, more) = home_timelines.page(tx, source, &rest)?;
         let (Some(newest), Some(oldest)) = (ids.first().copied(), ids.last().copied()) else {
             return Ok(TimelinePage { posts, scanned_range, more: false });
@@ -145,7 +160,7 @@ fn load_merged_page(
         let mut found: Vec<Post> = found.collect();
         // List members are included even if the reader mutes them.
         if let TimelineSource::Reader(reader) = source {
-            found = remove_silenced_reposts(tx, reader.id, found)?;
+            found = remove_silenced_posts(tx, reader.id, muted, found)?;
         }
         if range.ascending {
             rest.above = newest.get();
@@ -157,7 +172,8 @@ fn load_merged_page(
         }
         let (above, below) = scanned_range.unwrap_or((newest, oldest));
         scanned_range = Some((above.max(newest), below.min(oldest)));
-        if posts.len() >= limit || !more {
+        let is_last_part = !muted.is_empty() && parts >= MAX_FILTERED_PARTS;
+        if posts.len() >= limit || !more || is_last_part {
             let surplus = posts.len() > limit;
             let posts = trim_posts(posts, limit, range.ascending);
             let scanned_range = if surplus { first_and_last_id(&posts) } else { scanned_range };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::{Error, Fault, PostId, Refusal, Time, UserId};
+use network::muted_words::MutedWordFilter;
 use network::timelines::{self, TimelinePage};
 use network::visibility::{Viewer, Visibility};
 use store::Tx;
@@ -68,7 +69,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
-            let found = timelines::load_home_page(tx, &home_timelines, &user, &range)?;
+            let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &MutedWordFilter::default())?;
             render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
                 view::render_posts(tx, viewer, posts, &selection, options)
             })

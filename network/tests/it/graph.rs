@@ -5,6 +5,7 @@ use network::account_deletion::{self, ErasureTime};
 use network::audit::AuditActor;
 use network::follows::{self, FollowState};
 use network::home_timelines::HomeTimelines;
+use network::muted_words::MutedWordFilter;
 use network::visibility::{find_interactable_post, find_reachable_user, require_may_message, require_post_access};
 use network::{blocks, mutes, profiles, timelines, users};
 use store::Tx;
@@ -194,7 +195,7 @@ fn home_timeline_omits_muted_and_blocked_users() {
             let homes = homes.clone();
             let read = world.store.read(move |tx| {
                 let reader = store::users::find_by_id(tx, ada)?.unwrap();
-                Ok(timelines::load_home_page(tx, &homes, &reader, &PageRange::newest(10))?)
+                Ok(timelines::load_home_page(tx, &homes, &reader, &PageRange::newest(10), &MutedWordFilter::default())?)
             });
             let posts = read.await.unwrap().posts;
             posts.into_iter().map(|post| post.text).collect::<Vec<_>>()

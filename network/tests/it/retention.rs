@@ -66,6 +66,7 @@ fn rows(tx: &mut Tx<'_>, user: UserId, app: AppId) -> Result<(), Error> {
             post_id: None,
         },
     )?;
+    network::muted_words::mute_word(tx, user, "finale", Some(DAY))?;
     usage::add_calls(tx, app, "getMe", base::clock::wall_time(), 1)?;
     let code = AuthorizationCode {
         family: 1,

@@ -4,6 +4,7 @@ use std::time::Duration;
 use base::{Clock, UserId};
 use network::home_timelines::HomeTimelines;
 use network::lists::{self, NewList};
+use network::muted_words::MutedWordFilter;
 use network::posts::{self, NewPost};
 use network::timelines;
 use store::posts::PageRange;
@@ -16,7 +17,7 @@ async fn home(world: &World, homes: &Arc<HomeTimelines>, reader: UserId, span: P
     let homes = homes.clone();
     let page = world.store.read(move |tx| {
         let reader = store::users::find_by_id(tx, reader)?.unwrap();
-        Ok(timelines::load_home_page(tx, &homes, &reader, &span)?)
+        Ok(timelines::load_home_page(tx, &homes, &reader, &span, &MutedWordFilter::default())?)
     });
     let page = page.await.unwrap();
     (page.posts.into_iter().map(|post| post.text).collect(), page.more)
