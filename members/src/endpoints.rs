@@ -2,16 +2,16 @@
 
 use pages::members::{
     ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_PATH,
-    LISTS_PATH, MESSAGES_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH,
-    SCHEDULED_PATH, SEARCH_PATH,
+    LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH,
+    PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, messages, notifications,
-    people, profile, search, search_engines, thread,
+    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, messages, muted_words,
+    notifications, people, profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
@@ -120,6 +120,9 @@ static PROFILE: &[Endpoint] = &[
     form_endpoint("updateProfilePicture", PROFILE_PICTURES_PATH, edit_profile::update_picture, &[])
         .body(BodySpec::Multipart(PROFILE_PICTURE))
         .summary("Replaces or removes one's own picture or banner."),
+    page_endpoint("showMutedWords", MUTED_WORDS_PATH, muted_words::show).summary("The words that one has muted."),
+    form_endpoint("changeMutedWords", MUTED_WORDS_PATH, muted_words::submit, MUTED_WORD)
+        .summary("Mutes a word, a phrase or a hashtag, or no longer."),
 ];
 
 const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
@@ -135,6 +138,7 @@ const LIST_MEMBER: &[Parameter] = text_members! { MAX_TEXT; csrf username };
 const PROFILE_FORM: &[Parameter] = text_members! { MAX_TEXT;
     csrf form name description location url protected messages
 };
+const MUTED_WORD: &[Parameter] = text_members! { MAX_TEXT; csrf word duration remove };
 const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act part media };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use network::muted_words::MutedWordFilter;
 use network::timelines;
 use pages::members::{ComposeBox, HOME_PATH, HomePage, PostFeed};
 use portal::{BrowserVisit, PageQuery, run_page};
@@ -21,7 +22,8 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let (range, viewer) = (range_before(&query), CardViewer::new(&call, &visit));
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
-            let found = timelines::load_home_page(tx, &home_timelines, &user, &range)?;
+            let muted = MutedWordFilter::load(tx, user.id)?;
+            let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &muted)?;
             Ok((load_post_cards(tx, viewer, found.posts)?, found.scanned_range, found.more))
         });
         let (posts, scanned, more) = read.await?;

@@ -12,6 +12,7 @@ mod follow_requests;
 mod home;
 mod lists;
 mod messages;
+mod muted_words;
 mod notifications;
 mod page_ranges;
 mod people;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::{Error, Fault, PostId, UserId};
+use network::muted_words::MutedWordFilter;
 use network::visibility::{Visibility, profile_visibility};
 use network::{follows, interactions, notifications};
 use pages::members::{ActionItem, NotificationItem, NotificationTab, NotificationsPage, PostCard};
@@ -24,6 +25,8 @@ const INTERACTIONS_PER_PAGE: i64 = 60;
 const MAX_NAMES: usize = 2;
 /// Requests to follow that are counted.
 const MAX_COUNTED_REQUESTS: i64 = 100;
+/// Pages that are read to show anything where all posts have muted words.
+const MAX_EMPTY_PAGES: usize = 10;
 /// Characters of a post's text.
 const MAX_EXCERPT_LENGTH: usize = 120;
 
@@ -135,6 +138,25 @@ fn load_interactions(
     tab: NotificationTab,
     below: i64,
 ) -> Result<LoadedTab, Fault> {
+    let muted = MutedWordFilter::load(tx, user)?;
+    let mut loaded = load_interaction_page(tx, viewer, &muted, user, tab, below)?;
+    for _ in 1..MAX_EMPTY_PAGES {
+        let Some(below) = loaded.next.filter(|_| loaded.items.is_empty()) else { break };
+        let newest = loaded.newest;
+        loaded = load_interaction_page(tx, viewer, &muted, user, tab, below)?;
+        loaded.newest = newest.or(loaded.newest);
+    }
+    Ok(loaded)
+}
+
+fn load_interaction_page(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    muted: &MutedWordFilter,
+    user: UserId,
+    tab: NotificationTab,
+    below: i64,
+) -> Result<LoadedTab, Fault> {
     let only_mentions = tab == NotificationTab::Mentions;
     let limit = if only_mentions { PAGE_SIZE } else { INTERACTIONS_PER_PAGE };
     let mut page = interactions::load_page(tx, user, only_mentions, below, limit)?;
@@ -144,6 +166,8 @@ fn load_interactions(
     let mut post_ids: Vec<PostId> = page.interactions.iter().filter_map(|one| one.post_id).collect();
     post_ids.sort_unstable();
     post_ids.dedup();
+    let hidden = muted.find_hidden(tx, &post_ids)?;
+    post_ids.retain(|id| !hidden.contains(id));
     let mut actor_ids: Vec<UserId> = page.interactions.iter().map(|one| one.actor_id).collect();
     actor_ids.sort_unstable();
     actor_ids.dedup();

@@ -7,6 +7,7 @@ use base::Time;
 
 pub(crate) const SECTIONS: [(SectionPath, &str); 5] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
+    (|_| crate::members::MUTED_WORDS_PATH, "Muted words"),
     (|links| links.account, "Account"),
     (|links| links.security, "Security"),
     (|links| links.sessions, "Sessions"),

@@ -7,6 +7,7 @@ mod home;
 mod link_preview;
 mod lists;
 mod messages;
+mod muted_words;
 mod notifications;
 mod people;
 mod post_list;
@@ -29,6 +30,7 @@ pub use lists::{
 pub use messages::{
     ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
 };
+pub use muted_words::{MUTE_DURATIONS, MutedWordItem, MutedWordsPage};
 pub use notifications::{ActionItem, FollowRequestsPage, NotificationItem, NotificationTab, NotificationsPage};
 pub use people::{PeoplePage, PersonCard};
 pub use post_list::PostListPage;
@@ -48,6 +50,7 @@ pub const LISTS_PATH: &str = "/lists";
 pub const NEW_LIST_PATH: &str = "/lists/new";
 pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
 pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
+pub const MUTED_WORDS_PATH: &str = "/settings/muted_words";
 pub const COMPOSE_PATH: &str = "/compose";
 pub const DRAFTS_PATH: &str = "/compose/drafts";
 pub const SCHEDULED_PATH: &str = "/compose/scheduled";

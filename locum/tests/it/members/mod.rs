@@ -3,6 +3,7 @@
 mod drafts;
 mod lists;
 mod messages;
+mod muted_words;
 mod notifications;
 mod open_web;
 mod profile;
