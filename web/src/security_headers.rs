@@ -13,6 +13,11 @@ const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'; base-uri 'none'",
 );
 
+const SCRIPT_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
+     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+);
+
 pub(crate) fn is_html(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind.starts_with(b"text/html"))
@@ -38,6 +43,11 @@ pub(crate) fn add_security_headers(headers: &mut HeaderMap, is_tls: bool) {
 pub(crate) fn require_tls(headers: &mut HeaderMap) {
     let year = HeaderValue::from_static("max-age=31536000");
     headers.entry(STRICT_TRANSPORT_SECURITY).or_insert(year);
+}
+
+/// Lets the scripts of this site run on a page, and connect to this site.
+pub fn allow_scripts(reply: HttpReply) -> HttpReply {
+    reply.header(CONTENT_SECURITY_POLICY, SCRIPT_POLICY)
 }
 
 /// Adds the origin of `url` to `form-action`: browsers also apply it to the redirect that answers a form.

@@ -8,7 +8,7 @@ use deliver::streams::Hub;
 use edge::{Body, BodyError};
 use emulator::live::{LiveTopic, LiveVersions, MAX_VIEWERS};
 use futures_util::{Stream, stream};
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue};
+use http::header::{CACHE_CONTROL, HeaderValue};
 use portal::portal_page;
 use store::{Store, deliveries, event_log};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -16,11 +16,6 @@ use web::HttpReply;
 use web::endpoint::{Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
 
-/// For pages with `CONSOLE_SCRIPT`: as for other pages, plus the script and its connection.
-pub(super) const LIVE_CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
-     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-);
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
 const IMMUTABLE_CACHE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -39,11 +34,6 @@ pub(super) static ENDPOINTS: &[Endpoint] = &[
         .handler(serve_script)
         .summary("The script of the console."),
 ];
-
-/// Lets the page's script run.
-pub(super) fn with_live_policy(reply: HttpReply) -> HttpReply {
-    reply.header(CONTENT_SECURITY_POLICY, LIVE_CONTENT_POLICY)
-}
 
 fn serve_script(_call: RequestContext) -> HandlerFuture {
     let reply = HttpReply::bytes(200, SCRIPT, pages::CONSOLE_SCRIPT);

@@ -18,9 +18,9 @@ use web::HttpReply;
 use web::endpoint::{BodySpec, Endpoint, HandlerFuture, Kind, Parameter};
 use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
+use web::security_headers::allow_scripts;
 use web::text_members;
 
-use super::live::with_live_policy;
 use crate::request_queries::{RequestEffects, load_effects, load_usernames, resolve_user};
 
 const PAGE_SIZE: usize = 50;
@@ -71,7 +71,7 @@ fn list(call: RequestContext) -> HandlerFuture {
             base_url: call.state.site.url.to_owned(),
         };
         let reply = visit.render_page(&call, &page)?;
-        Ok(with_live_policy(if is_valid { reply } else { reply.status(400) }))
+        Ok(allow_scripts(if is_valid { reply } else { reply.status(400) }))
     })
 }
 

@@ -2,7 +2,6 @@
 
 use base::{Error, Refusal, Vocabulary};
 use deliver::streams::{ConnectionRequest, StreamEndpoint, StreamFormat};
-use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use pages::{AppTab, LiveStreamPage};
 use serde_json::json;
 use store::rules::StreamProduct;
@@ -10,16 +9,12 @@ use view::{FieldSelection, ObjectKind, RenderOptions};
 use web::endpoint::HandlerFuture;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
+use web::security_headers::allow_scripts;
 
 use super::OwnedApp;
 use super::stream::is_enterprise;
 use crate::site::run_page;
 
-/// As for other pages, plus the script and its connection.
-const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
-     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-);
 /// Limit per browser.
 const POSTS_PER_SECOND: u32 = 20;
 
@@ -37,8 +32,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             app,
             rules,
         };
-        let reply = own.visit.render_page(&call, &page)?;
-        Ok(reply.header(CONTENT_SECURITY_POLICY, CONTENT_POLICY))
+        Ok(allow_scripts(own.visit.render_page(&call, &page)?))
     })
 }
 

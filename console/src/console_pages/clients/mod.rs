@@ -7,9 +7,9 @@ use pages::console::{ClientGuide, ClientsPage, SeenClientItem};
 use portal::{BrowserVisit, PageQuery, portal_page, run_page};
 use web::endpoint::{Endpoint, HandlerFuture};
 use web::request_context::RequestContext;
+use web::security_headers::allow_scripts;
 
 use super::certificate;
-use super::live::with_live_policy;
 use crate::world_environment::WorldEnvironment;
 use guides::{GUIDES, GuideTemplate};
 
@@ -42,7 +42,7 @@ fn show(call: RequestContext) -> HandlerFuture {
             others: without_guide.map(seen_item).collect(),
             guides: GUIDES.iter().map(|guide| render_guide(guide, &values, &seen)).collect(),
         };
-        Ok(with_live_policy(visit.render_page(&call, &page)?))
+        Ok(allow_scripts(visit.render_page(&call, &page)?))
     })
 }
 
