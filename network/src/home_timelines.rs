@@ -5,6 +5,7 @@
 //! members, and reads what is committed of the log, in the same transaction, so results are never stale.
 
 mod recent_posts;
+mod watchers;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -19,8 +20,11 @@ use store::lists::{self, List};
 use store::posts::{self, PageRange};
 use store::users::{self, User};
 use store::{Store, Tx, follows, graph};
+use tokio::sync::watch;
 
 use recent_posts::RecentPosts;
+pub use watchers::HomeWatcher;
+use watchers::WatcherCounts;
 
 /// Maximum length of a home timeline (contract core §13.18).
 const HOME_LENGTH: usize = 3200;
@@ -45,6 +49,9 @@ const CACHE_CAPACITY: u64 = 4_000_000;
 pub struct HomeTimelines {
     timelines: Cache<TimelineCacheKey, Arc<Mutex<CachedTimeline>>>,
     recent: Arc<RecentPosts>,
+    /// The log entry of the newest post in `recent`.
+    newest_entry: watch::Sender<i64>,
+    watchers: WatcherCounts,
 }
 
 impl Default for HomeTimelines {
@@ -53,7 +60,12 @@ impl Default for HomeTimelines {
             u32::try_from(key.max_length()).unwrap_or(u32::MAX)
         };
         let timelines = Cache::builder().max_capacity(CACHE_CAPACITY).weigher(weigh).build();
-        Self { timelines, recent: Arc::default() }
+        Self {
+            timelines,
+            recent: Arc::default(),
+            newest_entry: watch::Sender::default(),
+            watchers: WatcherCounts::default(),
+        }
     }
 }
 
@@ -168,7 +180,7 @@ impl HomeTimelines {
         }
     }
 
-    /// Reads new posts up to the end of the event log, provided that anybody has read a timeline.
+    /// Reads new posts up to the end of the event log and wakes those who wait for some, provided that anybody has read a timeline.
     pub async fn read_log(&self, store: &Store) -> Result<(), Error> {
         while self.recent.is_in_use() {
             let recent = Arc::clone(&self.recent);
@@ -177,6 +189,8 @@ impl HomeTimelines {
                 break;
             }
         }
+        let newest = self.recent.newest_entry();
+        self.newest_entry.send_if_modified(|known| std::mem::replace(known, newest) != newest);
         Ok(())
     }
 }

@@ -23,6 +23,11 @@ impl RecentPosts {
         self.0.read().range.is_some()
     }
 
+    /// The log entry of the newest post in memory, or 0.
+    pub(super) fn newest_entry(&self) -> i64 {
+        self.0.read().posts.back().map_or(0, |post| post.created.seq)
+    }
+
     /// Reads at most `limit` new posts from the log, and those that wait for their place in it. Those of the log are
     /// kept.
     pub(super) fn read_new(&self, tx: &mut Tx<'_>, limit: i64) -> Result<CreatedPosts, Fault> {
