@@ -1,8 +1,8 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_PATH,
-    LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_LIVE_PATH,
+    HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH,
     PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
@@ -10,14 +10,16 @@ use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, messages, muted_words,
-    notifications, people, profile, search, search_engines, thread,
+    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live, messages,
+    muted_words, notifications, people, profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
+    page_endpoint("watchHome", HOME_LIVE_PATH, live::open)
+        .summary("Server-sent events that say how many new posts the home timeline has."),
     page_endpoint("showProfile", "/{username}", profile::show)
         .params(&[&[USERNAME]])
         .summary("A profile with posts, replies, media or one's own likes."),

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use network::muted_words::MutedWordFilter;
 use network::timelines;
-use pages::members::{ComposeBox, HOME_PATH, HomePage, PostFeed};
+use pages::members::{ComposeBox, HOME_LIVE_PATH, HOME_PATH, HomePage, PostFeed};
 use portal::{BrowserVisit, PageQuery, run_page};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
+use web::security_headers::allow_scripts;
 
 use crate::compose::new_form_id;
 use crate::page_ranges::{build_pager, cursor_of, range_before};
@@ -28,13 +29,15 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         });
         let (posts, scanned, more) = read.await?;
         record_views(&call, viewer.viewer.user, &posts);
+        let newest = scanned.map_or(0, |(newest, _)| newest.get());
         let oldest = scanned.map(|(_, oldest)| oldest.get()).filter(|_| more);
         let page = HomePage {
             frame: visit.page_frame(&call),
             compose: ComposeBox { form_id: new_form_id(&call)?, ..ComposeBox::default() },
             feed: PostFeed { posts, pager: build_pager(HOME_PATH, is_newest, oldest), path: HOME_PATH.to_owned() },
-            is_newest,
+            events: is_newest.then(|| format!("{HOME_LIVE_PATH}?after={newest}")),
         };
-        Ok(visit.render_page(&call, &page)?)
+        let reply = visit.render_page(&call, &page)?;
+        Ok(if is_newest { allow_scripts(reply) } else { reply })
     })
 }

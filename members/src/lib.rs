@@ -11,6 +11,7 @@ mod feeds;
 mod follow_requests;
 mod home;
 mod lists;
+mod live;
 mod messages;
 mod muted_words;
 mod notifications;

@@ -4,7 +4,7 @@
 //! the struct of each page; every form also sends `csrf`, from [`PageFrame::csrf`].
 //!
 //! Pages work under a strict `Content-Security-Policy`: no inline style, no foreign origin, and no script except the
-//! files of [`LiveStreamPage`] and the console. Browsers also apply `form-action` to the redirect that answers a form, so the policy of
+//! files of [`LiveStreamPage`], [`members::HomePage`] and the console. Browsers also apply `form-action` to the redirect that answers a form, so the policy of
 //! a page whose form leads to an app's callback must list the callback's origin or scheme.
 
 mod account;
@@ -53,7 +53,8 @@ pub use apps::{
     AppAccessSummary, AppForm, AppKind, AppListItem, AppListPage, AppRef, AppSettingsPage, AppTab, NewAppPage,
 };
 pub use assets::{
-    CONSOLE_SCRIPT, CONSOLE_SCRIPT_PATH, MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH, TAG_SCRIPT,
+    CONSOLE_SCRIPT, CONSOLE_SCRIPT_PATH, HOME_SCRIPT, HOME_SCRIPT_PATH, MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE,
+    STYLE_PATH, TAG_SCRIPT,
 };
 pub use authorize::{
     AppSummary, AuthorizationDeniedPage, CallbackDestination, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,

@@ -49,7 +49,7 @@ html_page!(
     |page| vec![("value", &page.value), ("tag", &page.tag)]
 );
 
-/// The only page with a script ([`crate::SCRIPT_PATH`]), which reads the stream at `events`.
+/// Its script ([`crate::SCRIPT_PATH`]) reads the stream at `events`.
 #[derive(Template)]
 #[template(path = "live.html")]
 pub struct LiveStreamPage {

@@ -20,8 +20,14 @@ pub struct HomePage {
     pub frame: PageFrame,
     pub compose: ComposeBox,
     pub feed: PostFeed,
-    /// Whether it is the newest page.
-    pub is_newest: bool,
+    /// Where the number of new posts is told; none unless it is the newest page.
+    pub events: Option<String>,
+}
+
+impl HomePage {
+    const fn is_newest(&self) -> bool {
+        self.events.is_some()
+    }
 }
 
 html_page!(HomePage, "home", crate::samples::members::home_states, |_| "Home".to_owned(), |page| vec![(

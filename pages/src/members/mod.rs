@@ -40,6 +40,8 @@ pub use thread::{EditHistoryPage, PostVersion, ThreadPage};
 pub use write::{AttachedMedia, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget};
 
 pub const HOME_PATH: &str = "/home";
+/// Server-sent events named `posts` with a number, to which a plus is appended if there may be more.
+pub const HOME_LIVE_PATH: &str = "/home/live";
 pub const SEARCH_PATH: &str = "/search";
 pub const NOTIFICATIONS_PATH: &str = "/notifications";
 pub const FOLLOW_REQUESTS_PATH: &str = "/notifications/requests";

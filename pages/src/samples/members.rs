@@ -134,9 +134,14 @@ pub(super) fn compose_box(text: FormField) -> ComposeBox {
 }
 
 pub(crate) fn home_states() -> Vec<(&'static str, HomePage)> {
-    let of = |frame, posts, text| HomePage { frame, compose: compose_box(text), feed: feed(posts), is_newest: true };
+    let of = |frame, posts, text| HomePage {
+        frame,
+        compose: compose_box(text),
+        feed: feed(posts),
+        events: Some("/home/live?after=17".to_owned()),
+    };
     let current = crate::PageFrame { path: "/home".to_owned(), ..signed_in_frame() };
-    let older = HomePage { is_newest: false, ..of(signed_in_frame(), varied_posts(), FormField::default()) };
+    let older = HomePage { events: None, ..of(signed_in_frame(), varied_posts(), FormField::default()) };
     let empty = HomePage { feed: PostFeed::default(), ..of(signed_in_frame(), Vec::new(), FormField::default()) };
     vec![
         ("plain", of(current, varied_posts(), FormField::default())),

@@ -118,6 +118,8 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("The published post, and the card's thank-you content."),
     page_endpoint("getStyle", pages::STYLE_PATH, assets::serve_stylesheet).summary("The stylesheet."),
     page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
+    page_endpoint("getHomeScript", pages::HOME_SCRIPT_PATH, assets::serve_home_script)
+        .summary("The script of the home timeline."),
     page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
         .summary("The script of web event tags, which advertisers' sites embed."),
     page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)

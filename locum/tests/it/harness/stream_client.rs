@@ -64,7 +64,8 @@ impl StreamClient {
         Self::send_request(server, target, &format!("authorization: Bearer {bearer}"))
     }
 
-    fn send_request(server: &TestServer, target: &str, header: &str) -> (TcpStream, String) {
+    /// Sends a request with one more header; the connection and the head of the answer.
+    pub(crate) fn send_request(server: &TestServer, target: &str, header: &str) -> (TcpStream, String) {
         let address = server.url.strip_prefix("http://").unwrap();
         let mut socket = TcpStream::connect(address).unwrap();
         let head = format!("GET {target} HTTP/1.1\r\nhost: {address}\r\n{header}\r\n\r\n");

@@ -2,6 +2,7 @@
 
 mod drafts;
 mod lists;
+mod live;
 mod messages;
 mod muted_words;
 mod notifications;
