@@ -45,7 +45,7 @@ pub fn save(
 ) -> Result<i64, Error> {
     store::users::lock(tx, user)?;
     users::find_writer(tx, user)?;
-    let earlier = id.map(|id| find_own(tx, user, id)).transpose()?;
+    let earlier = id.map(|id| find_editable(tx, user, id)).transpose()?;
     check_bounds(new)?;
     media::find_attachable_media(tx, user, &new.media_ids)?;
     if let Some(at) = publish_at {
@@ -155,6 +155,14 @@ pub fn find_own(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<UnpublishedPos
     post.ok_or_else(|| Refusal::NotFound(ResourceRef::new("draft", "id", id)).into())
 }
 
+/// As [`find_own`], for a form that may have been open for long.
+fn find_editable(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<UnpublishedPost, Error> {
+    find_own(tx, user, id).map_err(|error| match error {
+        Error::Refused(_) => Refusal::forbidden("This draft was published or deleted in the meantime.").into(),
+        failed @ Error::Failed(_) => failed,
+    })
+}
+
 /// Returns false if the user has no such draft or scheduled post, or no longer.
 pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
     store::users::lock(tx, user)?;
@@ -168,7 +176,7 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Error> {
 /// Publishes `new` in place of a draft or scheduled post.
 pub fn publish_instead(tx: &mut Tx<'_>, user: UserId, id: i64, new: &NewPost) -> Result<Post, Error> {
     store::users::lock(tx, user)?;
-    let draft = find_own(tx, user, id)?;
+    let draft = find_editable(tx, user, id)?;
     let post = posts::create(tx, &author(user), new)?;
     remove(tx, &draft)?;
     Ok(post)
