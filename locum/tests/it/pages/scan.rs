@@ -9,8 +9,8 @@ fn pages(method: &'static str) -> impl Iterator<Item = &'static Endpoint> {
     let all = [portal::ENDPOINTS, members::ENDPOINTS, moderation::ENDPOINTS].concat().into_iter();
     let all = all.chain([portal::DEVELOPMENT]).flatten();
     all.filter(move |page| {
-        // To everyone but moderators, the administration does not exist.
-        let is_elsewhere = ["/assets/", "/admin"].iter().any(|prefix| page.path.starts_with(prefix));
+        // To everyone but moderators, the administration does not exist. A stream ends when its page is closed.
+        let is_elsewhere = ["/assets/", "/admin", "/home/live"].iter().any(|prefix| page.path.starts_with(prefix));
         page.error_format == ErrorFormat::Page && page.method == method && !is_elsewhere
     })
 }
