@@ -47,7 +47,7 @@ pub enum SecondFactorOutcome {
 }
 
 /// The secret for the browser if the user has a second factor; none if the password is enough.
-pub(crate) fn create_if_needed(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
+pub fn create_if_needed(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
     if !stored_keys::is_enabled(tx, user)? {
         return Ok(None);
     }

@@ -5,7 +5,7 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 5] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 7] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
     (|_| crate::members::MUTED_WORDS_PATH, "Muted words"),
     (|links| links.account, "Account"),

@@ -8,8 +8,8 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview, registration,
-    security, settings, short_links, sign_in, sign_in_code, web_tags,
+    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview,
+    registration, security, settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[

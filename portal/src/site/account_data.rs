@@ -9,6 +9,7 @@ use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
 use network::account_archives;
 use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer};
+use network::pending_sign_ins;
 use network::sessions as rules;
 use network::sign_in::PasswordProof;
 use pages::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
@@ -20,6 +21,7 @@ use web::request_context::RequestContext;
 
 use super::forms;
 use super::settings::password_error;
+use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 
 pub(crate) const DATA_PATH: &str = SITE_LINKS.data;
@@ -185,7 +187,7 @@ pub(crate) fn offer_restoration(
     Ok(visit.render_page(call, &page)?)
 }
 
-/// `POST /account/restore`. Signs in to the account.
+/// `POST /account/restore`. Signs in to the account, or asks for the second factor.
 pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -196,10 +198,14 @@ pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
         let lifetime = call.state.page_context.sign_in_gate.ttl_ms;
         let restored = call.write(move |tx| {
             let user = account_deletion::restore(tx, &secret, &client.address)?;
-            rules::start(tx, presented.as_ref(), user.id, &client, lifetime)
+            match pending_sign_ins::create_if_needed(tx, user.id)? {
+                Some(pending) => Ok(Err(pending)),
+                None => Ok(Ok(rules::start(tx, presented.as_ref(), user.id, &client, lifetime)?)),
+            }
         });
         match restored.await {
-            Ok((text, started)) => {
+            Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
+            Ok(Ok((text, started))) => {
                 let reply = session::set_session_cookie(&call, redirect_to(&next), &text);
                 Ok(session::set_device_cookie(&call, reply, started.user_id).await?)
             }

@@ -3,6 +3,7 @@
 use super::{DATA_PATH, DELETE_PATH, delete_own_account, find_posts, is_shown, signed_in};
 use crate::harness::{MailServer, TestServer, unique_number};
 use crate::pages::browser::Browser;
+use crate::two_factor::Authenticator;
 
 const RESTORE_PATH: &str = "/account/restore";
 
@@ -59,6 +60,23 @@ fn deleted_account_is_hidden_and_restored_by_signing_in() {
     let again = browser.submit(&offer, RESTORE_PATH, &[]);
     assert_eq!((again.status, again.header("location")), (303, "/login"));
     assert!(!is_shown(&reader, &lookups[0]));
+}
+
+#[test]
+fn restoring_an_account_with_a_second_factor_asks_for_the_code() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let (user, mut browser) = signed_in(server, "careful");
+    let mut app = Authenticator::enrol(&mut browser, super::PASSWORD);
+    delete_own_account(&mut browser);
+    let mut browser = Browser::new(server);
+    let offer = browser.sign_in(&user.username, super::PASSWORD, "/home");
+    let restored = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert!(restored.header("location").starts_with("/login/code"), "{}", restored.header("location"));
+    assert_ne!(browser.get(DATA_PATH).status, 200, "there is a session without a code");
+    let page = browser.get(restored.header("location"));
+    let entered = browser.submit(&page, "/login/code", &[("code", &app.code())]);
+    assert_eq!(entered.status, 303, "{}", entered.text());
+    browser.get(DATA_PATH).assert_page(200);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Authenticator {
     }
 
     /// A code that was not shown before: the current one, or the next one early.
-    fn code(&mut self) -> String {
+    pub(crate) fn code(&mut self) -> String {
         let step = self.last_step.saturating_add(1).max(current_step());
         while step > current_step() + 1 {
             thread::sleep(Duration::from_millis(200));
