@@ -178,13 +178,13 @@ fn refused_scheduled_post_stays_with_the_reason_and_is_not_tried_again() {
     let notices = browser.get("/notifications?tab=notices").assert_page(200);
     assert!(notices.contains("A scheduled post was not published."), "{notices}");
     let id = listed(&mut browser, SCHEDULED).pop().unwrap();
-    let again = clock(&server, &["advance", "60m"]);
+    let again = clock(&server, &["advance", "10m"]);
     assert_eq!(again["report"]["jobs"]["members_scheduled_posts"].as_i64().unwrap_or(0), 0, "{again}");
     let edited = [("text", "Another"), ("act", "post")];
     assert_eq!(write(&mut browser, &format!("/compose?draft={id}"), &edited).status, 303);
     assert_eq!(texts(&author), ["The same", "Another"]);
     server.run_cli(&["user", "restore", &suspended.username]).assert_success();
-    clock(&server, &["advance", "60m"]);
+    clock(&server, &["advance", "10m"]);
     let posts = author.get(format!("/2/users/{}/posts", suspended.id)).assert_status(200);
     assert_eq!(posts["meta"]["result_count"], 0, "a suspended member's posts are not published later either");
 }
