@@ -112,6 +112,50 @@ people(here, "every page of messages, lists and the settings of a profile looks 
   await look(ada, "conversation");
 });
 
+people(here, "drafts, scheduled posts, muted words and the safety of an account look right", async (person) => {
+  const lena = await person();
+  await lena.become("lena");
+  for (const [path, name] of [
+    ["/compose/drafts", "drafts-empty"],
+    ["/compose/scheduled", "scheduled-empty"],
+    ["/settings/muted_words", "muted-words-empty"],
+    ["/settings/security", "security"],
+    ["/settings/data", "own-data"],
+  ]) {
+    await lena.open(path);
+    await look(lena, name);
+  }
+  await lena.open("/settings/muted_words");
+  await lena.fill({ "Word, phrase or hashtag": "fog horn" });
+  await lena.press("Mute");
+  await look(lena, "muted-words");
+  await lena.open("/compose");
+  await lena.fill({ Text: "Not finished yet" });
+  await lena.press("Save draft");
+  await look(lena, "drafts");
+  await lena.open("/compose");
+  await lena.fill({ Text: "Good morning from the harbour" });
+  await lena.page.getByText("Publish later").click();
+  await lena.page.getByLabel("Date and time in UTC").fill(new Date(Date.now() + 86_400_000).toISOString().slice(0, 16));
+  await lena.press("Schedule");
+  assert.equal(lena.path(), "/compose/scheduled");
+  await look(lena, "scheduled");
+});
+
+people(here, "an open home timeline says that there are new posts", async (person) => {
+  const [greta, nils] = [await person(), await person({ javaScriptEnabled: false })];
+  await greta.become("greta");
+  await nils.become("nils");
+  await greta.open("/nils");
+  await greta.press("Follow");
+  await greta.open("/home");
+  await nils.open("/home");
+  await nils.page.locator("textarea").first().fill("The ferry is late");
+  await nils.press("Post");
+  await greta.page.getByRole("link", { name: "Show 1 new post" }).click();
+  await post(greta, "The ferry is late").waitFor();
+});
+
 people(here, "a member writes, is answered and liked, without JavaScript", async (person) => {
   const settings = { javaScriptEnabled: false };
   const [olive, pia] = [await person(settings), await person(settings)];
