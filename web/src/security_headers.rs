@@ -9,12 +9,12 @@ use http::header::{
 use crate::reply::HttpReply;
 
 const CONTENT_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action 'self'; \
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; media-src 'self' https:; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'",
 );
 
 const SCRIPT_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; script-src 'self'; \
+    "default-src 'none'; style-src 'self'; img-src 'self' https: data:; media-src 'self' https:; script-src 'self'; \
      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
 

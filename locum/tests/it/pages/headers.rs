@@ -9,9 +9,14 @@ use crate::harness::{TestRequest, TestResponse, TestServer, shared_server, wait_
 #[track_caller]
 pub(super) fn is_guarded(response: &TestResponse, what: &str) {
     let policy = response.header("content-security-policy");
-    for part in
-        ["default-src 'none'", "style-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"]
-    {
+    for part in [
+        "default-src 'none'",
+        "style-src 'self'",
+        "media-src 'self' https:",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ] {
         assert!(policy.contains(part), "{what}: {policy}");
     }
     assert!(!policy.contains("unsafe"), "{what}: {policy}");
