@@ -6,22 +6,21 @@ use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, Time, UserId};
 use serde_json::json;
 use store::account_deletions::{self, AccountDeletion};
-use store::emails::EmailLink;
 use store::users::{self, User, UserState};
 use store::{Tx, sessions};
 
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::email_links::create_link;
 use crate::emails::{self, EmailMessage, EmailSite};
 use crate::{activity, user_roles};
 
-pub use erasure::erase_next_part;
+pub use erasure::{erase_part, find_due, postpone};
 pub use store::account_deletions::next_due;
 
 /// How long a deleted account can be restored: 30 days.
 pub const RESTORATION_PERIOD_MS: i64 = 30 * 24 * 3600 * 1000;
 /// How long the form that restores an account works after signing in.
 const LINK_TTL_MS: i64 = 30 * 60 * 1000;
-const SECRET_LENGTH: usize = 44;
 const RESTORE: &str = "restore";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,15 +135,8 @@ pub(crate) fn offer_restoration(tx: &mut Tx<'_>, user: &User) -> Result<Option<R
     let Some(deletion) = find_own_restorable(tx, user.id)? else {
         return Ok(None);
     };
-    let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
-    let link = EmailLink {
-        purpose: RESTORE.to_owned(),
-        user_id: user.id,
-        email: String::new(),
-        expires_at: tx.now().plus_ms(LINK_TTL_MS),
-    };
     store::emails::expire_links(tx, user.id, RESTORE)?;
-    store::emails::insert_link(tx, &secret.digest(), &link)?;
+    let secret = create_link(tx, RESTORE, user.id, "", LINK_TTL_MS)?;
     Ok(Some(RestorationOffer { secret, username: user.username.clone(), erase_at: deletion.erase_at }))
 }
 

@@ -192,6 +192,16 @@ pub fn publish_now(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Post
     Ok(Some(post.id))
 }
 
+/// Deletes at most `limit` drafts and as many scheduled posts of an account that is erased; returns how many.
+pub(crate) fn delete_some(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<usize, Fault> {
+    let mut found = list_drafts(tx, user, 0, limit)?;
+    found.extend(list_scheduled(tx, user, 0, limit)?);
+    for post in &found {
+        remove(tx, post)?;
+    }
+    Ok(found.len())
+}
+
 fn remove(tx: &mut Tx<'_>, post: &UnpublishedPost) -> Result<bool, Fault> {
     let is_there = unpublished_posts::delete(tx, post.id)?;
     if is_there {

@@ -72,6 +72,12 @@ pub fn begin(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AccountDeletion>, F
     find(tx, user)
 }
 
+/// Has others go first.
+pub fn postpone(tx: &mut Tx<'_>, user: UserId, until: Time) -> Result<(), Fault> {
+    let sql = "UPDATE account_deletion SET erase_at = $1 WHERE user_id = $2 AND finished_at IS NULL";
+    tx.execute_later(sql, &[until.into(), user.into()])
+}
+
 pub fn set_step(tx: &mut Tx<'_>, user: UserId, step: i64) -> Result<(), Fault> {
     let sql = "UPDATE account_deletion SET step = $1 WHERE user_id = $2";
     tx.execute_later(sql, &[step.into(), user.into()])

@@ -1,5 +1,5 @@
-//! Background jobs: retention, polls, trends, activity dispatch, compliance jobs,
-//! scheduled posts of members and outgoing email. [`JOBS`], [`start`] and [`start_webhooks`] are those of the role `deliver`.
+//! Background jobs: retention, polls, trends, activity dispatch, compliance jobs, erasure of accounts, scheduled posts of
+//! members and outgoing email. [`JOBS`], [`start`] and [`start_webhooks`] are those of the role `deliver`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use deliver::webhooks::WebhookSender;
 use edge::Shutdown;
 use network::emails::{self, Mailer};
 use network::retention::{RetentionPeriods, create_partitions, prune_expired};
-use network::{interactions, unpublished_posts};
+use network::{account_deletion, interactions, unpublished_posts};
 use store::NodeRole;
 use web::error_formats::error_message;
 use web::uploads::UploadProcessor;
@@ -80,7 +80,7 @@ pub(super) static JOBS: &[BackgroundJob] = &[
         name: "account_deletions",
         interval: Duration::from_secs(5),
         run_part: |instance| Box::pin(erase_account_part(instance)),
-        next_due: |tx, _| Ok(network::account_deletion::next_due(tx)?),
+        next_due: |tx, _| Ok(account_deletion::next_due(tx)?),
     },
     BackgroundJob {
         name: "members_scheduled_posts",
@@ -120,11 +120,14 @@ async fn lift_ended_actions(instance: Instance) -> Result<u64, Error> {
 
 /// Erases deleted accounts that can no longer be restored; an interrupted erasure resumes where it stopped.
 async fn erase_account_part(instance: Instance) -> Result<u64, Error> {
-    let due = instance.store.read(|tx| Ok(store::account_deletions::find_due(tx)?.is_some())).await?;
-    if !due {
+    let Some(user) = instance.store.read(|tx| Ok(account_deletion::find_due(tx)?)).await? else {
         return Ok(0);
+    };
+    if let Err(error) = instance.store.write(move |tx| account_deletion::erase_part(tx, user)).await {
+        tracing::error!(?error, %user, "failed to erase a deleted account; postponed");
+        instance.store.write(move |tx| Ok(account_deletion::postpone(tx, user)?)).await?;
     }
-    Ok(u64::from(instance.store.write(network::account_deletion::erase_next_part).await?))
+    Ok(1)
 }
 
 /// Publishes the scheduled post of a member that is due first.

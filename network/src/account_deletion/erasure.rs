@@ -1,6 +1,6 @@
 //! Erasing an account, in small parts that can be interrupted anywhere.
 
-use base::{AppId, Error, PostId, UserId};
+use base::{AppId, Error, Fault, PostId, UserId};
 use store::account_deletions::{self, AccountDeletion};
 use store::event_log;
 use store::posts::{PageRange, Post};
@@ -29,22 +29,33 @@ const STEPS: &[EraseStep] = &[
     erase_apps,
     |tx, user| Ok(usize::try_from(account_deletions::delete_rows(tx, user, ROWS_PER_PART)?).unwrap_or(usize::MAX)),
     |tx, user| Ok(account_deletions::delete_remaining_rows(tx, user).map(|()| 0)?),
+    |tx, user| Ok(crate::unpublished_posts::delete_some(tx, user, ROWS_PER_PART)?),
 ];
 
-/// Does a part of the erasure that is due for the longest; returns false if none is due. Nodes that do this at the
-/// same time wait for each other.
-pub fn erase_next_part(tx: &mut Tx<'_>) -> Result<bool, Error> {
-    let Some(due) = account_deletions::find_due(tx)? else {
-        return Ok(false);
-    };
-    // Another node may have finished it meanwhile; there may be more.
-    if let Some(deletion) = account_deletions::begin(tx, due.user_id)? {
-        erase_part(tx, &deletion)?;
-    }
-    Ok(true)
+/// How long an erasure waits that failed, so that it does not hold up those behind it.
+const RETRY_DELAY_MS: i64 = 3600 * 1000;
+
+/// The account whose erasure is due for the longest.
+pub fn find_due(tx: &mut Tx<'_>) -> Result<Option<UserId>, Fault> {
+    Ok(account_deletions::find_due(tx)?.map(|due| due.user_id))
 }
 
-fn erase_part(tx: &mut Tx<'_>, deletion: &AccountDeletion) -> Result<(), Error> {
+/// Does a part of an erasure that is due, unless another node has finished it meanwhile. Nodes that do this at the same
+/// time wait for each other.
+pub fn erase_part(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
+    match account_deletions::begin(tx, user)? {
+        Some(deletion) => do_step(tx, &deletion),
+        None => Ok(()),
+    }
+}
+
+/// Has an erasure that failed go on in an hour.
+pub fn postpone(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    let until = tx.now().plus_ms(RETRY_DELAY_MS);
+    account_deletions::postpone(tx, user, until)
+}
+
+fn do_step(tx: &mut Tx<'_>, deletion: &AccountDeletion) -> Result<(), Error> {
     let user = deletion.user_id;
     let step = usize::try_from(deletion.step).ok().and_then(|step| STEPS.get(step));
     let Some(step) = step else {

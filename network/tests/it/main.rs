@@ -8,6 +8,8 @@ mod world;
 mod post_actions;
 
 #[cfg(test)]
+mod account_deletion;
+#[cfg(test)]
 mod audit;
 #[cfg(test)]
 mod authentication;

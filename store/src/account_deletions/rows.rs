@@ -51,11 +51,15 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM oauth1_request WHERE user_id = $1",
     "DELETE FROM oauth2_code WHERE user_id = $1",
     "DELETE FROM app_grant WHERE user_id = $1",
+    "DELETE FROM account_subscription WHERE user_id = $1",
     "DELETE FROM credential_use WHERE user_id = $1",
     "DELETE FROM link WHERE user_id = $1",
     "DELETE FROM particulars WHERE user_id = $1",
     "DELETE FROM notification_seen WHERE user_id = $1",
     "DELETE FROM user_role WHERE user_id = $1",
+    "DELETE FROM two_factor WHERE user_id = $1",
+    "DELETE FROM recovery_code WHERE user_id = $1",
+    "DELETE FROM muted_word WHERE user_id = $1",
     "DELETE FROM ads_access WHERE user_id = $1",
     "DELETE FROM block WHERE target_id = $1",
     "DELETE FROM mute WHERE target_id = $1",
@@ -118,4 +122,59 @@ pub fn erase_account(tx: &mut Tx<'_>, user: &User) -> Result<(), Fault> {
     let erased = User { state: user.state, ..User::new(user.id, &user.username, user.created_at) };
     users::update(tx, &erased)?;
     users::set_password_hash(tx, user.id, "").map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{BOUNDED_DELETIONS, RELEASED_FILES, REMAINING_ROWS};
+    use crate::schema;
+
+    /// Columns that name accounts.
+    const NAMES: [&str; 6] = ["user_id", "owner_id", "author_id", "creator_id", "source_id", "subscriber_id"];
+
+    /// Tables with such a column whose rows are erased elsewhere, or stay; and why.
+    const EXCEPTIONS: &[(&str, &[&str])] = &[
+        (
+            "erased with its consequences for others",
+            &[
+                "app",
+                "bookmark",
+                "bookmark_filing",
+                "community_member",
+                "dm_inbox",
+                "follow",
+                "list",
+                "list_follow",
+                "list_member",
+                "post_like",
+                "topic_post",
+                "unpublished_post",
+            ],
+        ),
+        ("ended when the account is hidden", &["activity_subscription"]),
+        ("of the username, which stays", &["user_word"]),
+        ("what others wrote or reported stays", &["media_tag", "mention", "report"]),
+        ("its members and posts are of others", &["community"]),
+        ("records of advertising, for which others have paid", &["ad_video", "ads_change"]),
+        ("ids that an import has seen", &["import_alias", "import_author", "import_name"]),
+        ("says when the account was erased", &["account_deletion"]),
+    ];
+
+    #[test]
+    fn every_table_with_rows_of_an_account_is_erased_or_excepted_for_a_reason() {
+        let statements: Vec<&str> = [BOUNDED_DELETIONS, REMAINING_ROWS, RELEASED_FILES].concat();
+        let is_erased = |table: &str| {
+            let starts = [format!("DELETE FROM {table} "), format!("UPDATE {table} ")];
+            statements.iter().any(|sql| starts.iter().any(|start| sql.starts_with(start.as_str())))
+        };
+        let tables = schema::declared_tables();
+        let of_accounts =
+            tables.iter().filter(|(_, columns)| columns.iter().any(|name| NAMES.contains(&name.as_str())));
+        let left: BTreeSet<&str> =
+            of_accounts.map(|(table, _)| table.as_str()).filter(|table| !is_erased(table)).collect();
+        let excepted: BTreeSet<&str> = EXCEPTIONS.iter().flat_map(|(_, tables)| tables.iter().copied()).collect();
+        assert_eq!(left, excepted);
+    }
 }

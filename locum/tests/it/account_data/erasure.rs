@@ -7,6 +7,24 @@ use serde_json::{Value, json};
 use super::{delete_own_account, is_shown, signed_in};
 use crate::harness::{StreamClient, TestServer, TestUser, shared_server, wait_until};
 use crate::pages::browser::Browser;
+use crate::two_factor::Authenticator;
+
+const ERASED_ROWS: &[(&str, &str)] = &[
+    ("post_like", "user_id"),
+    ("bookmark", "user_id"),
+    ("follow", "source_id"),
+    ("follow", "target_id"),
+    ("list_member", "user_id"),
+    ("dm_inbox", "user_id"),
+    ("session", "user_id"),
+    ("two_factor", "user_id"),
+    ("recovery_code", "user_id"),
+    ("unpublished_post", "user_id"),
+    ("muted_word", "user_id"),
+    ("oauth2_token", "user_id"),
+    ("app_grant", "user_id"),
+    ("interaction", "actor_id"),
+];
 
 /// The number of rows that a query counts in the database of a server that is stopped.
 fn count_rows(server: &TestServer, sql: &str) -> i64 {
@@ -47,6 +65,16 @@ fn connect(user: &TestUser<'_>, other: &TestUser<'_>) -> (String, String) {
     (own, theirs)
 }
 
+/// What nobody but the member ever sees.
+fn keep_secrets(browser: &mut Browser<'_>) {
+    Authenticator::enrol(browser, super::PASSWORD);
+    let page = browser.get("/compose");
+    let fields = [("text", "Not finished"), ("act", "draft")];
+    assert_eq!(browser.submit(&page, "/compose", &fields).status, 303);
+    let page = browser.get("/settings/muted_words");
+    assert_eq!(browser.submit(&page, "/settings/muted_words", &[("word", "fog horn")]).status, 303);
+}
+
 #[test]
 fn data_is_erased_when_the_time_to_restore_is_over() {
     let mut server = TestServer::start(&[]);
@@ -54,6 +82,7 @@ fn data_is_erased_when_the_time_to_restore_is_over() {
     let (user, mut browser) = signed_in(running, "leaver");
     let other = running.new_user("stays");
     let (own, theirs) = connect(&user, &other);
+    keep_secrets(&mut browser);
     delete_own_account(&mut browser);
     let moved = running.run_cli(&["clock", "advance", "29d"]).assert_success().json();
     assert!(moved["report"]["jobs"]["account_deletions"].is_null(), "{moved}");
@@ -87,18 +116,7 @@ fn data_is_erased_when_the_time_to_restore_is_over() {
     assert_eq!(running.run_cli(&["fsck"]).json()["sound"], true);
     let (id, other) = (user.id.clone(), other.id.clone());
     server.stop();
-    for (table, column) in [
-        ("post_like", "user_id"),
-        ("bookmark", "user_id"),
-        ("follow", "source_id"),
-        ("follow", "target_id"),
-        ("list_member", "user_id"),
-        ("dm_inbox", "user_id"),
-        ("session", "user_id"),
-        ("oauth2_token", "user_id"),
-        ("app_grant", "user_id"),
-        ("interaction", "actor_id"),
-    ] {
+    for (table, column) in ERASED_ROWS {
         assert_eq!(count_rows(&server, &format!("SELECT COUNT(*) FROM {table} WHERE {column} = {id}")), 0, "{table}");
     }
     let posts = format!("SELECT COUNT(*) FROM post WHERE author_id = {id} AND (state <> 2 OR text <> '')");
