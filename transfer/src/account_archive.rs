@@ -10,8 +10,9 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use media::FileStore;
 use serde_json::{Value, json};
+use store::graph::{self, RelationKind};
 use store::users::{self, User};
-use store::{Store, Tx};
+use store::{Store, Tx, follows};
 use tokio::sync::mpsc;
 
 use crate::error::TransferError;
@@ -37,11 +38,23 @@ const DATA_FILES: &[DataFile] = &[
     ("account.js", "account", "account", elements::load_account),
     ("profile.js", "profile", "profile", elements::load_profile),
     ("tweets.js", "tweets", "tweets", elements::load_posts),
-    ("follower.js", "follower", "follower", elements::load_followers),
-    ("following.js", "following", "following", elements::load_following),
+    ("follower.js", "follower", "follower", |tx, site, user, below| {
+        elements::load_accounts(tx, site, "follower", below, |tx, range| follows::follower_page(tx, user, range))
+    }),
+    ("following.js", "following", "following", |tx, site, user, below| {
+        elements::load_accounts(tx, site, "following", below, |tx, range| follows::following_page(tx, user, range))
+    }),
     ("like.js", "like", "like", elements::load_likes),
-    ("block.js", "block", "block", elements::load_blocks),
-    ("mute.js", "mute", "mute", elements::load_mutes),
+    ("block.js", "block", "block", |tx, site, user, below| {
+        elements::load_accounts(tx, site, "blocking", below, |tx, range| {
+            graph::target_page(tx, RelationKind::Block, user, range)
+        })
+    }),
+    ("mute.js", "mute", "mute", |tx, site, user, below| {
+        elements::load_accounts(tx, site, "muting", below, |tx, range| {
+            graph::target_page(tx, RelationKind::Mute, user, range)
+        })
+    }),
     ("lists-created.js", "listsCreated", "lists_created", elements::load_lists),
     ("direct-messages.js", "directMessages", "direct_messages", elements::load_messages),
 ];

@@ -5,11 +5,10 @@ use base::text::escape_html;
 use base::{Fault, Id, PostId, Time, UserId};
 use serde_json::{Value, json};
 use store::Tx;
-use store::graph::{self, RelationKind};
 use store::messages::{self, MessageEvent, MessageEventKind};
-use store::posts::{self, PageRange, PostState};
-use store::users::{self, User};
-use store::{follows, likes, lists, media};
+use store::posts::{self, PageRange, Post, PostState};
+use store::users::{self, User, UserState};
+use store::{likes, lists, media};
 
 use crate::export::load_own_posts;
 
@@ -163,44 +162,20 @@ fn account_json(key: &str, user: UserId, site: &SiteAddress) -> Value {
     json!({ key: { "accountId": user.to_string(), "userLink": link } })
 }
 
-pub(super) fn load_followers(
+/// Accounts to which the owner has a relation; `key` names them in the archive.
+pub(super) fn load_accounts(
     tx: &mut Tx<'_>,
     site: &SiteAddress,
-    user: UserId,
+    key: &str,
     below: i64,
+    load_page: impl FnOnce(&mut Tx<'_>, &PageRange) -> Result<Vec<(UserId, i64)>, Fault>,
 ) -> Result<ElementPage<Value>, Fault> {
-    let found = follows::follower_page(tx, user, &range(below))?;
-    Ok(edge_page(&found, |other| account_json("follower", *other, site)))
+    let found = load_page(tx, &range(below))?;
+    Ok(edge_page(&found, |other| account_json(key, *other, site)))
 }
 
-pub(super) fn load_following(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = follows::following_page(tx, user, &range(below))?;
-    Ok(edge_page(&found, |other| account_json("following", *other, site)))
-}
-
-pub(super) fn load_blocks(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = graph::target_page(tx, RelationKind::Block, user, &range(below))?;
-    Ok(edge_page(&found, |other| account_json("blocking", *other, site)))
-}
-
-pub(super) fn load_mutes(
-    tx: &mut Tx<'_>,
-    site: &SiteAddress,
-    user: UserId,
-    below: i64,
-) -> Result<ElementPage<Value>, Fault> {
-    let found = graph::target_page(tx, RelationKind::Mute, user, &range(below))?;
-    Ok(edge_page(&found, |other| account_json("muting", *other, site)))
+fn is_public_author(user: &User, post: &Post) -> bool {
+    user.id == post.author_id && user.state == UserState::Active && !user.protected
 }
 
 pub(super) fn load_likes(
@@ -211,9 +186,13 @@ pub(super) fn load_likes(
 ) -> Result<ElementPage<Value>, Fault> {
     let found = likes::page_by_user(tx, user, &range(below))?;
     let ids: Vec<PostId> = found.iter().map(|(post, _)| PostId::new(*post)).collect();
-    let liked = posts::find_by_ids(tx, &ids)?;
+    let mut liked = posts::find_by_ids(tx, &ids)?;
+    let authors: Vec<UserId> = liked.iter().map(|post| post.author_id).collect();
+    let authors = users::find_by_ids(tx, &authors)?;
+    // What the owner may no longer see is not in the archive either.
+    liked.retain(|post| post.state == PostState::Live && authors.iter().any(|user| is_public_author(user, post)));
     Ok(edge_page(&found, |post| {
-        let text = liked.iter().find(|liked| liked.id.get() == *post && liked.state == PostState::Live);
+        let text = liked.iter().find(|liked| liked.id.get() == *post);
         let text = text.map(|liked| escape_html(&liked.text));
         let link = format!("{}/i/web/status/{post}", site.0);
         json!({ "like": { "tweetId": post.to_string(), "fullText": text.unwrap_or_default(), "expandedUrl": link } })

@@ -1,5 +1,7 @@
 //! Downloading one's own data as an archive.
 
+use std::io::{Cursor, Read};
+
 use serde_json::json;
 
 use super::{DATA_PATH, PASSWORD, signed_in};
@@ -65,6 +67,25 @@ fn archive_of_one_server_is_imported_into_another() {
     assert_eq!((&taken["like"], &taken["follow"]), (&json!(1), &json!(2)), "{report}");
     assert_eq!((&taken["message"], &taken["list"]), (&json!(1), &json!(1)), "{report}");
     assert_eq!(other.run_cli(&["fsck"]).json()["sound"], true);
+}
+
+#[test]
+fn liked_post_that_its_owner_may_no_longer_see_is_in_the_archive_without_its_text() {
+    let server = shared_server();
+    let (user, mut browser) = signed_in(server, "reader");
+    let (open, closed) = (server.new_user("open"), server.new_user("closed"));
+    for (author, text) in [(&open, "For everyone"), (&closed, "For followers only")] {
+        let post = author.publish_text(text);
+        let body = json!({ "tweet_id": post });
+        user.post(format!("/2/users/{}/likes", user.id), &body).assert_status(200);
+    }
+    server.run_cli(&["user", "protect", &closed.username]).assert_success();
+    let bytes = download(&mut browser, PASSWORD).body;
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut likes = String::new();
+    archive.by_name("data/like.js").unwrap().read_to_string(&mut likes).unwrap();
+    assert!(likes.contains("For everyone") && !likes.contains("For followers only"), "{likes}");
+    assert_eq!(likes.matches("tweetId").count(), 2, "{likes}");
 }
 
 #[test]
