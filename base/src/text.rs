@@ -23,6 +23,18 @@ pub fn normalize(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
+/// Whether a phrase is in a text with no character of a word next to it, unless the phrase itself ends there with another
+/// one.
+pub fn contains_phrase(text: &str, phrase: &str, is_word_char: impl Fn(char) -> bool) -> bool {
+    let starts_with_word = phrase.starts_with(&is_word_char);
+    let ends_with_word = phrase.ends_with(&is_word_char);
+    text.match_indices(phrase).any(|(at, found)| {
+        let before = text.get(..at).and_then(|start| start.chars().next_back());
+        let after = text.get(at.saturating_add(found.len())..).and_then(|rest| rest.chars().next());
+        !(starts_with_word && before.is_some_and(&is_word_char) || ends_with_word && after.is_some_and(&is_word_char))
+    })
+}
+
 /// Escapes `&`, `<` and `>`, as the API sends them.
 pub fn escape_html(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>']) {
@@ -54,7 +66,17 @@ pub fn unescape_html(text: &str) -> Cow<'_, str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{escape_html, normalize, unescape_html};
+    use super::{contains_phrase, escape_html, normalize, unescape_html};
+
+    #[test]
+    fn phrase_is_found_only_between_other_words() {
+        for (text, phrase) in [("buy cheap pills now", "cheap pills"), ("#pills!", "pills"), ("I like C++11", "C++")] {
+            assert!(contains_phrase(text, phrase, char::is_alphanumeric), "{phrase} in {text}");
+        }
+        for (text, phrase) in [("spillsway", "pills"), ("classic", "ass"), ("#finale2", "#finale")] {
+            assert!(!contains_phrase(text, phrase, char::is_alphanumeric), "{phrase} in {text}");
+        }
+    }
 
     #[test]
     fn three_characters_are_escaped() {

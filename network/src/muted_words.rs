@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use base::text::normalize;
+use base::text::{contains_phrase, normalize};
 use base::{Error, Fault, PostId, Refusal, UserId};
 use store::muted_words::{self, MutedWord};
 use store::posts::{self, Post};
@@ -36,8 +36,8 @@ impl MutedWordFilter {
     }
 
     fn matches(&self, text: &str) -> bool {
-        let text = fold(text);
-        self.phrases.iter().any(|phrase| contains_phrase(&text, phrase))
+        let text = normalize_phrase(text);
+        self.phrases.iter().any(|phrase| contains_phrase(&text, phrase, is_word_char))
     }
 
     /// Those of some posts that it hides.
@@ -58,7 +58,7 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<MutedWord>, Fault> {
 /// Mutes a phrase for a time in milliseconds, or for good; again from now on if it is muted already.
 pub fn mute_word(tx: &mut Tx<'_>, user: UserId, phrase: &str, duration_ms: Option<i64>) -> Result<(), Error> {
     users::lock(tx, user)?;
-    let phrase = fold(phrase);
+    let phrase = normalize_phrase(phrase);
     if !(1..=MAX_PHRASE_LENGTH).contains(&phrase.chars().count()) || !phrase.contains(char::is_alphanumeric) {
         let message = format!("Enter a word, phrase or hashtag of at most {MAX_PHRASE_LENGTH} characters.");
         return Err(Refusal::invalid_parameter("word", phrase, message).into());
@@ -80,31 +80,25 @@ pub fn unmute_word(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<bool, Fault
 }
 
 /// In lower case, with single spaces.
-fn fold(text: &str) -> String {
+fn normalize_phrase(text: &str) -> String {
     let lower = normalize(text).to_lowercase();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a phrase is in a text with no letter, digit or underscore next to it.
-fn contains_phrase(text: &str, phrase: &str) -> bool {
-    let is_word_char = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let starts_with_word = phrase.starts_with(is_word_char);
-    let ends_with_word = phrase.ends_with(is_word_char);
-    text.match_indices(phrase).any(|(at, found)| {
-        let before = text.get(..at).and_then(|start| start.chars().next_back());
-        let after = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
-        !(starts_with_word && before.is_some_and(is_word_char) || ends_with_word && after.is_some_and(is_word_char))
-    })
+/// As in hashtags, of which the underscore is a part.
+fn is_word_char(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MutedWordFilter, fold};
+    use super::{MutedWordFilter, normalize_phrase};
 
     #[test]
     fn phrase_hides_whole_words_in_any_case() {
-        let hides =
-            |phrase: &str, text: &str| MutedWordFilter { reader: None, phrases: vec![fold(phrase)] }.matches(text);
+        let hides = |phrase: &str, text: &str| {
+            MutedWordFilter { reader: None, phrases: vec![normalize_phrase(phrase)] }.matches(text)
+        };
         for (phrase, text) in [
             ("spoiler", "No SPOILER, please"),
             ("Spoiler", "#spoiler"),
