@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{Error, Fault, Time};
+use network::account_archives::ArchiveDownloads;
 use network::emails::EmailSite;
 use network::passwords::PasswordPool;
 use network::sessions::VisitorFormTokens;
@@ -42,6 +43,7 @@ pub struct PageContext {
     pub config: ServerConfig,
     pub sign_in_gate: SignInService,
     pub site: EmailSite,
+    pub archive_downloads: ArchiveDownloads,
     visitor_forms: OnceCell<VisitorFormTokens>,
 }
 
@@ -52,6 +54,7 @@ impl PageContext {
             config: config.clone(),
             sign_in_gate: SignInService { ttl_ms: config.session_ttl_ms, ..gate },
             site: EmailSite::new(&config.site_name, &config.base_url)?,
+            archive_downloads: ArchiveDownloads::default(),
             visitor_forms: OnceCell::new(),
         })
     }

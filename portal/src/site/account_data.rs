@@ -1,17 +1,15 @@
 //! What members do with their data as a whole: downloading it, deleting and restoring their account.
 
-use std::collections::HashSet;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::Arc;
 
-use base::{Error, Fault, Refusal, Secret, UserId};
+use base::{Error, Fault, Secret};
 use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
-use network::account_archives;
+use network::account_archives::{self, ArchiveDownload};
 use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer};
 use network::pending_sign_ins;
 use network::sessions as rules;
-use network::sign_in::PasswordProof;
 use pages::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
 use transfer::AccountArchiveSource;
 use web::endpoint::HandlerFuture;
@@ -20,7 +18,7 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms;
-use super::settings::password_error;
+use super::settings::{password_error, verify_password};
 use super::sign_in_code::ask_for_code;
 use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
 
@@ -59,40 +57,13 @@ fn data_page(call: &RequestContext, visit: &BrowserVisit, refused: DataPageError
     Ok(visit.render_page(call, &page)?)
 }
 
-/// Accounts whose archive is being sent, of any world.
-static OPEN_DOWNLOADS: LazyLock<Mutex<HashSet<(usize, UserId)>>> = LazyLock::new(Mutex::default);
-
-/// The only download of an account's archive in this process, until it is dropped.
-struct ArchiveDownload((usize, UserId));
-
-impl ArchiveDownload {
-    fn start(call: &RequestContext, user: UserId) -> Result<Self, Refusal> {
-        let key = (Arc::as_ptr(call.store()).addr(), user);
-        let is_first = OPEN_DOWNLOADS.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-        if is_first { Ok(Self(key)) } else { Err(Refusal::RateLimited) }
-    }
-}
-
-impl Drop for ArchiveDownload {
-    fn drop(&mut self) {
-        OPEN_DOWNLOADS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
-    }
-}
-
 /// `POST /settings/data/archive`. The archive is made while it is sent.
 pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
-        let password = Secret::new(sent.text("archive_password"));
-        let proof = PasswordProof {
-            password: &password,
-            client_info: &visit.client_info,
-            device: session::known_device(&call).await?,
-        };
-        let gate = &call.state.page_context.sign_in_gate;
-        let allowed = match gate.verify_password(person.user.id, &proof).await {
+        let allowed = match verify_password(&call, &visit, person, sent.text("archive_password")).await {
             Ok(()) => start_download(&call, person.audit_actor(&visit)).await,
             Err(stop) => Err(stop),
         };
@@ -109,7 +80,7 @@ pub(crate) fn download_archive(call: RequestContext) -> HandlerFuture {
 }
 
 async fn start_download(call: &RequestContext, actor: network::audit::AuditActor) -> Result<ArchiveDownload, Error> {
-    let download = ArchiveDownload::start(call, actor.require_user()?)?;
+    let download = ArchiveDownload::start(&call.state.page_context.archive_downloads, actor.require_user()?)?;
     call.write(move |tx| account_archives::record_download(tx, &actor)).await?;
     Ok(download)
 }
@@ -118,7 +89,7 @@ fn send_archive(call: &RequestContext, username: &str, download: ArchiveDownload
     let chunks = transfer::stream_account_archive(AccountArchiveSource {
         store: Arc::clone(call.store()),
         files: call.uploads()?.files().clone(),
-        user: download.0.1,
+        user: download.user(),
         site_url: call.state.page_context.config.base_url.clone(),
     });
     let body = stream::unfold((chunks, download), async |(mut chunks, download)| {
@@ -140,14 +111,7 @@ pub(crate) fn delete_account(call: RequestContext) -> HandlerFuture {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
-        let password = Secret::new(sent.text("password"));
-        let proof = PasswordProof {
-            password: &password,
-            client_info: &visit.client_info,
-            device: session::known_device(&call).await?,
-        };
-        let gate = &call.state.page_context.sign_in_gate;
-        let deleted = match gate.verify_password(person.user.id, &proof).await {
+        let deleted = match verify_password(&call, &visit, person, sent.text("password")).await {
             Ok(()) => {
                 let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
                 call.write(move |tx| account_deletion::request(tx, &site, &by)).await

@@ -3,7 +3,6 @@
 use base::{Error, Refusal, Secret};
 use network::audit::AuditAction;
 use network::security_events::{self, SecurityEvent};
-use network::sign_in::PasswordProof;
 use network::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
 use pages::{
     FormField, Notice, RecoveryCodesPage, SecurityEventItem, SecurityPage, TwoFactorForms, TwoFactorSetupPage,
@@ -16,10 +15,10 @@ use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms::{self, PageQuery};
-use super::settings::password_error;
+use super::settings::{password_error, verify_password};
 use super::sign_in::{retry_seconds, throttled_message};
 use super::sign_in_code::WRONG_CODE;
-use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page};
 
 pub(crate) const TWO_FACTOR_PATH: &str = "/settings/security/two-factor";
 pub(crate) const CONFIRM_TWO_FACTOR_PATH: &str = "/settings/security/two-factor/confirm";
@@ -159,20 +158,6 @@ fn describe_action(action: AuditAction) -> &'static str {
         AuditAction::TOKEN_REVOKE => "An access token was revoked",
         _ => "The account was changed",
     }
-}
-
-async fn verify_password(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
-    password: String,
-) -> Result<(), Error> {
-    let proof = PasswordProof {
-        password: &Secret::new(password),
-        client_info: &visit.client_info,
-        device: session::known_device(call).await?,
-    };
-    call.state.page_context.sign_in_gate.verify_password(person.user.id, &proof).await
 }
 
 async fn is_enabled(call: &RequestContext, person: &SignedInPerson) -> Result<bool, Error> {

@@ -160,14 +160,7 @@ pub(crate) fn change_username(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let typed = sent.text("username").trim().to_owned();
-        let password = Secret::new(sent.text("username_password"));
-        let proof = PasswordProof {
-            password: &password,
-            client_info: &visit.client_info,
-            device: session::known_device(&call).await?,
-        };
-        let gate = &call.state.page_context.sign_in_gate;
-        if let Err(stop) = gate.verify_password(person.user.id, &proof).await {
+        if let Err(stop) = verify_password(&call, &visit, person, sent.text("username_password")).await {
             let Error::Refused(refusal) = stop else { return Err(stop.into()) };
             let (username_password, failure, status) = password_error(&refusal);
             let username = FormField::new(typed);
@@ -200,20 +193,13 @@ pub(crate) fn change_email(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
         let email = sent.text("email").trim().to_owned();
-        let proof = Secret::new(sent.text("email_password"));
+        let password = sent.text("email_password");
         if let Err(Refusal::InvalidParameters(wrong)) = network::registration::validate_email(&email) {
             let refused =
                 SettingsErrors { email: FormField::invalid(email, first_message(&wrong)), ..SettingsErrors::default() };
             return Ok(settings_page(&call, &visit, person, None, refused).await?.status(400));
         }
-        let gate = &call.state.page_context.sign_in_gate;
-        let proof = PasswordProof {
-            password: &proof,
-            client_info: &visit.client_info,
-            device: session::known_device(&call).await?,
-        };
-        let proved = gate.verify_password(person.user.id, &proof).await;
-        let changed = match proved {
+        let changed = match verify_password(&call, &visit, person, password).await {
             Ok(()) => request_email_change(&call, &visit, person, &email).await,
             Err(stop) => Err(stop),
         };
@@ -309,8 +295,23 @@ async fn request_email_change(
     call.write(move |tx| email_links::request_email_change(tx, &site, &by, &email)).await
 }
 
+/// Checks the password of the member who is signed in, before a sensitive change.
+pub(super) async fn verify_password(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    person: &SignedInPerson,
+    password: String,
+) -> Result<(), Error> {
+    let proof = PasswordProof {
+        password: &Secret::new(password),
+        client_info: &visit.client_info,
+        device: session::known_device(call).await?,
+    };
+    call.state.page_context.sign_in_gate.verify_password(person.user.id, &proof).await
+}
+
 /// The field of the current password, or the failure of the form as a whole, and the status.
-pub(crate) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
+pub(super) fn password_error(refusal: &Refusal) -> (FormField, Option<String>, u16) {
     match refusal {
         Refusal::InvalidParameters(wrong) => (FormField::invalid("", first_message(wrong)), None, 400),
         Refusal::RateLimited => (FormField::default(), Some(TOO_MANY_ATTEMPTS.to_owned()), 429),
