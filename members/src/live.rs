@@ -56,7 +56,7 @@ pub(crate) fn open(call: RequestContext) -> HandlerFuture {
             reader,
             viewer: CardViewer::new(&call, &visit),
             after: query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0),
-            told: 0,
+            shown_count: 0,
             quiet_ticks: 0,
             ends_at: Instant::now() + MAX_LIFETIME,
         };
@@ -75,7 +75,7 @@ struct NewPostCounter {
     /// The newest post on the page.
     after: i64,
     /// The number that the page shows.
-    told: usize,
+    shown_count: usize,
     quiet_ticks: u32,
     ends_at: Instant,
 }
@@ -95,11 +95,11 @@ impl NewPostCounter {
             if self.hub.is_closing() || Instant::now() >= self.ends_at {
                 return None;
             }
-            if may_have_posts && self.told < max_counted() {
+            if may_have_posts && self.shown_count < max_counted() {
                 sleep(COLLECT_DELAY).await;
                 let count = self.count().await?;
-                if count != self.told {
-                    self.told = count;
+                if count != self.shown_count {
+                    self.shown_count = count;
                     self.quiet_ticks = 0;
                     return Some(format!("event: posts\ndata: {}\n\n", format_count(count)));
                 }

@@ -180,7 +180,8 @@ impl HomeTimelines {
         }
     }
 
-    /// Reads new posts up to the end of the event log and wakes those who wait for some, provided that anybody has read a timeline.
+    /// Reads new posts up to the end of the event log and wakes those who wait for some, provided that anybody has read a
+    /// timeline.
     pub async fn read_log(&self, store: &Store) -> Result<(), Error> {
         while self.recent.is_in_use() {
             let recent = Arc::clone(&self.recent);
