@@ -95,25 +95,32 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         // A panic in one job must not take down the connection or the jobs that share its commit.
-        let work = || catch_unwind(AssertUnwindSafe(|| (self.work)(tx)));
-        let (outcome, was_interrupted) = run_limited(self.control.as_ref(), self.is_write, work);
-        let outcome = outcome.unwrap_or_else(|panic| {
-            self.panic = self.control.is_some().then_some(panic);
-            Err(Fault::new("a database job panicked").into())
+        let (work, outcome, panic) = (&self.work, &mut self.outcome, &mut self.panic);
+        let control = self.control.as_ref();
+        self.was_interrupted = run_limited(control, self.is_write, &mut || {
+            let ran = catch_unwind(AssertUnwindSafe(|| work(tx)));
+            *outcome = Some(ran.unwrap_or_else(|cause| {
+                *panic = control.is_some().then_some(cause);
+                Err(Fault::new("a database job panicked").into())
+            }));
         });
-        self.was_interrupted = was_interrupted;
-        let succeeded = outcome.is_ok();
-        self.outcome = Some(outcome);
-        succeeded
+        self.outcome.as_ref().is_some_and(Result::is_ok)
     }
 
     fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>) {
         let outcome = match (commit, self.outcome) {
             (Ok(()), Some(outcome)) | (Err(_), Some(outcome @ Err(_))) => outcome,
-            (Err(fault), _) => Err(Fault::from_cause("the transaction failed", fault).into()),
-            (Ok(()), None) => Err(Fault::new("the database job was never run").into()),
+            (commit, _) => Err(explain_failure(commit)),
         };
         // The caller may have been dropped; the commit stands.
         drop(self.reply.send(JobReply { outcome, panic: self.panic }));
+    }
+}
+
+#[cold]
+fn explain_failure(commit: Result<(), Arc<Fault>>) -> Error {
+    match commit {
+        Err(fault) => Fault::from_cause("the transaction failed", fault).into(),
+        Ok(()) => Fault::new("the database job was never run").into(),
     }
 }

@@ -251,17 +251,18 @@ struct RunningJob {
     was_interrupted: bool,
 }
 
-/// Runs a job's work under its limits; returns whether a query was interrupted, too.
-pub(super) fn run_limited<T>(control: Option<&Arc<JobControl>>, is_write: bool, work: impl FnOnce() -> T) -> (T, bool) {
+/// Runs a job's work under its limits; returns whether a query was interrupted. Not generic, since it would be compiled
+/// for each of hundreds of jobs.
+pub(super) fn run_limited(control: Option<&Arc<JobControl>>, is_write: bool, work: &mut dyn FnMut()) -> bool {
     let Some(control) = control else {
-        return (work(), false);
+        work();
+        return false;
     };
     let control = Arc::clone(control);
     control.forget_earlier_attempt();
     RUNNING_JOB.set(Some(RunningJob { control, is_write, statement_started: None, was_interrupted: false }));
-    let outcome = work();
-    let ended = RUNNING_JOB.take();
-    (outcome, ended.is_some_and(|job| job.was_interrupted))
+    work();
+    RUNNING_JOB.take().is_some_and(|job| job.was_interrupted)
 }
 
 /// The event is made only if the current job's are recorded.
