@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::body_drain::{BodyDrain, UnreadBody};
 use crate::connection_state::{ConnectionState, InFlightRequest};
 use crate::error_response::{problem_response, text_response};
+use crate::headers::find_rare_header;
 use crate::limits::ListenerLimits;
 use crate::protocols::{ProxyDecision, ProxyPolicy};
 use crate::stats::ListenerStats;
@@ -115,8 +116,7 @@ impl ServiceContext {
             Some(_) => stats.forwarded.increment(),
             None if peer.addr.is_none() => {}
             None if peer.is_trusted => stats.proxied_without_address.increment(),
-            // Cheaper than a hash for the few headers that requests have.
-            None if headers.keys().any(|name| name == X_FORWARDED_FOR) => stats.forwarding_ignored.increment(),
+            None if find_rare_header(headers, &X_FORWARDED_FOR).is_some() => stats.forwarding_ignored.increment(),
             None => {}
         }
     }

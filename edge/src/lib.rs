@@ -12,6 +12,7 @@ mod connection_state;
 mod error_response;
 pub mod gzip;
 mod handler;
+mod headers;
 mod http1_framing;
 mod limits;
 mod listener;
@@ -25,6 +26,7 @@ mod tunnel;
 
 pub use body::{Body, BodyError, BodySender};
 pub use handler::{Handler, Peer, ResetConnection};
+pub use headers::find_rare_header;
 pub use limits::{Http2Limits, ListenerLimits};
 pub use listener::{Listener, bind, bind_unix};
 pub use protocols::{ACME_TLS_ALPN, ListenerProtocols, ProxyDecision, ProxyPolicy, TlsConfigSource};

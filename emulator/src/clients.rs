@@ -82,8 +82,8 @@ impl CredentialsKind {
     }
 
     /// From the `Authorization` header, and whether it belonged to a user.
-    pub fn from_header(authorization: Option<&str>, has_user: bool) -> Self {
-        let scheme = authorization.and_then(|text| text.split_ascii_whitespace().next()).unwrap_or_default();
+    pub fn from_header(authorization: &str, has_user: bool) -> Self {
+        let scheme = authorization.trim_ascii_start().split(' ').next().unwrap_or_default();
         let is = |name: &str| scheme.eq_ignore_ascii_case(name);
         match has_user {
             _ if is("oauth") => Self::OAuth1,
@@ -204,8 +204,8 @@ mod tests {
     fn requests_of_a_family_are_counted_in_one_entry() {
         let register = ClientRegister::default();
         let [early, late] = [Time::from_seconds(1), Time::from_seconds(2)];
-        register.record(("curl/8.5.0", ""), CredentialsKind::from_header(None, false), 401, early);
-        register.record(("curl/8.6.0", ""), CredentialsKind::from_header(Some("Bearer x"), true), 200, late);
+        register.record(("curl/8.5.0", ""), CredentialsKind::from_header("", false), 401, early);
+        register.record(("curl/8.6.0", ""), CredentialsKind::from_header("Bearer x", true), 200, late);
         let seen = register.list();
         assert_eq!(seen.len(), 1);
         assert_eq!((seen[0].first_at, seen[0].last_at), (early, late));

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::{AppId, Fault, Rng, UserId};
-use http::HeaderMap;
-use http::header::HeaderValue;
+use edge::find_rare_header;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longer ids of clients are replaced.
 const MAX_REQUEST_ID_LENGTH: usize = 64;
 
@@ -41,7 +42,7 @@ impl RequestIdGenerator {
 
     /// The client's `x-request-id` if it is a plain one, else a new id.
     pub fn assign_id(&self, headers: &HeaderMap) -> RequestId {
-        let client_id = headers.get("x-request-id").filter(|value| is_plain_id(value.as_bytes()));
+        let client_id = find_rare_header(headers, &X_REQUEST_ID).filter(|value| is_plain_id(value.as_bytes()));
         let value = client_id.cloned().unwrap_or_else(|| self.generate_id());
         RequestId { value, client_chosen: client_id.is_some() }
     }

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use edge::{Body, Handler};
+use edge::{Body, Handler, Shutdown};
 use http::{Request, Response, StatusCode};
 
 use super::registry::WorldRegistry;
-use super::request_world;
+use super::request_world::{self, CONSOLE_PREFIX};
 use super::slot::{WorldLease, WorldSlot};
 use crate::runtime::ServedWorld;
 
@@ -25,7 +25,7 @@ pub(crate) struct WorldHandler {
 }
 
 tokio::task_local! {
-    /// The lease of the request that runs.
+    /// The lease of the request that runs, if it is one of the testing tools'.
     static REQUEST_LEASE: RefCell<Option<WorldLease>>;
 }
 
@@ -62,12 +62,17 @@ impl WorldHandler {
         }
     }
 
-    async fn dispatch(&self, world: Arc<ServedWorld>, request: Request<Body>) -> Response<Body> {
+    async fn dispatch(&self, world: &ServedWorld, request: Request<Body>) -> Response<Body> {
         match self.interface {
             WorldInterface::Public => world.api_server().call(request).await,
             WorldInterface::AdsSandbox => world.api_server().sandbox_server().call(request).await,
             WorldInterface::Control => world.control_server().call(request).await,
         }
+    }
+
+    /// Whether the request may be one of the testing tools', which replace worlds.
+    fn is_tool_request(&self, request: &Request<Body>) -> bool {
+        self.interface == WorldInterface::Control || request.uri().path().starts_with(CONSOLE_PREFIX)
     }
 }
 
@@ -85,15 +90,23 @@ impl Handler for WorldHandler {
             Err(refusal) => return refusal,
         };
         let (abort, world) = (slot.abort_signal(), Arc::clone(&lease));
+        let is_tool_request = self.is_tool_request(&request);
         // Pinned, since moving a future of this size would cost all requests.
-        let answering = std::pin::pin!(self.dispatch(world, request));
-        let answering = REQUEST_LEASE.scope(RefCell::new(Some(lease)), answering);
-        tokio::select! {
-            biased;
-            response = answering => response,
-            () = abort.wait() => {
-                refuse(StatusCode::SERVICE_UNAVAILABLE, "the world was replaced before it could answer\n")
-            }
+        let answering = std::pin::pin!(self.dispatch(&world, request));
+        if is_tool_request {
+            let answering = REQUEST_LEASE.scope(RefCell::new(Some(lease)), answering);
+            return await_unless_aborted(answering, &abort).await;
+        }
+        await_unless_aborted(answering, &abort).await
+    }
+}
+
+async fn await_unless_aborted(answering: impl Future<Output = Response<Body>>, abort: &Shutdown) -> Response<Body> {
+    tokio::select! {
+        biased;
+        response = answering => response,
+        () = abort.wait() => {
+            refuse(StatusCode::SERVICE_UNAVAILABLE, "the world was replaced before it could answer\n")
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which world a request is for: that of its host, or that of its credentials.
 
-use edge::Body;
+use edge::{Body, find_rare_header};
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, HeaderName, Request};
 
@@ -13,15 +13,15 @@ const WORLD_DOMAIN: &str = ".localhost";
 const MAX_FORM_BYTES: usize = 64 * 1024;
 const FORM_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 /// The console shows the world of its host: a browser may be signed in to several.
-const CONSOLE_PREFIX: &str = "/console";
+pub(super) const CONSOLE_PREFIX: &str = "/console";
 
 /// The name in `X-Locum-World`, or of `<name>.localhost`.
 pub(super) fn named_by_host(request: &Request<Body>) -> Option<String> {
-    let header = |name: &HeaderName| request.headers().get(name)?.to_str().ok();
-    if let Some(name) = header(&WORLD_HEADER) {
+    let headers = request.headers();
+    if let Some(name) = find_rare_header(headers, &WORLD_HEADER).and_then(|value| value.to_str().ok()) {
         return Some(name.to_owned());
     }
-    let host = request.uri().host().or_else(|| header(&HOST))?;
+    let host = request.uri().host().or_else(|| headers.get(HOST)?.to_str().ok())?;
     let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
     let label = host.strip_suffix(WORLD_DOMAIN)?;
     let is_world = !label.is_empty() && !label.contains('.') && !label.starts_with("ads-api-sandbox");

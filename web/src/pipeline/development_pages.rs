@@ -2,8 +2,9 @@
 //! records which clients have called the API.
 
 use base::Refusal;
+use edge::find_rare_header;
 use emulator::clients::CredentialsKind;
-use http::header::{AUTHORIZATION, HeaderName, USER_AGENT};
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
 
 use super::{PublicOrigin, RequestTrace, ServerState};
 use crate::endpoint::{Endpoint, ErrorFormat};
@@ -48,11 +49,15 @@ impl ServerState {
         if head.is_control || trace.is_health || trace.error_format == ErrorFormat::Page {
             return;
         }
-        let text = |name: &HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
-        let agents = (text(&USER_AGENT).unwrap_or_default(), text(&X_USER_AGENT).unwrap_or_default());
-        let kind = CredentialsKind::from_header(text(&AUTHORIZATION), trace.user.is_some());
+        let headers = &head.headers;
+        let agents = (header_text(headers.get(USER_AGENT)), header_text(find_rare_header(headers, &X_USER_AGENT)));
+        let kind = CredentialsKind::from_header(header_text(headers.get(AUTHORIZATION)), trace.user.is_some());
         emulator.clients.record(agents, kind, status, self.app_state.store.context().clock.now());
     }
+}
+
+fn header_text(value: Option<&HeaderValue>) -> &str {
+    value.and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 fn is_development_page(path: &str) -> bool {

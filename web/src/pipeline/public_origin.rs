@@ -2,10 +2,13 @@
 //! headers of trusted peers.
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, HOST, HeaderMap};
+use http::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName};
 use network::apps::AuthRequest;
 
 use crate::request_context::RequestHead;
+
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Scheme and host that the client used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,15 +21,15 @@ pub struct PublicOrigin<'h> {
 impl RequestHead {
     pub fn public_origin(&self) -> PublicOrigin<'_> {
         let trusted = self.peer.is_some_and(|peer| peer.is_trusted);
-        let forwarded = |name| header_text(&self.headers, name).filter(|_| trusted);
-        let scheme = match forwarded("x-forwarded-proto") {
+        let forwarded = |name: HeaderName| if trusted { header_text(&self.headers, &name) } else { None };
+        let scheme = match forwarded(X_FORWARDED_PROTO) {
             Some("https") => "https",
             None if self.peer.is_some_and(|peer| peer.is_tls) => "https",
             _ => "http",
         };
         // A target with a host makes `Host` irrelevant (RFC 9112 §3.2.2).
         let target = self.uri.authority().map(http::uri::Authority::as_str);
-        let host = forwarded("x-forwarded-host").or(target).or_else(|| header_text(&self.headers, HOST.as_str()));
+        let host = forwarded(X_FORWARDED_HOST).or(target).or_else(|| header_text(&self.headers, &HOST));
         PublicOrigin { scheme, host }
     }
 
@@ -36,7 +39,7 @@ impl RequestHead {
         AuthRequest {
             method: self.method.as_str().to_owned(),
             path_and_query: path.to_owned(),
-            authorization: header_text(&self.headers, AUTHORIZATION.as_str()).map(str::to_owned),
+            authorization: header_text(&self.headers, &AUTHORIZATION).map(str::to_owned),
             form: form.map(|form| form.to_vec()),
             scheme,
             host: host.map(str::to_owned),
@@ -45,6 +48,6 @@ impl RequestHead {
     }
 }
 
-fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

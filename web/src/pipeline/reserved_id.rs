@@ -1,6 +1,8 @@
 //! `X-Locum-Id`: on a development server, the id of what a request creates.
 
 use base::{Error, Id, Refusal};
+use edge::find_rare_header;
+use http::HeaderName;
 
 use super::ServerState;
 use crate::request_context::RequestHead;
@@ -10,7 +12,7 @@ const HEADER: &str = "x-locum-id";
 impl ServerState {
     /// Gives the request's first new id, if its header names one.
     pub(super) fn reserve_id(&self, head: &RequestHead) -> Result<(), Error> {
-        let Some(value) = head.headers.get(HEADER) else {
+        let Some(value) = find_rare_header(&head.headers, &HeaderName::from_static(HEADER)) else {
             return Ok(());
         };
         let text = value.to_str().unwrap_or_default();

@@ -90,6 +90,7 @@ impl ServerState {
         let body = body::parse_body(endpoint, content_type, &bytes, vocabulary)?;
         let is_for_program = may_answer_a_program(endpoint, &head);
         let vocabulary_hints = find_vocabulary_hints(endpoint, &head, path_vocabulary, &params, &body);
+        let emulated_site = self.app_state.emulated_sites.find_site(head.public_origin());
         let call = RequestContext {
             endpoint,
             caller,
@@ -101,6 +102,7 @@ impl ServerState {
             vocabulary_hints,
             head,
             auth,
+            emulated_site,
             state: Arc::clone(&self.app_state),
         };
         panic_where_a_test_asks(facts.template);

@@ -4,7 +4,7 @@ mod responses;
 
 use std::sync::Arc;
 
-use base::{Credential, Error, Fault, Id, Permit, Refusal, Time, UserId, Vocabulary};
+use base::{Credential, Error, Fault, Id, Permit, Refusal, SiteLinks, Time, UserId, Vocabulary};
 use bytes::Bytes;
 use edge::Peer;
 use http::{HeaderMap, Method, Uri};
@@ -39,6 +39,8 @@ pub struct RequestContext {
     pub(crate) vocabulary_hints: VocabularyHints,
     pub(crate) head: Arc<RequestHead>,
     pub(crate) auth: AuthRequest,
+    /// The public host that the client used, where a development server answers for it.
+    pub(crate) emulated_site: Option<SiteLinks>,
     pub state: Arc<AppState>,
 }
 
@@ -107,7 +109,7 @@ pub struct AppState {
     pub emulator: Option<Arc<emulator::Emulator>>,
     /// The server itself, for pages that call its API.
     pub own_server: crate::pipeline::OwnServer,
-    pub site: base::SiteLinks,
+    pub site: SiteLinks,
     pub emulated_sites: EmulatedSites,
     pub page_context: crate::page_context::PageContext,
 }
@@ -268,8 +270,8 @@ impl RequestContext {
     }
 
     /// The public site, or the emulated host that the client used.
-    pub fn site(&self) -> base::SiteLinks {
-        self.state.emulated_sites.find_site(self.head.public_origin()).unwrap_or(self.state.site)
+    pub fn site(&self) -> SiteLinks {
+        self.emulated_site.unwrap_or(self.state.site)
     }
 
     /// Whether the client used TLS, to this server or to a proxy of the public address.
@@ -280,8 +282,8 @@ impl RequestContext {
     /// With the emulated host that the client used as the issuer.
     pub fn oauth_settings(&self) -> network::oauth2_flow::OAuth2Config {
         let settings = self.state.oauth_settings.clone();
-        match self.state.emulated_sites.find_site(self.head.public_origin()).map(|site| site.url) {
-            Some(url) => network::oauth2_flow::OAuth2Config { issuer: Some(url.to_owned()), ..settings },
+        match self.emulated_site {
+            Some(site) => network::oauth2_flow::OAuth2Config { issuer: Some(site.url.to_owned()), ..settings },
             None => settings,
         }
     }
@@ -330,8 +332,7 @@ impl RequestContext {
 
     /// Clients that use the public API's former host name are older than the newer vocabulary.
     fn default_vocabulary(&self) -> Vocabulary {
-        let url = self.state.emulated_sites.find_site(self.head.public_origin()).map(|site| site.url);
-        if url.is_some_and(|url| url.ends_with("twitter.com")) {
+        if self.emulated_site.is_some_and(|site| site.url.ends_with("twitter.com")) {
             Vocabulary::Tweet
         } else {
             self.state.default_vocabulary
