@@ -29,7 +29,7 @@ from locum.server import Server
 TICKS = os.sysconf("SC_CLK_TCK")
 ROUNDS, WORLDS = 5, 100
 # Requests of a round whose instructions are counted, and seconds until a server has come to rest.
-COUNTED, SETTLING = 50, 6
+COUNTED, SETTLING = 200, 6
 ADDRESS, PATIENCE = "127.0.0.1:18280", 60
 PATH = "/2/users/me"
 NO_LIMITS = ["--rate-limits", "off", "--set", "listen.max_connections_per_ip=10000"]

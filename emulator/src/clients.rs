@@ -82,14 +82,16 @@ impl CredentialsKind {
     }
 
     /// From the `Authorization` header, and whether it belonged to a user.
-    pub fn from_header(authorization: &str, has_user: bool) -> Self {
-        let scheme = authorization.trim_ascii_start().split(' ').next().unwrap_or_default();
-        let is = |name: &str| scheme.eq_ignore_ascii_case(name);
+    pub fn from_header(authorization: &[u8], has_user: bool) -> Self {
+        let is = |scheme: &[u8]| {
+            let sent = authorization.get(..scheme.len());
+            sent.is_some_and(|sent| sent.eq_ignore_ascii_case(scheme))
+        };
         match has_user {
-            _ if is("oauth") => Self::OAuth1,
-            true if is("bearer") => Self::OAuth2User,
-            false if is("bearer") => Self::AppOnly,
-            _ if is("basic") => Self::AppSecret,
+            true if is(b"bearer ") => Self::OAuth2User,
+            false if is(b"bearer ") => Self::AppOnly,
+            _ if is(b"oauth ") => Self::OAuth1,
+            _ if is(b"basic ") => Self::AppSecret,
             _ => Self::Anonymous,
         }
     }
@@ -204,8 +206,8 @@ mod tests {
     fn requests_of_a_family_are_counted_in_one_entry() {
         let register = ClientRegister::default();
         let [early, late] = [Time::from_seconds(1), Time::from_seconds(2)];
-        register.record(("curl/8.5.0", ""), CredentialsKind::from_header("", false), 401, early);
-        register.record(("curl/8.6.0", ""), CredentialsKind::from_header("Bearer x", true), 200, late);
+        register.record(("curl/8.5.0", ""), CredentialsKind::from_header(b"", false), 401, early);
+        register.record(("curl/8.6.0", ""), CredentialsKind::from_header(b"Bearer x", true), 200, late);
         let seen = register.list();
         assert_eq!(seen.len(), 1);
         assert_eq!((seen[0].first_at, seen[0].last_at), (early, late));

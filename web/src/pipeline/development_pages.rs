@@ -51,7 +51,8 @@ impl ServerState {
         }
         let headers = &head.headers;
         let agents = (header_text(headers.get(USER_AGENT)), header_text(find_rare_header(headers, &X_USER_AGENT)));
-        let kind = CredentialsKind::from_header(header_text(headers.get(AUTHORIZATION)), trace.user.is_some());
+        let authorization = headers.get(AUTHORIZATION).map_or(&[][..], HeaderValue::as_bytes);
+        let kind = CredentialsKind::from_header(authorization, trace.user.is_some());
         emulator.clients.record(agents, kind, status, self.app_state.store.context().clock.now());
     }
 }

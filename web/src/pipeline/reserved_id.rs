@@ -8,11 +8,12 @@ use super::ServerState;
 use crate::request_context::RequestHead;
 
 const HEADER: &str = "x-locum-id";
+const X_LOCUM_ID: HeaderName = HeaderName::from_static(HEADER);
 
 impl ServerState {
     /// Gives the request's first new id, if its header names one.
     pub(super) fn reserve_id(&self, head: &RequestHead) -> Result<(), Error> {
-        let Some(value) = find_rare_header(&head.headers, &HeaderName::from_static(HEADER)) else {
+        let Some(value) = find_rare_header(&head.headers, &X_LOCUM_ID) else {
             return Ok(());
         };
         let text = value.to_str().unwrap_or_default();

@@ -86,11 +86,9 @@ impl ServerState {
         if let Some(reply) = self.inject_fault(&request, &auth, &head, trace).await? {
             return Ok(reply);
         }
-        let vocabulary = path_vocabulary.unwrap_or(Vocabulary::Post);
-        let body = body::parse_body(endpoint, content_type, &bytes, vocabulary)?;
+        let body = body::parse_body(endpoint, content_type, &bytes, path_vocabulary.unwrap_or(Vocabulary::Post))?;
         let is_for_program = may_answer_a_program(endpoint, &head);
         let vocabulary_hints = find_vocabulary_hints(endpoint, &head, path_vocabulary, &params, &body);
-        let emulated_site = self.app_state.emulated_sites.find_site(head.public_origin());
         let call = RequestContext {
             endpoint,
             caller,
@@ -100,9 +98,9 @@ impl ServerState {
             bytes,
             content_type,
             vocabulary_hints,
+            emulated_site: self.app_state.emulated_sites.find_site(head.public_origin()),
             head,
             auth,
-            emulated_site,
             state: Arc::clone(&self.app_state),
         };
         panic_where_a_test_asks(facts.template);
