@@ -7,7 +7,11 @@ use crate::site_links::ShortLinkSettings;
 
 /// Empty in production.
 #[derive(Debug, Default)]
-pub struct EmulatedSites(Vec<EmulatedSite>);
+pub struct EmulatedSites {
+    sites: Vec<EmulatedSite>,
+    /// A bit for each length of a host, since most requests are for another host.
+    lengths: u128,
+}
 
 #[derive(Debug)]
 struct EmulatedSite {
@@ -24,22 +28,27 @@ impl EmulatedSites {
             let http = short_links.build_site(format!("http://{host}"));
             EmulatedSite { host: https.url.trim_start_matches("https://"), http, https }
         };
-        Self(hosts.iter().map(site).collect())
+        let sites: Vec<_> = hosts.iter().map(site).collect();
+        let lengths = sites.iter().fold(0, |lengths, site| lengths | length_bit(site.host));
+        Self { sites, lengths }
     }
 
     /// The site that a client used, if it is an emulated host on the standard port.
     pub(crate) fn find_site(&self, origin: PublicOrigin<'_>) -> Option<SiteLinks> {
-        let host = origin.host.filter(|_| !self.0.is_empty())?;
+        let host = origin.host.filter(|_| self.lengths != 0)?;
         let (standard_port, is_tls) = if origin.scheme == "https" { (":443", true) } else { (":80", false) };
         let host = host.strip_suffix(standard_port).unwrap_or(host);
-        let site = self.0.iter().find(|site| site.host.eq_ignore_ascii_case(host))?;
+        if self.lengths & length_bit(host) == 0 {
+            return None;
+        }
+        let site = self.sites.iter().find(|site| site.host.eq_ignore_ascii_case(host))?;
         Some(if is_tls { site.https } else { site.http })
     }
 
     /// Whether the name is emulated, whatever the port.
     fn contains_name(&self, host: &str) -> bool {
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-        self.0.iter().any(|site| site.host.eq_ignore_ascii_case(name))
+        self.sites.iter().any(|site| site.host.eq_ignore_ascii_case(name))
     }
 
     /// Whether a page of `page_origin` belongs to the emulated host that the client of a request used.
@@ -49,6 +58,11 @@ impl EmulatedSites {
             scheme == request.scheme && page_host.eq_ignore_ascii_case(host) && self.contains_name(host)
         })
     }
+}
+
+/// Lengths of 127 and more share one.
+fn length_bit(host: &str) -> u128 {
+    1 << host.len().min(127)
 }
 
 #[cfg(test)]

@@ -22,10 +22,15 @@ pub(super) fn named_by_host(request: &Request<Body>) -> Option<String> {
         return Some(name.to_owned());
     }
     let host = request.uri().host().or_else(|| headers.get(HOST)?.to_str().ok())?;
-    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-    let label = host.strip_suffix(WORLD_DOMAIN)?;
+    let label = without_port(host).strip_suffix(WORLD_DOMAIN)?;
     let is_world = !label.is_empty() && !label.contains('.') && !label.starts_with("ads-api-sandbox");
     is_world.then(|| label.to_ascii_lowercase())
+}
+
+fn without_port(host: &str) -> &str {
+    let digits = host.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let rest = host.get(..host.len() - digits).unwrap_or_default();
+    rest.strip_suffix(':').unwrap_or(host)
 }
 
 /// The world whose mark is in the request's head or, if there may be credentials in it, in its form.
