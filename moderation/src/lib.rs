@@ -40,8 +40,8 @@ static PAGES: &[Endpoint] = &[
     portal_page("showSetup", "GET", setup::PATH).handler(setup::show).summary("The form of a site's first owner."),
     portal_page("setup", "POST", setup::PATH)
         .handler(setup::submit)
-        .summary("Makes the signed-in person the site's first owner.")
-        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf token })),
+        .summary("Makes the signed-in person, or an account that it creates, the site's first owner.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf token username name email password })),
     portal_page("showAbout", "GET", "/about").handler(site_texts::about).summary("What the site is, and its contact."),
     portal_page("showRules", "GET", "/rules").handler(site_texts::rules).summary("The rules of the site."),
     portal_page("showTerms", "GET", "/terms").handler(site_texts::terms).summary("The terms of the site."),

@@ -1,11 +1,19 @@
 //! The link that makes someone the first owner.
 
-use network::user_roles;
-use pages::TextPage;
-use portal::{BrowserVisit, PageQuery, accept_form, redirect_to, run_page};
+use base::{Error, Refusal, Secret};
+use network::first_owner;
+use pages::{OwnerSetup, SignUpPage, TextPage};
+use portal::{
+    BrowserVisit, PageExit, PageQuery, SignUpFields, SubmittedForm, accept_form, redirect_to, run_page, sent_applicant,
+    start_first_session,
+};
 use store::Tx;
+use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::page_context::SITE_LINKS;
 use web::request_context::RequestContext;
+
+use crate::admin::SITE_PATH;
 
 pub(crate) const PATH: &str = "/setup";
 
@@ -13,24 +21,32 @@ pub(crate) const PATH: &str = "/setup";
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
+        require_no_owner(&call).await?;
         let query = PageQuery::from_call(&call).unwrap_or_default();
-        let token = query.get("token").unwrap_or_default();
-        // The secret consists of letters and digits; nothing else is put into the page.
-        let is_secret = !token.is_empty() && token.chars().all(|c| c.is_ascii_alphanumeric());
-        let frame = visit.page_frame(&call);
-        let html = if is_secret {
-            format!(
-                "<p>You become the owner of this site, who may change everything about it.</p>\
-                 <form method=\"post\" action=\"{PATH}\"><input type=\"hidden\" name=\"csrf\" value=\"{}\">\
-                 <input type=\"hidden\" name=\"token\" value=\"{token}\">\
-                 <div class=\"actions\"><button type=\"submit\" class=\"button\">Become the owner</button></div></form>",
-                frame.csrf
-            )
-        } else {
-            "<p>The link is incomplete.</p>".to_owned()
-        };
-        Ok(visit.render_page(&call, &TextPage { frame, title: "Set up this site".to_owned(), html })?)
+        let token = query.get("token").unwrap_or_default().to_owned();
+        let secret = token.clone();
+        let is_valid =
+            call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(first_owner::is_setup_link_valid(tx, &secret)?)).await?;
+        if !is_valid {
+            let html = "<p>This link no longer works. The server prints another when it starts, as does \
+                        <code>locum role setup</code>.</p>";
+            return Ok(render_text(&call, &visit, html.to_owned())?.status(403));
+        }
+        match &visit.person {
+            Some(person) => {
+                let html = format!(
+                    "<p>Your account @{} becomes the owner of this site, who may change everything about it.</p>\
+                     <form method=\"post\" action=\"{PATH}\"><input type=\"hidden\" name=\"csrf\" value=\"{}\">\
+                     <input type=\"hidden\" name=\"token\" value=\"{token}\">\
+                     <div class=\"actions\"><button type=\"submit\" class=\"button\">Become the owner</button></div>\
+                     </form>",
+                    person.user.username,
+                    visit.page_frame(&call).csrf,
+                );
+                render_text(&call, &visit, html)
+            }
+            None => render_form(&call, &visit, token, SignUpFields::default()),
+        }
     })
 }
 
@@ -38,10 +54,73 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?;
         let sent = accept_form(&call, &visit).await?;
+        require_no_owner(&call).await?;
+        let Some(person) = &visit.person else {
+            return register(&call, &visit, &sent).await;
+        };
         let (actor, token) = (person.audit_actor(&visit), sent.text("token"));
-        call.write(move |tx: &mut Tx<'_>| user_roles::accept_setup(tx, &actor, &token)).await?;
-        Ok(redirect_to(crate::admin::SITE_PATH))
+        call.write(move |tx: &mut Tx<'_>| first_owner::accept_setup(tx, &actor, &token)).await?;
+        Ok(redirect_to(SITE_PATH))
     })
+}
+
+async fn register(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    sent: &SubmittedForm<'_>,
+) -> Result<HttpReply, PageExit> {
+    let (context, token) = (&call.state.page_context, sent.text("token"));
+    let (secret, applicant) = (Secret::new(token.as_str()), sent_applicant(visit, sent));
+    let sends_mail = context.config.sends_mail;
+    let registered =
+        first_owner::register_first_owner(&context.sign_in_gate, &context.site, sends_mail, &secret, &applicant);
+    match registered.await {
+        Ok(user) => start_first_session(call, visit, user, SITE_PATH).await,
+        Err(Error::Refused(refusal)) => {
+            let status = match refusal {
+                Refusal::RateLimited => 429,
+                Refusal::Forbidden { .. } => 403,
+                _ => 400,
+            };
+            Ok(render_form(call, visit, token, SignUpFields::from_refusal(sent, &refusal))?.status(status))
+        }
+        Err(failed) => Err(failed.into()),
+    }
+}
+
+/// To everyone the page exists only until there is an owner.
+async fn require_no_owner(call: &RequestContext) -> Result<(), PageExit> {
+    let has_owner = call.read(|tx: &mut Tx<'_>| Ok::<_, Error>(first_owner::has_owner(tx)?)).await?;
+    if has_owner { Err(Refusal::RouteNotFound.into()) } else { Ok(()) }
+}
+
+fn render_text(call: &RequestContext, visit: &BrowserVisit, html: String) -> Result<HttpReply, PageExit> {
+    let page = TextPage { frame: visit.page_frame(call), title: "Set up this site".to_owned(), html };
+    Ok(visit.render_page(call, &page)?)
+}
+
+fn render_form(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    token: String,
+    typed: SignUpFields,
+) -> Result<HttpReply, PageExit> {
+    let here = format!("{PATH}?token={token}");
+    let here = base::percent::encode(&here);
+    let mut frame = visit.page_frame(call);
+    frame.failure = typed.failure;
+    let page = SignUpPage {
+        frame,
+        action: PATH.to_owned(),
+        next: String::new(),
+        app: None,
+        is_open: true,
+        owner_setup: Some(OwnerSetup { token, sign_in: format!("{}?next={here}", SITE_LINKS.sign_in) }),
+        username: typed.username,
+        name: typed.name,
+        email: typed.email,
+        password: typed.password,
+    };
+    Ok(visit.render_page(call, &page)?)
 }

@@ -22,6 +22,7 @@ pub mod connections;
 pub mod email_links;
 pub mod emails;
 pub mod explain;
+pub mod first_owner;
 pub mod follows;
 pub mod grants;
 pub mod home_timelines;

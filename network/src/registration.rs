@@ -76,20 +76,7 @@ pub async fn register(
     if registration == RegistrationPolicy::Invite && applicant.invite.is_none() {
         return Err(Refusal::forbidden("New accounts can be made with an invitation only.").into());
     }
-    if crate::users::is_reserved_username(&applicant.username) {
-        let message = format!("The username [{}] is taken", applicant.username);
-        return Err(Refusal::invalid_parameter("username", &applicant.username, message).into());
-    }
-    let email = applicant.email.trim().to_owned();
-    validate_email(&email)?;
-    validate_password(&applicant.password, &applicant.username, &email)?;
-    let address = applicant.client_info.address.clone();
-    let check_rate_limit = move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address)?);
-    if !sign_in.store.write(check_rate_limit).await? {
-        return Err(Refusal::RateLimited.into());
-    }
-    let rng = &sign_in.store.context().rng;
-    let hash = sign_in.pool.hash(&applicant.password, rng).await?;
+    let (email, hash) = prepare_account(sign_in, applicant).await?;
     let (site, applicant) = (site.clone(), applicant.clone());
     let work = move |tx: &mut Tx<'_>| {
         let is_held = check_email_domain(tx, &email)?;
@@ -111,6 +98,28 @@ pub async fn register(
     sign_in.store.write(work).await
 }
 
+/// Validates what was entered and counts the attempt; returns the email address and the hash of the password.
+pub(crate) async fn prepare_account(
+    sign_in: &SignInService,
+    applicant: &RegistrationApplicant,
+) -> Result<(String, String), Error> {
+    if crate::users::is_reserved_username(&applicant.username) {
+        let message = format!("The username [{}] is taken", applicant.username);
+        return Err(Refusal::invalid_parameter("username", &applicant.username, message).into());
+    }
+    let email = applicant.email.trim().to_owned();
+    validate_email(&email)?;
+    validate_password(&applicant.password, &applicant.username, &email)?;
+    let address = applicant.client_info.address.clone();
+    let check_rate_limit = move |tx: &mut Tx<'_>| Ok(email_links::count_registration_attempt(tx, &address)?);
+    if !sign_in.store.write(check_rate_limit).await? {
+        return Err(Refusal::RateLimited.into());
+    }
+    let rng = &sign_in.store.context().rng;
+    let hash = sign_in.pool.hash(&applicant.password, rng).await?;
+    Ok((email, hash))
+}
+
 /// Whether addresses at the domain wait for approval. Refused for domains that are not allowed.
 fn check_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<bool, Error> {
     match blocked_terms::find_email_domain(tx, email)? {
@@ -122,7 +131,12 @@ fn check_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<bool, Error> {
 }
 
 /// The account, with an unconfirmed address.
-fn create_account(tx: &mut Tx<'_>, applicant: &RegistrationApplicant, email: &str, hash: &str) -> Result<User, Error> {
+pub(crate) fn create_account(
+    tx: &mut Tx<'_>,
+    applicant: &RegistrationApplicant,
+    email: &str,
+    hash: &str,
+) -> Result<User, Error> {
     let new = NewUser {
         username: applicant.username.clone(),
         name: applicant.name.clone(),

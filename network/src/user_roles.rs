@@ -1,21 +1,13 @@
 //! Roles: who may moderate and administer the site.
 
-use base::secret::digest;
-use base::{Error, Refusal, Secret, UserId};
+use base::{Error, Refusal, UserId};
 use serde_json::json;
-use store::emails::EmailLink;
 use store::{Tx, user_roles};
 
 use crate::audit::{self, AuditAction, AuditActor};
-use crate::emails::{EmailSite, SETUP_PATH};
 use crate::users;
 
 pub use store::user_roles::{UserRole, find, list};
-
-/// Lifetime of the link that makes someone the first owner.
-const SETUP_TTL_MS: i64 = 30 * 60 * 1000;
-const SETUP: &str = "setup";
-const SECRET_LENGTH: usize = 44;
 
 /// Every role by its name, lowest first.
 pub const ROLE_NAMES: [(UserRole, &str); 3] =
@@ -96,39 +88,4 @@ pub(crate) fn require_other_owner(tx: &mut Tx<'_>, user: UserId) -> Result<(), E
         return Err(Refusal::forbidden("The last owner keeps the role: grant it to someone else first.").into());
     }
     Ok(())
-}
-
-/// A link that makes the person who opens it the first owner. Refused if there is an owner.
-pub fn create_setup_link(tx: &mut Tx<'_>, site: &EmailSite) -> Result<String, Error> {
-    require_no_owner(tx)?;
-    let secret = Secret::new(tx.rng().random_token(SECRET_LENGTH)?);
-    let link = EmailLink {
-        purpose: SETUP.to_owned(),
-        user_id: UserId::new(0),
-        email: String::new(),
-        expires_at: tx.now().plus_ms(SETUP_TTL_MS),
-    };
-    store::emails::expire_links(tx, UserId::new(0), SETUP)?;
-    store::emails::insert_link(tx, &secret.digest(), &link)?;
-    Ok(site.build_link(SETUP_PATH, &secret))
-}
-
-fn require_no_owner(tx: &mut Tx<'_>) -> Result<(), Error> {
-    if user_roles::count_owners(tx)? > 0 {
-        return Err(Refusal::forbidden("This site has an owner.").into());
-    }
-    Ok(())
-}
-
-/// Makes the actor the first owner by a setup link, which works once.
-pub fn accept_setup(tx: &mut Tx<'_>, actor: &AuditActor, secret: &str) -> Result<(), Error> {
-    require_no_owner(tx)?;
-    let user = users::find_active(tx, actor.require_user()?)?.id;
-    let found = store::emails::find_link(tx, &digest(secret), SETUP)?;
-    if found.is_none() || !store::emails::mark_link_used(tx, &digest(secret))? {
-        return Err(Refusal::forbidden("This link no longer works.").into());
-    }
-    user_roles::set(tx, user, UserRole::Owner)?;
-    let detail = json!({ "user": user.to_string(), "role": "owner" });
-    Ok(audit::append(tx, actor, AuditAction::ROLE_GRANT, None, &detail)?)
 }

@@ -84,7 +84,7 @@ pub use search_console::{
     ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,
     SearchConsolePage,
 };
-pub use sign_in::{CancelForm, OfferedUser, OneClickSignIn, SignInPage, SignOutPage, SignUpPage};
+pub use sign_in::{CancelForm, OfferedUser, OneClickSignIn, OwnerSetup, SignInPage, SignOutPage, SignUpPage};
 pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
 pub use two_factor::{

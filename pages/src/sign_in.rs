@@ -45,6 +45,14 @@ html_page!(SignInPage, "sign-in", crate::samples::sign_in::sign_in_states, |_| "
     ("password", &page.password)
 ]);
 
+/// The link with which the account becomes the first owner of the site.
+pub struct OwnerSetup {
+    /// Sent as `token`.
+    pub token: String,
+    /// Where those who have an account sign in, to come back.
+    pub sign_in: String,
+}
+
 /// Form fields: `username`, `name`, `email`, `password`, `next`.
 #[derive(Template)]
 #[template(path = "sign_up.html")]
@@ -55,6 +63,7 @@ pub struct SignUpPage {
     pub app: Option<String>,
     /// Whether registration is open; otherwise no form is shown.
     pub is_open: bool,
+    pub owner_setup: Option<OwnerSetup>,
     pub username: FormField,
     pub name: FormField,
     pub email: FormField,
@@ -65,7 +74,7 @@ html_page!(
     SignUpPage,
     "sign-up",
     crate::samples::sign_in::sign_up_states,
-    |_| "Create account".to_owned(),
+    |page| if page.owner_setup.is_some() { "Set up this site" } else { "Create account" }.to_owned(),
     |page| vec![
         ("name", &page.name),
         ("username", &page.username),
@@ -73,6 +82,17 @@ html_page!(
         ("password", &page.password)
     ]
 );
+
+impl SignUpPage {
+    fn email_help(&self) -> String {
+        let help = if self.owner_setup.is_some() {
+            "It’s never shown to anyone. If this server sends emails, you get a link to confirm it."
+        } else {
+            "We’ll send you a link to confirm it. It’s never shown to anyone."
+        };
+        help.to_owned()
+    }
+}
 
 #[derive(Template)]
 #[template(path = "sign_out.html")]

@@ -11,6 +11,7 @@ pub use site::errors::exit_page;
 pub use site::forms::{
     PageQuery, SubmittedForm, accept_form, accept_raw_form, accept_upload_form, discard_file, local_path,
 };
+pub use site::registration::{SignUpFields, sent_applicant, start_first_session};
 pub use site::session::set_session_cookie;
 pub use site::sign_in::sign_in_as;
 pub use site::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page};

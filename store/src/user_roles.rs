@@ -4,6 +4,7 @@ use base::{Fault, UserId};
 
 use crate::Tx;
 use crate::db::stored_enum;
+use crate::locks::{LockMode, LockedResource};
 
 /// Each may do what the one before may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,4 +42,9 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<(UserId, UserRole)>, Fault> {
 
 pub fn count_owners(tx: &mut Tx<'_>) -> Result<i64, Fault> {
     Ok(tx.query_row("SELECT COUNT(*) FROM user_role WHERE role = 3", &[])?.unwrap_or(0))
+}
+
+/// Makes transactions that decide by whether there is an owner follow each other.
+pub fn lock_owners(tx: &mut Tx<'_>) {
+    tx.lock(LockedResource::User, 0, LockMode::Exclusive);
 }

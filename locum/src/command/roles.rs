@@ -3,7 +3,7 @@
 use base::Error;
 use clap::Subcommand;
 use network::audit::AuditActor;
-use network::user_roles;
+use network::{first_owner, user_roles};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::Tx;
@@ -28,7 +28,7 @@ pub(crate) enum RoleCommand {
     },
     /// List users with a role, the highest first
     List,
-    /// Create a link that makes the person who opens it the first owner, once and within 30 minutes
+    /// Create a link that makes the person who opens it the first owner, once and within 30 minutes; earlier ones end
     Setup,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn execute(instance: &Instance, command: RoleCommand) -> Result
         RoleCommand::List => instance.store.read(list_roles).await,
         RoleCommand::Setup => {
             let site = invite::email_site(instance)?;
-            let work = move |tx: &mut Tx<'_>| user_roles::create_setup_link(tx, &site);
+            let work = move |tx: &mut Tx<'_>| first_owner::create_setup_link(tx, &site);
             Ok(json!({ "link": instance.store.write(work).await? }))
         }
     }

@@ -1,6 +1,7 @@
 use super::{HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure};
 use crate::{
-    CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, PageFrame, SignInPage, SignOutPage, SignUpPage,
+    CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, OwnerSetup, PageFrame, SignInPage, SignOutPage,
+    SignUpPage,
 };
 
 pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
@@ -104,6 +105,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
         next: String::new(),
         app: None,
         is_open: true,
+        owner_setup: None,
         username: FormField::default(),
         name: FormField::default(),
         email: FormField::default(),
@@ -123,6 +125,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
             },
         ),
         ("closed", SignUpPage { is_open: false, ..plain() }),
+        ("first-owner", SignUpPage { owner_setup: Some(owner_setup("1")), action: "/setup".to_owned(), ..plain() }),
         (
             "hostile",
             SignUpPage {
@@ -130,6 +133,7 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
                 action: HOSTILE.to_owned(),
                 next: HOSTILE.to_owned(),
                 app: Some(HOSTILE.to_owned()),
+                owner_setup: Some(owner_setup(HOSTILE)),
                 username: FormField::invalid(HOSTILE, HOSTILE),
                 name: FormField::new(HOSTILE),
                 email: FormField::new(HOSTILE),
@@ -138,6 +142,10 @@ pub(crate) fn sign_up_states() -> Vec<(&'static str, SignUpPage)> {
             },
         ),
     ]
+}
+
+fn owner_setup(token: &str) -> OwnerSetup {
+    OwnerSetup { token: token.to_owned(), sign_in: format!("/sign-in?next={token}") }
 }
 
 pub(crate) fn sign_out_states() -> Vec<(&'static str, SignOutPage)> {

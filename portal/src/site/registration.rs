@@ -1,9 +1,9 @@
 //! Creating an account.
 
 use base::refusal::InvalidParameter;
-use base::{Error, Refusal, Secret};
+use base::{Error, Refusal, Secret, UserId};
 use network::registration::{self, RegistrationApplicant, RegistrationOutcome, RegistrationPolicy};
-use network::{email_links, sessions, site_settings};
+use network::{email_links, site_settings};
 use pages::{FormField, SignUpPage, TextPage};
 use web::endpoint::HandlerFuture;
 use web::page_context::{DEFAULT_PATH, SITE_LINKS};
@@ -13,7 +13,8 @@ use web::security_headers;
 
 use super::forms::{self, PageQuery, SubmittedForm};
 use super::return_target::ReturnTarget;
-use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+use super::sign_in::sign_in_as;
+use super::{BrowserVisit, PageExit, run_page, session};
 
 /// `GET /join`, also where invitations lead.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
@@ -37,14 +38,8 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let query = PageQuery::from_call(&call).ok();
         let invite = query.as_ref().and_then(|query| query.get("token"));
         let invite = invite.unwrap_or_default();
-        let applicant = RegistrationApplicant {
-            username: sent.text("username"),
-            name: sent.text("name"),
-            email: sent.text("email"),
-            password: Secret::new(sent.text("password")),
-            invite: Some(invite).filter(|text| !text.is_empty()).map(Secret::new),
-            client_info: visit.client_info.clone(),
-        };
+        let invite_secret = Some(invite).filter(|text| !text.is_empty()).map(Secret::new);
+        let applicant = RegistrationApplicant { invite: invite_secret, ..sent_applicant(&visit, &sent) };
         let page_context = &call.state.page_context;
         let (site, who) = (&page_context.site, page_context.config.registration);
         let joined = match registration::register(&page_context.sign_in_gate, site, who, &applicant).await {
@@ -60,28 +55,44 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let RegistrationOutcome::Joined(user) = joined else {
             return waiting_page(&call, &visit);
         };
-        let (facts, presented, ttl_ms) =
-            (visit.client_info.clone(), visit.session_digest, page_context.sign_in_gate.ttl_ms);
-        let begun = call.write(move |tx| {
-            let begun = sessions::start(tx, presented.as_ref(), user, &facts, ttl_ms)?;
-            Ok(begun.0)
-        });
-        let reply = session::set_session_cookie(&call, redirect_to(&next), &begun.await?);
-        Ok(session::set_device_cookie(&call, reply, user).await?)
+        start_first_session(&call, &visit, user, &next).await
     })
 }
 
+/// Who sent the form, without an invitation.
+pub fn sent_applicant(visit: &BrowserVisit, sent: &SubmittedForm<'_>) -> RegistrationApplicant {
+    RegistrationApplicant {
+        username: sent.text("username"),
+        name: sent.text("name"),
+        email: sent.text("email"),
+        password: Secret::new(sent.text("password")),
+        invite: None,
+        client_info: visit.client_info.clone(),
+    }
+}
+
+/// Signs in who has just registered with a password, and redirects to the local path `next`.
+pub async fn start_first_session(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    next: &str,
+) -> Result<HttpReply, PageExit> {
+    let reply = sign_in_as(call, visit, user, next).await?;
+    Ok(session::set_device_cookie(call, reply, user).await?)
+}
+
 #[derive(Default)]
-struct SignUpFields {
-    username: FormField,
-    name: FormField,
-    email: FormField,
-    password: FormField,
-    failure: Option<String>,
+pub struct SignUpFields {
+    pub username: FormField,
+    pub name: FormField,
+    pub email: FormField,
+    pub password: FormField,
+    pub failure: Option<String>,
 }
 
 impl SignUpFields {
-    fn from_refusal(sent: &SubmittedForm<'_>, refusal: &Refusal) -> Self {
+    pub fn from_refusal(sent: &SubmittedForm<'_>, refusal: &Refusal) -> Self {
         let mut typed = Self {
             username: FormField::new(sent.text("username")),
             name: FormField::new(sent.text("name")),
@@ -163,6 +174,7 @@ async fn registration_page(
         next: next.to_owned(),
         app: target.app,
         is_open: open,
+        owner_setup: None,
         username: typed.username,
         name: typed.name,
         email: typed.email,

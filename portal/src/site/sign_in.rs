@@ -87,7 +87,7 @@ pub(super) fn throttled_message(seconds: i64) -> String {
 /// Users offered on the sign-in page of a development server.
 const OFFERED_USERS: i64 = 6;
 
-/// Starts a session without a password, and redirects to the local path `next`. For development servers.
+/// Starts a session without asking for a password, and redirects to the local path `next`.
 pub async fn sign_in_as(
     call: &RequestContext,
     visit: &BrowserVisit,
