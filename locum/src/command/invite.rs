@@ -43,7 +43,7 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
 }
 
 /// Uses the configured base URL, or the last known address of the server on this data directory.
-pub(super) fn email_site(instance: &Instance) -> Result<EmailSite, Fault> {
+pub(crate) fn email_site(instance: &Instance) -> Result<EmailSite, Fault> {
     let settings = &instance.settings;
     let last = || ListeningAddresses::read(&settings.core.data_dir).map(|listening| listening.base_url);
     let url = settings.core.base_url.as_ref().map(|url| url.0.clone()).or_else(last);

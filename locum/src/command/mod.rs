@@ -60,7 +60,7 @@ pub(crate) use export::ExportArgs;
 pub(crate) use follows::FollowCommand;
 pub(crate) use fsck::{FsckArgs, check_consistency};
 pub(crate) use import::ImportCommand;
-pub(crate) use invite::InviteArgs;
+pub(crate) use invite::{InviteArgs, email_site};
 pub(crate) use keys::KeysCommand;
 pub(crate) use links::LinkCommand;
 pub(crate) use messages::MessageCommand;

@@ -43,6 +43,9 @@ pub(crate) fn serve(common: &GlobalArgs, args: &ServeArgs) -> Result<(), Command
     run_server(instance, args.listen.ready_fd, |ready| {
         let line = format!("locum {} is serving {}", env!("CARGO_PKG_VERSION"), ready.base_url);
         output.print_text(&line);
+        if let Some(link) = &ready.setup_link {
+            output.print_text(&format!("It has no owner yet. Within 30 minutes, become its owner at {link}"));
+        }
         Ok(())
     })
 }

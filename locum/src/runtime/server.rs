@@ -5,12 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Fault, clock};
+use base::{Error, Fault, clock};
 use deliver::links::LinkFetcher;
 use deliver::webhooks::WebhookSender;
 use edge::{ListenerProtocols, Shutdown};
 use futures_util::future::OptionFuture;
 use media::FileStore;
+use network::first_owner;
 use store::NodeRole;
 
 use super::backup_schedule::{BackupMetrics, BackupSchedule, make_scheduled_backups};
@@ -23,6 +24,7 @@ use super::sockets::{self, BoundSockets, ClusterSocket, ListeningAddresses};
 use super::supervisor::Supervisor;
 use super::{ads_jobs, background_jobs, descriptors, notify};
 use crate::cluster::{self, ClusterKey, ClusterServer};
+use crate::command::email_site;
 use crate::command_error::CommandError;
 use crate::config::RunMode;
 use crate::instance::Instance;
@@ -30,17 +32,20 @@ use crate::search_snapshots::{SearchSnapshots, make_search_snapshots};
 use crate::tls::{self, AcmeCertificates, CertificateFiles, RedirectServer};
 use crate::worlds::{WorldHandler, WorldInterface, WorldRegistry};
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct ServerAddresses {
     pub(crate) base_url: String,
     pub(crate) addr: SocketAddr,
     pub(crate) ads_sandbox: Option<String>,
     pub(crate) control: Option<SocketAddr>,
+    /// For a network without an owner.
+    pub(crate) setup_link: Option<String>,
 }
 
 impl ServerAddresses {
-    fn from_listening(listening: &ListeningAddresses) -> Self {
+    fn from_listening(listening: &ListeningAddresses, setup_link: Option<String>) -> Self {
         Self {
+            setup_link,
             base_url: listening.base_url.clone(),
             addr: listening.addr,
             ads_sandbox: listening.ads_sandbox.clone(),
@@ -93,7 +98,7 @@ async fn run_until_shutdown(
     let worlds = Arc::clone(worlds);
     let main = worlds.main_world().await?;
     listening.write(&settings.core.data_dir)?;
-    let ready = ServerAddresses::from_listening(&listening);
+    let ready = ServerAddresses::from_listening(&listening, create_setup_link(&main.instance).await?);
     let mut tasks = Supervisor::new(main.interfaces.metrics(), shutdown.clone());
     if let Some(certificates) = &protocols.certificates {
         tasks.start_endless("certificates", certificates, CertificateFiles::reload_changes);
@@ -122,6 +127,25 @@ async fn run_until_shutdown(
     }
     tracing::info!(seconds = started.elapsed().as_secs(), "stopped");
     Ok(())
+}
+
+/// None for a development server, and once there is an owner.
+async fn create_setup_link(instance: &Instance) -> Result<Option<String>, CommandError> {
+    let settings = &instance.settings;
+    if settings.mode == RunMode::Dev || !settings.roles().contains(NodeRole::Api) {
+        return Ok(None);
+    }
+    let site = email_site(instance)?;
+    let has_owner = instance.store.read(|tx| Ok(first_owner::has_owner(tx)?)).await?;
+    if has_owner {
+        return Ok(None);
+    }
+    match instance.store.write(move |tx| first_owner::create_setup_link(tx, &site)).await {
+        Ok(link) => Ok(Some(link)),
+        // Someone became the owner in the meantime.
+        Err(Error::Refused(_)) => Ok(None),
+        Err(failed) => Err(failed.into()),
+    }
 }
 
 fn process_context(sockets: &BoundSockets, shutdown: &Shutdown, mode: RunMode) -> Result<ProcessContext, Fault> {

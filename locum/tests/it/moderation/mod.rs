@@ -1,6 +1,7 @@
 //! What moderators and owners do, and what everyone else sees of it.
 
 mod actions;
+mod first_owner;
 mod pages;
 mod registrations;
 mod roles;

@@ -154,20 +154,6 @@ fn forms_of_other_sites_change_nothing() {
 }
 
 #[test]
-fn setup_link_makes_the_first_owner_once() {
-    let server = TestServer::start(&[]);
-    let link = server.run_cli(&["role", "setup"]).json()["link"].as_str().unwrap().to_owned();
-    let path = &link[link.find("/setup").unwrap()..];
-    let (_, mut first) = member(&server, "first");
-    let (_, mut second) = member(&server, "second");
-    let pages = [first.get(path), second.get(path)];
-    assert_eq!(first.submit(&pages[0], "/setup", &[]).status, 303);
-    assert_eq!(second.submit(&pages[1], "/setup", &[]).status, 403);
-    assert_eq!(first.get("/admin/site").status, 200);
-    assert_eq!(server.run_cli(&["role", "list"]).json()[0]["role"], "owner");
-}
-
-#[test]
 fn suspended_person_appeals_by_the_link_in_the_email() {
     let server = TestServer::start(&[]);
     let user = server.new_user_with("author", &["--email", "author@example.org"]);
