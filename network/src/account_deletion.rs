@@ -140,7 +140,8 @@ pub(crate) fn offer_restoration(tx: &mut Tx<'_>, user: &User) -> Result<Option<R
     Ok(Some(RestorationOffer { secret, username: user.username.clone(), erase_at: deletion.erase_at }))
 }
 
-fn find_own_restorable(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AccountDeletion>, Fault> {
+/// None unless the account's owner has deleted it and can still restore it.
+pub(crate) fn find_own_restorable(tx: &mut Tx<'_>, user: UserId) -> Result<Option<AccountDeletion>, Fault> {
     let found = account_deletions::find(tx, user)?;
     let now = tx.now();
     Ok(found.filter(|deletion| deletion.by_owner && deletion.started_at.is_none() && deletion.erase_at > now))

@@ -4,11 +4,13 @@
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
 use serde_json::{Value, json};
+use store::account_deletions::AccountDeletion;
 use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 use store::emails::EmailLink;
-use store::users::User;
+use store::users::{User, UserState};
 use store::{Tx, users};
 
+use crate::account_deletion::{RestorationOffer, find_own_restorable, offer_restoration};
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESET_PATH};
 use crate::sign_in::{
@@ -56,18 +58,8 @@ fn dead_link_refusal() -> Refusal {
     Refusal::forbidden("This link no longer works. Request a new one.")
 }
 
-/// Refuses links that do not work and those of inactive accounts.
-fn find_valid_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Error> {
-    let link = store::emails::find_link(tx, &digest(secret), purpose)?.ok_or_else(dead_link_refusal)?;
-    match crate::users::find_active(tx, link.user_id) {
-        Ok(_) => Ok(link),
-        Err(Error::Refused(_)) => Err(dead_link_refusal().into()),
-        Err(error) => Err(error),
-    }
-}
-
 fn consume_link(tx: &mut Tx<'_>, secret: &str, purpose: &str) -> Result<EmailLink, Error> {
-    let link = find_valid_link(tx, secret, purpose)?;
+    let link = store::emails::find_link(tx, &digest(secret), purpose)?.ok_or_else(dead_link_refusal)?;
     if !store::emails::mark_link_used(tx, &digest(secret))? {
         return Err(dead_link_refusal().into());
     }
@@ -173,6 +165,10 @@ pub fn cancel_email_change(tx: &mut Tx<'_>, actor: &AuditActor) -> Result<(), Er
 /// Makes the address of a confirmation link the user's confirmed address.
 pub fn confirm_email(tx: &mut Tx<'_>, secret: &str, address: &str) -> Result<User, Error> {
     let link = consume_link(tx, secret, CONFIRM)?;
+    let user = users::find_by_id(tx, link.user_id)?;
+    if user.is_none_or(|user| user.state != UserState::Active) {
+        return Err(dead_link_refusal().into());
+    }
     set_confirmed_email(tx, link.user_id, &link.email)?;
     let actor = AuditActor::user(link.user_id, address);
     audit::append(tx, &actor, AuditAction::EMAIL_CONFIRM, None, &user_detail(link.user_id))?;
@@ -215,8 +211,8 @@ pub fn request_email_change(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActo
     Ok(audit::append(tx, actor, AuditAction::EMAIL_CHANGE, None, &user_detail(user.id))?)
 }
 
-/// Sends a link to set a new password, if there is an active account with an address; the caller cannot tell the
-/// difference. Returns false if the client is rate limited.
+/// Sends a link to set a new password, if there is an account with an address that is active or that its owner can
+/// restore; the caller cannot tell the difference. Returns false if the client is rate limited.
 pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, address: &str) -> Result<bool, Error> {
     let login = normalize_login(login);
     let decision = charge_action(tx, "letter.address", &address_bucket(address), EMAILS_PER_ADDRESS)?;
@@ -226,7 +222,10 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
     // Counted by login, whether or not the account exists.
     let decision = charge_action(tx, "reset.account", &login, EMAILS_PER_ACCOUNT)?;
     let found = find_user_by_login(tx, &login)?;
-    let found = found.filter(|user| user.state == users::UserState::Active && !user.email.is_empty());
+    // Asked in any case, which must take the same time.
+    let deletion = find_own_restorable(tx, found.as_ref().map_or(UserId::new(0), |user| user.id))?;
+    let is_open = |user: &User| user.state == UserState::Active || is_restorable(user, deletion.as_ref());
+    let found = found.filter(|user| is_open(user) && !user.email.is_empty());
     let actor = AuditActor::anonymous(address);
     let detail = found.as_ref().map_or(Value::Null, |user| user_detail(user.id));
     if let Some(user) = found.filter(|_| decision == AttemptDecision::Allowed)
@@ -234,9 +233,17 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
     {
         store::emails::expire_links(tx, user.id, RESET)?;
         let secret = create_link(tx, RESET, user.id, &user.email, TTL_MS)?;
+        let restored = match deletion {
+            Some(deletion) if user.state == UserState::Deleted => format!(
+                " You have deleted this account; its data will be erased on {}. With the new password you can \
+                 restore it.",
+                deletion.erase_at
+            ),
+            _ => String::new(),
+        };
         let text = format!(
             "Hello,\n\nChoose a new password for your account @{} on {}:\n\n{}\n\n\
-             The link works once and expires after 30 minutes. If you did not request it, ignore \
+             The link works once and expires after 30 minutes.{restored} If you did not request it, ignore \
              this email: your password stays the same.\n",
             user.username,
             site.name(),
@@ -250,11 +257,21 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
 
 /// The user of a valid reset link. Does not use the link up.
 pub fn find_reset_user(tx: &mut Tx<'_>, secret: &str) -> Result<User, Error> {
-    let link = find_valid_link(tx, secret, RESET)?;
-    crate::users::find_active(tx, link.user_id)
+    let link = store::emails::find_link(tx, &digest(secret), RESET)?.ok_or_else(dead_link_refusal)?;
+    let user = users::find_by_id(tx, link.user_id)?.ok_or_else(dead_link_refusal)?;
+    let deletion = find_own_restorable(tx, user.id)?;
+    if user.state == UserState::Active || is_restorable(&user, deletion.as_ref()) {
+        return Ok(user);
+    }
+    Err(dead_link_refusal().into())
 }
 
-/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens.
+fn is_restorable(user: &User, deletion: Option<&AccountDeletion>) -> bool {
+    user.state == UserState::Deleted && deletion.is_some()
+}
+
+/// Sets a new password by a link. Ends all sessions and, with `end_tokens`, revokes all tokens. An account that its
+/// owner has deleted stays deleted; the returned offer restores it.
 pub async fn reset_password(
     sign_in: &SignInService,
     site: &EmailSite,
@@ -262,15 +279,15 @@ pub async fn reset_password(
     password: &Secret,
     end_tokens: bool,
     address: &str,
-) -> Result<UserId, Error> {
+) -> Result<Option<RestorationOffer>, Error> {
     let text = secret.clone();
     let user = sign_in.store.read(move |tx| find_reset_user(tx, text.expose_secret())).await?;
     registration::validate_password(password, &user.username, &user.email)?;
     let hash = sign_in.pool.hash(password, &sign_in.store.context().rng).await?;
     let (site, secret, address) = (site.clone(), secret.clone(), address.to_owned());
     let work = move |tx: &mut Tx<'_>| {
+        let user = find_reset_user(tx, secret.expose_secret())?;
         let link = consume_link(tx, secret.expose_secret(), RESET)?;
-        let user = crate::users::find_active(tx, link.user_id)?;
         let actor = AuditActor::user(user.id, &address);
         apply_new_password(tx, &site, &user, &hash, None, end_tokens, &actor)?;
         // The link's recipient can read emails to its address.
@@ -282,7 +299,7 @@ pub async fn reset_password(
         }
         let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
         audit::append(tx, &actor, AuditAction::PASSWORD_RESET, None, &detail)?;
-        Ok(user.id)
+        if user.state == UserState::Deleted { Ok(offer_restoration(tx, &user)?) } else { Ok(None) }
     };
     sign_in.store.write(work).await
 }
@@ -323,7 +340,7 @@ fn apply_new_password(
     end_tokens: bool,
     actor: &AuditActor,
 ) -> Result<(), Error> {
-    crate::users::set_password(tx, user.id, hash)?;
+    crate::users::replace_password(tx, user.id, hash)?;
     store::emails::expire_links(tx, user.id, RESET)?;
     sessions::revoke_all(tx, actor, user.id, kept_session)?;
     if end_tokens {

@@ -206,6 +206,11 @@ pub fn list(tx: &mut Tx<'_>, after: Option<UserId>, limit: i64) -> Result<Vec<Us
 /// `hash` is from [`crate::passwords::hash`].
 pub fn set_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     find(tx, id)?;
+    replace_password(tx, id, hash)
+}
+
+/// As [`set_password`], in any state of the account.
+pub(crate) fn replace_password(tx: &mut Tx<'_>, id: UserId, hash: &str) -> Result<(), Error> {
     users::set_password_hash(tx, id, hash)?;
     pending_sign_ins::expire(tx, id)?;
     Ok(event_log::append(tx, "user.password", id.get(), id.get(), "")?)

@@ -7,13 +7,13 @@ use pages::{
     EmailConfirmationPage, EmailConfirmationState, ForgotPasswordPage, FormField, PasswordResetState, ResetPasswordPage,
 };
 use web::endpoint::HandlerFuture;
-use web::page_context::SITE_LINKS;
+use web::page_context::{DEFAULT_PATH, SITE_LINKS};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::forms::{self, PageQuery};
 use super::settings::{RESEND_PATH, first_message};
-use super::{BrowserVisit, PageExit, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session};
 
 const RESET_PATH: &str = network::emails::RESET_PATH;
 const CONFIRM_PATH: &str = network::emails::CONFIRM_PATH;
@@ -83,7 +83,11 @@ pub(crate) fn submit_reset(call: RequestContext) -> HandlerFuture {
         let (gate, site) = (&page_context.sign_in_gate, &page_context.site);
         let done = email_links::reset_password(gate, site, &secret, &password, end_tokens, address);
         match done.await {
-            Ok(_) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
+            Ok(Some(offer)) => {
+                let reply = account_data::offer_restoration(&call, &visit, DEFAULT_PATH, &offer)?;
+                Ok(session::clear_session_cookie(&call, reply))
+            }
+            Ok(None) => Ok(session::clear_session_cookie(&call, redirect_to(SITE_LINKS.sign_in))),
             Err(Error::Refused(Refusal::InvalidParameters(wrong))) => {
                 let field = FormField::invalid("", first_message(&wrong));
                 let reply = reset_page(&call, &visit, &token, field).await?;

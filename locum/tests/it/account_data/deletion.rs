@@ -1,7 +1,7 @@
 //! Deleting one's own account, and restoring it by signing in.
 
 use super::{DATA_PATH, DELETE_PATH, delete_own_account, find_posts, is_shown, signed_in};
-use crate::harness::{MailServer, TestServer, unique_number};
+use crate::harness::{MailServer, TestRequest, TestServer, unique_number};
 use crate::pages::browser::Browser;
 use crate::two_factor::Authenticator;
 
@@ -77,6 +77,81 @@ fn restoring_an_account_with_a_second_factor_asks_for_the_code() {
     let entered = browser.submit(&page, "/login/code", &[("code", &app.code())]);
     assert_eq!(entered.status, 303, "{}", entered.text());
     browser.get(DATA_PATH).assert_page(200);
+}
+
+/// The path of the newest reset link in the mailbox; none if there is no email.
+fn newest_reset_path(server: &TestServer) -> Option<String> {
+    let list = server.send(TestRequest::get("/mailbox")).text();
+    let id = list.split("href=\"/mailbox/").nth(1)?.split('"').next()?.to_owned();
+    let email = server.send(TestRequest::get(format!("/mailbox/{id}"))).text();
+    let token = email.split("/account/reset?token=").nth(1)?;
+    let token: String = token.chars().take_while(char::is_ascii_alphanumeric).collect();
+    Some(format!("/account/reset?token={token}"))
+}
+
+/// What the page says that sends a reset link.
+fn request_reset(server: &TestServer, login: &str) -> String {
+    let mut browser = Browser::new(server);
+    let page = browser.get("/forgotten-password");
+    browser.submit(&page, "/forgotten-password", &[("email", login)]).assert_page(200).replace(login, "LOGIN")
+}
+
+fn member_with_email<'s>(server: &'s TestServer, name: &str) -> (String, Browser<'s>) {
+    let email = format!("{name}@mail.example");
+    server.run_cli(&["user", "create", name, "--password", super::PASSWORD, "--email", &email]).assert_success();
+    let mut browser = Browser::new(server);
+    assert_eq!(browser.sign_in(name, super::PASSWORD, "/home").status, 303);
+    (email, browser)
+}
+
+#[test]
+fn forgotten_password_of_a_deleted_account_is_reset_to_restore_it() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let reader = server.new_user("reader");
+    let (email, mut browser) = member_with_email(server, "leaver");
+    delete_own_account(&mut browser);
+    let mut browser = Browser::new(server);
+    assert_eq!(request_reset(server, &email), request_reset(server, "nobody@mail.example"));
+    let path = newest_reset_path(server).expect("a link");
+    let page = browser.get(&path);
+    let new = [("password", "tr4ms stop here")];
+    let offer = browser.submit(&page, "/account/reset", &new);
+    assert!(offer.assert_page(200).contains("Restore your account?"), "{}", offer.text());
+    assert!(!is_shown(&reader, "/2/users/by/username/leaver"), "the offer is not the answer");
+    assert!(browser.get(&path).text().contains("no longer works"), "the link works once");
+    assert!(!Browser::new(server).sign_in("leaver", super::PASSWORD, "/home").text().contains("Restore"));
+    let restored = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert_eq!(restored.status, 303);
+    browser.get(DATA_PATH).assert_page(200);
+    assert!(is_shown(&reader, "/2/users/by/username/leaver"));
+}
+
+#[test]
+fn restoring_by_a_reset_link_asks_for_the_second_factor() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let (_, mut browser) = member_with_email(server, "careful");
+    let mut app = Authenticator::enrol(&mut browser, super::PASSWORD);
+    delete_own_account(&mut browser);
+    request_reset(server, "careful");
+    let mut browser = Browser::new(server);
+    let page = browser.get(newest_reset_path(server).expect("a link"));
+    let offer = browser.submit(&page, "/account/reset", &[("password", "tr4ms stop here")]);
+    let restored = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert!(restored.header("location").starts_with("/login/code"), "{}", restored.header("location"));
+    assert_ne!(browser.get(DATA_PATH).status, 200, "there is a session without a code");
+    let page = browser.get(restored.header("location"));
+    assert_eq!(browser.submit(&page, "/login/code", &[("code", &app.code())]).status, 303);
+    browser.get(DATA_PATH).assert_page(200);
+}
+
+#[test]
+fn reset_link_is_not_sent_for_an_account_that_its_owner_cannot_restore() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let (email, _) = member_with_email(server, "removed");
+    server.run_cli(&["user", "delete", "removed"]).assert_success();
+    let answers = [email.as_str(), "removed", "nobody@mail.example"].map(|login| request_reset(server, login));
+    assert!(answers.iter().all(|answer| answer == &answers[2]));
+    assert_eq!(newest_reset_path(server), None);
 }
 
 #[test]
