@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Error, Fault, Secret, Time};
+use parking_lot::RwLock;
 use store::{Store, Tx, emails};
+
+use crate::site_settings;
 
 pub use store::emails::{Email, list};
 
@@ -37,12 +40,17 @@ pub trait Mailer: Send + Sync + 'static {
     fn send(&self, email: &EmailMessage) -> Result<(), EmailSendError>;
 }
 
-/// The platform's name and URL in emails, from the configuration: the `Host` header of a request cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The platform's name and URL on pages and in emails. The URL is from the configuration: the `Host` header of a request
+/// cannot be trusted. Clones share the name.
+#[derive(Clone, Debug)]
 pub struct EmailSite {
-    name: String,
+    configured_name: Arc<str>,
+    name: Arc<RwLock<Arc<str>>>,
     base_url: String,
 }
+
+/// How old the name of the site may be on another node than the one where it was changed.
+const NAME_MAX_AGE: Duration = Duration::from_secs(5);
 
 pub const CONFIRM_PATH: &str = "/account/confirm";
 pub const RESET_PATH: &str = "/account/reset";
@@ -61,11 +69,36 @@ impl EmailSite {
         if rest.is_empty() || rest.contains(is_forbidden) {
             return Err(Fault::new(format!("{base_url:?} is not the URL of a site")));
         }
-        Ok(Self { name: strip_control_chars(name), base_url: base_url.trim_end_matches('/').to_owned() })
+        let name: Arc<str> = strip_control_chars(name).into();
+        Ok(Self {
+            name: Arc::new(RwLock::new(Arc::clone(&name))),
+            configured_name: name,
+            base_url: base_url.trim_end_matches('/').to_owned(),
+        })
     }
 
-    pub fn name(&self) -> &str {
-        &self.name
+    /// As it was last loaded; the configured one before that.
+    pub fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name.read())
+    }
+
+    /// Reads the name that the owners have set.
+    pub fn load_name(&self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let set = site_settings::get(tx, site_settings::NAME)?;
+        let name = if set.is_empty() { Arc::clone(&self.configured_name) } else { strip_control_chars(&set).into() };
+        *self.name.write() = name;
+        Ok(())
+    }
+
+    /// Loads the name in an endless loop. Failures are logged and retried.
+    pub async fn follow_name(&self, store: &Store) {
+        loop {
+            let site = self.clone();
+            if let Err(error) = store.read(move |tx| Ok::<_, Error>(site.load_name(tx)?)).await {
+                tracing::warn!(?error, "failed to load the name of the site; will retry");
+            }
+            store.pause_background_work(NAME_MAX_AGE).await;
+        }
     }
 
     pub fn build_url(&self, path: &str) -> String {

@@ -82,7 +82,8 @@ fn find_pending_key(tx: &mut Tx<'_>, user: UserId) -> Result<Option<TwoFactorKey
 }
 
 fn describe_setup(site: &EmailSite, user: &User, secret: Secret) -> TwoFactorSetup {
-    let (issuer, username) = (base::percent::encode(site.name()), base::percent::encode(&user.username));
+    let name = site.name();
+    let (issuer, username) = (base::percent::encode(&name), base::percent::encode(&user.username));
     let text = secret.expose_secret();
     let uri = Secret::new(format!("otpauth://totp/{issuer}:{username}?secret={text}&issuer={issuer}"));
     TwoFactorSetup { secret, uri }

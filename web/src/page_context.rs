@@ -67,7 +67,7 @@ impl PageContext {
         PageFrame {
             dev: self.config.dev,
             sends_mail: self.config.sends_mail,
-            site: self.site.name().to_owned(),
+            site: self.site.name().to_string(),
             host: self.host().to_owned(),
             now,
             links: SITE_LINKS,

@@ -35,7 +35,7 @@ pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
             "height": null,
             "type": "rich",
             "cache_age": CACHE_AGE,
-            "provider_name": call.state.page_context.config.site_name,
+            "provider_name": call.state.page_context.site.name().as_ref(),
             "provider_url": site,
             "version": "1.0",
         }))

@@ -101,7 +101,7 @@ pub(super) async fn execute(instance: &Instance, command: AdsCommand) -> Result<
             read.await
         }
         AccountCommand::Promote { account, user } => {
-            let site = email_site(instance)?;
+            let site = email_site(instance).await?;
             let promote = move |tx: &mut Tx<'_>| allow_promotion(tx, &site, &account, &user);
             instance.store.write(promote).await
         }
@@ -243,7 +243,7 @@ fn add_funding_instrument(tx: &mut Tx<'_>, account: AdsRecord, command: &Account
 }
 
 async fn recommend_for_account(instance: &Instance, account: String) -> Result<Value, Error> {
-    let adviser = recommendation_engine(instance)?;
+    let adviser = recommendation_engine(instance).await?;
     let find = move |tx: &mut Tx<'_>| {
         let account = find_account(tx, &account)?;
         let instruments = ads_delivery::recommendations::funding_instrument_ids(tx, account.id)?;
@@ -257,11 +257,11 @@ async fn recommend_for_account(instance: &Instance, account: String) -> Result<V
     shown.await
 }
 
-pub(crate) fn recommendation_engine(instance: &Instance) -> Result<RecommendationEngine, Error> {
+pub(crate) async fn recommendation_engine(instance: &Instance) -> Result<RecommendationEngine, Error> {
     Ok(RecommendationEngine {
         evaluator: Arc::clone(&instance.evaluator),
         config: instance.settings.ads_config(),
-        site: email_site(instance)?,
+        site: email_site(instance).await?,
     })
 }
 

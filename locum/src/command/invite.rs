@@ -1,6 +1,6 @@
 //! `locum invite`.
 
-use base::{Error, Fault, Refusal, Time};
+use base::{Error, Refusal, Time};
 use clap::Args;
 use network::audit::AuditActor;
 use network::email_links;
@@ -33,7 +33,7 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
         };
         return Err(Refusal::forbidden(detail).into());
     }
-    let (site, email) = (email_site(instance)?, invite.email.unwrap_or_default());
+    let (site, email) = (email_site(instance).await?, invite.email.unwrap_or_default());
     let made = instance.store.write(move |tx| {
         let link = email_links::create_invitation(tx, &site, &AuditActor::operator(), email.trim())?;
         Ok::<(String, Time), Error>((link, tx.now().plus_ms(email_links::INVITE_TTL_MS)))
@@ -43,10 +43,13 @@ pub(super) async fn execute(instance: &Instance, invite: InviteArgs) -> Result<V
 }
 
 /// Uses the configured base URL, or the last known address of the server on this data directory.
-pub(crate) fn email_site(instance: &Instance) -> Result<EmailSite, Fault> {
+pub(crate) async fn email_site(instance: &Instance) -> Result<EmailSite, Error> {
     let settings = &instance.settings;
     let last = || ListeningAddresses::read(&settings.core.data_dir).map(|listening| listening.base_url);
     let url = settings.core.base_url.as_ref().map(|url| url.0.clone()).or_else(last);
     let url = url.unwrap_or_else(|| settings.public_url(settings.listen.addr));
-    EmailSite::new(&settings.core.site_name, &url)
+    let site = EmailSite::new(&settings.core.site_name, &url)?;
+    let loaded = site.clone();
+    instance.store.read(move |tx| Ok::<_, Error>(loaded.load_name(tx)?)).await?;
+    Ok(site)
 }

@@ -210,7 +210,7 @@ pub(super) async fn execute(instance: &Instance, command: ModerationCommand) -> 
 }
 
 async fn act_on_post(instance: &Instance, kind: Kind, post: String, reason: ReasonArgs) -> Result<Value, Error> {
-    let (site, id) = (invite::email_site(instance)?, find::post_id(&post)?);
+    let (site, id) = (invite::email_site(instance).await?, find::post_id(&post)?);
     let new = NewModerationAction { kind, target: ModerationTarget::Post(id), reason: reason.reason, ends_at: None };
     let work = move |tx: &mut Tx<'_>| moderation::act(tx, &site, &AuditActor::operator(), &new);
     instance.store.write(work).await.map(|action| render_action(&action))
@@ -223,7 +223,7 @@ async fn act_on_account(
     end: EndArgs,
     reason: ReasonArgs,
 ) -> Result<Value, Error> {
-    let site = invite::email_site(instance)?;
+    let site = invite::email_site(instance).await?;
     let work = move |tx: &mut Tx<'_>| {
         let new = NewModerationAction {
             kind,
@@ -237,7 +237,7 @@ async fn act_on_account(
 }
 
 async fn lift(instance: &Instance, action: i64) -> Result<Value, Error> {
-    let site = invite::email_site(instance)?;
+    let site = invite::email_site(instance).await?;
     let work = move |tx: &mut Tx<'_>| moderation::lift(tx, &site, &AuditActor::operator(), action);
     instance.store.write(work).await.map(|action| render_action(&action))
 }
@@ -292,7 +292,7 @@ async fn decide_appeal(
     decision: AppealDecision,
     answer: String,
 ) -> Result<Value, Error> {
-    let site = invite::email_site(instance)?;
+    let site = invite::email_site(instance).await?;
     let accept = decision == AppealDecision::Accept;
     let work = move |tx: &mut Tx<'_>| {
         moderation::decide_appeal(tx, &site, &AuditActor::operator(), action, accept, &answer)?;
@@ -316,7 +316,7 @@ async fn list_applications(instance: &Instance) -> Result<Value, Error> {
 }
 
 async fn decide_application(instance: &Instance, id: i64, decision: AppealDecision) -> Result<Value, Error> {
-    let site = invite::email_site(instance)?;
+    let site = invite::email_site(instance).await?;
     let accept = decision == AppealDecision::Accept;
     let work = move |tx: &mut Tx<'_>| {
         let actor = AuditActor::operator();

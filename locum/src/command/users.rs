@@ -377,7 +377,7 @@ async fn set_password(
 }
 
 async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value, Error> {
-    let site = email_site(instance)?;
+    let site = email_site(instance).await?;
     let work = move |tx: &mut store::Tx<'_>| {
         let found = find::user(tx, &user)?;
         let was_enabled = two_factor::disable(tx, &site, &AuditActor::operator(), found.id)?;
@@ -387,7 +387,7 @@ async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value,
 }
 
 async fn delete_user(instance: &Instance, user: String, now: bool) -> Result<Value, Error> {
-    let site = email_site(instance)?;
+    let site = email_site(instance).await?;
     let deleted = instance.store.write(move |tx| {
         let (found, time) = if now {
             (find::user_or_deleted(tx, &user)?, ErasureTime::Now)

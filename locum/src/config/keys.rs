@@ -31,7 +31,7 @@ config_keys! {
         ), Unset;
         /// The vocabulary when the request does not imply one.
         vocabulary: VocabularyName = Literal("posts");
-        /// The name of the platform on its pages and in its emails.
+        /// The name of the platform on its pages and in its emails, unless its owners have set another.
         site_name: String = Literal("Locum");
         /// The base URL of problem types in errors; released clients expect the default.
         problem_base: Origin = Literal("https://api.x.com");

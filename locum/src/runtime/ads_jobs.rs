@@ -161,7 +161,7 @@ async fn refresh_next_recommendations(instance: Instance) -> Result<u64, Error> 
     let Some(id) = instance.store.read(due).await? else {
         return Ok(0);
     };
-    let adviser = command::ads::recommendation_engine(&instance)?;
+    let adviser = command::ads::recommendation_engine(&instance).await?;
     command::ads::recommend_for_instrument(&instance, &adviser, id, true).await?;
     Ok(1)
 }
@@ -171,7 +171,7 @@ async fn write_next_weekly_email(instance: Instance) -> Result<u64, Error> {
     let Some(id) = instance.store.read(due).await? else {
         return Ok(0);
     };
-    let site = command::ads::recommendation_engine(&instance)?.site;
+    let site = command::ads::recommendation_engine(&instance).await?.site;
     let write = move |tx: &mut store::Tx<'_>| ads_delivery::emails::queue_digest(tx, &site, id);
     instance.store.write(write).await?;
     Ok(1)

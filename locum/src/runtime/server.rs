@@ -135,7 +135,7 @@ async fn create_setup_link(instance: &Instance) -> Result<Option<String>, Comman
     if settings.mode == RunMode::Dev || !settings.roles().contains(NodeRole::Api) {
         return Ok(None);
     }
-    let site = email_site(instance)?;
+    let site = email_site(instance).await?;
     let has_owner = instance.store.read(|tx| Ok(first_owner::has_owner(tx)?)).await?;
     if has_owner {
         return Ok(None);

@@ -47,7 +47,7 @@ async fn render(
 
 fn setting_help(name: &str) -> &'static str {
     match name {
-        site_settings::NAME => "How the site describes itself to programs",
+        site_settings::NAME => "On pages and in emails; empty for the configured one",
         site_settings::REGISTRATIONS => "open, approval, invite or closed; empty for what the configuration says",
         site_settings::INDEXING => "allowed or refused (the default): whether public profiles and posts may be indexed",
         _ => "A text in Markdown",
@@ -67,7 +67,11 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let value = sent.text(name);
         let stored = value.clone();
         match call.write(move |tx: &mut Tx<'_>| site_settings::set(tx, &actor, name, &stored)).await {
-            Ok(()) => Ok(redirect_to(SITE_PATH)),
+            Ok(()) => {
+                let site = call.state.page_context.site.clone();
+                call.read(move |tx: &mut Tx<'_>| Ok::<_, Error>(site.load_name(tx)?)).await?;
+                Ok(redirect_to(SITE_PATH))
+            }
             Err(Error::Refused(refusal)) => {
                 Ok(render(&call, &visit, Some((name, value, refusal_text(&refusal)))).await?.status(400))
             }

@@ -75,7 +75,7 @@ pub(crate) fn create(call: RequestContext) -> HandlerFuture {
         let mut failure = None;
         if whole {
             let (by, draft) = (person.audit_actor(&visit), app_form::build_draft(&form));
-            let site_name = call.state.page_context.site.name().to_owned();
+            let site_name = call.state.page_context.site.name().to_string();
             let work =
                 move |tx: &mut store::Tx<'_>| portal::create(tx, &by, &draft, AccessLevel::SelfServe, &site_name);
             match call.write(work).await {
@@ -115,7 +115,7 @@ pub(crate) fn save_settings(call: RequestContext) -> HandlerFuture {
         let mut failure = None;
         if whole {
             let (by, id, edit) = (own.audit_actor(), own.app.id, app_form::build_edit(&form, &own.app));
-            let site_name = call.state.page_context.site.name().to_owned();
+            let site_name = call.state.page_context.site.name().to_string();
             let work = move |tx: &mut store::Tx<'_>| portal::update(tx, &by, id, &edit, &site_name);
             match call.write(work).await {
                 Ok(_) => return Ok(redirect_to(&format!("{action}?saved"))),

@@ -62,7 +62,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         };
         let page = EmailPage {
             frame,
-            from: page_context.site.name().to_owned(),
+            from: page_context.site.name().to_string(),
             to: found.recipient,
             subject: found.subject,
             sent: found.created_at,

@@ -80,7 +80,7 @@ pub struct ServerConfig {
     pub origins: Vec<String>,
     /// Public hosts that a development server answers for, in lower case.
     pub emulated_hosts: Vec<String>,
-    /// The platform's name on pages and in emails.
+    /// The platform's name on pages and in emails, unless its owners have set another.
     pub site_name: String,
     /// Whether this is a development server.
     pub dev: bool,
@@ -332,6 +332,12 @@ impl ApiServer {
 
     pub fn post_streams(&self) -> PostStreams {
         self.shared.app_state.post_streams.clone()
+    }
+
+    /// Loads the name of the site for pages and emails in an endless loop.
+    pub async fn follow_site_name(&self) {
+        let state = &self.shared.app_state;
+        state.page_context.site.follow_name(&state.store).await;
     }
 
     /// Reads new posts for home timelines in an endless loop.

@@ -5,6 +5,7 @@ mod first_owner;
 mod pages;
 mod registrations;
 mod roles;
+mod site_name;
 mod terms;
 
 use serde_json::Value;
