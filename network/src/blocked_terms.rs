@@ -27,6 +27,11 @@ pub fn kind_name(kind: BlockedTermKind) -> &'static str {
     KIND_NAMES.iter().find(|(known, _)| *known == kind).map_or("", |(_, name)| name)
 }
 
+pub fn parse_kind(text: &str) -> Result<BlockedTermKind, Refusal> {
+    let found = KIND_NAMES.iter().find(|(_, name)| *name == text).map(|(kind, _)| *kind);
+    found.ok_or_else(|| Refusal::invalid_value("kind", text))
+}
+
 fn normalize(kind: BlockedTermKind, term: &str) -> Result<String, Refusal> {
     let term = term.trim().to_lowercase();
     let length = term.chars().count();
@@ -81,9 +86,26 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<BlockedTerm>, Fault> {
     site_settings::list_terms(tx, MAX_TERMS)
 }
 
-/// The blocked term in a text or its links: the first that is refused, otherwise one that is held. `entities` are those
-/// of the text as in the API (JSON), or empty.
-pub(crate) fn find_in_post(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<BlockedTerm>, Fault> {
+/// Announces that a text will be checked, so that the terms are asked for together with what follows.
+pub(crate) fn prefetch(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    site_settings::prefetch_terms(tx, MAX_TERMS)
+}
+
+/// The term because of which a moderator has to read a text. Refused for others. `entities` are those of the text as in
+/// the API (JSON), or empty.
+pub(crate) fn check_text(tx: &mut Tx<'_>, what: &str, text: &str, entities: &str) -> Result<Option<String>, Error> {
+    match find_in_text(tx, text, entities)? {
+        None => Ok(None),
+        Some(term) if term.hold => Ok(Some(term.term)),
+        Some(_) => {
+            let detail = format!("This {what} contains a word or a link that is not allowed here.");
+            Err(Refusal::forbidden(detail).into())
+        }
+    }
+}
+
+/// The blocked term in a text or its links: the first that is refused, otherwise one that is held.
+fn find_in_text(tx: &mut Tx<'_>, text: &str, entities: &str) -> Result<Option<BlockedTerm>, Fault> {
     let terms = list(tx)?;
     if terms.is_empty() {
         return Ok(None);

@@ -6,6 +6,8 @@ use base::{Error, Fault, Refusal, UserId};
 use store::lists::{self, List};
 use store::{Tx, event_log, users};
 
+use crate::blocked_terms;
+use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::visibility::{self, AccessDenial, Viewer, Visibility, find_reachable_user, is_blocked};
 
 /// Lists per user (contract core §7.8).
@@ -65,11 +67,29 @@ pub fn create(tx: &mut Tx<'_>, owner: UserId, new: &NewList) -> Result<List, Err
         follower_count: 0,
         member_version: 0,
     };
+    let held = check_texts(tx, &list)?;
     if !lists::insert(tx, &list)? {
         return Err(Fault::new(format!("the id {} is taken", list.id)).into());
     }
     event_log::append(tx, "list.create", owner.get(), list.id, "")?;
+    report_held_list(tx, &list, held)?;
     Ok(list)
+}
+
+/// The blocked term because of which a moderator looks at the list. Refused for others.
+fn check_texts(tx: &mut Tx<'_>, list: &List) -> Result<Option<String>, Error> {
+    blocked_terms::check_text(tx, "list", &format!("{}\n{}", list.name, list.description), "")
+}
+
+fn report_held_list(tx: &mut Tx<'_>, list: &List, held: Option<String>) -> Result<(), Fault> {
+    match held {
+        Some(term) => {
+            let subject = HeldSubject::new(SubjectKind::List, list.id, list.owner_id);
+            let evidence = format!("{}\n{}", list.name, list.description);
+            reports::report_held(tx, &HeldSubject { evidence, ..subject }, &term)
+        }
+        None => Ok(()),
+    }
 }
 
 fn validate_length(parameter: &'static str, text: &str, min: usize, max: usize) -> Result<String, Refusal> {
@@ -96,8 +116,11 @@ pub fn update(tx: &mut Tx<'_>, user: UserId, id: i64, change: &ListChanges) -> R
         after.description = validate_length("description", description, 0, DESCRIPTION_LENGTH)?;
     }
     after.private = change.private.unwrap_or(before.private);
+    let is_renamed = (&before.name, &before.description) != (&after.name, &after.description);
+    let held = if is_renamed { check_texts(tx, &after)? } else { None };
     lists::update(tx, &before, &after)?;
     event_log::append(tx, "list.update", user.get(), id, "")?;
+    report_held_list(tx, &after, held)?;
     Ok(after)
 }
 

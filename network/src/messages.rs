@@ -19,8 +19,9 @@ pub use self::conversations::{RecentConversations, list_conversations};
 pub use self::group::{MAX_GROUP_SIZE, create_group, join_group, leave_group};
 pub use self::signals::{indicate_typing, mark_read};
 use crate::compose::{self, PostTextDraft};
+use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::visibility::{find_post_denial, require_may_message};
-use crate::{follows, media, users};
+use crate::{blocked_terms, follows, media, users};
 
 /// Characters.
 pub const TEXT_LENGTH: usize = 10_000;
@@ -47,6 +48,8 @@ struct ComposedMessage {
     entities: String,
     media: Option<store::media::Media>,
     posts: Vec<PostId>,
+    /// The blocked term because of which a moderator reads the message.
+    held: Option<String>,
 }
 
 /// The first message creates the conversation.
@@ -176,12 +179,14 @@ fn validate_message(new: &NewMessage) -> Result<(), Refusal> {
 }
 
 fn compose_message(tx: &mut Tx<'_>, user: UserId, new: &NewMessage) -> Result<ComposedMessage, Error> {
+    blocked_terms::prefetch(tx)?;
     let media = new.media.map(|id| media::find_sendable_media(tx, user, id));
     let media = media.transpose()?;
     let draft = PostTextDraft::parse(&new.text);
     let known = compose::resolve_mentions(tx, &draft)?;
     let composed = draft.compose(&known, false, "");
     Ok(ComposedMessage {
+        held: blocked_terms::check_text(tx, "message", &composed.text, &composed.entities)?,
         posts: list_linked_posts(tx, user, &draft)?,
         text: composed.text,
         entities: composed.entities,
@@ -258,6 +263,10 @@ fn store_message(
     messages::insert_event(tx, &event, &readers)?;
     if let Some(media) = event.media_id {
         store::media::add_message_use(tx, media)?;
+    }
+    if let Some(term) = message.held {
+        let subject = HeldSubject::new(SubjectKind::Message, event.id, event.sender_id);
+        reports::report_held(tx, &HeldSubject { evidence: event.text.clone(), ..subject }, &term)?;
     }
     Ok(event)
 }

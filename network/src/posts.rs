@@ -16,7 +16,8 @@ use store::{Tx, event_log};
 pub use self::edits::{EDIT_WINDOW_MS, is_editable_kind};
 use crate::compose::{self, ComposedText};
 use crate::polls::NewPoll;
-use crate::{blocked_terms, communities, media, places, polls, reports, users};
+use crate::reports::{self, HeldSubject, SubjectKind};
+use crate::{blocked_terms, communities, media, places, polls, users};
 
 /// Weighted length of a premium author's posts (contract core §11.1).
 pub const MAX_LONG_LENGTH: u32 = 25_000;
@@ -88,14 +89,14 @@ pub(crate) fn check_new_post(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost
 }
 
 fn check_post_rules(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<CheckedPost, Error> {
-    store::site_settings::prefetch_terms(tx, blocked_terms::MAX_TERMS)?;
+    blocked_terms::prefetch(tx)?;
     let user = users::find_writer(tx, author.user_id)?;
     let previous = new.edit_of.map(|id| edits::find_editable_post(tx, &user, id, new)).transpose()?;
     let text = replies::prepend_mentions(tx, &user, new)?;
     let replied = previous.as_ref().and_then(|post| post.in_reply_to_post_id);
     let composed = compose::compose_text(tx, &text, new.reply_to.or(replied).is_some())?;
     validate_text(&user, &composed, new)?;
-    let held = check_blocked_terms(tx, &composed)?;
+    let held = blocked_terms::check_text(tx, "post", &composed.text, &composed.entities)?;
     let targets = resolve_targets(tx, author, &user, new, previous)?;
     check_self_serve_limits(author, &composed)?;
     let media_keys = resolve_media_keys(tx, &user, new)?;
@@ -140,18 +141,9 @@ pub fn create(tx: &mut Tx<'_>, author: &PostAuthor, new: &NewPost) -> Result<Pos
     }
     event_log::append(tx, "post.create", user.id.get(), post.id.get(), &event_body)?;
     if let Some(term) = held {
-        reports::report_held_post(tx, &post, &term)?;
+        reports::report_held(tx, &HeldSubject::new(SubjectKind::Post, post.id.get(), user.id), &term)?;
     }
     Ok(post)
-}
-
-/// The term because of which the post is kept out of search until a moderator has read it. Refused for others.
-fn check_blocked_terms(tx: &mut Tx<'_>, composed: &ComposedText) -> Result<Option<String>, Error> {
-    match blocked_terms::find_in_post(tx, &composed.text, &composed.entities)? {
-        None => Ok(None),
-        Some(term) if term.hold => Ok(Some(term.term)),
-        Some(_) => Err(Refusal::forbidden("This post contains a word or a link that is not allowed here.").into()),
-    }
 }
 
 /// The body of the log entry: the replaced version and the concerned users, so that log readers can skip irrelevant

@@ -10,8 +10,10 @@ use store::users::User;
 use store::{Tx, affiliates, event_log};
 
 use crate::audit::{self, AuditAction, AuditActor};
+use crate::blocked_terms;
 use crate::compose;
 use crate::media::parse_media_keys;
+use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::sign_in::charge_action;
 use crate::users::{
     self, BIOGRAPHY_LENGTH, SUBSCRIPTION_TYPES, VERIFIED_TYPES, validate_choice, validate_display_name,
@@ -131,7 +133,8 @@ pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &Profile
         validate_username(tx, id, username)?;
     }
     validate_changes(changes)?;
-    apply_change(tx, (actor, AuditAction::USER_UPDATE), id, |user| {
+    let held = if actor.operator { None } else { check_changed_texts(tx, id, changes)? };
+    let user = apply_change(tx, (actor, AuditAction::USER_UPDATE), id, |user| {
         let texts = [
             (&changes.username, &mut user.username),
             (&changes.name, &mut user.name),
@@ -147,7 +150,29 @@ pub fn update(tx: &mut Tx<'_>, actor: &AuditActor, id: UserId, changes: &Profile
             }
         }
         user.entities = compose::render_profile_entities(&user.url, &user.description);
-    })
+    })?;
+    if let Some(term) = held {
+        reports::report_held(tx, &HeldSubject::new(SubjectKind::User, id.get(), id), &term)?;
+    }
+    Ok(user)
+}
+
+/// The blocked term because of which a moderator looks at the profile. Refused for others.
+fn check_changed_texts(tx: &mut Tx<'_>, id: UserId, changes: &ProfileChanges) -> Result<Option<String>, Error> {
+    let before = users::find(tx, id)?;
+    let texts = [
+        (&changes.username, &before.username),
+        (&changes.name, &before.name),
+        (&changes.description, &before.description),
+        (&changes.location, &before.location),
+        (&changes.url, &before.url),
+    ];
+    let changed = texts.into_iter().filter_map(|(new, old)| new.as_deref().filter(|new| new != old));
+    let changed: Vec<&str> = changed.collect();
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    blocked_terms::check_text(tx, "profile", &changed.join("\n"), "")
 }
 
 /// Changes the actor's own username; the old one is free from the commit on. Refused for names of this site's pages,

@@ -79,7 +79,7 @@ pub async fn register(
     let (email, hash) = prepare_account(sign_in, applicant).await?;
     let (site, applicant) = (site.clone(), applicant.clone());
     let work = move |tx: &mut Tx<'_>| {
-        let is_held = check_email_domain(tx, &email)?;
+        let is_held = check_email_domain(tx, &email)? | check_names(tx, &applicant)?;
         if registration == RegistrationPolicy::Invite
             || registration == RegistrationPolicy::Approval && applicant.invite.is_some()
         {
@@ -128,6 +128,12 @@ fn check_email_domain(tx: &mut Tx<'_>, email: &str) -> Result<bool, Error> {
         }
         found => Ok(found.is_some()),
     }
+}
+
+/// Whether the names wait for approval. Refused for those that contain a blocked term.
+fn check_names(tx: &mut Tx<'_>, applicant: &RegistrationApplicant) -> Result<bool, Error> {
+    let names = format!("{}\n{}", applicant.username, applicant.name);
+    Ok(blocked_terms::check_text(tx, "name", &names, "")?.is_some())
 }
 
 /// The account, with an unconfirmed address.

@@ -90,17 +90,34 @@ pub fn report(tx: &mut Tx<'_>, actor: &AuditActor, new: &NewReport) -> Result<Re
     Ok(report)
 }
 
-/// A report by the server itself about a post that holds a blocked term.
-pub(crate) fn report_held_post(tx: &mut Tx<'_>, post: &Post, term: &str) -> Result<(), Fault> {
+/// What contains a blocked term that is held for a moderator.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldSubject {
+    pub(crate) kind: ReportSubjectKind,
+    pub(crate) id: i64,
+    /// Who wrote it.
+    pub(crate) user_id: UserId,
+    /// What it says, if moderators cannot read that otherwise.
+    pub(crate) evidence: String,
+}
+
+impl HeldSubject {
+    pub(crate) const fn new(kind: ReportSubjectKind, id: i64, user_id: UserId) -> Self {
+        Self { kind, id, user_id, evidence: String::new() }
+    }
+}
+
+/// A report by the server itself about what contains a blocked term, unless one is open.
+pub(crate) fn report_held(tx: &mut Tx<'_>, held: &HeldSubject, term: &str) -> Result<(), Fault> {
     let report = Report {
         id: tx.next_id::<()>().get(),
         reporter_id: UserId::new(0),
-        subject_kind: ReportSubjectKind::Post,
-        subject_id: post.id.get(),
-        user_id: post.author_id,
+        subject_kind: held.kind,
+        subject_id: held.id,
+        user_id: held.user_id,
         category: "held".to_owned(),
         text: format!("It contains the blocked term [{term}]."),
-        evidence: String::new(),
+        evidence: held.evidence.clone(),
         closed_at: None,
         upheld: false,
     };
