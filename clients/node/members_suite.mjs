@@ -343,3 +343,34 @@ people(here, "a report reaches a moderator, whose removal is appealed", async (p
     await look(mona, `admin-${name}`);
   }
 });
+
+people(here, "the operator registers by the setup link, names the site and blocks a term", async (person) => {
+  const olga = await person();
+  const { pathname, search } = new URL(here.server.cli("role", "setup").link);
+  await olga.open(pathname + search);
+  await look(olga, "setup");
+  const fields = { name: "Olga", username: "olga", email: "olga@harbour.example", password: "tr4ms stop here" };
+  for (const [name, text] of Object.entries(fields)) {
+    await olga.page.locator(`input[name=${name}]`).fill(text);
+  }
+  await olga.press("Create account");
+  assert.equal(new URL(olga.page.url()).pathname, "/admin/site");
+  await look(olga, "admin-site");
+  await olga.page.locator("input[name=name]").fill("Harbour Town");
+  await olga.press("Save", olga.page.locator("form", { has: olga.page.locator("input[name=name]") }));
+  assert.match(await olga.page.locator(".wordmark").innerText(), /Harbour Town/);
+  assert.match(await olga.page.title(), /· Harbour Town$/);
+  await olga.open("/admin/terms");
+  await look(olga, "admin-terms-empty");
+  await olga.page.locator("#term").fill("Cheap Pills");
+  await olga.pick("Hold instead of refusing");
+  await olga.press("Block");
+  await olga.page.locator("#term").fill("no host");
+  await olga.pick("Link host");
+  await olga.press("Block");
+  assert.match(await olga.text(), /letters, digits, hyphens and dots/);
+  assert.match(await olga.text(), /cheap pills/);
+  await look(olga, "admin-terms");
+  await olga.press("Unblock cheap pills");
+  assert.match(await olga.text(), /Nothing is blocked/);
+});

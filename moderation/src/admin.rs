@@ -4,6 +4,7 @@ pub(crate) mod audit_log;
 pub(crate) mod people;
 pub(crate) mod queue;
 pub(crate) mod site;
+pub(crate) mod terms;
 
 pub(crate) const QUEUE_PATH: &str = "/admin";
 pub(crate) const REPORTS_PATH: &str = "/admin/reports";
@@ -13,4 +14,5 @@ pub(crate) const APPLICATIONS_PATH: &str = "/admin/applications";
 pub(crate) const ROLES_PATH: &str = "/admin/roles";
 pub(crate) const INVITATIONS_PATH: &str = "/admin/invitations";
 pub(crate) const SITE_PATH: &str = "/admin/site";
+pub(crate) const TERMS_PATH: &str = "/admin/terms";
 pub(crate) const AUDIT_PATH: &str = "/admin/audit";

@@ -85,5 +85,10 @@ static PAGES: &[Endpoint] = &[
         .body(BodySpec::Form(text_members! { network::site_settings::MAX_PAGE_BYTES;
             csrf setting name registrations indexing about rules terms privacy contact
         })),
+    portal_page("adminTerms", "GET", admin::TERMS_PATH).handler(admin::terms::show).summary("The blocked terms."),
+    portal_page("adminSetTerm", "POST", admin::TERMS_PATH)
+        .handler(admin::terms::submit)
+        .summary("Blocks a term, or no longer.")
+        .body(BodySpec::Form(text_members! { MAX_TEXT; csrf act kind term hold })),
     portal_page("adminAudit", "GET", admin::AUDIT_PATH).handler(admin::audit_log::show).summary("The audit log."),
 ];

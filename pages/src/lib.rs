@@ -72,8 +72,9 @@ pub use landing::LandingPage;
 pub use mailbox::{EmailLine, EmailPage, MailboxItem, MailboxPage};
 pub use markdown::render_markdown;
 pub use moderation::{
-    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, ApplicationItem,
-    AuditItem, DecisionItem, DecisionsPage, ReportPage, RoleItem, SettingItem, TextPage,
+    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
+    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, ReportPage, RoleItem,
+    SettingItem, TextPage,
 };
 pub use page::{HtmlPage, Pager};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};

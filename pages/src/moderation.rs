@@ -167,6 +167,42 @@ pub struct AdminSitePage {
 
 html_page!(AdminSitePage, "admin_site", crate::samples::moderation::site_states, |_| "Site".to_owned());
 
+pub struct BlockedTermItem {
+    /// `word`, `link-host` or `email-domain`.
+    pub kind: &'static str,
+    pub term: String,
+    pub is_held: bool,
+}
+
+pub struct BlockedTermGroup {
+    pub title: &'static str,
+    /// By name.
+    pub terms: Vec<BlockedTermItem>,
+}
+
+/// Sends `act`, which is `block` or `unblock`, `kind`, `term` and, for a term that is held rather than refused, `hold`.
+#[derive(Template)]
+#[template(path = "moderation/terms.html")]
+pub struct AdminTermsPage {
+    pub frame: PageFrame,
+    pub action: String,
+    /// Groups without terms are left out.
+    pub groups: Vec<BlockedTermGroup>,
+    /// Value, label and help of each choice.
+    pub kinds: Vec<(&'static str, &'static str, &'static str)>,
+    pub kind: String,
+    pub term: FormField,
+    pub hold: bool,
+}
+
+html_page!(
+    AdminTermsPage,
+    "admin_terms",
+    crate::samples::moderation::terms_states,
+    |_| "Blocked terms".to_owned(),
+    |page| vec![("term", &page.term)]
+);
+
 pub struct AuditItem {
     pub at: Time,
     pub kind: String,

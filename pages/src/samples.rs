@@ -135,6 +135,7 @@ fn add_moderation_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::AdminQueuePage>(all)?;
     add_samples::<crate::AdminPeoplePage>(all)?;
     add_samples::<crate::AdminSitePage>(all)?;
+    add_samples::<crate::AdminTermsPage>(all)?;
     add_samples::<crate::AdminAuditPage>(all)
 }
 

@@ -16,13 +16,13 @@ use crate::instance::Instance;
 pub(crate) enum TermCommand {
     /// List blocked terms
     List,
-    /// Refuse posts with a word or link, or registrations with an email domain
+    /// Refuse posts, messages, profiles and lists with a word or link, or registrations with an email domain
     Block {
         /// What the term is
         kind: TermKindName,
         /// A word or phrase, or a domain, which includes its subdomains
         term: String,
-        /// Publish the post out of search and report it, or let the registration wait for approval
+        /// Accept and report it, posts out of search, or let the registration wait for approval
         #[arg(long)]
         #[serde(default)]
         hold: bool,

@@ -2,9 +2,9 @@
 
 use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame};
 use crate::{
-    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, ApplicationItem,
-    AuditItem, DecisionItem, DecisionsPage, FormField, Pager, ReportPage, RoleItem, SettingItem, TextPage,
-    render_markdown,
+    AdminAppealItem, AdminAuditPage, AdminPeoplePage, AdminQueuePage, AdminReportItem, AdminSitePage, AdminTermsPage,
+    ApplicationItem, AuditItem, BlockedTermGroup, BlockedTermItem, DecisionItem, DecisionsPage, FormField, Pager,
+    ReportPage, RoleItem, SettingItem, TextPage, render_markdown,
 };
 
 pub(crate) fn text_states() -> Vec<(&'static str, TextPage)> {
@@ -122,6 +122,31 @@ pub(crate) fn site_states() -> Vec<(&'static str, AdminSitePage)> {
         ],
     };
     vec![("filled", of(signed_in_frame(), "Locum")), ("hostile", of(hostile_frame(), HOSTILE))]
+}
+
+pub(crate) fn terms_states() -> Vec<(&'static str, AdminTermsPage)> {
+    let group = |text: &str| BlockedTermGroup {
+        title: "Words and phrases",
+        terms: [false, true].map(|is_held| BlockedTermItem { kind: "word", term: text.to_owned(), is_held }).into(),
+    };
+    let of = |frame, groups, term: FormField| AdminTermsPage {
+        frame,
+        action: "/admin/terms".to_owned(),
+        groups,
+        kinds: vec![
+            ("word", "Word or phrase", "In posts and messages"),
+            ("email-domain", "Email domain", "Of registrations"),
+        ],
+        kind: "word".to_owned(),
+        term,
+        hold: false,
+    };
+    vec![
+        ("none", of(signed_in_frame(), Vec::new(), FormField::default())),
+        ("several", of(signed_in_frame(), vec![group("cheap pills")], FormField::default())),
+        ("refused", of(signed_in_frame(), Vec::new(), FormField::invalid("no host", "A host has letters only"))),
+        ("hostile", of(hostile_frame(), vec![group(HOSTILE)], FormField::invalid(HOSTILE, HOSTILE))),
+    ]
 }
 
 pub(crate) fn audit_states() -> Vec<(&'static str, AdminAuditPage)> {

@@ -7,6 +7,7 @@ mod registrations;
 mod roles;
 mod site_name;
 mod terms;
+mod terms_elsewhere;
 
 use serde_json::Value;
 

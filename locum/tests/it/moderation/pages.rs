@@ -92,6 +92,7 @@ fn administration_exists_for_those_with_the_role_only() {
         ("/admin", [404, 200, 200, 200]),
         ("/admin/people", [404, 200, 200, 200]),
         ("/admin/site", [404, 404, 200, 200]),
+        ("/admin/terms", [404, 404, 200, 200]),
         ("/admin/audit", [404, 404, 200, 200]),
     ] {
         assert_eq!(anonymous.get(path).status, 303, "{path}");
@@ -143,6 +144,7 @@ fn forms_of_other_sites_change_nothing() {
         "/admin/roles",
         "/admin/invitations",
         "/admin/site",
+        "/admin/terms",
     ] {
         let form = "csrf=wrong&kind=user&id=1&action=1&token=x&report=1&act=ban&decision=accept&application=1&role=none\
                     &setting=name&name=Taken&text=x&category=spam";
