@@ -6,6 +6,10 @@ use base::{Fault, Time, UserId};
 
 use crate::Tx;
 use crate::db::{DeclaredRow, insert, insert_new, insert_new_later, select, sql, table};
+use crate::edges::{edge_page, edge_page_query, typed_edge_page};
+use crate::exports::IdPair;
+use crate::follows::UserEdge;
+use crate::posts::PageRange;
 
 table! {
     #[derive(Clone, Debug)]
@@ -60,6 +64,17 @@ pub fn index_words(tx: &mut Tx<'_>, community: &Community) -> Result<(), Fault> 
 pub fn find_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Community>, Fault> {
     let sql = select!(Community, "WHERE id = $1");
     tx.query_row(sql, &[id.into()])
+}
+
+/// In no particular order.
+pub fn find_by_ids(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<Community>, Fault> {
+    tx.query_by_keys(select!(Community, "WHERE id = $1"), ids, &[])
+}
+
+/// Newest first, below an id.
+pub fn list_newest(tx: &mut Tx<'_>, below: i64, limit: i64) -> Result<Vec<Community>, Fault> {
+    let sql = select!(Community, "WHERE id < $1 ORDER BY id DESC LIMIT $2");
+    tx.query_rows(sql, &[below.into(), limit.into()])
 }
 
 /// Oldest first, after an id.
@@ -138,6 +153,18 @@ pub fn filter_joined(tx: &mut Tx<'_>, user: UserId, communities: &[i64]) -> Resu
 pub fn list_joined(tx: &mut Tx<'_>, user: UserId, limit: i64) -> Result<Vec<i64>, Fault> {
     let sql = "SELECT community_id FROM community_member WHERE user_id = $1 LIMIT $2";
     tx.query_rows(sql, &[user.into(), limit.into()])
+}
+
+/// Latest first: the community and the membership's own id.
+pub fn joined_page(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<IdPair>, Fault> {
+    let sql = edge_page_query!("SELECT community_id, id FROM community_member WHERE user_id = $1");
+    edge_page(tx, user, range, sql)
+}
+
+/// Latest first: the user and the membership's own id.
+pub fn member_page(tx: &mut Tx<'_>, community: i64, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
+    let sql = edge_page_query!("SELECT user_id, id FROM community_member WHERE community_id = $1");
+    typed_edge_page(tx, community, range, sql)
 }
 
 /// Pairs of membership id and user, in the order of joining, after a membership id.

@@ -66,6 +66,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("account_deletions", include_str!("../../migrations/0051_account_deletions.sql")),
     ("unpublished_posts", include_str!("../../migrations/0052_unpublished_posts.sql")),
     ("muted_words", include_str!("../../migrations/0053_muted_words.sql")),
+    ("post_communities", include_str!("../../migrations/0054_post_communities.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

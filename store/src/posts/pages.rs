@@ -101,6 +101,12 @@ pub fn page_replies(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<
     query_page(tx, &[post.into()], range, sql)
 }
 
+/// Live posts of a community.
+pub fn page_by_community(tx: &mut Tx<'_>, community: i64, range: &PageRange) -> Result<Vec<Post>, Fault> {
+    let sql = edge_page_query!(select!(Post, "WHERE community_id = $1 AND state = 0 AND nullcast = 0"));
+    query_page(tx, &[community.into()], range, sql)
+}
+
 /// Ids and authors of everyone's newest live posts above an id, newest first.
 pub fn list_recent(tx: &mut Tx<'_>, above: PostId, limit: i64) -> Result<Vec<(PostId, UserId)>, Fault> {
     let sql = "SELECT id, author_id FROM post WHERE state = 0 AND nullcast = 0 AND id > $1 ORDER BY id DESC LIMIT $2";
