@@ -70,12 +70,26 @@ pub fn find(tx: &mut Tx<'_>, id: i64) -> Result<Community, Error> {
 pub fn join(tx: &mut Tx<'_>, id: i64, user: UserId, approved: bool) -> Result<Community, Error> {
     users::find_writer(tx, user)?;
     let community = find(tx, id)?;
-    if community.join_policy != "Open" && !approved {
+    if !is_open(&community) && !approved {
         let detail = "This community takes in only whom it has approved.";
         return Err(Refusal::forbidden(detail).into());
     }
     add_member(tx, id, user)?;
     find(tx, id)
+}
+
+/// Whether anyone may become a member without approval.
+pub fn is_open(community: &Community) -> bool {
+    community.join_policy == "Open"
+}
+
+/// Whether only members see the posts.
+pub fn is_closed(community: &Community) -> bool {
+    community.access == "Closed"
+}
+
+pub fn is_member(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<bool, Fault> {
+    Ok(!communities::filter_joined(tx, user, &[id])?.is_empty())
 }
 
 fn add_member(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<(), Fault> {
@@ -100,7 +114,7 @@ pub fn leave(tx: &mut Tx<'_>, id: i64, user: UserId) -> Result<Community, Error>
 /// The community, if the user is a member of it (contract core §11.1).
 pub(crate) fn find_postable_community(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Community, Error> {
     let community = communities::find_by_id(tx, id)?;
-    let joined = !communities::filter_joined(tx, user, &[id])?.is_empty();
+    let joined = is_member(tx, id, user)?;
     let community = community.filter(|_| joined);
     let detail = "You are not allowed to post to this community";
     community.ok_or_else(|| Refusal::forbidden(detail).into())

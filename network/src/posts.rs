@@ -262,7 +262,7 @@ fn build_post(
         withheld: previous.map_or_else(String::new, |post| post.withheld.clone()),
         app_id: author.app_id,
         unshared: community.is_some() && !new.share_with_followers,
-        members_only: community.is_some_and(|community| community.access == "Closed"),
+        members_only: community.is_some_and(communities::is_closed),
         limited: previous.is_some_and(|post| post.limited),
         like_count: 0,
         reply_count: 0,

@@ -130,6 +130,11 @@ pub fn load_list_page(
     load_merged_page(tx, home_timelines, TimelineSource::List(list), range, &MutedWordFilter::default())
 }
 
+/// The posts of a community.
+pub fn load_community_page(tx: &mut Tx<'_>, community: i64, range: &PageRange) -> Result<TimelinePage, Fault> {
+    Ok(build_page(posts::page_by_community(tx, community, &extend_limit(range))?, range))
+}
+
 /// Parts of a timeline that are read to fill a page from which muted words remove posts.
 const MAX_FILTERED_PARTS: usize = 10;
 

@@ -58,6 +58,7 @@ const RESERVED_USERNAMES: &[&str] = &[
     "bookmarks",
     "c",
     "cards",
+    "communities",
     "compliance",
     "compose",
     "console",
