@@ -99,6 +99,9 @@ people(here, "every page of messages, lists and the settings of a profile looks 
     ["/messages/new", "new-message"],
     ["/lists", "lists"],
     ["/lists?tab=followed", "lists-followed"],
+    ["/communities", "communities"],
+    ["/communities?tab=newest", "communities-newest"],
+    ["/communities?q=nothing+has+this+name", "communities-not-found"],
     ["/lists/new", "new-list"],
     ["/bob/lists", "add-to-list"],
     ["/settings/profile", "edit-profile"],
@@ -274,6 +277,49 @@ people(here, "a member keeps lists, which another one follows", async (person) =
   await look(vera, "delete-list");
   await vera.press("Delete list");
   assert.match(await vera.text(), /You have no lists/);
+});
+
+people(here, "a member finds a community, joins it and posts to it", async (person) => {
+  const [zelda, fabia] = [await person({ javaScriptEnabled: false }), await person()];
+  await zelda.become("zelda");
+  await fabia.become("fabia");
+  here.server.cli("community", "create", "Net menders", "--owner", "fabia", "--description", "Nets and ropes");
+  here.server.cli("community", "create", "Night watch", "--owner", "fabia", "--access", "Closed");
+  await zelda.open("/home");
+  await zelda.choose("Communities");
+  assert.match(await zelda.text(), /You are in no community/);
+  await zelda.fill({ "Search for a community": "net" });
+  await zelda.press("Search");
+  await zelda.page.locator("a.entry", { hasText: "Net menders" }).click();
+  await zelda.page.waitForURL("**/communities/*");
+  const community = zelda.path();
+  await zelda.press("Join");
+  await zelda.follow("Write the first one");
+  await zelda.fill({ Text: "Who mends nets today?" });
+  await zelda.press("Post");
+  assert.equal(zelda.path(), community);
+  await fabia.open(community);
+  await post(fabia, "Who mends nets today?").waitFor();
+  await look(fabia, "community");
+  await fabia.follow("Write a post");
+  await look(fabia, "compose-to-community");
+  await fabia.open(`${community}/members`);
+  assert.match(await fabia.text(), /@zelda/);
+  await look(fabia, "community-members");
+  await fabia.open("/communities");
+  await look(fabia, "communities-joined");
+  await zelda.open("/communities?q=watch");
+  await zelda.page.locator("a.entry", { hasText: "Night watch" }).click();
+  await zelda.page.waitForURL("**/communities/*");
+  assert.match(await zelda.text(), /This community is closed/);
+  await fabia.open("/home");
+  const visitor = await person();
+  await visitor.open(zelda.path());
+  await look(visitor, "community-closed");
+  await zelda.open(community);
+  await zelda.press("Leave");
+  await zelda.open("/communities");
+  assert.match(await zelda.text(), /You are in no community/);
 });
 
 people(here, "a member changes their profile and its pictures", async (person) => {

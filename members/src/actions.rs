@@ -1,9 +1,10 @@
-//! `POST /i/actions`: what the buttons of posts, people, lists and messages do. The field `act` has a verb, an id and,
+//! `POST /i/actions`: what the buttons of posts, people, lists, communities and messages do. The field `act` has a verb, an id and,
 //! for votes, the number of a choice, for members of a list, the id of the person.
 
 use base::{Error, Id, PostId, Refusal, UserId};
 use network::{
-    blocks, bookmarks, follows, likes, lists, messages, mutes, polls, posts, replies, reposts, unpublished_posts,
+    blocks, bookmarks, communities, follows, likes, lists, messages, mutes, polls, posts, replies, reposts,
+    unpublished_posts,
 };
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
@@ -40,6 +41,8 @@ enum MemberAction {
     OnList(ListVerb, i64),
     /// Adds a person to a list, or removes them.
     SetListMember(bool, i64, UserId),
+    /// Joins a community, or leaves it.
+    SetMembership(bool, i64),
     /// Removes one's own copy.
     DeleteMessage(i64),
     /// Publishes a draft or scheduled post, or deletes it.
@@ -129,6 +132,9 @@ impl MemberAction {
             let (list, user) = rest.split_once(' ')?;
             return Some(Self::SetListMember(verb == "list", parse_number(list)?, UserId::parse(user)?));
         }
+        if verb == "join-community" || verb == "leave-community" {
+            return Some(Self::SetMembership(verb == "join-community", parse_number(rest)?));
+        }
         if verb == "delete-message" {
             return Some(Self::DeleteMessage(parse_number(rest)?));
         }
@@ -153,6 +159,8 @@ impl MemberAction {
             Self::OnList(verb, id) => act_on_list(tx, user, verb, id),
             Self::SetListMember(true, list, other) => lists::add_member(tx, user, list, other).map(|_| ()),
             Self::SetListMember(false, list, other) => lists::remove_member(tx, user, list, other).map(|_| ()),
+            Self::SetMembership(true, id) => communities::join(tx, id, user, false).map(|_| ()),
+            Self::SetMembership(false, id) => communities::leave(tx, id, user).map(|_| ()),
             // Gone already if the button was pressed twice.
             Self::DeleteMessage(id) if messages::find_event(tx, user, id)?.is_none() => Ok(()),
             Self::DeleteMessage(id) => messages::delete_event(tx, user, id),
@@ -169,6 +177,7 @@ impl MemberAction {
             | Self::OnUser(..)
             | Self::OnList(..)
             | Self::SetListMember(..)
+            | Self::SetMembership(..)
             | Self::DeleteMessage(_)
             | Self::OnDraft(..) => next.to_owned(),
             Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
@@ -227,6 +236,7 @@ mod tests {
             ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
             ("pin-list 7", Some(MemberAction::OnList(ListVerb::Pin, 7))),
             ("unlist 7 8", Some(MemberAction::SetListMember(false, 7, UserId::new(8)))),
+            ("join-community 7", Some(MemberAction::SetMembership(true, 7))),
             ("post-draft 7", Some(MemberAction::OnDraft(DraftVerb::Publish, 7))),
             ("delete-message 7", Some(MemberAction::DeleteMessage(7))),
             ("like", None),

@@ -6,8 +6,8 @@ use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
 use pages::members::{
-    AttachedMedia, ComposeBox, DRAFTS_PATH, HOME_PATH, POLL_DURATIONS, SCHEDULED_PATH, TargetPost, WritePostPage,
-    WriteTarget,
+    AttachedMedia, CommunityTarget, ComposeBox, DRAFTS_PATH, HOME_PATH, POLL_DURATIONS, SCHEDULED_PATH, TargetPost,
+    WritePostPage, WriteTarget,
 };
 use pages::{FormField, Notice};
 use portal::{
@@ -22,6 +22,7 @@ use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor};
 
 use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
+use crate::communities::community_path;
 use crate::drafts::{format_publication_time, parse_publication_time};
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
@@ -57,6 +58,9 @@ struct PostDraft {
     /// The stored draft or scheduled post that is edited.
     stored_id: Option<i64>,
     publish_at: String,
+    community: Option<i64>,
+    /// Whether the followers are shown a post to a community too.
+    is_shared: bool,
 }
 
 /// Why a draft was refused, by the part of the form.
@@ -139,6 +143,11 @@ async fn handle_form(
     }
     let form_id = form.text("form").unwrap_or_default();
     match form.text("act") {
+        // A stored post has no community, and would be published to everyone.
+        Some("draft" | "schedule") if draft.community.is_some() => {
+            problems.text = Some("A post to a community cannot be saved or scheduled.".to_owned());
+            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
+        }
         Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, person, draft, form_id, None).await,
         Some("schedule") if draft.edit_of.is_none() => {
             if let Some(at) = parse_publication_time(&draft.publish_at) {
@@ -218,9 +227,10 @@ async fn show_draft(
             Err(Error::Refused(_)) if asked.stored_id.is_some() => None,
             loaded => Some(loaded?),
         };
-        Ok((target, list_attached(tx, user, &asked.media)?))
+        let community = asked.community.map(|id| load_community_target(tx, id, asked.is_shared)).transpose()?;
+        Ok((target, community, list_attached(tx, user, &asked.media)?))
     });
-    let (target, attached) = read.await?;
+    let (target, community, attached) = read.await?;
     let mut frame = visit.page_frame(call);
     if target.is_none() {
         let text = "The post that this one replies to or quotes is not available any more, so it stands alone now.";
@@ -234,6 +244,7 @@ async fn show_draft(
         },
         next: draft.next,
         target: target.unwrap_or(WriteTarget::New),
+        community,
         attached: attached.into_iter().map(|(id, description)| AttachedMedia { id, description }).collect(),
         media_problem: problems.media,
         poll_choices: draft.choices,
@@ -244,6 +255,12 @@ async fn show_draft(
         publish_at: FormField { value: draft.publish_at, error: problems.publish_at },
     };
     Ok(visit.render_page(call, &page)?)
+}
+
+fn load_community_target(tx: &mut Tx<'_>, id: i64, is_shared: bool) -> Result<CommunityTarget, Error> {
+    let community = store::communities::find_by_id(tx, id)?.ok_or(Refusal::RouteNotFound)?;
+    let is_closed = network::communities::is_closed(&community);
+    Ok(CommunityTarget { id: id.to_string(), name: community.name, is_closed, is_shared })
 }
 
 /// Refused if the viewer may not see the post that is replied to, quoted or edited.
@@ -264,9 +281,11 @@ impl PostDraft {
     fn from_query(query: &PageQuery) -> Self {
         let get = |name| query.get(name).unwrap_or_default();
         let in_reply_to = PostId::parse(get("in_reply_to"));
+        let community = Id::<()>::parse(get("community")).map(Id::get);
         Self {
             text: get("text").to_owned(),
-            next: HOME_PATH.to_owned(),
+            next: community.map_or_else(|| HOME_PATH.to_owned(), community_path),
+            community,
             in_reply_to,
             quote: PostId::parse(get("quote")).filter(|_| in_reply_to.is_none()),
             poll_minutes: POLL_DURATIONS[1].0.to_owned(),
@@ -289,6 +308,8 @@ impl PostDraft {
             reply_settings: post.reply_settings,
             stored_id: Some(post.id),
             publish_at: post.scheduled_at.map(format_publication_time).unwrap_or_default(),
+            community: None,
+            is_shared: false,
         }
     }
 
@@ -308,6 +329,8 @@ impl PostDraft {
             reply_settings: get("reply_settings").to_owned(),
             stored_id: Id::<()>::parse(get("draft")).map(Id::get),
             publish_at: get("publish_at").to_owned(),
+            community: Id::<()>::parse(get("community")).map(Id::get),
+            is_shared: form.text("share").is_some(),
         }
     }
 
@@ -323,6 +346,8 @@ impl PostDraft {
             media_ids: self.media.clone(),
             poll: (!options.is_empty()).then_some(NewPoll { options, duration_minutes }),
             reply_settings: self.reply_settings.clone(),
+            community_id: self.community,
+            share_with_followers: self.community.is_some() && self.is_shared,
             ..NewPost::default()
         }
     }

@@ -1,20 +1,20 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_LIVE_PATH,
-    HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATIONS_PATH,
-    PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH,
+    HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH,
+    NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live, messages,
-    muted_words, notifications, people, profile, search, search_engines, thread,
+    actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live,
+    messages, muted_words, notifications, people, profile, search, search_engines, thread,
 };
 
-pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, PROFILE];
+pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
@@ -115,6 +115,17 @@ static LISTS: &[Endpoint] = &[
         .summary("One's own lists, with buttons that add a person or remove them."),
 ];
 
+static COMMUNITIES: &[Endpoint] = &[
+    page_endpoint("showCommunities", COMMUNITIES_PATH, communities::list)
+        .summary("The communities that one is in, the newest ones, and those that a search finds."),
+    page_endpoint("showCommunity", "/communities/{id}", communities::show)
+        .params(&[&[COMMUNITY_ID]])
+        .summary("A community with its posts."),
+    page_endpoint("showCommunityMembers", "/communities/{id}/members", communities::show_members)
+        .params(&[&[COMMUNITY_ID]])
+        .summary("The members of a community."),
+];
+
 static PROFILE: &[Endpoint] = &[
     page_endpoint("showEditProfile", EDIT_PROFILE_PATH, edit_profile::show).summary("The form of one's own profile."),
     form_endpoint("updateProfileAsMember", EDIT_PROFILE_PATH, edit_profile::update, PROFILE_FORM)
@@ -137,6 +148,7 @@ const LIST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the list."
 const LIST_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf form name description private };
 const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };
 const LIST_MEMBER: &[Parameter] = text_members! { MAX_TEXT; csrf username };
+const COMMUNITY_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the community.");
 const PROFILE_FORM: &[Parameter] = text_members! { MAX_TEXT;
     csrf form name description location url protected messages
 };
@@ -145,5 +157,5 @@ const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act pa
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4
-    poll_minutes reply_settings draft publish_at
+    poll_minutes reply_settings draft publish_at community share
 };

@@ -1,8 +1,9 @@
-//! The pages of members: timelines, profiles, threads, messages, lists, and what they write. The HTML is in the crate `pages`.
+//! The pages of members: timelines, profiles, threads, messages, lists, communities, and what they write. The HTML is in the crate `pages`.
 
 mod actions;
 mod attachments;
 mod bookmarks;
+mod communities;
 mod compose;
 mod drafts;
 mod edit_profile;

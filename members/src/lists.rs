@@ -48,7 +48,7 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
     })
 }
 
-const fn one_more(range: &PageRange) -> PageRange {
+pub(crate) const fn one_more(range: &PageRange) -> PageRange {
     PageRange { limit: PAGE_SIZE + 1, ..*range }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod account_recovery;
 pub(crate) mod app;
 pub(crate) mod apps;
 pub(crate) mod authorize;
+pub(crate) mod communities;
 pub(crate) mod compose;
 pub(crate) mod console;
 pub(crate) mod drafts;
@@ -112,6 +113,9 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::MessageThreadPage>(all)?;
     add_samples::<crate::members::NewMessagePage>(all)?;
     add_list_samples(all)?;
+    add_samples::<crate::members::CommunitiesPage>(all)?;
+    add_samples::<crate::members::CommunityPage>(all)?;
+    add_samples::<crate::members::CommunityMembersPage>(all)?;
     add_samples::<crate::members::EditProfilePage>(all)?;
     add_samples::<crate::members::MutedWordsPage>(all)?;
     add_samples::<crate::members::DraftsPage>(all)?;

@@ -1,5 +1,6 @@
 //! The pages of members: timelines, profiles, threads and what they write.
 
+mod communities;
 mod drafts;
 mod edit_profile;
 mod feed;
@@ -16,6 +17,9 @@ mod search;
 mod thread;
 mod write;
 
+pub use communities::{
+    CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership, CommunityPage,
+};
 pub use drafts::{DraftItem, DraftsPage, DraftsTab};
 pub use edit_profile::{EditProfilePage, ProfilePictureForm};
 pub use feed::{
@@ -37,7 +41,9 @@ pub use post_list::PostListPage;
 pub use profile::{ProfileHeader, ProfilePage, ProfileRelationship, ProfileTab};
 pub use search::MemberSearchPage;
 pub use thread::{EditHistoryPage, PostVersion, ThreadPage};
-pub use write::{AttachedMedia, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget};
+pub use write::{
+    AttachedMedia, CommunityTarget, POLL_DURATIONS, REPLY_SETTINGS, TargetPost, WritePostPage, WriteTarget,
+};
 
 pub const HOME_PATH: &str = "/home";
 /// Server-sent events named `posts` with a number, to which a plus is appended if there may be more.
@@ -50,6 +56,7 @@ pub const MESSAGES_PATH: &str = "/messages";
 pub const NEW_MESSAGE_PATH: &str = "/messages/new";
 pub const LISTS_PATH: &str = "/lists";
 pub const NEW_LIST_PATH: &str = "/lists/new";
+pub const COMMUNITIES_PATH: &str = "/communities";
 pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
 pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
 pub const MUTED_WORDS_PATH: &str = "/settings/muted_words";

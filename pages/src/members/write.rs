@@ -39,6 +39,16 @@ pub struct AttachedMedia {
     pub description: String,
 }
 
+/// Where a post goes instead of to the author's followers.
+pub struct CommunityTarget {
+    pub id: String,
+    pub name: String,
+    /// Whether only members see its posts.
+    pub is_closed: bool,
+    /// Whether the author's followers are shown the post too.
+    pub is_shared: bool,
+}
+
 /// Values and labels of the field `reply_settings`.
 pub const REPLY_SETTINGS: [(&str, &str); 4] = [
     ("", "Everyone"),
@@ -54,8 +64,8 @@ pub const POLL_DURATIONS: [(&str, &str); 4] =
 const MAX_CHOICES: usize = 4;
 
 /// Form fields: `text`, `form`, `next`, one of `in_reply_to`, `quote` and `edit_of`; `media_ids`, the file `media` and
-/// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `draft`, `publish_at`; `act`, which is `attach`,
-/// `post`, `draft` or `schedule`.
+/// its `description`; `choice1` to `choice4`, `poll_minutes`; `reply_settings`; `draft`, `publish_at`; `community`,
+/// `share`; `act`, which is `attach`, `post`, `draft` or `schedule`.
 #[derive(Template)]
 #[template(path = "members/write.html")]
 pub struct WritePostPage {
@@ -63,6 +73,8 @@ pub struct WritePostPage {
     pub compose: ComposeBox,
     pub next: String,
     pub target: WriteTarget,
+    /// None for a post to everyone.
+    pub community: Option<CommunityTarget>,
     pub attached: Vec<AttachedMedia>,
     pub media_problem: Option<String>,
     pub poll_choices: Vec<String>,
@@ -84,6 +96,10 @@ impl WritePostPage {
     fn choices(&self) -> Vec<(usize, &str)> {
         let texts = self.poll_choices.iter().map(String::as_str).chain(std::iter::repeat(""));
         (1..).zip(texts).take(MAX_CHOICES).collect()
+    }
+
+    fn may_wait(&self) -> bool {
+        self.target.is_new_content() && self.community.is_none()
     }
 
     fn schedule_help(&self) -> String {

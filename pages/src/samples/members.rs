@@ -2,7 +2,7 @@ use super::{
     HOSTILE, HOSTILE_URL, days_ago, hostile_frame, minutes_ago, signed_in_frame, signed_out_frame, with_notice,
 };
 use crate::members::{
-    ActionItem, AttachedMedia, ComposeBox, EditHistoryPage, FollowRequestsPage, HomePage, LinkPreview,
+    ActionItem, AttachedMedia, CommunityTarget, ComposeBox, EditHistoryPage, FollowRequestsPage, HomePage, LinkPreview,
     MemberSearchPage, NotificationItem, NotificationTab, NotificationsPage, PeoplePage, PersonCard, PollCard,
     PollChoice, PostCard, PostFeed, PostListPage, PostMedia, PostTextPart, PostVersion, ProfileHeader, ProfilePage,
     ProfileRelationship, ProfileTab, QuotedPost, ThreadPage, WritePostPage, WriteTarget,
@@ -312,12 +312,13 @@ pub(crate) fn posts_states() -> Vec<(&'static str, PostListPage)> {
     ]
 }
 
-pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
-    let of = |frame, text| WritePostPage {
+fn write_page(frame: crate::PageFrame, text: FormField) -> WritePostPage {
+    WritePostPage {
         frame,
         compose: compose_box(text),
         next: "/home".to_owned(),
         target: WriteTarget::New,
+        community: None,
         attached: Vec::new(),
         media_problem: None,
         poll_choices: Vec::new(),
@@ -326,27 +327,38 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
         reply_settings: String::new(),
         draft_id: String::new(),
         publish_at: FormField::default(),
-    };
+    }
+}
+
+fn write_to_community() -> WritePostPage {
+    let community =
+        CommunityTarget { id: "7".to_owned(), name: "Gardeners".to_owned(), is_closed: false, is_shared: true };
+    WritePostPage { community: Some(community), ..write_page(signed_in_frame(), FormField::default()) }
+}
+
+pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
     let target = |text: &str| ("17".to_owned(), text.to_owned(), text.to_owned());
     let attached = |text: &str| AttachedMedia { id: "3".to_owned(), description: text.to_owned() };
     let reply = WritePostPage {
         target: WriteTarget::Reply(target("bob")),
         attached: vec![attached("A boat"), attached("")],
-        ..of(signed_in_frame(), FormField::new("Hello"))
+        ..write_page(signed_in_frame(), FormField::new("Hello"))
     };
     let poll = WritePostPage {
         poll_choices: vec!["Tea".to_owned(), "Milk".to_owned()],
         poll_problem: Some("A poll has two to four choices.".to_owned()),
         reply_settings: "following".to_owned(),
-        ..of(signed_in_frame(), FormField::default())
+        ..write_page(signed_in_frame(), FormField::default())
     };
-    let edit =
-        WritePostPage { target: WriteTarget::Edit(target("ada")), ..of(signed_in_frame(), FormField::new("Hello")) };
+    let edit = WritePostPage {
+        target: WriteTarget::Edit(target("ada")),
+        ..write_page(signed_in_frame(), FormField::new("Hello"))
+    };
     let late = FormField::invalid("2026-11-21T04:05", "Choose a time at least one minute from now.");
     let scheduled = WritePostPage {
         draft_id: "17".to_owned(),
         publish_at: late,
-        ..of(signed_in_frame(), FormField::new("The harbour opens"))
+        ..write_page(signed_in_frame(), FormField::new("The harbour opens"))
     };
     let hostile = WritePostPage {
         draft_id: HOSTILE.to_owned(),
@@ -358,14 +370,15 @@ pub(crate) fn write_states() -> Vec<(&'static str, WritePostPage)> {
         poll_choices: vec![HOSTILE.to_owned()],
         poll_minutes: HOSTILE.to_owned(),
         reply_settings: HOSTILE.to_owned(),
-        ..of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE))
+        ..write_page(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE))
     };
     vec![
-        ("plain", of(signed_in_frame(), FormField::default())),
-        ("refused", of(signed_in_frame(), FormField::invalid("…", "The text is too long."))),
+        ("plain", write_page(signed_in_frame(), FormField::default())),
+        ("refused", write_page(signed_in_frame(), FormField::invalid("…", "The text is too long."))),
         ("reply", reply),
         ("poll", poll),
         ("edit", edit),
+        ("to_community", write_to_community()),
         ("scheduled", scheduled),
         ("hostile", hostile),
     ]

@@ -190,6 +190,7 @@ fn error_pages_lead_only_to_our_own_pages() {
         "/search",
         "/messages",
         "/lists",
+        "/communities",
         "/compose",
         "#main",
     ];
