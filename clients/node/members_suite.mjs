@@ -203,6 +203,7 @@ people(here, "members write to each other and in groups, without JavaScript", as
   await sara.press("Send");
   const conversation = sara.path();
   await theo.open("/messages");
+  assert.match(await theo.text(), /1\s+unread/);
   await theo.page.getByRole("link", { name: /Is the harbour open/ }).click();
   await theo.page.waitForURL("**/messages/*");
   await theo.fill({ "Your message": "Until nine. After that, boats wait outside, and nobody opens before six in the morning." });
@@ -218,7 +219,9 @@ people(here, "members write to each other and in groups, without JavaScript", as
   assert.equal(await uma.heading(), "Page not found");
   await write(uma, "sara, theo", "Boats at six");
   await look(uma, "group");
+  await write(sara, "uma", "Bring a lamp");
   await uma.open("/messages");
+  assert.match(await uma.text(), /1\s+unread/);
   await look(uma, "conversations");
   here.server.cli("message", "close", "theo");
   await write(uma, "sara, theo", "Boats at seven");

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use base::{Error, Fault, Refusal, UserId};
+use network::interactions::count_unread;
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
@@ -12,7 +13,7 @@ use pages::members::{
 };
 use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
 use store::Tx;
-use store::messages::{self as stored, MessageEvent, MessageEventKind};
+use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
 use store::posts::PageRange;
 use store::users::{self, User};
 use web::HttpReply;
@@ -71,6 +72,7 @@ fn load_conversation_item(
             None => newest.text.clone(),
         },
         is_own: newest.sender_id == user && newest.kind == MessageEventKind::Message,
+        unread: stored::count_unread(tx, user, newest.conversation.id)?,
         at: base::Id::<()>::new(newest.id).created_at(),
     })
 }
@@ -159,6 +161,8 @@ struct LoadedConversation {
     /// What the next page begins below.
     next: Option<i64>,
     closed_because: Option<String>,
+    /// The newest message of the page, if it is unread.
+    newest_unread: Option<(DmConversation, i64)>,
 }
 
 /// `GET /messages/{conversation}`.
@@ -182,8 +186,16 @@ async fn show_conversation(
     let range = range_before(&query);
     let found = call.read(move |tx| load_conversation(tx, user, &name, &range)).await?;
     let found = found.ok_or(Refusal::RouteNotFound)?;
+    let mut frame = visit.page_frame(call);
+    if let Some((conversation, newest)) = found.newest_unread {
+        let write = call.write(move |tx| {
+            messages::mark_read(tx, &conversation, user, Some(newest))?;
+            Ok(count_unread(tx, user)?.conversations)
+        });
+        frame.unread_conversations = write.await?;
+    }
     let page = MessageThreadPage {
-        frame: visit.page_frame(call),
+        frame,
         title: found.title,
         others: found.others,
         messages: found.messages,
@@ -225,6 +237,10 @@ fn load_conversation(
         },
         ConversationTarget::Group(_) => None,
     };
+    let newest_unread = match conversation {
+        Some(conversation) => find_newest_unread(tx, user, conversation, &events)?,
+        None => None,
+    };
     let shown = others.iter().filter_map(|id| names.users.get(id));
     Ok(Some(LoadedConversation {
         title: names.title(&others),
@@ -232,7 +248,21 @@ fn load_conversation(
         messages: events.iter().map(|event| names.message_item(event)).collect(),
         next,
         closed_because,
+        newest_unread,
     }))
+}
+
+/// Among events that are oldest first. One's own messages need no mark.
+fn find_newest_unread(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    conversation: DmConversation,
+    events: &[MessageEvent],
+) -> Result<Option<(DmConversation, i64)>, Fault> {
+    let is_of_others = |event: &&MessageEvent| event.kind == MessageEventKind::Message && event.sender_id != user;
+    let Some(newest) = events.iter().rev().find(is_of_others) else { return Ok(None) };
+    let last_read = stored::find_last_read(tx, conversation.id, user)?;
+    Ok((newest.id > last_read).then_some((conversation, newest.id)))
 }
 
 fn refuse_messages(usernames: &[&str]) -> String {

@@ -2,6 +2,8 @@
 
 use base::Time;
 
+use crate::members::{MESSAGES_PATH, NOTIFICATIONS_PATH};
+
 #[derive(Clone, Default)]
 pub struct PageFrame {
     /// Sent back by every form as `csrf`.
@@ -28,6 +30,8 @@ pub struct PageFrame {
     pub is_indexable: bool,
     /// Notifications that the account has not seen; 100 if there are more.
     pub unread: i64,
+    /// Conversations with messages that the account has not read; at most 100.
+    pub unread_conversations: i64,
 }
 
 impl PageFrame {
@@ -38,8 +42,13 @@ impl PageFrame {
 
     /// For the link to a part of the site; none if everything there was seen.
     pub(crate) fn unread_count(&self, path: &str) -> Option<String> {
-        let count = usize::try_from(self.unread).ok().filter(|count| *count > 0)?;
-        (path == crate::members::NOTIFICATIONS_PATH).then(|| crate::page::render_count(count))
+        let count = match path {
+            NOTIFICATIONS_PATH => self.unread,
+            MESSAGES_PATH => self.unread_conversations,
+            _ => return None,
+        };
+        let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
+        Some(crate::page::render_count(count))
     }
 }
 

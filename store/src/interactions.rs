@@ -3,7 +3,7 @@
 use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
-use crate::db::{insert_new_later, select, stored_enum, table};
+use crate::db::{insert_new_later, select, sql, stored_enum, table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InteractionKind {
@@ -40,6 +40,8 @@ table! {
 pub struct UnreadCounts {
     pub interactions: i64,
     pub notices: i64,
+    /// With messages.
+    pub conversations: i64,
 }
 
 /// One for each entry of the log and user: the first one counts.
@@ -77,12 +79,17 @@ pub fn delete_by_actor(tx: &mut Tx<'_>, actor: UserId, user: UserId) -> Result<(
 }
 
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
-    let sql = "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM interaction WHERE user_id = $1 AND seq > \
+    let sql = sql!(
+        "SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM interaction WHERE user_id = $1 AND seq > \
                (SELECT COALESCE(MAX(newest_interaction), 0) FROM notification_seen WHERE user_id = $1) LIMIT 100) AS one), \
                (SELECT COUNT(*) FROM (SELECT 1 FROM notification WHERE user_id = $1 AND id > \
-               (SELECT COALESCE(MAX(newest_notice), 0) FROM notification_seen WHERE user_id = $1) LIMIT 100) AS other)";
-    let counts: Option<(i64, i64)> = tx.query_row(sql, &[user.into()])?;
-    Ok(counts.map(|(interactions, notices)| UnreadCounts { interactions, notices }).unwrap_or_default())
+               (SELECT COALESCE(MAX(newest_notice), 0) FROM notification_seen WHERE user_id = $1) LIMIT 100) AS other), (",
+        crate::messages::UNREAD_CONVERSATIONS_SQL,
+        ")"
+    );
+    let counts: Option<(i64, i64, i64)> = tx.query_row(sql, &[user.into()])?;
+    let (interactions, notices, conversations) = counts.unwrap_or_default();
+    Ok(UnreadCounts { interactions, notices, conversations })
 }
 
 /// The number of the newest interaction that the user has seen.

@@ -14,8 +14,9 @@ use base::{AppId, Fault, Id, PostId, UserId};
 use crate::Tx;
 use crate::db::{ColumnValue, FromCells, RowCells, insert, insert_new, row, select, stored_enum};
 
+pub(crate) use self::inbox::UNREAD_CONVERSATIONS_SQL;
 pub use self::inbox::{
-    has_event, inbox_page, inbox_with_conversations, newest_message, remove_copy, remove_participant,
+    count_unread, has_event, inbox_page, inbox_with_conversations, newest_message, remove_copy, remove_participant,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +131,12 @@ pub fn list_participants(tx: &mut Tx<'_>, conversation: i64) -> Result<Vec<(User
     let mut found: Vec<(UserId, i64, i64)> = tx.query_rows(sql, &[conversation.into()])?;
     found.sort_unstable_by_key(|(_, _, id)| *id);
     Ok(found.into_iter().map(|(user, read, _)| (user, read)).collect())
+}
+
+/// The last event that a participant has read; 0 if there is none.
+pub fn find_last_read(tx: &mut Tx<'_>, conversation: i64, user: UserId) -> Result<i64, Fault> {
+    let sql = "SELECT read_id FROM dm_participant WHERE conversation_id = $1 AND user_id = $2";
+    Ok(tx.query_row(sql, &[conversation.into(), user.into()])?.unwrap_or(0))
 }
 
 /// Returns false if the participant had already read up to the event.

@@ -4,7 +4,7 @@ use askama::Template;
 use base::Time;
 
 use super::{ComposeBox, PostTextPart};
-use crate::page::{HtmlPage, Pager, excerpt, html_page};
+use crate::page::{HtmlPage, Pager, excerpt, html_page, render_count};
 use crate::{FormField, PageFrame};
 
 /// Characters of the newest message in a list of conversations.
@@ -25,9 +25,15 @@ pub struct ConversationItem {
     pub text: String,
     pub is_own: bool,
     pub at: Time,
+    /// Messages that were not read; at most 100.
+    pub unread: usize,
 }
 
 impl ConversationItem {
+    fn unread_count(&self) -> Option<String> {
+        (self.unread > 0).then(|| render_count(self.unread))
+    }
+
     fn initial_letter(&self) -> String {
         crate::page::initial_letter(&self.title)
     }

@@ -12,6 +12,7 @@ fn conversation_item(title: &str, username: Option<&str>) -> ConversationItem {
         text: format!("{title} says that the harbour is open until nine, and that boats which come later have to wait"),
         is_own: username.is_some(),
         at: minutes_ago(5),
+        unread: if username.is_some() { 0 } else { 100 },
     }
 }
 

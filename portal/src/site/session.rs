@@ -128,6 +128,7 @@ impl BrowserVisit {
             host: host_of(call.site().url).to_owned(),
             clock: describe_world_clock(call),
             path: call.head().uri.path().to_owned(),
+            unread_conversations: self.person.as_ref().map_or(0, |person| person.unread.conversations),
             unread: self.person.as_ref().map_or(0, |person| person.unread.interactions + person.unread.notices),
             ..call.state.page_context.page_frame(call.now())
         }

@@ -85,6 +85,25 @@ pub fn inbox_with_conversations(tx: &mut Tx<'_>, user: UserId, range: &PageRange
     Ok(trim_page(found, range))
 }
 
+/// How many conversations of `$1` have a newest message that someone else wrote and that is unread, among the user's
+/// newest 100 messages.
+pub(crate) const UNREAD_CONVERSATIONS_SQL: &str = "SELECT COUNT(*) FROM (SELECT conversation_id, MAX(event_id) AS newest \
+    FROM (SELECT conversation_id, event_id FROM dm_inbox WHERE user_id = $1 AND kind = 0 \
+    ORDER BY event_id DESC LIMIT 100) AS recent GROUP BY conversation_id) AS latest \
+    JOIN dm_event e ON e.id = latest.newest \
+    JOIN dm_participant p ON p.conversation_id = latest.conversation_id AND p.user_id = $1 \
+    WHERE e.sender_id <> $1 AND latest.newest > p.read_id";
+
+/// Messages of others since the one that the user has read or written last; at most 100.
+pub fn count_unread(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<usize, Fault> {
+    let sql = "SELECT e.sender_id FROM dm_inbox i JOIN dm_event e ON e.id = i.event_id \
+               JOIN dm_participant p ON p.conversation_id = i.conversation_id AND p.user_id = i.user_id \
+               WHERE i.user_id = $1 AND i.conversation_id = $2 AND i.kind = 0 AND i.event_id > p.read_id \
+               ORDER BY i.event_id DESC LIMIT 100";
+    let senders: Vec<UserId> = tx.query_rows(sql, &[user.into(), conversation.into()])?;
+    Ok(senders.iter().take_while(|sender| **sender != user).count())
+}
+
 pub fn newest_message(tx: &mut Tx<'_>, user: UserId, conversation: i64) -> Result<Option<i64>, Fault> {
     let range = PageRange::newest(1);
     let found = inbox_page(tx, user, Some(conversation), &[MessageEventKind::Message], &range)?;

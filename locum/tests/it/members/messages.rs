@@ -212,3 +212,58 @@ fn text_of_messages_is_never_markup() {
     }
     assert!(browser.get(&path).text().contains("<a href=\"https://example.org/x\" rel=\"noreferrer"));
 }
+
+/// The number of unread conversations in the navigation; none if there are none.
+fn unread_conversations(page: &str) -> Option<&str> {
+    let link = page.split("<span>Messages</span>").nth(1).unwrap();
+    link.split("</a>").next().unwrap().strip_prefix("<span class=\"count\">")?.split('<').next()
+}
+
+#[test]
+fn conversation_is_unread_until_it_is_opened() {
+    let server = shared_server();
+    let (_, mut writer) = signed_in(server, "dmunreada");
+    let (reader, mut browser) = signed_in(server, "dmunreadb");
+    let path = conversation_path(&begin(&mut writer, &reader.username, "First"));
+    let page = writer.get(&path);
+    assert_eq!(writer.submit(&page, &path, &[("text", "Second")]).status, 303);
+    assert_eq!(unread_conversations(&writer.get("/messages").text()), None, "one's own messages are read");
+    let list = browser.get("/messages").assert_page(200);
+    assert_eq!(unread_conversations(&list), Some("1"));
+    assert!(list.contains("<span class=\"count\">2<span class=\"unseen\"> unread</span></span>"), "{list}");
+    let opened = browser.get(&path).assert_page(200);
+    assert_eq!(unread_conversations(&opened), None);
+    let list = browser.get("/messages").assert_page(200);
+    assert!(unread_conversations(&list).is_none() && !list.contains("class=\"count\""));
+
+    let page = writer.get(&path);
+    assert_eq!(writer.submit(&page, &path, &[("text", "Third")]).status, 303);
+    assert_eq!(unread_conversations(&browser.get("/home").text()), Some("1"));
+    writer.get(&path).assert_page(200);
+    assert_eq!(unread_conversations(&browser.get("/home").text()), Some("1"), "others mark nothing");
+    let page = browser.get("/messages");
+    assert!(page.text().contains("<span class=\"count\">1<"));
+    browser.get(&path).assert_page(200);
+    assert_eq!(unread_conversations(&browser.get("/home").text()), None);
+}
+
+#[test]
+fn older_page_of_a_conversation_leaves_newer_messages_unread() {
+    let server = shared_server();
+    let (writer, mut browser) = signed_in(server, "dmoldera");
+    let (reader, mut reading) = signed_in(server, "dmolderb");
+    let path = conversation_path(&begin(&mut browser, &reader.username, "Message 0"));
+    let send = format!("/2/dm_conversations/with/{}/messages", reader.id);
+    for number in 1..22 {
+        writer.post(&send, &json!({ "text": format!("Message {number}") })).assert_status(201);
+    }
+    let newest = message_ids(&browser.get(&path).assert_page(200));
+    assert_eq!(newest.len(), 20);
+    reading.get(format!("{path}?before={}", newest[0])).assert_page(200);
+    assert_eq!(unread_conversations(&reading.get("/home").text()), Some("1"));
+    let list = reading.get("/messages").assert_page(200);
+    assert!(list.contains("<span class=\"count\">20<"), "the page of two older messages was read");
+    reading.get(&path).assert_page(200);
+    reading.get(format!("{path}?before={}", newest[0])).assert_page(200);
+    assert_eq!(unread_conversations(&reading.get("/home").text()), None, "marks never move back");
+}
