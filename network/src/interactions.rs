@@ -8,10 +8,9 @@ use store::interactions::{self, Interaction, InteractionKind};
 use store::{Tx, event_log};
 
 use crate::activity::ActivityEntry;
+use crate::muted_words::MutedWordFilter;
 
-pub use store::interactions::{
-    UnreadCounts, count_unread, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen,
-};
+pub use store::interactions::{UnreadCounts, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen};
 
 /// The name of the log cursor.
 const INTERACTIONS_READER: &str = "interactions";
@@ -96,6 +95,26 @@ fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
+}
+
+/// Posts with muted words are not counted; those of the newest 100 unread interactions are looked at.
+pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
+    let counts = interactions::count_unread(tx, user)?;
+    if counts.interactions == 0 {
+        return Ok(counts);
+    }
+    let muted = MutedWordFilter::load(tx, user)?;
+    if muted.is_empty() {
+        return Ok(counts);
+    }
+    let seen = find_seen(tx, user)?;
+    let mut unread = interactions::list_before(tx, user, i64::MAX, counts.interactions)?;
+    unread.retain(|one| one.seq > seen);
+    let ids: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
+    let hidden = muted.find_hidden(tx, &ids)?;
+    unread.retain(|one| !one.post_id.is_some_and(|id| hidden.contains(&id)));
+    let interactions = i64::try_from(unread.len()).unwrap_or(counts.interactions);
+    Ok(UnreadCounts { interactions, ..counts })
 }
 
 #[derive(Debug)]

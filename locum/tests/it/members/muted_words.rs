@@ -97,3 +97,17 @@ fn posts_with_muted_words_are_not_notified_until_the_time_is_over() {
     assert!(browser.get("/notifications").assert_page(200).contains("at last"));
     assert!(browser.get(WORDS).assert_page(200).contains("You have muted no words"));
 }
+
+#[test]
+fn posts_with_muted_words_are_not_counted_as_unread() {
+    let server = shared_server();
+    let (reader, mut browser) = signed_in(server, "counting");
+    let author = server.new_user("countedby");
+    for text in ["good morning", "the finale, at last", "good night"] {
+        author.publish_text(&format!("@{} {text}", reader.username));
+    }
+    let badge = |count: usize| format!(r#"<span class="count">{count}<span class="unseen"> unread</span></span>"#);
+    wait_until("all are counted", || browser.get("/home").text().contains(&badge(3)));
+    assert_eq!(mute(&mut browser, "finale", "day"), 303);
+    assert!(browser.get("/home").assert_page(200).contains(&badge(2)));
+}
