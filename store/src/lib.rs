@@ -59,6 +59,7 @@ pub mod node_roles;
 pub mod nodes;
 pub mod nonces;
 pub mod notes;
+pub mod notification_settings;
 pub mod notifications;
 pub mod partitions;
 pub mod places;

@@ -352,7 +352,10 @@ mod tests {
         ),
         ("not finished", &["upload", "upload_segment", "variant_task"]),
         ("a file that its operator imports", &["annotation_entity"]),
-        ("what members keep for the pages of this server only", &["unpublished_post", "muted_word"]),
+        (
+            "what members keep for the pages of this server only",
+            &["unpublished_post", "muted_word", "notification_setting"],
+        ),
         (
             "decisions of this server's operators about those who are here",
             &[

@@ -67,6 +67,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("unpublished_posts", include_str!("../../migrations/0052_unpublished_posts.sql")),
     ("muted_words", include_str!("../../migrations/0053_muted_words.sql")),
     ("post_communities", include_str!("../../migrations/0054_post_communities.sql")),
+    ("notification_settings", include_str!("../../migrations/0055_notification_settings.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -201,6 +201,7 @@ mod tests {
                 ("interaction", "actor_id"),
                 ("unpublished_post", "user_id"),
                 ("muted_word", "user_id"),
+                ("notification_setting", "user_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
                 ("ads_access", "user_id"),
