@@ -9,6 +9,7 @@ use store::{Tx, event_log};
 
 use crate::activity::ActivityEntry;
 use crate::muted_words::MutedWordFilter;
+use crate::notification_settings::NotificationSettings;
 
 pub use store::interactions::{UnreadCounts, find_seen, find_seen_notice, mark_interactions_seen, mark_notices_seen};
 
@@ -97,19 +98,20 @@ fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     }
 }
 
-/// Posts with muted words are not counted; those of the newest 100 unread interactions are looked at.
+/// Posts with muted words and what the user's settings leave out are not counted; those of the newest 100 unread interactions are looked at.
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
     let counts = interactions::count_unread(tx, user)?;
     if counts.interactions == 0 {
         return Ok(counts);
     }
-    let muted = MutedWordFilter::load(tx, user)?;
-    if muted.is_empty() {
+    let (muted, settings) = (MutedWordFilter::load(tx, user)?, NotificationSettings::load(tx, user)?);
+    if muted.is_empty() && settings.is_empty() {
         return Ok(counts);
     }
     let seen = find_seen(tx, user)?;
     let mut unread = interactions::list_before(tx, user, i64::MAX, counts.interactions)?;
     unread.retain(|one| one.seq > seen);
+    settings.remove_unwanted(tx, &mut unread)?;
     let ids: Vec<PostId> = unread.iter().filter_map(|one| one.post_id).collect();
     let hidden = muted.find_hidden(tx, &ids)?;
     unread.retain(|one| !one.post_id.is_some_and(|id| hidden.contains(&id)));
@@ -125,8 +127,8 @@ pub struct InteractionPage {
     pub next: Option<i64>,
 }
 
-/// At most `limit`, with a number below `below`. Of accounts that the user has muted since, and requests to follow that
-/// were answered or withdrawn, there are none.
+/// At most `limit`, with a number below `below`. Of accounts that the user has muted since, requests to follow that
+/// were answered or withdrawn, and what the user's settings leave out, there are none.
 pub fn load_page(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -147,5 +149,6 @@ pub fn load_page(
         let is_open = one.kind != InteractionKind::FollowRequest || requesting.contains(&one.actor_id);
         is_open && !muted.contains(&one.actor_id)
     });
+    NotificationSettings::load(tx, user)?.remove_unwanted(tx, &mut found)?;
     Ok(InteractionPage { interactions: found, next })
 }

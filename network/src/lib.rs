@@ -41,6 +41,7 @@ pub mod muted_words;
 pub mod mutes;
 pub mod news;
 pub mod notes;
+pub mod notification_settings;
 pub mod notifications;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
