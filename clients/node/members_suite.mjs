@@ -84,6 +84,7 @@ people(here, "every page of notifications looks right", async (person) => {
     ["/notifications?tab=mentions", "mentions"],
     ["/notifications?tab=notices", "notices"],
     ["/notifications/requests", "follow-requests"],
+    ["/settings/notifications", "notification-settings"],
   ]) {
     await ada.open(path);
     await look(ada, name);

@@ -3,7 +3,7 @@
 use pages::members::{
     ACTIONS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH,
     HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH,
-    NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
+    NOTIFICATION_SETTINGS_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
@@ -11,7 +11,7 @@ use web::text_members;
 
 use crate::{
     actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live,
-    messages, muted_words, notifications, people, profile, search, search_engines, thread,
+    messages, muted_words, notification_settings, notifications, people, profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
@@ -136,6 +136,15 @@ static PROFILE: &[Endpoint] = &[
     page_endpoint("showMutedWords", MUTED_WORDS_PATH, muted_words::show).summary("The words that one has muted."),
     form_endpoint("changeMutedWords", MUTED_WORDS_PATH, muted_words::submit, MUTED_WORD)
         .summary("Mutes a word, a phrase or a hashtag, or no longer."),
+    page_endpoint("showNotificationSettings", NOTIFICATION_SETTINGS_PATH, notification_settings::show)
+        .summary("Which notifications one wants to see."),
+    form_endpoint(
+        "changeNotificationSettings",
+        NOTIFICATION_SETTINGS_PATH,
+        notification_settings::submit,
+        NOTIFICATION_SETTINGS,
+    )
+    .summary("Changes which notifications one wants to see."),
 ];
 
 const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The username.");
@@ -153,6 +162,9 @@ const PROFILE_FORM: &[Parameter] = text_members! { MAX_TEXT;
     csrf form name description location url protected messages
 };
 const MUTED_WORD: &[Parameter] = text_members! { MAX_TEXT; csrf word duration remove };
+const NOTIFICATION_SETTINGS: &[Parameter] = text_members! { MAX_TEXT;
+    csrf mention reply quote repost like follow follow_request
+};
 const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act part media };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;

@@ -15,6 +15,7 @@ mod lists;
 mod live;
 mod messages;
 mod muted_words;
+mod notification_settings;
 mod notifications;
 mod page_ranges;
 mod people;

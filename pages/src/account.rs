@@ -5,8 +5,9 @@ use crate::{AppSummary, FormField, PageFrame, SiteLinks};
 use askama::Template;
 use base::Time;
 
-pub(crate) const SECTIONS: [(SectionPath, &str); 7] = [
+pub(crate) const SECTIONS: [(SectionPath, &str); 8] = [
     (|_| crate::members::EDIT_PROFILE_PATH, "Profile"),
+    (|_| crate::members::NOTIFICATION_SETTINGS_PATH, "Notifications"),
     (|_| crate::members::MUTED_WORDS_PATH, "Muted words"),
     (|links| links.account, "Account"),
     (|links| links.security, "Security"),

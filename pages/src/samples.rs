@@ -16,6 +16,7 @@ pub(crate) mod members;
 pub(crate) mod messages;
 pub(crate) mod moderation;
 pub(crate) mod muted_words;
+pub(crate) mod notification_settings;
 pub(crate) mod profile;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
@@ -118,6 +119,7 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::CommunityMembersPage>(all)?;
     add_samples::<crate::members::EditProfilePage>(all)?;
     add_samples::<crate::members::MutedWordsPage>(all)?;
+    add_samples::<crate::members::NotificationSettingsPage>(all)?;
     add_samples::<crate::members::DraftsPage>(all)?;
     add_samples::<crate::members::WritePostPage>(all)
 }

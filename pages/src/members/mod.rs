@@ -9,6 +9,7 @@ mod link_preview;
 mod lists;
 mod messages;
 mod muted_words;
+mod notification_settings;
 mod notifications;
 mod people;
 mod post_list;
@@ -35,6 +36,7 @@ pub use messages::{
     ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
 };
 pub use muted_words::{MUTE_DURATIONS, MutedWordItem, MutedWordsPage};
+pub use notification_settings::{NOTIFICATION_SENDERS, NotificationSettingItem, NotificationSettingsPage};
 pub use notifications::{ActionItem, FollowRequestsPage, NotificationItem, NotificationTab, NotificationsPage};
 pub use people::{PeoplePage, PersonCard};
 pub use post_list::PostListPage;
@@ -59,6 +61,7 @@ pub const NEW_LIST_PATH: &str = "/lists/new";
 pub const COMMUNITIES_PATH: &str = "/communities";
 pub const EDIT_PROFILE_PATH: &str = "/settings/profile";
 pub const PROFILE_PICTURES_PATH: &str = "/settings/profile/pictures";
+pub const NOTIFICATION_SETTINGS_PATH: &str = "/settings/notifications";
 pub const MUTED_WORDS_PATH: &str = "/settings/muted_words";
 pub const COMPOSE_PATH: &str = "/compose";
 pub const DRAFTS_PATH: &str = "/compose/drafts";

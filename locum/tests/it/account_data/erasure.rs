@@ -21,6 +21,7 @@ const ERASED_ROWS: &[(&str, &str)] = &[
     ("recovery_code", "user_id"),
     ("unpublished_post", "user_id"),
     ("muted_word", "user_id"),
+    ("notification_setting", "user_id"),
     ("oauth2_token", "user_id"),
     ("app_grant", "user_id"),
     ("interaction", "actor_id"),
@@ -73,6 +74,10 @@ fn keep_secrets(browser: &mut Browser<'_>) {
     assert_eq!(browser.submit(&page, "/compose", &fields).status, 303);
     let page = browser.get("/settings/muted_words");
     assert_eq!(browser.submit(&page, "/settings/muted_words", &[("word", "fog horn")]).status, 303);
+    let page = browser.get("/settings/notifications");
+    let kinds = ["mention", "reply", "quote", "repost", "like", "follow", "follow_request"];
+    let fields = kinds.map(|kind| (kind, "nobody"));
+    assert_eq!(browser.submit(&page, "/settings/notifications", &fields).status, 303);
 }
 
 #[test]

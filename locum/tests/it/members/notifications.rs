@@ -138,3 +138,44 @@ fn notifications_are_for_their_owner() {
         assert!(reply.header("location").starts_with("/login?next=%2Fnotifications"), "{path}");
     }
 }
+
+const SETTINGS: &str = "/settings/notifications";
+
+/// Saves the settings, with everyone for the kinds that are not named; the status.
+fn save_settings(browser: &mut Browser<'_>, chosen: &[(&str, &str)]) -> u16 {
+    let kinds = ["mention", "reply", "quote", "repost", "like", "follow", "follow_request"];
+    let page = browser.get(SETTINGS);
+    let senders =
+        |kind: &str| chosen.iter().find(|(name, _)| *name == kind).map_or("everyone", |(_, senders)| *senders);
+    let fields = kinds.map(|kind| (kind, senders(kind)));
+    browser.submit(&page, SETTINGS, &fields).status
+}
+
+#[test]
+fn settings_leave_out_kinds_and_strangers() {
+    let server = shared_server();
+    let (author, mut browser) = signed_in(server, "choosing");
+    let (friend, stranger) = (server.new_user("befriended"), server.new_user("unknown"));
+    assert_eq!(press(&mut browser, &format!("/{}", friend.username), &format!("follow {}", friend.id)), 303);
+    let post = author.publish_text("The harbour is open");
+    for user in [&friend, &stranger] {
+        user.publish_text(&format!("@{} by {}", author.username, user.username));
+        user.post(format!("/2/users/{}/likes", user.id), &json!({ "tweet_id": post })).assert_status(200);
+    }
+    wait_for_unread(&mut browser, 4);
+    let badge = |count: usize| format!(r#"<span class="count">{count}<span class="unseen"> unread</span></span>"#);
+    assert_eq!(save_settings(&mut browser, &[("mention", "followed"), ("like", "nobody")]), 303);
+    assert!(browser.get("/home").assert_page(200).contains(&badge(1)));
+    let page = browser.get("/notifications").assert_page(200);
+    let of_stranger = format!("by {}", stranger.username);
+    assert!(page.contains(&format!("by {}", friend.username)) && !page.contains(&of_stranger), "{page}");
+    assert!(!page.contains("liked your post"), "{page}");
+    assert!(!browser.get("/notifications?tab=mentions").assert_page(200).contains(&of_stranger));
+    let settings = browser.get(SETTINGS).assert_page(200);
+    assert!(settings.contains("value=\"followed\" selected") && settings.contains("value=\"nobody\" selected"));
+    assert_eq!(save_settings(&mut browser, &[("like", "somebody")]), 400);
+    assert_eq!(save_settings(&mut browser, &[]), 303);
+    let page = browser.get("/notifications").assert_page(200);
+    assert!(page.contains(&of_stranger) && page.contains("liked your post"), "settings delete nothing: {page}");
+    assert!(Browser::new(server).get(SETTINGS).header("location").starts_with("/login"));
+}
