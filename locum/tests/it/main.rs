@@ -40,6 +40,7 @@ mod exhaustion;
 mod first_run;
 mod graph;
 mod harness;
+mod isolation;
 mod keys;
 mod launcher;
 mod likes;

@@ -226,6 +226,13 @@ impl TestResponse {
         self.text()
     }
 
+    /// It was carried out; its body.
+    #[track_caller]
+    pub(crate) fn assert_accepted(&self) -> Value {
+        assert!((200..300).contains(&self.status), "{}: {} {}", self.request_line, self.status, self.text());
+        self.json()
+    }
+
     pub(crate) fn assert_legacy_code(&self, status: u16, code: u64) {
         let errors = &self.assert_status(status)["errors"];
         assert_eq!(errors[0]["code"], code, "{}: {errors}", self.request_line);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::harness::{TestRequest, TestResponse, TestServer, percent_encode, unique_number};
 
 /// A browser with its cookies.
+#[derive(Clone)]
 pub(crate) struct Browser<'s> {
     pub(crate) server: &'s TestServer,
     pub(crate) cookies: BTreeMap<String, String>,
