@@ -272,7 +272,7 @@ config_keys! {
         log_level: String = Literal("info");
     }
     journal: JournalSection {
-        /// How many requests the journal of the development server keeps; 0 turns it off.
+        /// How many requests the journal of the development server keeps; 0 turns it off, and the list of connected clients.
         size: usize [0..=1_000_000] = Literal("10000"), Absent("0");
         /// The memory that they take at most; the oldest are removed earlier if their bodies are large.
         memory: ByteSize = Literal("64MiB"), Absent("64MiB");

@@ -41,6 +41,8 @@ pub struct ClientsPage {
     /// Name and value of the credentials, masked unless `is_revealed`.
     pub credentials: Vec<(String, String)>,
     pub is_revealed: bool,
+    /// Whether the server notes which clients send requests.
+    pub is_recording: bool,
     pub path: &'static str,
     /// Path of the certificate authority, if hosts are emulated.
     pub certificate: Option<&'static str>,

@@ -41,9 +41,10 @@ impl ServerState {
         is_address || is_localhost(name) || own.map(|url| host_name(url)).any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// On a development server only.
+    /// On a development server with a journal.
     pub(super) fn record_client(&self, head: &RequestHead, trace: &RequestTrace, status: u16) {
-        let Some(emulator) = &self.config.emulator else {
+        let emulator = self.config.emulator.as_ref().filter(|emulator| emulator.journal.is_enabled());
+        let Some(emulator) = emulator else {
             return;
         };
         if head.is_control || trace.is_health || trace.error_format == ErrorFormat::Page {

@@ -36,6 +36,7 @@ fn show(call: RequestContext) -> HandlerFuture {
             addresses: environment.addresses(),
             credentials,
             is_revealed,
+            is_recording: emulator.journal.is_enabled(),
             path: PATH,
             certificate: emulator.ca_file.is_some().then_some(certificate::PATH),
             emulated_hosts: call.state.page_context.config.emulated_hosts.clone(),

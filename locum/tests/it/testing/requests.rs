@@ -213,7 +213,9 @@ fn journal_can_be_off_and_without_bodies() {
     let off = TestServer::start(&["--world", "empty", "--set", "journal.size=0"]);
     off.send(TestRequest::get("/2/users/me"));
     assert!(list(&off, "").is_empty());
-    assert!(off.send(TestRequest::get("/console/requests")).assert_page(200).contains("The journal is off"));
+    for page in ["/console/requests", "/console/clients"] {
+        assert!(off.send(TestRequest::get(page)).assert_page(200).contains("The journal is off"), "{page}");
+    }
     let bare = TestServer::start(&["--world", "empty", "--set", "journal.bodies=false"]);
     bare.send(TestRequest::post("/2/oauth2/token").form("grant_type=refresh_token&refresh_token=s3cr3t"));
     let entry = show(&bare, list(&bare, "")[0]["id"].as_str().unwrap());

@@ -30,6 +30,7 @@ fn page(frame: PageFrame, text: &str) -> ClientsPage {
         addresses: vec![("LOCUM_BASE_URL".to_owned(), format!("http://127.0.0.1:8080{text}"))],
         credentials: vec![("LOCUM_API_KEY".to_owned(), format!("x9Zk31…{text}"))],
         is_revealed: false,
+        is_recording: true,
         path: "/console/clients",
         certificate: Some("/console/ca.pem"),
         emulated_hosts: vec!["api.x.com".to_owned(), text.to_owned()],
@@ -39,8 +40,13 @@ fn page(frame: PageFrame, text: &str) -> ClientsPage {
 }
 
 pub(crate) fn clients_states() -> Vec<(&'static str, ClientsPage)> {
-    let empty =
-        ClientsPage { credentials: Vec::new(), certificate: None, others: Vec::new(), ..page(signed_out_frame(), "") };
+    let empty = ClientsPage {
+        credentials: Vec::new(),
+        is_recording: false,
+        certificate: None,
+        others: Vec::new(),
+        ..page(signed_out_frame(), "")
+    };
     let revealed = ClientsPage { is_revealed: true, ..page(signed_in_frame(), "") };
     vec![
         ("masked", page(signed_out_frame(), "")),
