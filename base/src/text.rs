@@ -23,8 +23,8 @@ pub fn normalize(text: &str) -> Cow<'_, str> {
     if is_nfc(text) { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
-/// Whether a phrase is in a text with no character of a word next to it, unless the phrase itself ends there with another
-/// one.
+/// Whether a phrase is in a text with no character of a word next to it, unless the phrase itself ends there with
+/// another one.
 pub fn contains_phrase(text: &str, phrase: &str, is_word_char: impl Fn(char) -> bool) -> bool {
     let starts_with_word = phrase.starts_with(&is_word_char);
     let ends_with_word = phrase.ends_with(&is_word_char);

@@ -1,5 +1,5 @@
-//! `POST /i/actions`: what the buttons of posts, people, lists, communities and messages do. The field `act` has a verb, an id and,
-//! for votes, the number of a choice, for members of a list, the id of the person.
+//! `POST /i/actions`: what the buttons of posts, people, lists, communities and messages do. The field `act` has a verb,
+//! an id and, for votes, the number of a choice, for members of a list, the id of the person.
 
 use base::{Error, Id, PostId, Refusal, UserId};
 use network::{

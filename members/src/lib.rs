@@ -1,4 +1,5 @@
-//! The pages of members: timelines, profiles, threads, messages, lists, communities, and what they write. The HTML is in the crate `pages`.
+//! The pages of members: timelines, profiles, threads, messages, lists, communities, and what they write. The
+//! HTML is in the crate `pages`.
 
 mod actions;
 mod attachments;

@@ -98,7 +98,8 @@ fn remove_undone(tx: &mut Tx<'_>, event: &LogEvent) -> Result<(), Fault> {
     }
 }
 
-/// Posts with muted words and what the user's settings leave out are not counted; those of the newest 100 unread interactions are looked at.
+/// Posts with muted words and what the user's settings leave out are not counted, as far as they are among the newest
+/// 100 unread interactions.
 pub fn count_unread(tx: &mut Tx<'_>, user: UserId) -> Result<UnreadCounts, Fault> {
     let counts = interactions::count_unread(tx, user)?;
     if counts.interactions == 0 {
