@@ -111,3 +111,24 @@ pub(super) fn draw(
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use ads::resources::line_items::LINE_ITEM;
+    use ads_engine::AdsRecord;
+    use base::Time;
+    use store::ledger::{ConversionKind, ConversionPath, ConversionSource};
+
+    use super::{Dice, SimulatedTag, draw};
+
+    #[test]
+    fn one_in_forty_who_click_buys_something() {
+        let source = ConversionSource::Web;
+        let tag = SimulatedTag { id: 1, source, kind: ConversionKind::Purchase, has_view_window: false };
+        let item = AdsRecord::new(&LINE_ITEM, 1, 1, Time::from_ms(0));
+        let drawn = draw(&Dice::from_parts(&[7]), &item, &[tag], (100_000, 10_000)).unwrap();
+        let [conversion] = drawn.as_slice() else { panic!("{drawn:?}") };
+        assert_eq!(conversion.path, ConversionPath::Engagement);
+        assert!((180..340).contains(&conversion.people) && conversion.sales >= conversion.people * 18, "{drawn:?}");
+    }
+}

@@ -275,28 +275,43 @@ fn check_metrics(ads: &Advertiser, made: &BTreeMap<&'static str, (String, String
     }
 }
 
+/// How often people converted, by a part of the metric, in all rows.
+fn conversions(stats: &Value, name: &str, part: &str) -> i64 {
+    let rows = stats["data"].as_array().unwrap().iter();
+    let values = rows.filter_map(|row| row["id_data"][0]["metrics"][name][part].as_array());
+    values.flatten().filter_map(Value::as_i64).sum()
+}
+
 /// People convert after clicks, or views, on ads that lead to a site or an app.
 fn check_conversions(ads: &Advertiser, made: &BTreeMap<&'static str, (String, String)>) {
     for (objective, group, name) in [
         ("WEBSITE_CLICKS", "WEB_CONVERSION", "conversion_site_visits"),
-        ("WEBSITE_CLICKS", "WEB_CONVERSION", "conversion_purchases"),
         ("APP_INSTALLS", "MOBILE_CONVERSION", "mobile_conversion_installs"),
     ] {
         let (campaign, item) = &made[objective];
-        let count = |stats: &Value, part: &str| -> i64 {
-            let values = stats["data"][0]["id_data"][0]["metrics"][name][part].as_array().cloned();
-            values.into_iter().flatten().map(|one| one.as_i64().unwrap_or(0)).sum()
-        };
         let stats = ads.week("LINE_ITEM", item, &[("metric_groups", group)]).assert_status(200);
-        let (clicked, viewed) = (count(&stats, "post_engagement"), count(&stats, "post_view"));
+        let counts = |stats: &Value| ["post_engagement", "post_view"].map(|part| conversions(stats, name, part));
+        let [clicked, viewed] = counts(&stats);
         assert!(clicked > 0, "{objective} {name}: {stats}");
-        assert_eq!(count(&stats, "sale_amount") > 0, name.ends_with("purchases"), "{stats}");
+        assert_eq!(conversions(&stats, name, "sale_amount"), 0, "{stats}");
         let own = ads.week("LINE_ITEM", item, &[]).assert_status(200);
         let clicks = metric(&own, "url_clicks") + metric(&own, "app_clicks");
         assert!(clicked <= clicks && viewed <= metric(&own, "impressions"), "{stats} of {own}");
         let above = ads.week("CAMPAIGN", campaign, &[("metric_groups", group)]).assert_status(200);
-        assert_eq!((count(&above, "post_engagement"), count(&above, "post_view")), (clicked, viewed), "{above}");
+        assert_eq!(counts(&above), [clicked, viewed], "{above}");
     }
+    check_purchases(ads, made);
+}
+
+/// One in forty of those who click buys something, which may be nobody.
+fn check_purchases(ads: &Advertiser, made: &BTreeMap<&'static str, (String, String)>) {
+    let items = made.iter().filter(|(objective, _)| !objective.starts_with("APP_"));
+    let items: Vec<&str> = items.map(|(_, (_, item))| item.as_str()).collect();
+    let stats = ads.week("LINE_ITEM", &items.join(","), &[("metric_groups", "WEB_CONVERSION")]).assert_status(200);
+    let count = |part| conversions(&stats, "conversion_purchases", part);
+    let bought = count("post_engagement") + count("post_view");
+    assert!(count("sale_amount") >= bought * 18_000_000, "{stats}");
+    assert_eq!(count("sale_amount") > 0, bought > 0, "{stats}");
 }
 
 /// What was simulated of an hour is found in that hour.
