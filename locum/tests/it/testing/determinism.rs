@@ -275,6 +275,8 @@ fn advertise(tour: &mut Tour<'_>) {
 fn walk(server: &TestServer) -> Vec<(String, String)> {
     let mut tour = Tour::new(server);
     tour.get("/2/users/me");
+    // Pages show the number of unread notifications.
+    tour.settle();
     authorize(&mut tour);
     let posts = write_posts(&mut tour);
     read_people(&mut tour);
