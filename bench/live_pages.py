@@ -6,7 +6,6 @@
 PAGES is 1,000 by default, of as many members as are needed.
 """
 
-import http.client
 import http.cookiejar
 import os
 import re
@@ -15,14 +14,10 @@ import sys
 import time
 import urllib.parse
 import urllib.request
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "packaging" / "python" / "src"))
+# Also finds the package of the server for Python.
+from emulator import Server, cpu_seconds
 
-from locum.server import Server
-
-TICKS = os.sysconf("SC_CLK_TCK")
 # What the server allows each member.
 PAGES_OF_MEMBER = 4
 # Seconds that are measured, and until a server has come to rest.
@@ -30,11 +25,6 @@ MEASURED, SETTLING = 60, 15
 SETTINGS = ["--rate-limits", "off"]
 for setting in ("listen.trusted_proxies=127.0.0.1", "listen.max_connections=20000", "journal.size=0"):
     SETTINGS += ["--set", setting]
-
-
-def cpu_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def sign_in(server, username, password, address):
