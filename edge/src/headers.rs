@@ -2,7 +2,7 @@
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// The first value of a header of ours that few requests have. Comparing names costs less than the hash of a name that
+/// The first value of a header that few requests have. Comparing names costs less than the hash of a name that
 /// is not a standard one.
 pub fn find_rare_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     headers.iter().find(|(sent, _)| *sent == name).map(|(_, value)| value)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::harness::{DatabaseEngine, TestServer, suite_engine};
+use crate::harness::{DatabaseEngine, TestServer, suite_engine, wait_until};
 use crate::pages::browser::Browser;
 
 const PASSWORD: &str = "tr4ms stop here";
@@ -62,11 +62,12 @@ fn operator_of_a_new_network_registers_by_the_printed_link() {
 }
 
 #[test]
-fn secret_of_a_printed_link_is_stored_nowhere() {
+fn secret_of_a_printed_link_is_in_no_log_and_no_export() {
     let server = TestServer::start_network(&[]);
     let path = printed_path(&server);
     Browser::new(&server).get(&path).assert_page(200);
     let token = path.split_once('=').unwrap().1;
+    wait_until("the request is logged", || server.stderr().contains("/setup"));
     assert!(!server.stderr().contains(token), "the log contains it");
     let dumped = server.run_cli(&["export", server.sibling_path("world.jsonl").to_str().unwrap()]);
     dumped.assert_success();
