@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 /// Begins a line that concerns PostgreSQL only.
 const POSTGRES_ONLY: &str = "POSTGRES ";
+/// Begins a line that concerns SQLite only.
+const SQLITE_ONLY: &str = "SQLITE ";
 /// Ends a table that is partitioned on PostgreSQL.
 const BY_HOUR: &str = " BY_HOUR;";
 
@@ -13,6 +15,7 @@ pub(crate) fn to_sqlite(script: &str) -> String {
     let is_shared_by_both = |line: &&str| !line.starts_with(POSTGRES_ONLY);
     let statements: String = statements.split_inclusive('\n').filter(is_shared_by_both).collect();
     let statements = statements
+        .replace(SQLITE_ONLY, "")
         .replace(BY_HOUR, ";")
         .replace("BIGINT", "INTEGER")
         .replace("BYTES", "BLOB")
@@ -26,7 +29,9 @@ pub(crate) fn to_sqlite(script: &str) -> String {
 }
 
 pub(crate) fn to_postgres(script: &str) -> String {
-    script
+    let is_shared_by_both = |line: &&str| !line.starts_with(SQLITE_ONLY);
+    let statements: String = script.split_inclusive('\n').filter(is_shared_by_both).collect();
+    statements
         .replace("SERIAL_KEY", "BIGSERIAL NOT NULL PRIMARY KEY")
         .replace("BYTES", "BYTEA")
         .replace("COMMIT_ORDER", "")

@@ -68,6 +68,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("muted_words", include_str!("../../migrations/0053_muted_words.sql")),
     ("post_communities", include_str!("../../migrations/0054_post_communities.sql")),
     ("notification_settings", include_str!("../../migrations/0055_notification_settings.sql")),
+    ("ads_record_rowid", include_str!("../../migrations/0056_ads_record_rowid.sql")),
 ];
 
 const CREATE_TABLE_SQL: &str = "CREATE TABLE IF NOT EXISTS migration (

@@ -18,6 +18,8 @@ use crate::records::RecordRow;
 const MAX_GATHERED: i64 = 2_000;
 /// The maximum if a total is requested as well.
 const MAX_GATHERED_WITH_TOTAL: i64 = 10_000;
+/// Reading so many matches costs less than counting those of further indexes.
+const FEW_MATCHES: i64 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GatherIndex {
@@ -52,6 +54,9 @@ pub(super) fn choose_index(
         let count = count_matches(tx, listing, lead, least)?;
         if count < least {
             (least, best) = (count, Some(lead));
+        }
+        if least <= FEW_MATCHES {
+            break;
         }
     }
     Ok(best)

@@ -193,3 +193,21 @@ fn migration_in_a_circle_of_locks_is_applied_afterwards() {
         assert_eq!(migration.join().unwrap().unwrap(), 1);
     });
 }
+
+#[test]
+fn records_stay_and_their_indexes_are_made_again_when_the_table_gets_row_ids() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("locum.db");
+    let location = DatabaseLocation::File(file.clone());
+    let before = all_scripts().iter().position(|script| script.name == "ads_record_rowid").unwrap();
+    migrate(&location, &all_scripts()[..before]).unwrap();
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let record = "INSERT INTO ads_record VALUES ('campaign', 7, 8, 0, 0, x'61', 1, 2, '{\"name\":\"A\"}');
+                  INSERT INTO meta (key, value) VALUES ('ads_indexes', 'ads_campaign_names')";
+    connection.execute_batch(record).unwrap();
+    migrate(&location, all_scripts()).unwrap();
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let found = "SELECT COUNT(*) FROM ads_record WHERE kind = 'campaign' AND id = 7 AND body = '{\"name\":\"A\"}'";
+    assert_eq!((count(found), count("SELECT rowid FROM ads_record")), (1, 1));
+    assert_eq!(count("SELECT COUNT(*) FROM meta WHERE key = 'ads_indexes'"), 0);
+}
