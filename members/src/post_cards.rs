@@ -1,6 +1,4 @@
-//! Posts as the pages show them: rendered as in the API, with what the viewer has done to them.
-
-use std::collections::HashMap;
+//! Posts as the pages show them, with what the viewer has done to them.
 
 use base::{Fault, PostId, SiteLinks, Time, UserId};
 use network::posts::{EDIT_WINDOW_MS, is_editable_kind};
@@ -8,14 +6,11 @@ use network::viewer_actions::{ViewerActions, load_viewer_actions};
 use network::visibility::Viewer;
 use pages::members::{PollCard, PollChoice, PostCard, PostMedia, PostTextPart, QuotedPost};
 use portal::BrowserVisit;
-use serde_json::{Value, json};
-use store::polls::{self, Poll};
-use store::posts::{self, Post, PostState};
+use store::polls::Poll;
+use store::posts::{Post, PostState};
 use store::{Tx, replies};
-use view::{StatusForm, legacy_text_segments, linked_text_segments};
+use view::{ShownMedia, ShownPost, ShownPosts, TextSegment};
 use web::request_context::RequestContext;
-
-const STATUS_FORM: StatusForm = StatusForm { extended: true, trim_user: false };
 
 /// For whom posts are shown.
 #[derive(Clone, Copy)]
@@ -42,77 +37,57 @@ impl CardViewer {
     }
 }
 
-struct CardContext<'a> {
+struct CardContext {
     viewer: CardViewer,
     actions: ViewerActions,
-    polls: HashMap<i64, Poll>,
-    /// The shown posts by id, without reposts.
-    originals: HashMap<PostId, &'a Post>,
     now: Time,
 }
 
 /// In the order of `posts`; those that the viewer may not see are omitted, and reposts of such.
 pub(crate) fn load_post_cards(tx: &mut Tx<'_>, viewer: CardViewer, posts: Vec<Post>) -> Result<Vec<PostCard>, Fault> {
-    let reposted: Vec<PostId> = posts.iter().filter_map(|post| post.repost_of_id).collect();
-    let mut rows = if reposted.is_empty() { Vec::new() } else { posts::find_by_ids(tx, &reposted)? };
-    rows.extend(posts.iter().filter(|post| post.repost_of_id.is_none()).cloned());
-    let statuses = view::legacy_statuses_json(tx, viewer.viewer, posts, STATUS_FORM, viewer.site)?;
-    let ids: Vec<PostId> = rows.iter().map(|post| post.id).collect();
-    let mut poll_ids: Vec<i64> = rows.iter().filter_map(|post| post.poll_id).collect();
-    poll_ids.sort_unstable();
-    poll_ids.dedup();
-    let polls = if poll_ids.is_empty() { Vec::new() } else { polls::find_by_ids(tx, &poll_ids)? };
+    let shown = ShownPosts::load(tx, viewer.viewer, posts, viewer.site)?;
+    let ids: Vec<PostId> = shown.iter().map(|shown| shown.post.id).collect();
+    let polls: Vec<i64> = shown.iter().filter_map(|shown| shown.post.poll_id).collect();
     let actions = match viewer.viewer.user {
-        Some(user) => load_viewer_actions(tx, user, &ids, &poll_ids)?,
+        Some(user) => load_viewer_actions(tx, user, &ids, &polls)?,
         None => ViewerActions::default(),
     };
-    let context = CardContext {
-        viewer,
-        actions,
-        polls: polls.into_iter().map(|poll| (poll.id, poll)).collect(),
-        originals: rows.iter().map(|post| (post.id, post)).collect(),
-        now: tx.now(),
-    };
-    Ok(statuses.iter().filter_map(|(_, status)| context.build_card(status)).collect())
+    let context = CardContext { viewer, actions, now: tx.now() };
+    Ok(shown.iter().map(|shown| context.build_card(shown)).collect())
 }
 
-impl CardContext<'_> {
-    fn build_card(&self, status: &Value) -> Option<PostCard> {
-        let shown = status.get("retweeted_status").unwrap_or(status);
-        let id = PostId::parse(&json_text(shown, "/id_str"))?;
-        // Not there if the repost's original is not visible.
-        let post = *self.originals.get(&id)?;
-        let reply_to = json_text(shown, "/in_reply_to_screen_name");
-        let parent = json_text(shown, "/in_reply_to_status_id_str");
+impl CardContext {
+    fn build_card(&self, shown: ShownPost<'_>) -> PostCard {
+        let ShownPost { post, author, .. } = shown;
         let is_own = self.viewer.viewer.user == Some(post.author_id);
-        Some(PostCard {
-            id: id.to_string(),
-            name: json_text(shown, "/user/name"),
-            username: json_text(shown, "/user/screen_name"),
-            avatar: own_picture(&json_text(shown, "/user/profile_image_url_https"), self.viewer.site),
+        let reply_to = shown.replied_user().zip(post.in_reply_to_post_id);
+        PostCard {
+            id: post.id.to_string(),
+            name: author.name.clone(),
+            username: author.username.clone(),
+            avatar: own_picture(&author.profile_image_url, self.viewer.site),
             language: post.lang.clone(),
             text: linked_text(shown),
-            media: self.list_media(shown),
-            poll: post.poll_id.and_then(|poll| self.build_poll(poll)),
-            quoted: shown.get("quoted_status").map(quoted_post),
-            reply_to: (!reply_to.is_empty() && !parent.is_empty())
-                .then(|| (reply_to.clone(), format!("/{reply_to}/status/{parent}"))),
-            reposted_by: status.get("retweeted_status").map(|_| json_text(status, "/user/screen_name")),
+            media: shown.media().map(|media| self.build_media(media)).collect(),
+            poll: shown.poll().map(|poll| self.build_poll(poll)),
+            quoted: shown.quoted().map(quoted_post),
+            reply_to: reply_to.map(|(user, id)| (user.username.clone(), format!("/{}/status/{id}", user.username))),
+            reposted_by: shown.reposted_by.map(|user| user.username.clone()),
             created_at: post.created_at,
             replies: post.reply_count,
             reposts: post.repost_count,
             quotes: post.quote_count,
             likes: post.like_count,
-            is_liked: self.actions.liked.contains(&id),
-            is_reposted: self.actions.reposted.contains(&id),
-            is_bookmarked: self.actions.bookmarked.contains(&id),
+            is_liked: self.actions.liked.contains(&post.id),
+            is_reposted: self.actions.reposted.contains(&post.id),
+            is_bookmarked: self.actions.bookmarked.contains(&post.id),
             is_own,
             is_editable: is_own && self.is_editable(post),
             is_edited: post.edit_root_id.is_some_and(|root| root != post.id),
-            is_protected: shown.pointer("/user/protected").and_then(Value::as_bool).unwrap_or(false),
+            is_protected: author.protected,
             is_sensitive: post.possibly_sensitive,
             hide_state: None,
-        })
+        }
     }
 
     fn is_editable(&self, post: &Post) -> bool {
@@ -124,9 +99,8 @@ impl CardContext<'_> {
             && is_editable_kind(post)
     }
 
-    fn build_poll(&self, id: i64) -> Option<PollCard> {
-        let poll = self.polls.get(&id)?;
-        let vote = self.actions.votes.get(&id).copied();
+    fn build_poll(&self, poll: &Poll) -> PollCard {
+        let vote = self.actions.votes.get(&poll.id).copied();
         let total: i64 = poll.options.iter().map(|option| option.votes).sum();
         let choices = poll.options.iter().map(|option| PollChoice {
             number: option.number,
@@ -136,28 +110,15 @@ impl CardContext<'_> {
             is_own: vote == Some(option.number),
         });
         let is_open = self.viewer.viewer.user.is_some() && vote.is_none() && poll.is_open(self.now);
-        Some(PollCard { choices: choices.collect(), ends_at: poll.ends_at, is_open })
+        PollCard { choices: choices.collect(), ends_at: poll.ends_at, is_open }
     }
 
-    fn list_media(&self, status: &Value) -> Vec<PostMedia> {
-        let media = status.pointer("/extended_entities/media").and_then(Value::as_array).into_iter().flatten();
-        let media = media.map(|one| {
-            let file = self.site_path(json_text(one, "/media_url_https"));
-            let is_photo = json_text(one, "/type") == "photo";
-            let variants = one.pointer("/video_info/variants").and_then(Value::as_array).into_iter().flatten();
-            let mut films = variants.filter(|variant| json_text(variant, "/content_type") == "video/mp4");
-            let film = films.next().map(|variant| self.site_path(json_text(variant, "/url")));
-            PostMedia {
-                picture: file.clone(),
-                video: if is_photo { None } else { film.or(Some(file)) },
-                description: json_text(one, "/ext_alt_text"),
-            }
-        });
-        media.collect()
-    }
-
-    fn site_path(&self, url: String) -> String {
-        site_path(url, self.viewer.site)
+    fn build_media(&self, media: ShownMedia) -> PostMedia {
+        PostMedia {
+            picture: site_path(media.picture, self.viewer.site),
+            video: media.video.map(|url| site_path(url, self.viewer.site)),
+            description: media.description,
+        }
     }
 }
 
@@ -178,25 +139,27 @@ fn find_site_path(url: &str, site: SiteLinks) -> Option<&str> {
     url.strip_prefix(site.url).filter(|path| path.starts_with('/') && !site.url.is_empty())
 }
 
-pub(crate) fn json_text(status: &Value, path: &str) -> String {
-    status.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
+fn user_path(username: &str) -> String {
+    format!("/{username}")
 }
 
-pub(crate) fn linked_text(status: &Value) -> Vec<PostTextPart> {
-    let segments = linked_text_segments(status, |username| format!("/{username}"));
-    segments.into_iter().map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
+pub(crate) fn linked_text(shown: ShownPost<'_>) -> Vec<PostTextPart> {
+    shown.linked_text_segments(user_path).into_iter().map(text_part).collect()
 }
 
 /// A text with entities as they are stored.
 pub(crate) fn linked_parts(text: &str, entities: &str) -> Vec<PostTextPart> {
-    let text = base::text::escape_html(text);
-    linked_text(&json!({ "full_text": text, "entities": view::legacy_entities_json(entities) }))
+    view::linked_text_segments(text, entities, user_path).into_iter().map(text_part).collect()
 }
 
-fn quoted_post(status: &Value) -> QuotedPost {
-    let username = json_text(status, "/user/screen_name");
-    let text: String = legacy_text_segments(status).into_iter().map(|segment| segment.text).collect();
-    QuotedPost { path: format!("/{username}/status/{}", json_text(status, "/id_str")), username, text }
+fn text_part(segment: TextSegment) -> PostTextPart {
+    PostTextPart { text: segment.text, url: segment.url }
+}
+
+fn quoted_post(shown: ShownPost<'_>) -> QuotedPost {
+    let username = shown.author.username.clone();
+    let text: String = shown.text_segments().into_iter().map(|segment| segment.text).collect();
+    QuotedPost { path: format!("/{username}/status/{}", shown.post.id), username, text }
 }
 
 /// Marks the replies that the viewer may hide, since the conversation is theirs; returns those that are hidden apart.

@@ -9,13 +9,13 @@ use pages::{FormField, PageFrame};
 use portal::{BrowserVisit, PageQuery, redirect_to, run_page};
 use store::posts::{self, PageRange, Post};
 use store::{Tx, users};
-use view::StatusForm;
+use view::ShownPosts;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use crate::compose::new_form_id;
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
-use crate::post_cards::{CardViewer, json_text, linked_text, load_post_cards, record_views, split_hidden};
+use crate::post_cards::{CardViewer, linked_text, load_post_cards, record_views, split_hidden};
 use crate::profile::{is_indexable, load_ordered_cards};
 
 const MAX_ANCESTORS: usize = 20;
@@ -181,14 +181,13 @@ fn load_versions(tx: &mut Tx<'_>, viewer: CardViewer, id: PostId) -> Result<(Str
     ids.truncate(MAX_VERSIONS);
     let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
     found.sort_unstable_by_key(|one| std::cmp::Reverse(one.id));
-    let form = StatusForm { extended: true, trim_user: false };
     let newest = found.first().map(|post| post.id);
-    let statuses = view::legacy_statuses_json(tx, viewer.viewer, found, form, viewer.site)?;
-    let username = statuses.first().map(|(_, status)| json_text(status, "/user/screen_name"));
-    let versions = statuses.iter().map(|(id, status)| PostVersion {
-        text: linked_text(status),
-        created_at: id.created_at(),
-        is_current: Some(*id) == newest,
+    let shown = ShownPosts::load(tx, viewer.viewer, found, viewer.site)?;
+    let username = shown.iter().next().map(|shown| shown.author.username.clone());
+    let versions = shown.iter().map(|shown| PostVersion {
+        text: linked_text(shown),
+        created_at: shown.post.id.created_at(),
+        is_current: Some(shown.post.id) == newest,
     });
     Ok((username.ok_or(Refusal::RouteNotFound)?, versions.collect()))
 }

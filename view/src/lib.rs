@@ -25,6 +25,7 @@ mod places;
 mod polls;
 mod posts;
 mod response;
+mod shown_posts;
 mod spaces;
 mod text_segments;
 mod trends;
@@ -58,7 +59,8 @@ pub use response::{
     LookupKeys, ResponsePayload, UserKey, render_media, render_media_lookup, render_post, render_post_lookup,
     render_posts, render_user, render_user_lookup, render_users,
 };
+pub use shown_posts::{ShownMedia, ShownPost, ShownPosts};
 pub use spaces::{render_space, render_space_lookup, render_spaces};
-pub use text_segments::{TextSegment, legacy_text_segments, linked_text_segments};
+pub use text_segments::{TextSegment, linked_text_segments};
 pub use trends::{render_personal_trends, render_trends};
 pub use usage::{ProjectUsage, render_usage};

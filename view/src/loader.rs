@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 
-use base::{Fault, PostId, UserId};
+use base::{Fault, PostId, SiteLinks, UserId};
 use network::link_facts;
 use network::visibility::{AuthorVisibilities, Viewer, Visibility};
 use store::ads::card_links;
@@ -18,7 +18,7 @@ use crate::FieldSelection;
 use crate::field_schema::ExpansionTarget;
 use crate::loaded_objects::{LoadedObjects, PostClicks};
 use crate::media::{id_from_media_key, metric_fields};
-use crate::object::RenderedObject;
+use crate::object::{ObjectKind, RenderedObject};
 use crate::posts::{
     OWNER_ONLY, PostRenderContext, card_id, link_truncated_text, media_keys, short_text, shorten_links,
 };
@@ -71,6 +71,30 @@ impl LoadedObjects {
         objects.load_edit_versions(tx)?;
         let needs = objects.plan_post_expansions(selection, false);
         objects.load_planned(tx, selection, needs)?;
+        Ok(objects)
+    }
+
+    /// Without what only fields of the API contain.
+    pub(crate) fn load_for_pages(
+        tx: &mut Tx<'_>,
+        viewer: Viewer,
+        page: Vec<Post>,
+        site: SiteLinks,
+    ) -> Result<Self, Fault> {
+        let mut selection = FieldSelection::defaults(ObjectKind::POST);
+        selection.set_site(site);
+        let mut objects = Self::new(viewer, tx.now(), &selection);
+        objects.posts.extend_distinct(page, |post| post.id);
+        objects.root_count = objects.posts.items().len();
+        objects.load_reposted_posts(tx)?;
+        let mut needs = LoadPlan::default();
+        for post in objects.posts.items() {
+            needs.users.extend(post.in_reply_to_user_id);
+            needs.posts.extend(post.quoted_post_id);
+            needs.polls.extend(post.poll_id);
+        }
+        objects.load_planned(tx, &selection, needs)?;
+        objects.short_texts.clear();
         Ok(objects)
     }
 

@@ -1,11 +1,11 @@
 //! Posts for embedding in other sites (oEmbed 1.0).
 
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal, SiteLinks};
+use base::{Error, PostId, Refusal, SiteLinks, Time};
 use network::visibility::Viewer;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::Tx;
-use view::{StatusForm, legacy_text_segments};
+use view::{ShownPost, ShownPosts, TextSegment};
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
@@ -14,23 +14,29 @@ const DEFAULT_WIDTH: i64 = 550;
 /// In seconds: a year.
 const CACHE_AGE: &str = "31536000";
 
+struct EmbeddedPost {
+    name: String,
+    username: String,
+    language: String,
+    text: Vec<TextSegment>,
+    created_at: Time,
+}
+
 /// `GET /1.1/statuses/oembed.json` and `GET /oembed`: a post that everyone may see, as HTML without a script.
 pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = requested_post(&call)?;
         let links = call.site();
         let unknown = Refusal::NotFound(ResourceRef::new("tweet", "id", id));
-        let status = call.read(move |tx| load_public_status(tx, id, links)).await?.ok_or(unknown)?;
+        let post = call.read(move |tx| load_public_post(tx, id, links)).await?.ok_or(unknown)?;
         let site = links.url;
-        let text = |path: &str| status.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (name, username) = (text("/user/name"), text("/user/screen_name"));
-        let author_url = format!("{site}/{username}");
+        let author_url = format!("{site}/{}", post.username);
         let url = format!("{author_url}/status/{id}");
         call.respond_json(&json!({
             "url": url,
-            "author_name": name,
+            "author_name": post.name,
             "author_url": author_url,
-            "html": embed_html(&status, &url),
+            "html": post.to_html(&url),
             "width": Some(call.query_int("maxwidth")).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH),
             "height": null,
             "type": "rich",
@@ -55,36 +61,47 @@ fn requested_post(call: &RequestContext) -> Result<PostId, Error> {
     Ok(id.ok_or_else(|| Refusal::invalid_parameter("url", url, "is not the address of a post"))?)
 }
 
-fn load_public_status(tx: &mut Tx<'_>, id: PostId, site: SiteLinks) -> Result<Option<Value>, Error> {
+/// None if not everyone may see it.
+fn load_public_post(tx: &mut Tx<'_>, id: PostId, site: SiteLinks) -> Result<Option<EmbeddedPost>, Error> {
     let post = store::posts::find_by_id(tx, id)?;
-    let form = StatusForm { extended: true, trim_user: false };
-    let shown = view::legacy_statuses_json(tx, Viewer::anonymous(), post.into_iter().collect(), form, site)?;
-    Ok(shown.into_iter().next().map(|(_, status)| status))
+    let shown = ShownPosts::load(tx, Viewer::anonymous(), post.into_iter().collect(), site)?;
+    Ok(shown.iter().next().map(EmbeddedPost::new))
 }
 
 fn escape_html(text: &str) -> String {
     base::text::escape_html(text).replace('"', "&quot;")
 }
 
-fn embed_html(status: &Value, url: &str) -> String {
-    let text = |path: &str| escape_html(status.pointer(path).and_then(Value::as_str).unwrap_or_default());
-    let segments = legacy_text_segments(status).into_iter().map(|segment| {
-        let shown = escape_html(&segment.text).replace('\n', "<br>");
-        match segment.url {
-            Some(url) => format!("<a href=\"{}\">{shown}</a>", escape_html(&url)),
-            None => shown,
+impl EmbeddedPost {
+    fn new(shown: ShownPost<'_>) -> Self {
+        Self {
+            name: shown.author.name.clone(),
+            username: shown.author.username.clone(),
+            language: shown.post.lang.clone(),
+            text: shown.text_segments(),
+            created_at: shown.post.created_at,
         }
-    });
-    let body: String = segments.collect();
-    format!(
-        "<blockquote class=\"post-embed\"><p lang=\"{}\" dir=\"auto\">{body}</p>&mdash; {} (@{}) \
-         <a href=\"{}\">{}</a></blockquote>\n",
-        text("/lang"),
-        text("/user/name"),
-        text("/user/screen_name"),
-        escape_html(url),
-        date_of(&text("/created_at")),
-    )
+    }
+
+    fn to_html(&self, url: &str) -> String {
+        let segments = self.text.iter().map(|segment| {
+            let shown = escape_html(&segment.text).replace('\n', "<br>");
+            match &segment.url {
+                Some(url) => format!("<a href=\"{}\">{shown}</a>", escape_html(url)),
+                None => shown,
+            }
+        });
+        let body: String = segments.collect();
+        format!(
+            "<blockquote class=\"post-embed\"><p lang=\"{}\" dir=\"auto\">{body}</p>&mdash; {} (@{}) \
+             <a href=\"{}\">{}</a></blockquote>\n",
+            escape_html(&self.language),
+            escape_html(&self.name),
+            escape_html(&self.username),
+            escape_html(url),
+            date_of(&self.created_at.to_legacy_string()),
+        )
+    }
 }
 
 /// `Nov 23, 2026` from `Mon Nov 23 16:02:48 +0000 2026`.

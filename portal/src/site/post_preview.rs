@@ -6,10 +6,9 @@ use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use network::visibility::Viewer;
 use pages::members::PostTextPart;
-use pages::{HtmlPage, PostPreviewPage};
-use serde_json::Value;
+use pages::{HtmlPage, PageFrame, PostPreviewPage};
 use store::{Tx, apps};
-use view::{StatusForm, legacy_text_segments};
+use view::{ShownPost, ShownPosts};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 use web::security_headers::frame_ancestors_policy;
@@ -29,10 +28,10 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             .and_then(|(id, token)| SignedPreview::verify_token(&key, id, token, call.now()))
             .ok_or(Refusal::RouteNotFound)?;
         let (app, site) = (preview.app_id, call.site());
-        let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site);
-        let (content, status) = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
+        let frame = call.state.page_context.page_frame(call.now());
+        let read = move |tx: &mut Tx<'_>| load_preview(tx, &preview, site, frame.clone());
+        let page = call.read(read).await?.ok_or(Refusal::RouteNotFound)?;
         let ancestors = call.read(move |tx| app_origins(tx, app)).await?;
-        let page = build_preview_page(&call, &content, &status);
         let policy = HeaderValue::from_str(&frame_ancestors_policy(&ancestors));
         let reply = HttpReply::html(200, page.render_html()?);
         let reply = match policy {
@@ -48,15 +47,14 @@ fn load_preview(
     tx: &mut Tx<'_>,
     preview: &SignedPreview,
     site: SiteLinks,
-) -> Result<Option<(PreviewContent, Value)>, Error> {
+    frame: PageFrame,
+) -> Result<Option<PostPreviewPage>, Error> {
     let Some(content) = preview.load(tx, site)? else {
         return Ok(None);
     };
-    let form = StatusForm { extended: true, trim_user: false };
-    let (viewer, post) = (Viewer::user(content.viewer), content.post.clone());
-    let shown = view::legacy_statuses_json(tx, viewer, vec![post], form, content.site)?;
-    let status = shown.into_iter().next();
-    Ok(status.map(|(_, status)| (content, status)))
+    let shown = ShownPosts::load(tx, Viewer::user(content.viewer), vec![content.post.clone()], content.site)?;
+    // A repost shows what it reposts.
+    Ok(shown.iter().next().map(|shown| build_preview_page(frame, &content, shown)))
 }
 
 fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error> {
@@ -68,17 +66,7 @@ fn app_origins(tx: &mut Tx<'_>, app: Option<AppId>) -> Result<Vec<String>, Error
     Ok(urls.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
-fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &Value) -> PostPreviewPage {
-    // A repost shows what it reposts.
-    let status = status.get("retweeted_status").unwrap_or(status);
-    let text = |path: &str| {
-        let text = status.pointer(path).and_then(Value::as_str);
-        text.unwrap_or_default().to_owned()
-    };
-    let media = status.pointer("/extended_entities/media");
-    let media = media.or_else(|| status.pointer("/entities/media"));
-    let media = media.and_then(Value::as_array).into_iter().flatten();
-    let pictures = media.filter_map(|one| one.get("media_url_https")?.as_str());
+fn build_preview_page(frame: PageFrame, content: &PreviewContent, shown: ShownPost<'_>) -> PostPreviewPage {
     let mut notes = Vec::new();
     if content.post.nullcast {
         notes.push("Promoted only".to_owned());
@@ -88,19 +76,15 @@ fn build_preview_page(call: &RequestContext, content: &PreviewContent, status: &
         "mentionedUsers" => notes.push("Accounts that it mentions can reply".to_owned()),
         _ => {}
     }
+    let text = shown.text_segments().into_iter();
     PostPreviewPage {
-        frame: call.state.page_context.page_frame(call.now()),
-        name: text("/user/name"),
-        username: text("/user/screen_name"),
-        text: post_text_parts(status),
-        pictures: pictures.map(str::to_owned).collect(),
+        frame,
+        name: shown.author.name.clone(),
+        username: shown.author.username.clone(),
+        text: text.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect(),
+        pictures: shown.media().map(|media| media.picture).filter(|url| !url.is_empty()).collect(),
         choices: content.poll_choices.clone(),
         notes,
         link: content.call_to_action.clone(),
     }
-}
-
-fn post_text_parts(status: &Value) -> Vec<PostTextPart> {
-    let segments = legacy_text_segments(status).into_iter();
-    segments.map(|segment| PostTextPart { text: segment.text, url: segment.url }).collect()
 }
