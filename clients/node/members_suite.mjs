@@ -66,6 +66,10 @@ people(here, "every page of a member looks right", async (person) => {
     await ada.open(path);
     await look(ada, name);
   }
+  await ada.open("/bookmarks");
+  await ada.page.getByRole("link", { name: "Read later" }).first().click();
+  await ada.page.waitForURL("**/bookmarks/*");
+  await look(ada, "bookmark-folder");
   await ada.open("/bob");
   await ada.page.locator("article a[href*='/status/']").first().click();
   await ada.page.waitForURL("**/status/*");

@@ -1,5 +1,6 @@
 //! `POST /i/actions`: what the buttons of posts, people, lists, communities and messages do. The field `act` has a verb,
-//! an id and, for votes, the number of a choice, for members of a list, the id of the person.
+//! an id and, for votes, the number of a choice, for members of a list, the id of the person, for a
+//! folder of bookmarks, its id.
 
 use base::{Error, Id, PostId, Refusal, UserId};
 use network::{
@@ -41,6 +42,8 @@ enum MemberAction {
     OnList(ListVerb, i64),
     /// Adds a person to a list, or removes them.
     SetListMember(bool, i64, UserId),
+    /// Puts a post into a folder of bookmarks, or takes it out.
+    SetFolder(bool, PostId, i64),
     /// Joins a community, or leaves it.
     SetMembership(bool, i64),
     /// Removes one's own copy.
@@ -132,6 +135,10 @@ impl MemberAction {
             let (list, user) = rest.split_once(' ')?;
             return Some(Self::SetListMember(verb == "list", parse_number(list)?, UserId::parse(user)?));
         }
+        if verb == "add-to-folder" || verb == "remove-from-folder" {
+            let (id, folder) = rest.split_once(' ')?;
+            return Some(Self::SetFolder(verb == "add-to-folder", PostId::parse(id)?, parse_number(folder)?));
+        }
         if verb == "join-community" || verb == "leave-community" {
             return Some(Self::SetMembership(verb == "join-community", parse_number(rest)?));
         }
@@ -159,6 +166,8 @@ impl MemberAction {
             Self::OnList(verb, id) => act_on_list(tx, user, verb, id),
             Self::SetListMember(true, list, other) => lists::add_member(tx, user, list, other).map(|_| ()),
             Self::SetListMember(false, list, other) => lists::remove_member(tx, user, list, other).map(|_| ()),
+            Self::SetFolder(true, id, folder) => bookmarks::add(tx, user, id, Some(folder)).map(|_| ()),
+            Self::SetFolder(false, id, folder) => bookmarks::remove_from_folder(tx, user, id, folder).map(|_| ()),
             Self::SetMembership(true, id) => communities::join(tx, id, user, false).map(|_| ()),
             Self::SetMembership(false, id) => communities::leave(tx, id, user).map(|_| ()),
             // Gone already if the button was pressed twice.
@@ -180,7 +189,7 @@ impl MemberAction {
             | Self::SetMembership(..)
             | Self::DeleteMessage(_)
             | Self::OnDraft(..) => next.to_owned(),
-            Self::OnPost(_, id) | Self::Vote(id, _) => format!("{next}#p{id}"),
+            Self::OnPost(_, id) | Self::Vote(id, _) | Self::SetFolder(_, id, _) => format!("{next}#p{id}"),
         }
     }
 }
@@ -236,6 +245,7 @@ mod tests {
             ("vote 7 2", Some(MemberAction::Vote(PostId::new(7), 2))),
             ("pin-list 7", Some(MemberAction::OnList(ListVerb::Pin, 7))),
             ("unlist 7 8", Some(MemberAction::SetListMember(false, 7, UserId::new(8)))),
+            ("add-to-folder 7 8", Some(MemberAction::SetFolder(true, PostId::new(7), 8))),
             ("join-community 7", Some(MemberAction::SetMembership(true, 7))),
             ("post-draft 7", Some(MemberAction::OnDraft(DraftVerb::Publish, 7))),
             ("delete-message 7", Some(MemberAction::DeleteMessage(7))),

@@ -1,40 +1,184 @@
-//! `/bookmarks`.
+//! `/bookmarks` and the folders that bookmarks are in.
 
-use base::PostId;
-use network::bookmarks;
-use pages::members::{BOOKMARKS_PATH, HOME_PATH, PostFeed, PostListPage};
-use portal::{BrowserVisit, PageQuery, run_page};
+use base::{Error, Fault, Id, PostId, Refusal, UserId};
+use network::bookmarks::{self, FOLDER_NAME_LENGTH};
+use pages::members::{BOOKMARKS_PATH, BookmarkCard, BookmarkFolderItem, BookmarksPage, PostCard};
+use pages::{FormField, Pager};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use store::Tx;
+use store::bookmarks::{self as stored, BookmarkFolder};
+use store::edges::Edge;
 use store::posts::PageRange;
+use web::HttpReply;
 use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
-use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
+use crate::compose::{claim_form, new_form_id};
+use crate::lists::one_more;
+use crate::page_ranges::{build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, record_views};
 use crate::profile::load_ordered_cards;
 
+/// Folders on a page, as in the API.
+const FOLDERS_SHOWN: i64 = 100;
+/// What is counted of a folder at most.
+const MAX_COUNTED: i64 = 100;
+
+/// Either all bookmarks or those in the open folder.
+struct LoadedBookmarks {
+    open: Option<BookmarkFolder>,
+    folders: Vec<BookmarkFolderItem>,
+    next_folder: Option<i64>,
+    cards: Vec<BookmarkCard>,
+    next: Option<i64>,
+}
+
+/// `GET /bookmarks`.
 pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let viewer = CardViewer::new(&call, &visit);
-        let range = PageRange { limit: PAGE_SIZE + 1, ..range_before(&query) };
-        let read = call.read(move |tx| {
-            let mut edges = bookmarks::list_user_bookmarks(tx, user, &range)?;
-            let next = cut_page(&mut edges, |edge| edge.1);
-            let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
-            Ok((load_ordered_cards(tx, viewer, &ids)?, next))
-        });
-        let (posts, next) = read.await?;
-        record_views(&call, viewer.viewer.user, &posts);
-        let path = BOOKMARKS_PATH.to_owned();
-        let page = PostListPage {
-            frame: visit.page_frame(&call),
-            heading: "Bookmarks".to_owned(),
-            back: (HOME_PATH.to_owned(), "Home"),
-            feed: PostFeed { posts, pager: build_pager(&path, cursor_of(&query).is_none(), next), path },
-            empty: "Use the ribbon below a post to find it here again. Nobody else sees your bookmarks.",
-        };
-        Ok(visit.render_page(&call, &page)?)
+        render(&call, &visit, None, FormField::default()).await
     })
+}
+
+/// `GET /bookmarks/{id}`.
+pub(crate) fn show_folder(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        visit.require_sign_in(&call)?;
+        let folder = call.path_id::<()>("id").map(Id::get)?;
+        render(&call, &visit, Some(folder), FormField::default()).await
+    })
+}
+
+/// `POST /bookmarks`.
+pub(crate) fn create_folder(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let form = accept_form(&call, &visit).await?;
+        if !claim_form(&call, user, &form.text("form")).await? {
+            return Ok(redirect_to(BOOKMARKS_PATH));
+        }
+        let sent = form.text("name");
+        let name = sent.clone();
+        match call.write(move |tx| bookmarks::create_folder(tx, user, &name)).await {
+            Ok(_) => Ok(redirect_to(BOOKMARKS_PATH)),
+            Err(Error::Refused(refusal)) => {
+                let error = describe_refusal(&refusal);
+                Ok(render(&call, &visit, None, FormField::invalid(sent, error)).await?.status(400))
+            }
+            Err(failed) => Err(failed.into()),
+        }
+    })
+}
+
+fn describe_refusal(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::InvalidParameters(_) => format!("A name has 1 to {FOLDER_NAME_LENGTH} characters."),
+        _ => error_message(refusal).to_owned(),
+    }
+}
+
+async fn render(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    open: Option<i64>,
+    name: FormField,
+) -> Result<HttpReply, PageExit> {
+    let user = visit.require_sign_in(call)?.user.id;
+    let query = PageQuery::from_call(call).unwrap_or_default();
+    let viewer = CardViewer::new(call, visit);
+    let range = one_more(&range_before(&query));
+    let folder_cursor = query.get("folders").and_then(|id| id.parse().ok()).filter(|id| *id > 0);
+    let folder_range = PageRange { below: folder_cursor.unwrap_or(i64::MAX), ..PageRange::newest(FOLDERS_SHOWN + 1) };
+    let read = call.read(move |tx| load_bookmarks(tx, viewer, user, open, (&folder_range, &range)));
+    let loaded = match read.await {
+        Err(Error::Refused(Refusal::NotFound(_))) => return Err(Refusal::RouteNotFound.into()),
+        loaded => loaded?,
+    };
+    record_views(call, Some(user), loaded.cards.iter().map(|card| &card.post));
+    let path = open.map_or_else(|| BOOKMARKS_PATH.to_owned(), |id| format!("{BOOKMARKS_PATH}/{id}"));
+    let page = BookmarksPage {
+        frame: visit.page_frame(call),
+        open: loaded.open.map(|folder| (folder.id.to_string(), folder.name)),
+        folders: loaded.folders,
+        folder_pager: build_folder_pager(folder_cursor.is_none(), loaded.next_folder),
+        name,
+        form_id: new_form_id(call)?,
+        cards: loaded.cards,
+        pager: build_pager(&path, cursor_of(&query).is_none(), loaded.next),
+        path,
+    };
+    Ok(visit.render_page(call, &page)?)
+}
+
+fn build_folder_pager(is_first: bool, oldest: Option<i64>) -> Pager {
+    Pager {
+        previous: (!is_first).then(|| BOOKMARKS_PATH.to_owned()),
+        next: oldest.map(|id| format!("{BOOKMARKS_PATH}?folders={id}")),
+    }
+}
+
+fn load_bookmarks(
+    tx: &mut Tx<'_>,
+    viewer: CardViewer,
+    user: UserId,
+    open: Option<i64>,
+    (folder_range, range): (&PageRange, &PageRange),
+) -> Result<LoadedBookmarks, Error> {
+    let open = open.map(|id| bookmarks::find_folder(tx, user, id)).transpose()?;
+    let mut edges: Vec<Edge> = match &open {
+        Some(folder) => bookmarks::list_folder_bookmarks(tx, user, folder.id, range)?,
+        None => bookmarks::list_user_bookmarks(tx, user, range)?,
+    };
+    let next = cut_page(&mut edges, |edge| edge.1);
+    let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
+    let posts = load_ordered_cards(tx, viewer, &ids)?;
+    let (folders, next_folder) = load_folders(tx, user, open.as_ref(), folder_range)?;
+    Ok(LoadedBookmarks { open, folders, next_folder, cards: load_bookmark_cards(tx, user, posts)?, next })
+}
+
+/// The open folder comes first if it is not among them.
+fn load_folders(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    open: Option<&BookmarkFolder>,
+    range: &PageRange,
+) -> Result<(Vec<BookmarkFolderItem>, Option<i64>), Fault> {
+    let mut folders = stored::list_folders(tx, user, range)?;
+    let shown = usize::try_from(FOLDERS_SHOWN).unwrap_or(usize::MAX);
+    let has_more = folders.len() > shown;
+    folders.truncate(shown);
+    let next = folders.last().map(|folder| folder.id).filter(|_| has_more);
+    if let Some(open) = open.filter(|open| folders.iter().all(|folder| folder.id != open.id)) {
+        folders.insert(0, open.clone());
+    }
+    let ids: Vec<i64> = folders.iter().map(|folder| folder.id).collect();
+    let counts = if ids.is_empty() { Vec::new() } else { stored::count_folder_posts(tx, &ids)? };
+    let items = folders.into_iter().map(|folder| {
+        let count = counts.iter().find(|(id, _)| *id == folder.id).map_or(0, |(_, count)| *count);
+        BookmarkFolderItem { id: folder.id.to_string(), name: folder.name, size: describe_size(count) }
+    });
+    Ok((items.collect(), next))
+}
+
+fn describe_size(count: i64) -> String {
+    match count {
+        1 => "1 post".to_owned(),
+        MAX_COUNTED.. => format!("{MAX_COUNTED} posts or more"),
+        _ => format!("{count} posts"),
+    }
+}
+
+fn load_bookmark_cards(tx: &mut Tx<'_>, user: UserId, posts: Vec<PostCard>) -> Result<Vec<BookmarkCard>, Fault> {
+    let ids: Vec<PostId> = posts.iter().filter_map(|post| PostId::parse(&post.id)).collect();
+    let pairs = if ids.is_empty() { Vec::new() } else { stored::list_post_folders(tx, user, &ids)? };
+    let cards = posts.into_iter().map(|post| {
+        let of_post = pairs.iter().filter(|(id, _)| id.to_string() == post.id);
+        let folder_ids = of_post.map(|(_, folder)| folder.to_string()).collect();
+        BookmarkCard { post, folder_ids }
+    });
+    Ok(cards.collect())
 }

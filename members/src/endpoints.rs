@@ -53,7 +53,12 @@ static TIMELINES: &[Endpoint] = &[
         .summary("What others did that concerns the account, and notices of the site."),
     page_endpoint("showFollowRequests", FOLLOW_REQUESTS_PATH, follow_requests::show)
         .summary("Those who ask to follow a protected account."),
-    page_endpoint("showBookmarks", BOOKMARKS_PATH, bookmarks::show).summary("One's own bookmarks."),
+    page_endpoint("showBookmarks", BOOKMARKS_PATH, bookmarks::show).summary("One's own bookmarks and their folders."),
+    form_endpoint("createBookmarkFolderAsMember", BOOKMARKS_PATH, bookmarks::create_folder, BOOKMARK_FOLDER)
+        .summary("Creates a folder for bookmarks."),
+    page_endpoint("showBookmarkFolder", "/bookmarks/{id}", bookmarks::show_folder)
+        .params(&[&[FOLDER_ID]])
+        .summary("The bookmarks in a folder."),
 ];
 
 static WRITING: &[Endpoint] = &[
@@ -153,6 +158,8 @@ const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
 const CONVERSATION: Parameter = Parameter::path("conversation", Kind::text(1, 50), "The id of the conversation.");
 const MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form text };
 const NEW_MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form to text };
+const FOLDER_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the folder.");
+const BOOKMARK_FOLDER: &[Parameter] = text_members! { MAX_TEXT; csrf form name };
 const LIST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the list.");
 const LIST_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf form name description private };
 const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };

@@ -7,7 +7,11 @@ use store::edges::Edge;
 use store::posts::PageRange;
 use store::{Tx, event_log};
 
+use crate::lists::validate_length;
 use crate::{post_actions, users};
+
+/// The longest name of a folder, in characters (contract core §7.4).
+pub const FOLDER_NAME_LENGTH: usize = 25;
 
 /// Only the newest bookmarks are listed (contract core §7.4).
 const MAX_LISTED: i64 = 800;
@@ -65,10 +69,10 @@ pub fn find_post_bookmark(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<V
 
 pub fn create_folder(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<BookmarkFolder, Error> {
     users::find_active(tx, user)?;
-    let name = base::text::normalize(name.trim()).into_owned();
-    if name.is_empty() {
+    if name.trim().is_empty() {
         return Err(Refusal::missing_parameter("name").into());
     }
+    let name = validate_length("name", name, 1, FOLDER_NAME_LENGTH)?;
     let folder = BookmarkFolder { id: tx.next_id::<()>().get(), user_id: user, name };
     bookmarks::insert_folder(tx, &folder)?;
     event_log::append(tx, "bookmark_folder.create", user.get(), folder.id, "")?;
@@ -85,4 +89,16 @@ pub fn find_folder(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<BookmarkFol
 pub fn list_folder_bookmarks(tx: &mut Tx<'_>, user: UserId, id: i64, range: &PageRange) -> Result<Vec<Edge>, Error> {
     let folder = find_folder(tx, user, id)?;
     Ok(bookmarks::page_by_folder(tx, folder.id, range)?)
+}
+
+/// The post stays bookmarked; returns false if it is not in the folder.
+pub fn remove_from_folder(tx: &mut Tx<'_>, user: UserId, id: PostId, folder: i64) -> Result<bool, Error> {
+    store::users::lock(tx, user)?;
+    let folder = find_folder(tx, user, folder)?;
+    for post in post_actions::list_undo_targets(tx, id)? {
+        if bookmarks::remove_from_folder(tx, folder.id, post)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

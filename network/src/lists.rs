@@ -92,7 +92,7 @@ fn report_held_list(tx: &mut Tx<'_>, list: &List, held: Option<String>) -> Resul
     }
 }
 
-fn validate_length(parameter: &'static str, text: &str, min: usize, max: usize) -> Result<String, Refusal> {
+pub(crate) fn validate_length(parameter: &'static str, text: &str, min: usize, max: usize) -> Result<String, Refusal> {
     let text = normalize(text).trim().to_owned();
     let length = text.chars().count();
     if length < min {

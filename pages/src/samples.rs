@@ -6,6 +6,7 @@ pub(crate) mod account_recovery;
 pub(crate) mod app;
 pub(crate) mod apps;
 pub(crate) mod authorize;
+pub(crate) mod bookmarks;
 pub(crate) mod communities;
 pub(crate) mod compose;
 pub(crate) mod console;
@@ -107,6 +108,7 @@ fn add_member_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::members::ThreadPage>(all)?;
     add_samples::<crate::members::EditHistoryPage>(all)?;
     add_samples::<crate::members::PostListPage>(all)?;
+    add_samples::<crate::members::BookmarksPage>(all)?;
     add_samples::<crate::members::NotificationsPage>(all)?;
     add_samples::<crate::members::FollowRequestsPage>(all)?;
     add_samples::<crate::members::MemberSearchPage>(all)?;

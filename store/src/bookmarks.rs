@@ -54,6 +54,26 @@ pub fn add_to_folder(tx: &mut Tx<'_>, folder: i64, user: UserId, post: PostId, i
     insert_new!(tx, "bookmark_filing", folder_id = folder, post_id = post, user_id = user, id = id)
 }
 
+/// Returns false if the bookmark is not in the folder.
+pub fn remove_from_folder(tx: &mut Tx<'_>, folder: i64, post: PostId) -> Result<bool, Fault> {
+    let sql = "DELETE FROM bookmark_filing WHERE folder_id = $1 AND post_id = $2";
+    Ok(tx.execute(sql, &[folder.into(), post.into()])? > 0)
+}
+
+/// Pairs of post and folder, of the user's folders that have some of these posts.
+pub fn list_post_folders(tx: &mut Tx<'_>, user: UserId, posts: &[PostId]) -> Result<Vec<(PostId, i64)>, Fault> {
+    let sql = "SELECT post_id, folder_id FROM bookmark_filing WHERE post_id = $1 AND user_id = $2";
+    tx.query_by_ids(sql, posts, &[user.into()])
+}
+
+/// Pairs of folder and number of posts, of which at most a hundred are counted.
+pub fn count_folder_posts(tx: &mut Tx<'_>, folders: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
+    let sql = "SELECT d.id, (SELECT COUNT(*) FROM \
+               (SELECT 1 FROM bookmark_filing f WHERE f.folder_id = d.id LIMIT 100) AS first_posts) \
+               FROM bookmark_folder d WHERE d.id = $1";
+    tx.query_by_keys(sql, folders, &[])
+}
+
 /// Latest first: the post and the bookmark's own id.
 pub fn page_by_user(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM bookmark WHERE user_id = $1");

@@ -1,6 +1,7 @@
 //! Bookmarks and bookmark folders.
 
 use base::{Scope, Scopes, VocabularyWord};
+use network::bookmarks::FOLDER_NAME_LENGTH;
 use web::endpoint::{BodySpec, Endpoint, Kind, Parameter, per_quarter_hour};
 
 use super::shared::{OWN, POST, POST_FIELDS, POST_ID, POST_OF_USER, READ, page_params};
@@ -60,7 +61,7 @@ pub static BOOKMARKS: &[Endpoint] = &[
         .summary("Creates a bookmark folder for the authenticated user.")
         .permit("2", FOLDERS.with_scope(Scope::BookmarkWrite))
         .params(&[OWN])
-        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, 25)).as_required()]))
+        .body(BodySpec::Json(&[Parameter::member("name", Kind::text(1, FOLDER_NAME_LENGTH)).as_required()]))
         .success_status(201),
     Endpoint::new("getUsersBookmarksByFolderId", "GET", "/2/users/{id}/bookmarks/folders/{folder_id}")
         .handler(v2::bookmarks::list_folder_posts)

@@ -1,5 +1,6 @@
 //! The pages of members: timelines, profiles, threads and what they write.
 
+mod bookmarks;
 mod communities;
 mod drafts;
 mod edit_profile;
@@ -18,6 +19,7 @@ mod search;
 mod thread;
 mod write;
 
+pub use bookmarks::{BookmarkCard, BookmarkFolderItem, BookmarksPage};
 pub use communities::{
     CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership, CommunityPage,
 };

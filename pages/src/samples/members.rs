@@ -90,7 +90,7 @@ pub(super) fn varied_posts() -> Vec<PostCard> {
     ]
 }
 
-fn hostile_post() -> PostCard {
+pub(super) fn hostile_post() -> PostCard {
     PostCard {
         name: HOSTILE.to_owned(),
         username: HOSTILE.to_owned(),

@@ -194,6 +194,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
         "showBookmarks",
         Page(|_, visitor| vec![of_member(visitor, |id| posts("/bookmarks", format!("/2/users/{id}/bookmarks")))]),
     ),
+    ("showBookmarkFolder", Page(|world, _| vec![page(format!("/bookmarks/{}", world.bookmark_folder))])),
     (
         "showWritePost",
         PerAuthor(|_, author| {

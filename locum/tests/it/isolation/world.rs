@@ -57,8 +57,15 @@ pub(super) struct World<'s> {
     viewer_shares: Vec<String>,
     /// The viewer's private list and the hub's public one, of all authors.
     pub(super) lists_of_authors: Vec<String>,
+    /// The viewer's, with all of their bookmarks.
+    pub(super) bookmark_folder: String,
     pub(super) authors: Vec<Author<'s>>,
     pub(super) contents: Vec<Content>,
+}
+
+fn create_bookmark_folder(user: &TestUser<'_>) -> String {
+    let path = format!("/2/users/{}/bookmarks/folders", user.id);
+    id_of(&user.post(path, &json!({ "name": "Of all authors" })).assert_accepted())
 }
 
 fn marker(number: usize) -> String {
@@ -114,6 +121,7 @@ impl<'s> World<'s> {
             viewer_post: viewer.publish_text("The viewer asks"),
             hub_post: hub.publish_text("The hub asks"),
             lists_of_authors: vec![list(&viewer, true), list(&hub, false)],
+            bookmark_folder: create_bookmark_folder(&viewer),
             hub_shares: Vec::new(),
             viewer_shares: Vec::new(),
             server,
@@ -305,7 +313,8 @@ impl<'s> World<'s> {
         };
         let shares = [share(&self.hub), share(&self.viewer)];
         by(&self.viewer, "likes", post);
-        by(&self.viewer, "bookmarks", post);
+        let bookmark = json!({ "post_id": post, "folder_id": self.bookmark_folder });
+        expect(self.viewer.post(format!("/2/users/{}/bookmarks", self.viewer.id), &bookmark));
         by(&author.user, "likes", &self.viewer_post);
         by(&author.user, "reposts", &self.viewer_post);
         let [hub, viewer] = shares;

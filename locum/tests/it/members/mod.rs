@@ -1,5 +1,6 @@
 //! The pages of members: what they show to whom, and what their forms do.
 
+mod bookmarks;
 mod communities;
 mod drafts;
 mod lists;
