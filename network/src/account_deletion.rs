@@ -12,7 +12,7 @@ use store::{Tx, sessions};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::email_links::create_link;
 use crate::emails::{self, EmailMessage, EmailSite};
-use crate::{activity, user_roles};
+use crate::{activity, pending_sign_ins, user_roles};
 
 pub use erasure::{erase_part, find_due, postpone};
 pub use store::account_deletions::next_due;
@@ -38,6 +38,16 @@ pub struct RestorationOffer {
     pub secret: Secret,
     pub username: String,
     pub erase_at: Time,
+}
+
+#[derive(Clone, Debug)]
+pub enum RestorationOutcome {
+    Restored(UserId),
+    /// The account is restored with the session that a right code starts.
+    CodeNeeded {
+        /// The secret of the pending sign-in.
+        pending: Secret,
+    },
 }
 
 /// Deletes the actor's own account: it is hidden, and its sessions and tokens end at the commit. Refused for the last
@@ -90,6 +100,7 @@ fn delete(
     }
     sessions::revoke_user_tokens(tx, user.id)?;
     crate::sessions::revoke_all(tx, actor, user.id, None)?;
+    pending_sign_ins::expire(tx, user.id)?;
     activity::end_user_subscriptions(tx, user.id)?;
     if let (Some(site), ErasureTime::Later) = (site, time) {
         let text = format!(
@@ -147,18 +158,30 @@ pub(crate) fn find_own_restorable(tx: &mut Tx<'_>, user: UserId) -> Result<Optio
     Ok(found.filter(|deletion| deletion.by_owner && deletion.started_at.is_none() && deletion.erase_at > now))
 }
 
-/// Restores an account with the secret of a [`RestorationOffer`]. Tokens of apps stay revoked.
-pub fn restore(tx: &mut Tx<'_>, secret: &Secret, address: &str) -> Result<User, Error> {
-    let dead = || Refusal::forbidden("This form no longer works. Sign in again.");
+/// With the secret of a [`RestorationOffer`], which works once: restores the account unless it has a second factor.
+pub fn accept_restoration(tx: &mut Tx<'_>, secret: &Secret, address: &str) -> Result<RestorationOutcome, Error> {
     let key = digest(secret.expose_secret());
-    let link = store::emails::find_link(tx, &key, RESTORE)?.ok_or_else(dead)?;
+    let link = store::emails::find_link(tx, &key, RESTORE)?.ok_or_else(dead_offer_refusal)?;
     users::lock(tx, link.user_id)?;
     if find_own_restorable(tx, link.user_id)?.is_none() || !store::emails::mark_link_used(tx, &key)? {
-        return Err(dead().into());
+        return Err(dead_offer_refusal().into());
     }
-    cancel(tx, link.user_id)?;
-    let user = users::find_by_id(tx, link.user_id)?.filter(|user| user.state == UserState::Deleted);
-    let user = user.ok_or_else(dead)?;
+    if let Some(pending) = pending_sign_ins::create_for_restoration(tx, link.user_id)? {
+        return Ok(RestorationOutcome::CodeNeeded { pending });
+    }
+    Ok(RestorationOutcome::Restored(restore(tx, link.user_id, address)?.id))
+}
+
+fn dead_offer_refusal() -> Refusal {
+    Refusal::forbidden("This form no longer works. Sign in again.")
+}
+
+/// Restores an account whose owner has proved who they are. Tokens of apps stay revoked.
+pub(crate) fn restore(tx: &mut Tx<'_>, id: UserId, address: &str) -> Result<User, Error> {
+    users::lock(tx, id)?;
+    cancel(tx, id)?;
+    let user = users::find_by_id(tx, id)?.filter(|user| user.state == UserState::Deleted);
+    let user = user.ok_or_else(dead_offer_refusal)?;
     crate::users::set_active(tx, &AuditActor::user(user.id, address), user)
 }
 

@@ -3,6 +3,8 @@
 
 use base::secret::digest;
 use base::{Error, Fault, Secret, UserId};
+use store::emails::EmailLink;
+use store::users::User;
 use store::{Tx, emails, two_factor as stored_keys};
 
 use crate::audit::AuditActor;
@@ -11,12 +13,14 @@ use crate::emails::EmailSite;
 use crate::sessions::{self, ClientInfo, UserSession};
 use crate::sign_in::{KnownDevice, SignInLimits, SignInService, refund_account_attempt};
 use crate::two_factor::{self, CodeOutcome};
-use crate::users;
+use crate::{account_deletion, users};
 
 /// How long a browser may take to enter a code.
 pub const TTL_MS: i64 = 10 * 60 * 1000;
 
 const SECOND_FACTOR: &str = "second_factor";
+/// Of a deleted account, which its owner restores by signing in.
+const RESTORING_SECOND_FACTOR: &str = "restoring_second_factor";
 
 #[derive(Clone, Debug)]
 pub struct SecondFactorAttempt {
@@ -48,19 +52,49 @@ pub enum SecondFactorOutcome {
 
 /// The secret for the browser if the user has a second factor; none if the password is enough.
 pub fn create_if_needed(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
+    create_for_purpose(tx, user, SECOND_FACTOR)
+}
+
+/// As [`create_if_needed`]; the sign-in restores the account.
+pub(crate) fn create_for_restoration(tx: &mut Tx<'_>, user: UserId) -> Result<Option<Secret>, Fault> {
+    create_for_purpose(tx, user, RESTORING_SECOND_FACTOR)
+}
+
+fn create_for_purpose(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Option<Secret>, Fault> {
     if !stored_keys::is_enabled(tx, user)? {
         return Ok(None);
     }
-    create_link(tx, SECOND_FACTOR, user, "", TTL_MS).map(Some)
+    create_link(tx, purpose, user, "", TTL_MS).map(Some)
 }
 
-/// Ends those of a user whose password changes.
+/// Ends those of a user whose password changes, or whose account is deleted.
 pub(crate) fn expire(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
-    emails::expire_links(tx, user, SECOND_FACTOR)
+    emails::expire_links(tx, user, SECOND_FACTOR)?;
+    emails::expire_links(tx, user, RESTORING_SECOND_FACTOR)
 }
 
 pub fn is_pending(tx: &mut Tx<'_>, secret: &str) -> Result<bool, Fault> {
-    Ok(emails::find_link(tx, &digest(secret), SECOND_FACTOR)?.is_some())
+    Ok(find_pending(tx, &digest(secret))?.is_some())
+}
+
+fn find_pending(tx: &mut Tx<'_>, key: &[u8; 32]) -> Result<Option<EmailLink>, Fault> {
+    match emails::find_link(tx, key, SECOND_FACTOR)? {
+        Some(link) => Ok(Some(link)),
+        None => emails::find_link(tx, key, RESTORING_SECOND_FACTOR),
+    }
+}
+
+/// None unless the user may sign in, or restore the account by it.
+fn find_signing_in(tx: &mut Tx<'_>, pending: &EmailLink) -> Result<Option<User>, Error> {
+    if pending.purpose == RESTORING_SECOND_FACTOR {
+        let is_restorable = account_deletion::find_own_restorable(tx, pending.user_id)?.is_some();
+        return Ok(if is_restorable { store::users::find_by_id(tx, pending.user_id)? } else { None });
+    }
+    match users::find_active(tx, pending.user_id) {
+        Ok(user) => Ok(Some(user)),
+        Err(Error::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 impl SignInService {
@@ -83,13 +117,11 @@ fn check_second_factor(
     ttl_ms: i64,
 ) -> Result<SecondFactorOutcome, Error> {
     let key = attempt.pending.digest();
-    let Some(pending) = emails::find_link(tx, &key, SECOND_FACTOR)? else {
+    let Some(pending) = find_pending(tx, &key)? else {
         return Ok(SecondFactorOutcome::Expired);
     };
-    let user = match users::find_active(tx, pending.user_id) {
-        Ok(user) => user,
-        Err(Error::Refused(_)) => return Ok(SecondFactorOutcome::Expired),
-        Err(error) => return Err(error),
+    let Some(user) = find_signing_in(tx, &pending)? else {
+        return Ok(SecondFactorOutcome::Expired);
     };
     if !stored_keys::is_enabled(tx, user.id)? {
         return Ok(SecondFactorOutcome::Expired);
@@ -102,6 +134,9 @@ fn check_second_factor(
     }
     if !emails::mark_link_used(tx, &key)? {
         return Ok(SecondFactorOutcome::Expired);
+    }
+    if pending.purpose == RESTORING_SECOND_FACTOR {
+        account_deletion::restore(tx, user.id, &attempt.client_info.address)?;
     }
     refund_account_attempt(tx, &user, &attempt.client_info, attempt.device, limits)?;
     let presented = attempt.existing_session.as_ref();

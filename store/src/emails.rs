@@ -30,7 +30,7 @@ row! {
 table! {
     #[derive(Clone, Debug)]
     pub struct EmailLink in "link" {
-        /// `confirm`, `reset`, `invite`, `setup` or `second_factor`.
+        /// `confirm`, `reset`, `invite`, `setup`, `restore`, `second_factor` or `restoring_second_factor`.
         pub purpose: String,
         /// The recipient; the inviting user for an invitation; 0 for the first owner.
         pub user_id: UserId,

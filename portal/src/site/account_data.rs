@@ -7,8 +7,7 @@ use edge::{Body, BodyError};
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, HeaderValue};
 use network::account_archives::{self, ArchiveDownload};
-use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer};
-use network::pending_sign_ins;
+use network::account_deletion::{self, RESTORATION_PERIOD_MS, RestorationOffer, RestorationOutcome};
 use network::sessions as rules;
 use pages::{AccountArchiveForm, AccountDataPage, AccountDeletionForm, FormField, RestoreAccountPage};
 use transfer::AccountArchiveSource;
@@ -151,7 +150,7 @@ pub(crate) fn offer_restoration(
     Ok(visit.render_page(call, &page)?)
 }
 
-/// `POST /account/restore`. Signs in to the account, or asks for the second factor.
+/// `POST /account/restore`. Restores the account and signs in to it, after the second factor if it has one.
 pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
@@ -160,13 +159,13 @@ pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
         let (secret, presented, client) =
             (Secret::new(sent.text("token")), visit.session_digest, visit.client_info.clone());
         let lifetime = call.state.page_context.sign_in_gate.ttl_ms;
-        let restored = call.write(move |tx| {
-            let user = account_deletion::restore(tx, &secret, &client.address)?;
-            match pending_sign_ins::create_if_needed(tx, user.id)? {
-                Some(pending) => Ok(Err(pending)),
-                None => Ok(Ok(rules::start(tx, presented.as_ref(), user.id, &client, lifetime)?)),
-            }
-        });
+        let restored =
+            call.write(move |tx| match account_deletion::accept_restoration(tx, &secret, &client.address)? {
+                RestorationOutcome::CodeNeeded { pending } => Ok(Err(pending)),
+                RestorationOutcome::Restored(user) => {
+                    Ok(Ok(rules::start(tx, presented.as_ref(), user, &client, lifetime)?))
+                }
+            });
         match restored.await {
             Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
             Ok(Ok((text, started))) => {

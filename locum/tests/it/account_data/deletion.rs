@@ -65,18 +65,39 @@ fn deleted_account_is_hidden_and_restored_by_signing_in() {
 #[test]
 fn restoring_an_account_with_a_second_factor_asks_for_the_code() {
     let server = &TestServer::start(&["--world", "empty"]);
+    let reader = server.new_user("reader");
     let (user, mut browser) = signed_in(server, "careful");
     let mut app = Authenticator::enrol(&mut browser, super::PASSWORD);
     delete_own_account(&mut browser);
+    let profile = format!("/2/users/{}", user.id);
     let mut browser = Browser::new(server);
     let offer = browser.sign_in(&user.username, super::PASSWORD, "/home");
-    let restored = browser.submit(&offer, RESTORE_PATH, &[]);
-    assert!(restored.header("location").starts_with("/login/code"), "{}", restored.header("location"));
+    let asked = browser.submit(&offer, RESTORE_PATH, &[]);
+    assert!(asked.header("location").starts_with("/login/code"), "{}", asked.header("location"));
     assert_ne!(browser.get(DATA_PATH).status, 200, "there is a session without a code");
-    let page = browser.get(restored.header("location"));
+    assert!(!is_shown(&reader, &profile), "the account is restored without a code");
+    let page = browser.get(asked.header("location"));
+    assert_eq!(browser.submit(&page, "/login/code", &[("code", "000000")]).status, 400);
+    assert!(!is_shown(&reader, &profile), "the account is restored with a wrong code");
     let entered = browser.submit(&page, "/login/code", &[("code", &app.code())]);
-    assert_eq!(entered.status, 303, "{}", entered.text());
+    assert_eq!((entered.status, entered.header("location")), (303, "/home"), "{}", entered.text());
     browser.get(DATA_PATH).assert_page(200);
+    assert!(is_shown(&reader, &profile));
+}
+
+#[test]
+fn code_does_not_restore_an_account_that_was_deleted_after_its_password_was_entered() {
+    let server = &TestServer::start(&["--world", "empty"]);
+    let reader = server.new_user("reader");
+    let (user, mut browser) = signed_in(server, "careful");
+    let mut app = Authenticator::enrol(&mut browser, super::PASSWORD);
+    let mut other = Browser::new(server);
+    let asked = other.sign_in(&user.username, super::PASSWORD, "/home");
+    let page = other.get(asked.header("location"));
+    delete_own_account(&mut browser);
+    let entered = other.submit(&page, "/login/code", &[("code", &app.code())]);
+    assert!(entered.header("location").starts_with("/login?"), "{}", entered.header("location"));
+    assert!(!is_shown(&reader, &format!("/2/users/{}", user.id)));
 }
 
 /// The path of the newest reset link in the mailbox; none if there is no email.
@@ -129,6 +150,7 @@ fn forgotten_password_of_a_deleted_account_is_reset_to_restore_it() {
 #[test]
 fn restoring_by_a_reset_link_asks_for_the_second_factor() {
     let server = &TestServer::start(&["--world", "empty"]);
+    let reader = server.new_user("reader");
     let (_, mut browser) = member_with_email(server, "careful");
     let mut app = Authenticator::enrol(&mut browser, super::PASSWORD);
     delete_own_account(&mut browser);
@@ -139,6 +161,7 @@ fn restoring_by_a_reset_link_asks_for_the_second_factor() {
     let restored = browser.submit(&offer, RESTORE_PATH, &[]);
     assert!(restored.header("location").starts_with("/login/code"), "{}", restored.header("location"));
     assert_ne!(browser.get(DATA_PATH).status, 200, "there is a session without a code");
+    assert!(!is_shown(&reader, "/2/users/by/username/careful"), "the account is restored without a code");
     let page = browser.get(restored.header("location"));
     assert_eq!(browser.submit(&page, "/login/code", &[("code", &app.code())]).status, 303);
     browser.get(DATA_PATH).assert_page(200);
