@@ -23,10 +23,10 @@ mod record_change;
 mod record_view;
 pub mod reference_lists;
 mod request;
-mod time_zone;
 
 pub use access::{AdsRole, RequiredRole};
 pub use account_context::{AccountContext, BatchState, OpenAccount, SHARED_ACCOUNT_ID};
+pub use base::AccountTimeZone;
 pub use config::{AdsConfig, CURRENCIES, CurrencyRates, RATE_ONE};
 pub use declaration::*;
 pub use dispatch::{AdsResponse, dispatch_request};
@@ -42,4 +42,3 @@ pub use schema::{
     CustomKind, DefaultValue, FieldRequirement, IdFormat, Kind, Parameter, ParameterLocation, RawParam, ValueKind,
     ViolationKind,
 };
-pub use time_zone::AccountTimeZone;

@@ -20,6 +20,7 @@ pub mod secret;
 pub mod short_links;
 pub mod text;
 pub mod time;
+pub mod time_zone;
 pub mod vocabulary;
 
 pub use clock::Clock;
@@ -33,4 +34,5 @@ pub use scope::{Scope, Scopes};
 pub use secret::Secret;
 pub use short_links::SiteLinks;
 pub use time::Time;
+pub use time_zone::AccountTimeZone;
 pub use vocabulary::{Vocabulary, VocabularyWord};

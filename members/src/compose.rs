@@ -1,7 +1,7 @@
 //! `/compose`: writing posts, replies and quotes, and editing posts.
 
 use base::secret::digest;
-use base::{Error, Fault, Id, PostId, Refusal, Time, UserId};
+use base::{AccountTimeZone, Error, Fault, Id, PostId, Refusal, Time, UserId};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
@@ -23,7 +23,7 @@ use web::uploads::{UploadForm, UploadProcessor};
 
 use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
 use crate::communities::community_path;
-use crate::drafts::{format_publication_time, parse_publication_time};
+use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;
 use crate::profile::load_ordered_cards;
 
@@ -82,7 +82,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             Some(id) => {
                 let (id, user) = (Id::<()>::parse(id).ok_or(Refusal::RouteNotFound)?, person.user.id);
                 let found = call.read(move |tx| unpublished_posts::find_own(tx, user, id.get())).await?;
-                PostDraft::from_stored(found)
+                PostDraft::from_stored(found, &person.zone)
             }
         };
         show_draft(&call, &visit, person, draft, DraftProblems::default()).await
@@ -150,7 +150,7 @@ async fn handle_form(
         }
         Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, person, draft, form_id, None).await,
         Some("schedule") if draft.edit_of.is_none() => {
-            if let Some(at) = parse_publication_time(&draft.publish_at) {
+            if let Some(at) = parse_publication_time(&draft.publish_at, &person.zone) {
                 return save_draft(call, visit, person, draft, form_id, Some(at)).await;
             }
             problems.publish_at = Some("Choose a date and a time, such as 2030-05-21T09:30.".to_owned());
@@ -293,7 +293,7 @@ impl PostDraft {
         }
     }
 
-    fn from_stored(post: UnpublishedPost) -> Self {
+    fn from_stored(post: UnpublishedPost, zone: &AccountTimeZone) -> Self {
         let choices = unpublished_posts::poll_choices(&post);
         let default_minutes = POLL_DURATIONS[1].0.to_owned();
         Self {
@@ -307,7 +307,7 @@ impl PostDraft {
             choices,
             reply_settings: post.reply_settings,
             stored_id: Some(post.id),
-            publish_at: post.scheduled_at.map(format_publication_time).unwrap_or_default(),
+            publish_at: post.scheduled_at.map(|at| zone.format_local(at)).unwrap_or_default(),
             community: None,
             is_shared: false,
         }

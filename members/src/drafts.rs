@@ -1,6 +1,6 @@
 //! `/compose/drafts` and `/compose/scheduled`.
 
-use base::Time;
+use base::{AccountTimeZone, Time};
 use network::unpublished_posts::{self, MAX_SCHEDULED};
 use pages::Pager;
 use pages::members::{DraftItem, DraftsPage, DraftsTab};
@@ -11,6 +11,9 @@ use web::request_context::RequestContext;
 
 use crate::page_ranges::PAGE_SIZE;
 
+/// `2026-11-27T10:05` and `2026-11-27T10:05:00`.
+const LOCAL_MINUTES: usize = 16;
+const LOCAL_SECONDS: usize = 19;
 /// Characters of a post's text.
 const MAX_EXCERPT_LENGTH: usize = 280;
 
@@ -77,31 +80,38 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Reads what browsers send for a date and a time, as UTC.
-pub(crate) fn parse_publication_time(text: &str) -> Option<Time> {
+/// Reads what browsers send for a date and a time. Of two moments with the same local time, the first; a time that clocks
+/// skip is taken as if they had not been changed.
+pub(crate) fn parse_publication_time(text: &str, zone: &AccountTimeZone) -> Option<Time> {
     let text = text.trim();
-    Time::parse(&format!("{text}:00Z")).or_else(|| Time::parse(&format!("{text}Z")))
-}
-
-/// In the form that browsers show in such a field.
-pub(crate) fn format_publication_time(at: Time) -> String {
-    at.to_string().chars().take(16).collect()
+    let has_form = matches!(text.len(), LOCAL_MINUTES | LOCAL_SECONDS) && text.get(10..11) == Some("T");
+    if has_form { zone.parse_local(text) } else { None }
 }
 
 #[cfg(test)]
 mod tests {
-    use base::Time;
+    use base::{AccountTimeZone, Time};
 
-    use super::{format_publication_time, parse_publication_time, shorten};
+    use super::{parse_publication_time, shorten};
 
     #[test]
-    fn date_and_time_of_a_form_are_utc() {
-        let at = Time::parse("2026-11-27T10:05:00Z");
-        assert_eq!(parse_publication_time("2026-11-27T10:05"), at);
-        assert_eq!(parse_publication_time(" 2026-11-27T10:05:00 "), at);
-        assert_eq!(at.map(format_publication_time).as_deref(), Some("2026-11-27T10:05"));
-        for wrong in ["", "tomorrow", "2026-11-27", "2026-13-27T10:05", "2026-11-27T10:05+01:00"] {
-            assert_eq!(parse_publication_time(wrong), None, "{wrong}");
+    fn date_and_time_of_a_form_are_those_of_its_zone() {
+        let (utc, berlin) = (AccountTimeZone::default(), AccountTimeZone::from_name("Europe/Berlin"));
+        let cases = [
+            (&utc, "2026-11-27T10:05", "2026-11-27T10:05:00Z"),
+            (&utc, " 2026-11-27T10:05:00 ", "2026-11-27T10:05:00Z"),
+            (&berlin, "2026-11-27T10:05", "2026-11-27T09:05:00Z"),
+            (&berlin, "2026-07-27T10:05", "2026-07-27T08:05:00Z"),
+            // Clocks skip this hour.
+            (&berlin, "2026-03-29T02:30", "2026-03-29T01:30:00Z"),
+            // This hour comes twice.
+            (&berlin, "2026-10-25T02:30", "2026-10-25T00:30:00Z"),
+        ];
+        for (zone, text, at) in cases {
+            assert_eq!(parse_publication_time(text, zone), Time::parse(at), "{text}");
+        }
+        for wrong in ["", "tomorrow", "2026-11-27", "2026-13-27T10:05", "2026-11-27T10:05+01:00", "2026-11-27 10:05"] {
+            assert_eq!(parse_publication_time(wrong, &utc), None, "{wrong}");
         }
     }
 

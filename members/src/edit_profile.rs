@@ -1,9 +1,10 @@
 //! `/settings/profile`: one's own profile, who sees it and who may message.
 
 use base::text::NAME_LENGTH;
-use base::{Error, Refusal, UserId};
+use base::{AccountTimeZone, Error, Refusal, UserId};
 use media::MediaFormat;
 use network::audit::AuditActor;
+use network::member_time_zones;
 use network::profiles::{self, LOCATION_LENGTH, ProfileChanges, URL_LENGTH};
 use network::users::BIOGRAPHY_LENGTH;
 use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
@@ -33,6 +34,8 @@ struct ProfileDraft {
     url: String,
     is_protected: bool,
     receives_messages: bool,
+    /// Stays as it is if there is none.
+    time_zone: Option<String>,
 }
 
 /// A sentence, at the field with this name.
@@ -74,8 +77,11 @@ fn render_settings(
         is_set: !part.url(user).is_empty(),
         file: FormField { value: String::new(), error: problem_at(part.key()) },
     };
+    let time_zone = draft.time_zone.unwrap_or_else(|| frame.now.zone.name().to_owned());
     let page = EditProfilePage {
         frame,
+        time_zone: field("time_zone", time_zone),
+        time_zones: AccountTimeZone::list_names(),
         name: field("name", draft.name),
         description: field("description", draft.description),
         location: field("location", draft.location),
@@ -189,6 +195,7 @@ impl ProfileDraft {
             url: user.url.clone(),
             is_protected: user.protected,
             receives_messages: user.receives_dm,
+            time_zone: None,
         }
     }
 
@@ -201,6 +208,7 @@ impl ProfileDraft {
             url: text("url"),
             is_protected: form.optional_text("protected").is_some(),
             receives_messages: form.text("messages") == "everyone",
+            time_zone: form.optional_text("time_zone"),
         }
     }
 
@@ -214,7 +222,11 @@ impl ProfileDraft {
         };
         profiles::update(tx, actor, user, &changes)?;
         profiles::set_protected(tx, actor, user, self.is_protected)?;
-        profiles::set_receives_dm(tx, actor, user, self.receives_messages).map(|_| ())
+        profiles::set_receives_dm(tx, actor, user, self.receives_messages)?;
+        match &self.time_zone {
+            Some(name) => member_time_zones::set(tx, user, name),
+            None => Ok(()),
+        }
     }
 
     fn problem(refusal: &Refusal) -> ProfileProblem {
@@ -227,6 +239,7 @@ impl ProfileDraft {
             "description" => ("description", format!("A bio has at most {BIOGRAPHY_LENGTH} characters.")),
             "location" => ("location", format!("A location has at most {LOCATION_LENGTH} characters.")),
             "url" => ("url", format!("A link begins with https:// and has at most {URL_LENGTH} characters.")),
+            "time_zone" => ("time_zone", "Choose a time zone from the list.".to_owned()),
             _ => ("name", error_message(refusal).to_owned()),
         }
     }

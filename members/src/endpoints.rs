@@ -166,7 +166,7 @@ const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };
 const LIST_MEMBER: &[Parameter] = text_members! { MAX_TEXT; csrf username };
 const COMMUNITY_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the community.");
 const PROFILE_FORM: &[Parameter] = text_members! { MAX_TEXT;
-    csrf form name description location url protected messages
+    csrf form name description location url protected messages time_zone
 };
 const MUTED_WORD: &[Parameter] = text_members! { MAX_TEXT; csrf word duration remove };
 const NOTIFICATION_SETTINGS: &[Parameter] = text_members! { MAX_TEXT;

@@ -3,7 +3,7 @@
 mod erasure;
 
 use base::secret::digest;
-use base::{Error, Fault, Refusal, Secret, Time, UserId};
+use base::{AccountTimeZone, Error, Fault, Refusal, Secret, Time, UserId};
 use serde_json::json;
 use store::account_deletions::{self, AccountDeletion};
 use store::users::{self, User, UserState};
@@ -12,7 +12,7 @@ use store::{Tx, sessions};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::email_links::create_link;
 use crate::emails::{self, EmailMessage, EmailSite};
-use crate::{activity, pending_sign_ins, user_roles};
+use crate::{activity, member_time_zones, pending_sign_ins, user_roles};
 
 pub use erasure::{erase_part, find_due, postpone};
 pub use store::account_deletions::next_due;
@@ -38,6 +38,8 @@ pub struct RestorationOffer {
     pub secret: Secret,
     pub username: String,
     pub erase_at: Time,
+    /// The owner's.
+    pub zone: AccountTimeZone,
 }
 
 #[derive(Clone, Debug)]
@@ -148,7 +150,8 @@ pub(crate) fn offer_restoration(tx: &mut Tx<'_>, user: &User) -> Result<Option<R
     };
     store::emails::expire_links(tx, user.id, RESTORE)?;
     let secret = create_link(tx, RESTORE, user.id, "", LINK_TTL_MS)?;
-    Ok(Some(RestorationOffer { secret, username: user.username.clone(), erase_at: deletion.erase_at }))
+    let zone = member_time_zones::find(tx, user.id)?;
+    Ok(Some(RestorationOffer { secret, username: user.username.clone(), erase_at: deletion.erase_at, zone }))
 }
 
 /// None unless the account's owner has deleted it and can still restore it.

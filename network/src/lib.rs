@@ -35,6 +35,7 @@ pub mod link_facts;
 pub mod lists;
 pub mod lookup;
 pub mod media;
+pub mod member_time_zones;
 pub mod messages;
 pub mod moderation;
 pub mod muted_words;

@@ -55,7 +55,7 @@ pub struct RestoreAccountPage {
 
 impl RestoreAccountPage {
     fn time_left(&self) -> String {
-        crate::relative_time::time_until(self.erase_at, self.frame.now)
+        crate::relative_time::time_until(self.erase_at, self.frame.now.at)
     }
 }
 

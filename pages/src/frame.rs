@@ -1,6 +1,6 @@
 //! What surrounds every page: the signed-in account, links and notices.
 
-use base::Time;
+use base::{AccountTimeZone, Time};
 
 use crate::members::{MESSAGES_PATH, NOTIFICATIONS_PATH};
 
@@ -20,7 +20,7 @@ pub struct PageFrame {
     /// Why the form as a whole was refused, if no single field is to blame.
     pub failure: Option<String>,
     /// Render time, for relative times such as "3 minutes ago".
-    pub now: Time,
+    pub now: ZonedTime,
     pub links: SiteLinks,
     /// What the world's clock does, unless it is live.
     pub clock: Option<String>,
@@ -50,6 +50,14 @@ impl PageFrame {
         let count = usize::try_from(count).ok().filter(|count| *count > 0)?;
         Some(crate::page::render_count(count))
     }
+}
+
+/// A moment, and the zone in which the page shows times.
+#[derive(Clone, Debug, Default)]
+pub struct ZonedTime {
+    pub at: Time,
+    /// The signed-in member's, or UTC.
+    pub zone: AccountTimeZone,
 }
 
 #[derive(Clone, Debug)]

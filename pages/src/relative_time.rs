@@ -1,29 +1,20 @@
 //! Times and durations for people.
 
-use base::Time;
+use base::{AccountTimeZone, Time};
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+use crate::ZonedTime;
 
-/// For example "5 minutes ago", or the date after 30 days.
+/// For example "5 minutes ago", or the date (UTC) after 30 days.
 pub fn time_ago(at: Time, now: Time) -> String {
+    time_ago_in(&AccountTimeZone::default(), at, now)
+}
+
+fn time_ago_in(zone: &AccountTimeZone, at: Time, now: Time) -> String {
     let seconds = now.seconds().saturating_sub(at.seconds());
     match seconds {
         ..60 => "just now".to_owned(),
         60..2_592_000 => format!("{} ago", format_duration(seconds)),
-        _ => format_date(at),
+        _ => zone.format_date(at),
     }
 }
 
@@ -44,40 +35,37 @@ pub(crate) fn format_duration(seconds: i64) -> String {
     format!("{count} {unit}{plural}")
 }
 
-/// `21 November 2026`.
-pub(crate) fn format_date(at: Time) -> String {
-    let iso = at.to_string();
-    let mut parts = iso.split(['-', 'T']);
-    let year = parts.next().unwrap_or_default();
-    let month = parts.next().and_then(|month| month.parse::<usize>().ok());
-    let day = parts.next().unwrap_or_default().trim_start_matches('0');
-    let month = month.and_then(|month| MONTHS.get(month.checked_sub(1)?));
-    format!("{day} {} {year}", month.copied().unwrap_or_default())
-}
-
-/// [`time_ago`] for templates, which pass references.
+/// [`time_ago`] for templates, which pass references; dates are those of the viewer's zone.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(crate) fn render_time_ago(at: &Time, now: &Time) -> String {
-    time_ago(*at, *now)
+pub(crate) fn render_time_ago(at: &Time, now: &ZonedTime) -> String {
+    time_ago_in(&now.zone, *at, now.at)
 }
 
 /// [`time_until`] for templates, which pass references.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(crate) fn render_time_until(at: &Time, now: &Time) -> String {
-    time_until(*at, *now)
+pub(crate) fn render_time_until(at: &Time, now: &ZonedTime) -> String {
+    time_until(*at, now.at)
 }
 
-/// `21 November 2026, 04:05 UTC`.
+/// `21 November 2026, 04:05 UTC`, in the viewer's zone.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-pub(crate) fn exact_time(at: &Time) -> String {
-    let iso = at.to_string();
-    let clock = iso.split_once('T').map_or("", |(_, clock)| clock);
-    format!("{}, {} UTC", format_date(*at), clock.get(..5).unwrap_or_default())
+pub(crate) fn exact_time(at: &Time, now: &ZonedTime) -> String {
+    now.zone.format_long(*at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exact_times_and_dates_are_those_of_the_viewers_zone() {
+        let at = Time::parse("2026-11-21T23:05:06Z").unwrap();
+        let zone = AccountTimeZone::from_name("Europe/Berlin");
+        let now = ZonedTime { at: at.plus_ms(86_400_000 * 50), zone };
+        assert_eq!(exact_time(&at, &now), "22 November 2026, 00:05 CET");
+        assert_eq!(render_time_ago(&at, &now), "22 November 2026");
+        assert_eq!(time_ago(at, now.at), "21 November 2026");
+    }
 
     #[test]
     fn moments_are_said_in_the_largest_unit() {
@@ -91,6 +79,6 @@ mod tests {
         assert_eq!(ago(86_400 * 50), "2 October 2026");
         assert_eq!(time_until(now.plus_ms(61_000), now), "in 1 minute");
         assert_eq!(time_until(now, now), "now");
-        assert_eq!(exact_time(&now), "21 November 2026, 04:05 UTC");
+        assert_eq!(exact_time(&now, &ZonedTime::default()), "21 November 2026, 04:05 UTC");
     }
 }

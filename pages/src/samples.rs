@@ -175,7 +175,7 @@ fn signed_out_frame() -> PageFrame {
         csrf: "c5rf-70k3n".to_owned(),
         site: "Locum".to_owned(),
         host: "social.example".to_owned(),
-        now: sample_time(),
+        now: crate::ZonedTime { at: sample_time(), ..crate::ZonedTime::default() },
         ..PageFrame::default()
     }
 }

@@ -50,6 +50,7 @@ pub mod likes;
 pub mod link_facts;
 pub mod lists;
 pub mod media;
+pub mod member_time_zones;
 pub mod messages;
 pub mod meta;
 pub mod moderation;

@@ -354,7 +354,7 @@ mod tests {
         ("a file that its operator imports", &["annotation_entity"]),
         (
             "what members keep for the pages of this server only",
-            &["unpublished_post", "muted_word", "notification_setting"],
+            &["unpublished_post", "muted_word", "notification_setting", "member_time_zone"],
         ),
         (
             "decisions of this server's operators about those who are here",

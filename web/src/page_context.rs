@@ -8,7 +8,7 @@ use network::emails::EmailSite;
 use network::passwords::PasswordPool;
 use network::sessions::VisitorFormTokens;
 use network::sign_in::SignInService;
-use pages::{PageFrame, SiteLinks};
+use pages::{PageFrame, SiteLinks, ZonedTime};
 use store::Store;
 use tokio::sync::OnceCell;
 
@@ -69,7 +69,7 @@ impl PageContext {
             sends_mail: self.config.sends_mail,
             site: self.site.name().to_string(),
             host: self.host().to_owned(),
-            now,
+            now: ZonedTime { at: now, ..ZonedTime::default() },
             links: SITE_LINKS,
             ..PageFrame::default()
         }

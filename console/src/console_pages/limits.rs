@@ -96,7 +96,7 @@ async fn limits_page(
     windows.truncate(MAX_WINDOWS);
     let mut frame = visit.page_frame(call);
     // Rate limits use the wall clock.
-    frame.now = wall_time();
+    frame.now.at = wall_time();
     frame.failure = failure;
     frame.notices.extend(done.map(Notice::success));
     let (mode, factor) = rate_limits::current_mode(call);

@@ -1,6 +1,6 @@
-use crate::PageFrame;
 use crate::console::RecordedRequestLine;
 use crate::page::{HtmlPage, html_page};
+use crate::{PageFrame, ZonedTime};
 use askama::Template;
 use base::Time;
 
@@ -25,6 +25,12 @@ pub struct ConsoleHomePage {
     pub cost_today: String,
     /// Where clients reach the server.
     pub base_url: String,
+}
+
+impl ConsoleHomePage {
+    fn world_now(&self) -> ZonedTime {
+        ZonedTime { at: self.world_time, zone: self.frame.now.zone.clone() }
+    }
 }
 
 /// An attempt to deliver an event.

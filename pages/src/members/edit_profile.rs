@@ -19,7 +19,7 @@ pub struct ProfilePictureForm {
     pub file: FormField,
 }
 
-/// Form fields: `name`, `description`, `location`, `url`, `protected`, `messages`, `form`.
+/// Form fields: `name`, `description`, `location`, `url`, `protected`, `messages`, `time_zone`, `form`.
 #[derive(Template)]
 #[template(path = "members/edit_profile.html")]
 pub struct EditProfilePage {
@@ -31,6 +31,10 @@ pub struct EditProfilePage {
     pub is_protected: bool,
     /// Whether everyone may message, or only the accounts that the owner follows.
     pub receives_messages: bool,
+    /// The name of the member's zone.
+    pub time_zone: FormField,
+    /// UTC, then by region.
+    pub time_zones: Vec<String>,
     pub pictures: [ProfilePictureForm; 2],
     /// Makes a form that is sent twice count once.
     pub form_id: String,
@@ -52,6 +56,7 @@ html_page!(
             ("description", &page.description),
             ("location", &page.location),
             ("url", &page.url),
+            ("time_zone", &page.time_zone),
             (picture.key, &picture.file),
             (banner.key, &banner.file),
         ]

@@ -83,7 +83,7 @@ pub struct WritePostPage {
     pub reply_settings: String,
     /// The id of the draft or scheduled post that is edited, or empty.
     pub draft_id: String,
-    /// `YYYY-MM-DDTHH:MM`, UTC; empty if it is not scheduled.
+    /// `YYYY-MM-DDTHH:MM` in the viewer's time zone; empty if it is not scheduled.
     pub publish_at: FormField,
 }
 
@@ -103,7 +103,17 @@ impl WritePostPage {
     }
 
     fn schedule_help(&self) -> String {
-        format!("From one minute to a year ahead. It is {} now.", exact_time(&self.frame.now))
+        let now = &self.frame.now;
+        let repeated = if now.zone.name() == "UTC" {
+            ""
+        } else {
+            " When clocks are set back, the first of two equal times counts."
+        };
+        format!("From one minute to a year ahead. It is {} now.{repeated}", exact_time(&now.at, now))
+    }
+
+    fn schedule_label(&self) -> String {
+        format!("Date and time in {}", self.frame.now.zone.name())
     }
 
     fn has_poll(&self) -> bool {

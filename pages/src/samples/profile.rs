@@ -22,6 +22,8 @@ pub(crate) fn edit_profile_states() -> Vec<(&'static str, EditProfilePage)> {
         name,
         is_protected: false,
         receives_messages: true,
+        time_zone: FormField::new("Europe/Berlin"),
+        time_zones: ["UTC", "Europe/Berlin", HOSTILE].map(str::to_owned).into(),
         pictures,
         form_id: "f0rm".to_owned(),
     };
@@ -29,6 +31,7 @@ pub(crate) fn edit_profile_states() -> Vec<(&'static str, EditProfilePage)> {
     let path = format!("/media/{HOSTILE}");
     let hostile = EditProfilePage {
         url: FormField::invalid(HOSTILE_URL, HOSTILE),
+        time_zone: FormField::invalid(HOSTILE, HOSTILE),
         is_protected: true,
         receives_messages: false,
         ..of(hostile_frame(), FormField::invalid(HOSTILE, HOSTILE), pictures(&path, Some(HOSTILE)))

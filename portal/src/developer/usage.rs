@@ -23,7 +23,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let own = OwnedApp::from_call(&call).await?;
         let mut frame = own.visit.page_frame(&call);
         // Rate limits use the wall clock.
-        frame.now = wall_time();
+        frame.now.at = wall_time();
         let mut windows = if call.state.limiter.is_disabled() {
             let text = "Rate limits are off: requests are counted but never rejected.";
             frame.notices.push(Notice::info(text));

@@ -37,7 +37,7 @@ pub(crate) fn show_sessions(call: RequestContext) -> HandlerFuture {
         listed.sort_by_key(|session| !session.current);
         let mut frame = visit.page_frame(&call);
         // Sessions use the wall clock.
-        frame.now = wall_time();
+        frame.now.at = wall_time();
         let page = SessionsPage {
             frame,
             sessions: listed,

@@ -139,8 +139,10 @@ pub(crate) fn offer_restoration(
     next: &str,
     offer: &RestorationOffer,
 ) -> Result<HttpReply, PageExit> {
+    let mut frame = visit.page_frame(call);
+    frame.now.zone = offer.zone.clone();
     let page = RestoreAccountPage {
-        frame: visit.page_frame(call),
+        frame,
         action: RESTORE_PATH.to_owned(),
         token: offer.secret.expose_secret().to_owned(),
         next: next.to_owned(),

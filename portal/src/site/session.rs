@@ -2,14 +2,15 @@
 
 use base::clock::wall_time;
 use base::clock_mode::{ClockMode, describe_clock};
-use base::{Error, Fault, Secret, UserId};
+use base::{AccountTimeZone, Error, Fault, Secret, UserId};
 use http::header::{COOKIE, HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use network::audit::AuditActor;
 use network::interactions::UnreadCounts;
+use network::member_time_zones;
 use network::pending_sign_ins;
 use network::sessions::{self, ClientInfo, UserSession};
 use network::sign_in::KnownDevice;
-use pages::{HtmlPage, PageFrame, SignedInAccount};
+use pages::{HtmlPage, PageFrame, SignedInAccount, ZonedTime};
 use store::users::User;
 use web::page_context;
 use web::reply::HttpReply;
@@ -42,6 +43,7 @@ pub struct SignedInPerson {
     pub session: UserSession,
     pub user: User,
     pub unread: UnreadCounts,
+    pub zone: AccountTimeZone,
 }
 
 impl BrowserVisit {
@@ -62,10 +64,11 @@ impl BrowserVisit {
             Some(session) => {
                 let id = session.user_id;
                 let read = call.read(move |tx| {
-                    Ok((network::users::find_active(tx, id)?, network::interactions::count_unread(tx, id)?))
+                    let unread = network::interactions::count_unread(tx, id)?;
+                    Ok((network::users::find_active(tx, id)?, unread, member_time_zones::find(tx, id)?))
                 });
-                let (user, unread) = read.await?;
-                Some(SignedInPerson { session, user, unread })
+                let (user, unread, zone) = read.await?;
+                Some(SignedInPerson { session, user, unread, zone })
             }
             None => None,
         };
@@ -128,6 +131,10 @@ impl BrowserVisit {
             host: host_of(call.site().url).to_owned(),
             clock: describe_world_clock(call),
             path: call.head().uri.path().to_owned(),
+            now: ZonedTime {
+                at: call.now(),
+                zone: self.person.as_ref().map(|person| person.zone.clone()).unwrap_or_default(),
+            },
             unread_conversations: self.person.as_ref().map_or(0, |person| person.unread.conversations),
             unread: self.person.as_ref().map_or(0, |person| person.unread.interactions + person.unread.notices),
             ..call.state.page_context.page_frame(call.now())

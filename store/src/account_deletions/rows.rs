@@ -61,6 +61,7 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM recovery_code WHERE user_id = $1",
     "DELETE FROM muted_word WHERE user_id = $1",
     "DELETE FROM notification_setting WHERE user_id = $1",
+    "DELETE FROM member_time_zone WHERE user_id = $1",
     "DELETE FROM ads_access WHERE user_id = $1",
     "DELETE FROM block WHERE target_id = $1",
     "DELETE FROM mute WHERE target_id = $1",

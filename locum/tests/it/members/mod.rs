@@ -10,6 +10,7 @@ mod muted_words;
 mod notifications;
 mod open_web;
 mod profile;
+mod time_zones;
 mod timelines;
 mod visibility;
 mod writing;

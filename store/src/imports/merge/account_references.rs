@@ -202,6 +202,7 @@ mod tests {
                 ("unpublished_post", "user_id"),
                 ("muted_word", "user_id"),
                 ("notification_setting", "user_id"),
+                ("member_time_zone", "user_id"),
                 ("upload", "owner_id"),
                 ("upload", "shared_with"),
                 ("ads_access", "user_id"),

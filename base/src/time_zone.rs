@@ -1,15 +1,26 @@
 //! Days and hours in an account's time zone.
 
-use base::Time;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::tz::{self, TimeZone};
+
+use crate::Time;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 86_400_000;
 
-/// By IANA name; unknown names are UTC.
+/// Of the names that are offered: the continents and oceans of the IANA database, without its other aliases.
+const REGIONS: [&str; 10] =
+    ["Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"];
+
+/// By IANA name; unknown names are UTC, and so is the default.
 #[derive(Clone, Debug)]
 pub struct AccountTimeZone(TimeZone);
+
+impl Default for AccountTimeZone {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
+}
 
 impl AccountTimeZone {
     pub fn from_name(name: &str) -> Self {
@@ -18,6 +29,20 @@ impl AccountTimeZone {
 
     pub fn is_known(name: &str) -> bool {
         TimeZone::get(name).is_ok()
+    }
+
+    /// The names that people choose from: UTC, then by region and place in alphabetical order.
+    pub fn list_names() -> Vec<String> {
+        let is_offered = |name: &str| name.split_once('/').is_some_and(|(region, _)| REGIONS.contains(&region));
+        let names = tz::db().available().map(|name| name.as_str().to_owned());
+        let mut names: Vec<String> = names.filter(|name| is_offered(name)).collect();
+        names.sort_unstable();
+        names.insert(0, "UTC".to_owned());
+        names
+    }
+
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
     }
 
     /// The UTC offset at a moment, in milliseconds.
@@ -70,6 +95,18 @@ impl AccountTimeZone {
         moment.to_zoned(self.0.clone()).strftime("%a %-d %b").to_string()
     }
 
+    /// A moment in the zone, such as `1 March 2026, 14:05 PST`.
+    pub fn format_long(&self, at: Time) -> String {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        moment.to_zoned(self.0.clone()).strftime("%-d %B %Y, %H:%M %Z").to_string()
+    }
+
+    /// The date of a moment in the zone, such as `1 March 2026`.
+    pub fn format_date(&self, at: Time) -> String {
+        let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
+        moment.to_zoned(self.0.clone()).strftime("%-d %B %Y").to_string()
+    }
+
     /// A moment as a `datetime-local` value in the zone, such as `2026-03-01T14:05`.
     pub fn format_local(&self, at: Time) -> String {
         let moment = Timestamp::from_millisecond(at.ms()).unwrap_or_default();
@@ -95,9 +132,8 @@ impl AccountTimeZone {
 
 #[cfg(test)]
 mod tests {
-    use base::Time;
-
     use super::{AccountTimeZone, HOUR};
+    use crate::Time;
 
     #[test]
     fn days_follow_the_clocks_of_the_zone() {
@@ -130,6 +166,21 @@ mod tests {
         assert_eq!(zone.parse_local("tomorrow"), None);
         assert_eq!(zone.parse_local("1969-01-01T00:00"), None);
         assert_eq!(AccountTimeZone::from_name("UTC").format_time(at), "2026-03-08 20:05 UTC");
+        assert_eq!(zone.format_long(at), "8 March 2026, 13:05 PDT");
+        assert_eq!(zone.format_date(Time::parse("2026-03-08T07:05:00Z").unwrap()), "7 March 2026");
+    }
+
+    #[test]
+    fn offered_names_are_known_and_in_order() {
+        let names = AccountTimeZone::list_names();
+        assert_eq!(names[0], "UTC");
+        assert!(names[1..].is_sorted() && names.len() > 300, "{names:?}");
+        for name in ["Europe/Berlin", "America/Argentina/Buenos_Aires", "Asia/Kolkata"] {
+            assert!(names.iter().any(|known| known == name), "{name}");
+        }
+        assert!(names.iter().all(|name| AccountTimeZone::from_name(name).name() == name));
+        assert!(!names.iter().any(|name| name == "Etc/GMT+3" || name == "localtime"));
+        assert_eq!(AccountTimeZone::default().name(), "UTC");
     }
 
     #[test]
