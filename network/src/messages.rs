@@ -155,6 +155,14 @@ pub fn find_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<Option<Messa
     Ok(messages::has_event(tx, user, &event)?.then_some(event))
 }
 
+/// The picture or video of a message; none if the user has no copy of the message.
+pub fn find_attached_media(tx: &mut Tx<'_>, user: UserId, event: i64) -> Result<Option<store::media::Media>, Fault> {
+    match find_event(tx, user, event)?.and_then(|event| event.media_id) {
+        Some(id) => store::media::find_by_id(tx, id),
+        None => Ok(None),
+    }
+}
+
 /// Other participants keep their copies.
 pub fn delete_event(tx: &mut Tx<'_>, user: UserId, id: i64) -> Result<(), Error> {
     let missing = || Error::from(Refusal::NotFound(ResourceRef::new("dm_event", "event_id", id)));

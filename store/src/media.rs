@@ -89,6 +89,11 @@ impl Media {
         }
         all
     }
+
+    /// The path of the file with this name, which is the last segment of its URL.
+    pub fn find_path(&self, name: &str) -> Option<String> {
+        self.file_paths().into_iter().find(|path| path.rsplit('/').next() == Some(name))
+    }
 }
 
 pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {

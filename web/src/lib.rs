@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod error_formats;
 pub mod health;
 pub mod limits;
+pub mod media_files;
 pub mod metrics;
 pub mod openapi;
 pub mod page_context;

@@ -11,12 +11,12 @@ use store::posts::PageRange;
 use view::{ObjectKind, ResponsePayload};
 use web::body::BodyMembers;
 use web::endpoint::HandlerFuture;
+use web::media_files::{MediaFileReaders, send_media_file};
 use web::pagination::{PageRequest, PageTokens};
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 
 use super::edge_pages::{refusal_answer, respond};
-use super::media::serve;
 use super::page_range;
 
 /// How far back a user's events are listed.
@@ -110,18 +110,10 @@ pub(crate) fn download_media(call: RequestContext) -> HandlerFuture {
         let event = Id::<()>::parse(call.path_text("dm_id")?).ok_or_else(missing)?;
         let media = Id::parse(call.path_text("media_id")?).ok_or_else(missing)?;
         let user = call.require_user()?;
-        let found = call.read(move |tx| {
-            let event = messages::find_event(tx, user, event.get())?;
-            let attached = event.and_then(|event| event.media_id);
-            match attached.filter(|attached| *attached == media) {
-                Some(media) => Ok(store::media::find_by_id(tx, media)?),
-                None => Ok(None),
-            }
-        });
-        let found = found.await?.ok_or_else(missing)?;
-        let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
-        let path = found.file_paths().into_iter().find(named).ok_or_else(missing)?;
-        let sent = serve::send_file(&call, &found, &path, serve::PRIVATE_CACHE, None).await?;
+        let found = call.read(move |tx| Ok(messages::find_attached_media(tx, user, event.get())?));
+        let found = found.await?.filter(|found| found.id == media).ok_or_else(missing)?;
+        let path = found.find_path(&name).ok_or_else(missing)?;
+        let sent = send_media_file(&call, &found, &path, MediaFileReaders::Caller, None).await?;
         sent.ok_or_else(missing)
     })
 }

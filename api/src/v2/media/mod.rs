@@ -1,6 +1,5 @@
 //! Media lookup, alt text and subtitles.
 
-mod playback_recording;
 pub(crate) mod serve;
 pub(crate) mod upload;
 

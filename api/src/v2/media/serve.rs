@@ -2,24 +2,9 @@
 
 use base::refusal::ResourceRef;
 use base::{Error, Id, Refusal};
-use edge::{Body, BodyError};
-use futures_util::StreamExt;
-use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, LAST_MODIFIED,
-    RANGE, X_CONTENT_TYPE_OPTIONS,
-};
-use media::{FileRange, FileStore, GetRange, MediaFormat};
-use store::media::Media;
 use web::endpoint::HandlerFuture;
-use web::reply::HttpReply;
+use web::media_files::{MediaFileReaders, PlaybackRecording, send_media_file};
 use web::request_context::RequestContext;
-use web::uploads::storage_unavailable;
-
-use super::playback_recording::PlaybackRecording;
-
-const OCTET_STREAM: &str = "application/octet-stream";
-const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// `GET /media/{name}`.
 pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
@@ -36,169 +21,10 @@ pub(crate) fn serve_file(call: RequestContext) -> HandlerFuture {
         });
         let found = found.await?;
         let media = found.ok_or_else(missing)?;
-        let named = |path: &String| path.rsplit('/').next() == Some(name.as_str());
-        let path = media.file_paths().into_iter().find(named).ok_or_else(missing)?;
+        let path = media.find_path(&name).ok_or_else(missing)?;
         let size = call.query_text("name").unwrap_or_default();
         let path = media.size_path(size).unwrap_or(path);
         let recording = PlaybackRecording::new(&call, &media, &path);
-        send_file(&call, &media, &path, PUBLIC_CACHE, recording).await?.ok_or_else(missing)
+        send_media_file(&call, &media, &path, MediaFileReaders::Everyone, recording).await?.ok_or_else(missing)
     })
-}
-
-/// Short enough for deleted media to disappear.
-const PUBLIC_CACHE: &str = "public, max-age=3600";
-/// For files that only one caller may read.
-pub(crate) const PRIVATE_CACHE: &str = "private, max-age=3600";
-
-/// The file or the requested range; none if it is missing.
-pub(crate) async fn send_file(
-    call: &RequestContext,
-    media: &Media,
-    path: &str,
-    cache: &'static str,
-    recording: Option<PlaybackRecording>,
-) -> Result<Option<HttpReply>, Error> {
-    let uploads = call.uploads()?;
-    let files = uploads.files();
-    let Some(length) = files.size(path).await.map_err(storage_unavailable)? else {
-        return Ok(None);
-    };
-    let content_type = detect_content_type(files, media, path).await?;
-    let etag = format!("\"{}-{}-{length:x}\"", media.id, path.len());
-    let headers = file_headers(media, content_type, &etag, cache);
-    let request_headers = &call.head().headers;
-    if is_not_modified(request_headers, &etag, media) {
-        return Ok(Some(HttpReply { headers, ..HttpReply::empty(304) }));
-    }
-    let range_request = parse_range(request_headers, &etag, length);
-    file_reply(files, (path, length), range_request, headers, recording).await.map(Some)
-}
-
-/// As detected at upload, else as detected now.
-async fn detect_content_type(files: &FileStore, media: &Media, path: &str) -> Result<&'static str, Error> {
-    let format = if media.content_type.is_empty() {
-        let head = files.read_head(path).await.map_err(storage_unavailable)?;
-        MediaFormat::sniff(&head)
-    } else {
-        path.rsplit('.').next().and_then(MediaFormat::from_extension)
-    };
-    Ok(format.map_or(OCTET_STREAM, MediaFormat::content_type))
-}
-
-fn file_headers(media: &Media, content_type: &'static str, etag: &str, cache: &'static str) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    let disposition = if content_type == OCTET_STREAM { "attachment" } else { "inline" };
-    let fixed = [
-        (CONTENT_TYPE, content_type),
-        (CONTENT_DISPOSITION, disposition),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
-        (RESOURCE_POLICY, "cross-origin"),
-        (ACCEPT_RANGES, "bytes"),
-        (CACHE_CONTROL, cache),
-    ];
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    if let Ok(value) = HeaderValue::from_str(etag) {
-        headers.insert(ETAG, value);
-    }
-    if let Ok(value) = HeaderValue::from_str(&last_modified(media)) {
-        headers.insert(LAST_MODIFIED, value);
-    }
-    headers
-}
-
-fn last_modified(media: &Media) -> String {
-    let seconds = u64::try_from(media.created_at.seconds()).unwrap_or(0);
-    let since = std::time::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds));
-    since.map(httpdate::fmt_http_date).unwrap_or_default()
-}
-
-fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok()
-}
-
-fn is_not_modified(request_headers: &HeaderMap, etag: &str, media: &Media) -> bool {
-    match (header_text(request_headers, &IF_NONE_MATCH), header_text(request_headers, &IF_MODIFIED_SINCE)) {
-        (Some(tags), _) => {
-            tags.split(',').map(|one| one.trim().trim_start_matches("W/")).any(|one| one == etag || one == "*")
-        }
-        (None, Some(since)) => since == last_modified(media),
-        _ => false,
-    }
-}
-
-enum RangeRequest {
-    Whole,
-    Range(u64, u64),
-    None,
-}
-
-/// Multiple ranges are answered with the whole file (RFC 9110 §14.2).
-fn parse_range(request_headers: &HeaderMap, etag: &str, length: u64) -> RangeRequest {
-    let unchanged = header_text(request_headers, &IF_RANGE).is_none_or(|known| known == etag);
-    let range = header_text(request_headers, &RANGE).filter(|_| unchanged);
-    let Some(range) = range.and_then(|range| range.strip_prefix("bytes=")) else {
-        return RangeRequest::Whole;
-    };
-    let Some((first, last)) = range.trim().split_once('-').filter(|_| !range.contains(',')) else {
-        return RangeRequest::Whole;
-    };
-    let number = |text: &str| text.parse::<u64>().ok();
-    let end = length.saturating_sub(1);
-    let (first, last) = match (number(first), number(last)) {
-        (Some(first), Some(last)) if first <= last => (first, last.min(end)),
-        (Some(first), None) if last.is_empty() => (first, end),
-        (None, Some(0)) if first.is_empty() => return RangeRequest::None,
-        (None, Some(count)) if first.is_empty() => (length.saturating_sub(count), end),
-        _ => return RangeRequest::Whole,
-    };
-    if first >= length {
-        return RangeRequest::None;
-    }
-    RangeRequest::Range(first, last)
-}
-
-async fn file_reply(
-    files: &FileStore,
-    (path, length): (&str, u64),
-    range_request: RangeRequest,
-    mut headers: HeaderMap,
-    recording: Option<PlaybackRecording>,
-) -> Result<HttpReply, Error> {
-    let (status, range, count) = match range_request {
-        RangeRequest::Whole => (200, None, length),
-        RangeRequest::Range(first, last) => {
-            let shown = format!("bytes {first}-{last}/{length}");
-            insert_header(&mut headers, CONTENT_RANGE, &shown);
-            let end = last.saturating_add(1);
-            (206, Some(GetRange::Bounded(first..end)), end - first)
-        }
-        RangeRequest::None => {
-            insert_header(&mut headers, CONTENT_RANGE, &format!("bytes */{length}"));
-            return Ok(HttpReply { headers, ..HttpReply::empty(416) });
-        }
-    };
-    let content = files.read(path, range).await.map_err(storage_unavailable)?;
-    let content = content.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "file", path)))?;
-    insert_header(&mut headers, CONTENT_LENGTH, &count.to_string());
-    Ok(HttpReply { headers, body: stream_body(content, recording), ..HttpReply::empty(status) })
-}
-
-fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
-    }
-}
-
-fn stream_body(content: FileRange, recording: Option<PlaybackRecording>) -> Body {
-    let FileRange { size, range, bytes } = content;
-    let mut recording = recording.map(|recording| recording.begin(range.start, size));
-    Body::stream(bytes.map(move |bytes| {
-        if let (Some(recording), Ok(bytes)) = (&mut recording, &bytes) {
-            recording.count(bytes.len());
-        }
-        bytes.map_err(|_| BodyError::Broken)
-    }))
 }

@@ -8,10 +8,11 @@ use http::header::USER_AGENT;
 use network::playbacks::{PlaybackRecorder, ServedBytes, playback_key};
 use store::media::Media;
 use store::playbacks::PlaybackKey;
-use web::request_context::RequestContext;
+
+use crate::request_context::RequestContext;
 
 /// Of a response to come.
-pub(crate) struct PlaybackRecording {
+pub struct PlaybackRecording {
     recorder: Arc<PlaybackRecorder>,
     key: PlaybackKey,
     duration_ms: i64,
@@ -25,7 +26,7 @@ pub(super) struct RunningPlaybackRecording {
 
 impl PlaybackRecording {
     /// None for photos.
-    pub(super) fn new(call: &RequestContext, media: &Media, path: &str) -> Option<Self> {
+    pub fn new(call: &RequestContext, media: &Media, path: &str) -> Option<Self> {
         let is_film = matches!(media.kind.as_str(), "video" | "animated_gif");
         let is_playable = media.path == path || media.variant_files().any(|variant| variant.path == path);
         if !is_film || !is_playable || call.head().method != Method::GET {
