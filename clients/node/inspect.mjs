@@ -10,7 +10,7 @@ const { source } = need("axe-core");
 export async function isInert(person) {
   const found = await person.page.evaluate(() => {
     const wrong = [];
-    const strange = "script:not([src^='/assets/']),iframe,frame,object,embed,img:not([src^='/media/'][alt]),video,audio,base,style,applet,portal,link:not([rel=stylesheet],[rel=icon],[rel=alternate],[rel=canonical]),meta[http-equiv]";
+    const strange = "script:not([src^='/assets/']),iframe,frame,object,embed,img:not([src^='/media/'][alt],[src^='/messages/files/'][alt]),video,audio,base,style,applet,portal,link:not([rel=stylesheet],[rel=icon],[rel=alternate],[rel=canonical]),meta[http-equiv]";
     for (const element of document.querySelectorAll("*")) {
       if (element.matches(strange)) wrong.push(element.outerHTML.slice(0, 200));
       for (const { name, value } of element.attributes) {

@@ -236,6 +236,52 @@ people(here, "members write to each other and in groups, without JavaScript", as
   assert.equal(await uma.page.getByRole("link", { name: "Message", exact: true }).count(), 0);
 });
 
+people(here, "members send each other pictures, without JavaScript", async (person) => {
+  const [ned, olga] = [await person({ javaScriptEnabled: false }), await person()];
+  await ned.become("ned");
+  await olga.become("olga");
+  await ned.open("/messages/new");
+  await ned.page.getByText("Picture or video", { exact: true }).click();
+  await ned.fill({ To: "olga", "Description for people who do not see it": "A harbour in fog" });
+  await ned.page.locator("#media").setInputFiles({ name: "harbour.png", mimeType: "image/png", buffer: await picture(olga, 900, 600) });
+  await ned.press("Send");
+  await olga.open("/messages/new");
+  await olga.page.getByText("Picture or video", { exact: true }).click();
+  await look(olga, "new-message-file");
+  await olga.open("/messages");
+  await olga.page.getByRole("link", { name: /Photo/ }).click();
+  await olga.page.waitForURL("**/messages/*");
+  const shown = olga.page.getByRole("img", { name: "A harbour in fog" });
+  await shown.scrollIntoViewIfNeeded();
+  await olga.page.waitForFunction(() => [...document.querySelectorAll(".gallery img")].every((one) => one.naturalWidth > 0));
+  await olga.page.getByText("Picture or video", { exact: true }).click();
+  await olga.fill({ "Your message": "The fog lifts at nine" });
+  await olga.page.locator("#media").setInputFiles({ name: "notes.png", mimeType: "image/png", buffer: Buffer.from("no picture") });
+  await olga.press("Send");
+  assert.match(await olga.text(), /The media type is not supported/);
+  await look(olga, "conversation-file-refused");
+  await olga.page.locator("#media").setInputFiles({ name: "tall.png", mimeType: "image/png", buffer: await picture(olga, 300, 900) });
+  await olga.press("Send");
+  await look(olga, "conversation-files");
+  const file = await olga.page.locator(".bubble a", { hasText: "Open the picture" }).first().getAttribute("href");
+  assert.equal((await olga.page.request.get(new URL(file, olga.page.url()).href)).status(), 200);
+});
+
+/** A PNG file with a sky. */
+async function picture(person, width, height) {
+  const drawn = await person.page.evaluate(([width, height]) => {
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const pen = canvas.getContext("2d");
+    const sky = pen.createLinearGradient(0, 0, 0, height);
+    sky.addColorStop(0, "#2b6cb0");
+    sky.addColorStop(1, "#fbd38d");
+    pen.fillStyle = sky;
+    pen.fillRect(0, 0, width, height);
+    return canvas.toDataURL("image/png");
+  }, [width, height]);
+  return Buffer.from(drawn.split(",")[1], "base64");
+}
+
 people(here, "a member keeps lists, which another one follows", async (person) => {
   const [vera, will] = [await person(), await person({ javaScriptEnabled: false })];
   await vera.become("vera");

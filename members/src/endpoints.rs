@@ -11,7 +11,8 @@ use web::text_members;
 
 use crate::{
     actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live,
-    messages, muted_words, notification_settings, notifications, people, profile, search, search_engines, thread,
+    message_forms, message_media, messages, muted_words, notification_settings, notifications, people, profile, search,
+    search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
@@ -78,16 +79,21 @@ static WRITING: &[Endpoint] = &[
 
 static MESSAGES: &[Endpoint] = &[
     page_endpoint("showConversations", MESSAGES_PATH, messages::list).summary("One's own conversations."),
-    page_endpoint("showNewMessage", NEW_MESSAGE_PATH, messages::show_new)
+    page_endpoint("showNewMessage", NEW_MESSAGE_PATH, message_forms::show_new)
         .summary("The form for a message to one person or a new group."),
-    form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, messages::send_new, NEW_MESSAGE)
+    form_endpoint("sendFirstMessage", NEW_MESSAGE_PATH, message_forms::send_new, &[])
+        .body(BodySpec::Multipart(NEW_MESSAGE))
         .summary("Sends a message to one person or a new group."),
     page_endpoint("showConversation", "/messages/{conversation}", messages::show)
         .params(&[&[CONVERSATION]])
         .summary("The messages of a conversation, with a form for another."),
-    form_endpoint("sendMessage", "/messages/{conversation}", messages::send, MESSAGE)
+    form_endpoint("sendMessage", "/messages/{conversation}", message_forms::send, &[])
         .params(&[&[CONVERSATION]])
+        .body(BodySpec::Multipart(MESSAGE))
         .summary("Sends a message to a conversation."),
+    page_endpoint("showMessageFile", "/messages/files/{message}/{file}", message_media::show_file)
+        .params(&[&[MESSAGE_ID, MESSAGE_FILE]])
+        .summary("The picture or video of a message, for the people in the conversation."),
 ];
 
 static LISTS: &[Endpoint] = &[
@@ -156,10 +162,12 @@ const USERNAME: Parameter = Parameter::path("username", Kind::text(1, 50), "The 
 const POST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the post.");
 const POST: &[&[Parameter]] = &[&[USERNAME, POST_ID]];
 const CONVERSATION: Parameter = Parameter::path("conversation", Kind::text(1, 50), "The id of the conversation.");
-const MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form text };
-const NEW_MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form to text };
 const FOLDER_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the folder.");
 const BOOKMARK_FOLDER: &[Parameter] = text_members! { MAX_TEXT; csrf form name };
+const MESSAGE_ID: Parameter = Parameter::path("message", Kind::ID, "The id of the message.");
+const MESSAGE_FILE: Parameter = Parameter::path("file", Kind::text(1, 200), "The name of the file.");
+const MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form text media_id media description };
+const NEW_MESSAGE: &[Parameter] = text_members! { MAX_TEXT; csrf form to text media_id media description };
 const LIST_ID: Parameter = Parameter::path("id", Kind::ID, "The id of the list.");
 const LIST_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf form name description private };
 const DELETE_LIST: &[Parameter] = text_members! { MAX_TEXT; csrf form };

@@ -14,6 +14,8 @@ mod follow_requests;
 mod home;
 mod lists;
 mod live;
+mod message_forms;
+mod message_media;
 mod messages;
 mod muted_words;
 mod notification_settings;

@@ -4,24 +4,25 @@ use std::collections::HashMap;
 
 use base::{Error, Fault, Refusal, UserId};
 use network::interactions::count_unread;
-use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
+use network::messages::{self, ConversationTarget};
 use network::visibility::{Visibility, may_message, profile_visibility};
-use pages::FormField;
 use pages::members::{
-    ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, NewMessagePage,
-    PostTextPart,
+    ComposeBox, ConversationItem, ConversationListPage, MESSAGES_PATH, MessageItem, MessageThreadPage, PostTextPart,
 };
-use portal::{BrowserVisit, PageExit, PageQuery, accept_form, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, run_page};
 use store::Tx;
+use store::media::Media;
 use store::messages::{self as stored, DmConversation, MessageEvent, MessageEventKind};
 use store::posts::PageRange;
 use store::users::{self, User};
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
-use web::error_formats::error_message;
 use web::request_context::RequestContext;
 
-use crate::compose::{claim_form, new_form_id};
+use crate::attachments::MediaId;
+use crate::compose::new_form_id;
+use crate::message_forms::{MessageDraft, refuse_messages};
+use crate::message_media::{build_message_media, describe_media, load_media_of};
 use crate::page_ranges::{PAGE_SIZE, build_pager, cursor_of, cut_page, range_before};
 use crate::post_cards::{CardViewer, linked_parts, own_picture};
 
@@ -68,7 +69,7 @@ fn load_conversation_item(
         avatar: other.map(|other| own_picture(&other.profile_image_url, viewer.site)).unwrap_or_default(),
         text: match names.describe(newest) {
             Some(text) => text,
-            None if newest.text.is_empty() => "A picture or video".to_owned(),
+            None if newest.text.is_empty() => describe_media(tx, newest)?.to_owned(),
             None => newest.text.clone(),
         },
         is_own: newest.sender_id == user && newest.kind == MessageEventKind::Message,
@@ -134,7 +135,7 @@ impl ShownNames {
         }
     }
 
-    fn message_item(&self, event: &MessageEvent) -> MessageItem {
+    fn message_item(&self, event: &MessageEvent, media: &HashMap<MediaId, Media>) -> MessageItem {
         let notice = self.describe(event);
         let is_membership = notice.is_some();
         MessageItem {
@@ -145,7 +146,7 @@ impl ShownNames {
                 Some(text) => vec![PostTextPart { text, url: None }],
                 None => linked_parts(&event.text, &event.entities),
             },
-            has_media: event.media_id.is_some(),
+            media: event.media_id.map(|id| build_message_media(event.id, media.get(&id))),
             is_own: event.sender_id == self.reader,
             at: base::Id::<()>::new(event.id).created_at(),
             is_membership,
@@ -170,15 +171,15 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let user = visit.require_sign_in(&call)?.user.id;
-        show_conversation(&call, &visit, user, FormField::default()).await
+        show_conversation(&call, &visit, user, MessageDraft::default()).await
     })
 }
 
-async fn show_conversation(
+pub(crate) async fn show_conversation(
     call: &RequestContext,
     visit: &BrowserVisit,
     user: UserId,
-    text: FormField,
+    draft: MessageDraft,
 ) -> Result<HttpReply, PageExit> {
     let name = call.path_text("conversation")?.to_owned();
     let path = format!("{MESSAGES_PATH}/{name}");
@@ -194,6 +195,7 @@ async fn show_conversation(
         });
         frame.unread_conversations = write.await?;
     }
+    let (text, attachment) = draft.load_fields(call, user).await?;
     let page = MessageThreadPage {
         frame,
         title: found.title,
@@ -203,6 +205,7 @@ async fn show_conversation(
         is_newest: cursor_of(&query).is_none(),
         path,
         compose: ComposeBox { text, form_id: new_form_id(call)? },
+        attachment,
         closed_because: found.closed_because,
     };
     Ok(visit.render_page(call, &page)?)
@@ -241,11 +244,12 @@ fn load_conversation(
         Some(conversation) => find_newest_unread(tx, user, conversation, &events)?,
         None => None,
     };
+    let media = load_media_of(tx, &events)?;
     let shown = others.iter().filter_map(|id| names.users.get(id));
     Ok(Some(LoadedConversation {
         title: names.title(&others),
         others: shown.map(|other| (other.name.clone(), other.username.clone())).collect(),
-        messages: events.iter().map(|event| names.message_item(event)).collect(),
+        messages: events.iter().map(|event| names.message_item(event, &media)).collect(),
         next,
         closed_because,
         newest_unread,
@@ -263,153 +267,4 @@ fn find_newest_unread(
     let Some(newest) = events.iter().rev().find(is_of_others) else { return Ok(None) };
     let last_read = stored::find_last_read(tx, conversation.id, user)?;
     Ok((newest.id > last_read).then_some((conversation, newest.id)))
-}
-
-fn refuse_messages(usernames: &[&str]) -> String {
-    let verb = if usernames.len() == 1 { "does" } else { "do" };
-    format!("{} {verb} not accept messages from you.", join_usernames(usernames))
-}
-
-fn join_usernames(usernames: &[&str]) -> String {
-    usernames.iter().map(|username| format!("@{username}")).collect::<Vec<_>>().join(", ")
-}
-
-/// `POST /messages/{conversation}`.
-pub(crate) fn send(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
-        let name = call.path_text("conversation")?.to_owned();
-        let path = format!("{MESSAGES_PATH}/{name}");
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to(&path));
-        }
-        let new = new_message(&form.text("text"));
-        let text = new.text.clone();
-        let sender = MessageSender { user_id: user, app_id: None };
-        match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await {
-            Ok(sent) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
-            Err(Error::Refused(Refusal::NotFound(_))) => Err(Refusal::RouteNotFound.into()),
-            Err(Error::Refused(refusal)) => {
-                let text = FormField::invalid(text, text_problem(&refusal));
-                Ok(show_conversation(&call, &visit, user, text).await?.status(400))
-            }
-            Err(failed) => Err(failed.into()),
-        }
-    })
-}
-
-fn new_message(text: &str) -> NewMessage {
-    NewMessage { text: text.replace("\r\n", "\n"), media: None }
-}
-
-fn text_problem(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::InvalidParameters(_) => "Write a message.".to_owned(),
-        other => error_message(other).to_owned(),
-    }
-}
-
-/// Why a new message was refused, by field.
-enum NewMessageProblem {
-    To(String),
-    Text(String),
-}
-
-/// `GET /messages/new`.
-pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
-        let query = PageQuery::from_call(&call).unwrap_or_default();
-        let to = FormField::new(query.get("to").unwrap_or_default());
-        render_new(&call, &visit, to, FormField::default())
-    })
-}
-
-fn render_new(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    to: FormField,
-    text: FormField,
-) -> Result<HttpReply, PageExit> {
-    let compose = ComposeBox { text, form_id: new_form_id(call)? };
-    Ok(visit.render_page(call, &NewMessagePage { frame: visit.page_frame(call), to, compose })?)
-}
-
-/// `POST /messages/new`.
-pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let form = accept_form(&call, &visit).await?;
-        if !claim_form(&call, user, &form.text("form")).await? {
-            return Ok(redirect_to(MESSAGES_PATH));
-        }
-        let (to, new) = (form.text("to"), new_message(&form.text("text")));
-        let (named, text) = (to.clone(), new.text.clone());
-        let sent = call.write(move |tx| send_to_named(tx, user, &named, &new)).await;
-        let problem = match sent {
-            Ok(Ok(sent)) => {
-                return Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id)));
-            }
-            Ok(Err(problem)) => NewMessageProblem::To(problem),
-            Err(Error::Refused(refusal)) => NewMessageProblem::Text(text_problem(&refusal)),
-            Err(failed) => return Err(failed.into()),
-        };
-        let (to, text) = match problem {
-            NewMessageProblem::To(why) => (FormField::invalid(to, why), FormField::new(text)),
-            NewMessageProblem::Text(why) => (FormField::new(to), FormField::invalid(text, why)),
-        };
-        Ok(render_new(&call, &visit, to, text)?.status(400))
-    })
-}
-
-/// Sends to one person, or to a new group; the inner error is a sentence about the recipients.
-fn send_to_named(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    named: &str,
-    new: &NewMessage,
-) -> Result<Result<MessageEvent, String>, Error> {
-    let recipients = match find_recipients(tx, user, named)? {
-        Ok(recipients) => recipients,
-        Err(problem) => return Ok(Err(problem)),
-    };
-    let sender = MessageSender { user_id: user, app_id: None };
-    let sent = match recipients.as_slice() {
-        [one] => messages::send_to_user(tx, &sender, *one, new),
-        several => messages::create_group(tx, &sender, several, new),
-    };
-    sent.map(Ok)
-}
-
-/// The people whom a text names, without the user.
-fn find_recipients(tx: &mut Tx<'_>, user: UserId, named: &str) -> Result<Result<Vec<UserId>, String>, Fault> {
-    let names = named.split(|letter: char| letter == ',' || letter.is_whitespace());
-    let names: Vec<&str> = names.map(|name| name.trim_start_matches('@')).filter(|name| !name.is_empty()).collect();
-    if names.len() >= MAX_GROUP_SIZE {
-        return Ok(Err(format!("A group has at most {MAX_GROUP_SIZE} people, with you.")));
-    }
-    let (mut recipients, mut unknown, mut closed) = (Vec::new(), Vec::new(), Vec::new());
-    for name in names {
-        let found = users::find_by_username(tx, name)?;
-        match found.filter(|found| profile_visibility(found) != Visibility::Missing) {
-            None => unknown.push(name),
-            Some(found) if found.id == user || recipients.contains(&found.id) => {}
-            Some(found) if may_message(tx, user, &found)? => recipients.push(found.id),
-            Some(_) => closed.push(name),
-        }
-    }
-    if !unknown.is_empty() {
-        return Ok(Err(format!("There is no account called {}.", join_usernames(&unknown))));
-    }
-    if !closed.is_empty() {
-        return Ok(Err(refuse_messages(&closed)));
-    }
-    if recipients.is_empty() {
-        return Ok(Err("Enter the username of someone else.".to_owned()));
-    }
-    Ok(Ok(recipients))
 }

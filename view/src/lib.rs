@@ -49,7 +49,7 @@ pub use legacy_statuses::{
 pub use legacy_users::legacy_user_json;
 pub use likes::render_like;
 pub use lists::{render_list, render_lists};
-pub use media::media_url;
+pub use media::{PlayableFile, media_url, playable_files};
 pub use messages::{render_message_event, render_message_events};
 pub use news::{render_stories, render_story};
 pub use notes::{RatedNote, render_notes};

@@ -62,14 +62,14 @@ fn write_preview_image_url(out: &mut JsonWriter, ctx: MediaRenderContext<'_>) {
 }
 
 /// A file that a video or animated GIF can be played from.
-pub(crate) struct PlayableFile {
-    pub(crate) bit_rate: i64,
-    pub(crate) content_type: String,
-    pub(crate) url: String,
+pub struct PlayableFile {
+    pub bit_rate: i64,
+    pub content_type: String,
+    pub url: String,
 }
 
 /// The stored files of a video or animated GIF, by bit rate. A GIF is left out if there is a video of it.
-pub(crate) fn playable_files(media: &Media, url: impl Fn(&str) -> Option<String>) -> Vec<PlayableFile> {
+pub fn playable_files(media: &Media, url: impl Fn(&str) -> Option<String>) -> Vec<PlayableFile> {
     if media.kind == "photo" || media.bit_rate == 0 {
         return Vec::new();
     }

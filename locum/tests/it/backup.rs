@@ -211,7 +211,7 @@ fn backup_under_load_is_restored_to_a_moment_between_its_start_and_end() {
 }
 
 /// Every file under a folder.
-fn files_under(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files_under(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

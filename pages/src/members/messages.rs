@@ -3,7 +3,7 @@
 use askama::Template;
 use base::Time;
 
-use super::{ComposeBox, PostTextPart};
+use super::{AttachedMedia, ComposeBox, PostMedia, PostTextPart};
 use crate::page::{HtmlPage, Pager, excerpt, html_page, render_count};
 use crate::{FormField, PageFrame};
 
@@ -56,6 +56,51 @@ html_page!(ConversationListPage, "conversations", crate::samples::messages::conv
     "Messages".to_owned()
 });
 
+/// The picture or video of a message.
+pub struct MessageMedia {
+    /// None if the file is not stored.
+    pub shown: Option<PostMedia>,
+    /// The path of the whole file.
+    pub path: String,
+    pub kind: MessageMediaKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageMediaKind {
+    Photo,
+    Gif,
+    Video,
+}
+
+impl MessageMediaKind {
+    /// Stands for a message without a text.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Photo => "Photo",
+            Self::Gif => "GIF",
+            Self::Video => "Video",
+        }
+    }
+
+    /// In a sentence.
+    const fn noun(self) -> &'static str {
+        match self {
+            Self::Photo => "picture",
+            Self::Gif => "GIF",
+            Self::Video => "video",
+        }
+    }
+}
+
+/// The part of a form that takes a file. Form fields: the file `media`, its `description`; `media_id`, which is a file
+/// that an earlier form has stored.
+#[derive(Default)]
+pub struct MessageAttachment {
+    /// Its value is empty.
+    pub file: FormField,
+    pub stored: Option<AttachedMedia>,
+}
+
 pub struct MessageItem {
     pub id: String,
     /// The sender's.
@@ -63,14 +108,14 @@ pub struct MessageItem {
     /// Without the at sign.
     pub username: String,
     pub text: Vec<PostTextPart>,
-    pub has_media: bool,
+    pub media: Option<MessageMedia>,
     pub is_own: bool,
     pub at: Time,
     /// Whether the text is about who joined or left.
     pub is_membership: bool,
 }
 
-/// Form fields: `text`, `form`.
+/// Form fields: `text`, `form`, and those of [`MessageAttachment`].
 #[derive(Template)]
 #[template(path = "members/conversation.html")]
 pub struct MessageThreadPage {
@@ -85,6 +130,7 @@ pub struct MessageThreadPage {
     pub is_newest: bool,
     pub path: String,
     pub compose: ComposeBox,
+    pub attachment: MessageAttachment,
     /// Why nothing can be sent.
     pub closed_because: Option<String>,
 }
@@ -94,10 +140,10 @@ html_page!(
     "message_thread",
     crate::samples::messages::message_thread_states,
     |page| format!("{} · Messages", page.title),
-    |page| vec![("text", &page.compose.text)]
+    |page| vec![("text", &page.compose.text), ("media", &page.attachment.file)]
 );
 
-/// Form fields: `to`, `text`, `form`.
+/// Form fields: `to`, `text`, `form`, and those of [`MessageAttachment`].
 #[derive(Template)]
 #[template(path = "members/new_message.html")]
 pub struct NewMessagePage {
@@ -105,6 +151,7 @@ pub struct NewMessagePage {
     /// Usernames, separated by commas or spaces.
     pub to: FormField,
     pub compose: ComposeBox,
+    pub attachment: MessageAttachment,
 }
 
 html_page!(
@@ -112,5 +159,5 @@ html_page!(
     "new_message",
     crate::samples::messages::new_message_states,
     |_| "New message".to_owned(),
-    |page| vec![("to", &page.to), ("text", &page.compose.text)]
+    |page| vec![("to", &page.to), ("text", &page.compose.text), ("media", &page.attachment.file)]
 );

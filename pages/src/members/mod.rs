@@ -35,7 +35,8 @@ pub use lists::{
     ListTimelinePage, ListsPage, ListsTab, NewListPage,
 };
 pub use messages::{
-    ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageItem, MessageThreadPage, NewMessagePage,
+    ConversationItem, ConversationListPage, MAX_MESSAGE_TEXT, MessageAttachment, MessageItem, MessageMedia,
+    MessageMediaKind, MessageThreadPage, NewMessagePage,
 };
 pub use muted_words::{MUTE_DURATIONS, MutedWordItem, MutedWordsPage};
 pub use notification_settings::{NOTIFICATION_SENDERS, NotificationSettingItem, NotificationSettingsPage};
@@ -57,6 +58,8 @@ pub const NOTIFICATIONS_PATH: &str = "/notifications";
 pub const FOLLOW_REQUESTS_PATH: &str = "/notifications/requests";
 pub const BOOKMARKS_PATH: &str = "/bookmarks";
 pub const MESSAGES_PATH: &str = "/messages";
+/// Below it, the id of a message and the name of its file.
+pub const MESSAGE_FILES_PATH: &str = "/messages/files";
 pub const NEW_MESSAGE_PATH: &str = "/messages/new";
 pub const LISTS_PATH: &str = "/lists";
 pub const NEW_LIST_PATH: &str = "/lists/new";

@@ -1,6 +1,9 @@
 use super::members::{compose_box, text_part};
 use super::{HOSTILE, HOSTILE_URL, days_ago, hostile_frame, minutes_ago, signed_in_frame};
-use crate::members::{ConversationItem, ConversationListPage, MessageItem, MessageThreadPage, NewMessagePage};
+use crate::members::{
+    AttachedMedia, ConversationItem, ConversationListPage, MessageAttachment, MessageItem, MessageMedia,
+    MessageMediaKind, MessageThreadPage, NewMessagePage, PostMedia,
+};
 use crate::{FormField, PageFrame, Pager};
 
 fn conversation_item(title: &str, username: Option<&str>) -> ConversationItem {
@@ -36,11 +39,46 @@ fn message_item(id: i64, text: &str, is_own: bool) -> MessageItem {
         name: "Bob".to_owned(),
         username: "bob".to_owned(),
         text: vec![text_part(text, None)],
-        has_media: false,
+        media: None,
         is_own,
         at: days_ago(1),
         is_membership: false,
     }
+}
+
+fn message_media(kind: MessageMediaKind, description: &str) -> MessageMedia {
+    let shown = PostMedia {
+        picture: "/messages/files/3/small.jpg".to_owned(),
+        video: (kind == MessageMediaKind::Video).then(|| "/messages/files/3/film.mp4".to_owned()),
+        description: description.to_owned(),
+    };
+    MessageMedia { shown: Some(shown), path: "/messages/files/3/whole.jpg".to_owned(), kind }
+}
+
+/// A form whose file was stored, and whose next file was refused.
+fn message_attachment(text: &str) -> MessageAttachment {
+    let stored = AttachedMedia { id: "3".to_owned(), description: text.to_owned() };
+    MessageAttachment { file: FormField::invalid("", text), stored: Some(stored) }
+}
+
+fn thread_messages() -> Vec<MessageItem> {
+    vec![
+        MessageItem { is_membership: true, ..message_item(1, "You added Bob", true) },
+        message_item(2, "Is the harbour open?", true),
+        MessageItem {
+            media: Some(message_media(MessageMediaKind::Photo, "The harbour at night")),
+            ..message_item(3, "Until nine", false)
+        },
+        MessageItem {
+            media: Some(message_media(MessageMediaKind::Video, "")),
+            text: Vec::new(),
+            ..message_item(4, "", true)
+        },
+        MessageItem {
+            media: Some(MessageMedia { shown: None, ..message_media(MessageMediaKind::Gif, "") }),
+            ..message_item(5, "Look", false)
+        },
+    ]
 }
 
 pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> {
@@ -53,41 +91,38 @@ pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> 
         is_newest: true,
         path: "/messages/7-8".to_owned(),
         compose: compose_box(FormField::default()),
+        attachment: MessageAttachment::default(),
         closed_because: None,
-    };
-    let messages = || {
-        vec![
-            MessageItem { is_membership: true, ..message_item(1, "You added Bob", true) },
-            message_item(2, "Is the harbour open?", true),
-            MessageItem { has_media: true, ..message_item(3, "Until nine", false) },
-        ]
     };
     let older = MessageThreadPage {
         older: Some("/messages/7-8?before=17".to_owned()),
         is_newest: false,
-        ..of(signed_in_frame(), "Bob", messages())
+        ..of(signed_in_frame(), "Bob", thread_messages())
     };
     let closed = MessageThreadPage {
         closed_because: Some("@bob does not accept messages from you.".to_owned()),
-        ..of(signed_in_frame(), "Bob", messages())
+        ..of(signed_in_frame(), "Bob", thread_messages())
     };
     let refused = MessageThreadPage {
-        compose: compose_box(FormField::invalid("", "Write a message.")),
-        ..of(signed_in_frame(), "Bob", messages())
+        compose: compose_box(FormField::invalid("", "Write a message or choose a file.")),
+        attachment: message_attachment("The file is larger than 5 MB."),
+        ..of(signed_in_frame(), "Bob", thread_messages())
     };
     let hostile_message = MessageItem {
         name: HOSTILE.to_owned(),
         username: HOSTILE.to_owned(),
         text: vec![text_part(HOSTILE, Some(HOSTILE_URL))],
+        media: Some(message_media(MessageMediaKind::Photo, HOSTILE)),
         ..message_item(4, HOSTILE, false)
     };
     let hostile = MessageThreadPage {
         others: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         compose: compose_box(FormField::invalid(HOSTILE, HOSTILE)),
+        attachment: message_attachment(HOSTILE),
         ..of(hostile_frame(), HOSTILE, vec![hostile_message])
     };
     vec![
-        ("plain", of(signed_in_frame(), "Bob", messages())),
+        ("plain", of(signed_in_frame(), "Bob", thread_messages())),
         ("older", older),
         ("empty", of(signed_in_frame(), "Bob", Vec::new())),
         ("closed", closed),
@@ -97,7 +132,12 @@ pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> 
 }
 
 pub(crate) fn new_message_states() -> Vec<(&'static str, NewMessagePage)> {
-    let of = |frame, to, text| NewMessagePage { frame, to, compose: compose_box(text) };
+    let of = |frame, to, text| NewMessagePage {
+        frame,
+        to,
+        compose: compose_box(text),
+        attachment: MessageAttachment::default(),
+    };
     let refused = FormField::invalid("bob, eve", "@eve does not accept messages from you.");
     let hostile = || FormField::invalid(HOSTILE, HOSTILE);
     vec![

@@ -140,7 +140,8 @@ fn nothing_runs_and_nothing_is_styled_inline() {
                 continue;
             }
             // Images are served from our own origin and have an alternative text.
-            let own = element.attribute("src").is_some_and(|src| src.starts_with("/media/"));
+            let folders = ["/media/", "/messages/files/"];
+            let own = src.is_some_and(|src| folders.iter().any(|folder| src.starts_with(folder)));
             if element.name == "img" && own && element.attribute("alt").is_some() {
                 continue;
             }

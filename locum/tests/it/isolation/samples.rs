@@ -224,6 +224,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
             }]
         }),
     ),
+    ("showMessageFile", NoContent("a file, which `members::message_files` tests")),
     ("showLists", Page(|_, _| vec![page("/lists"), page("/lists?tab=followed")])),
     ("showNewList", NoContent("an empty form")),
     ("showList", PerAuthor(|_, author| author.lists.iter().map(|list| page(format!("/lists/{list}"))).collect())),

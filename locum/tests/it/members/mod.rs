@@ -5,6 +5,7 @@ mod communities;
 mod drafts;
 mod lists;
 mod live;
+mod message_files;
 mod messages;
 mod muted_words;
 mod notifications;

@@ -1,0 +1,263 @@
+//! The forms of direct messages: to a conversation, to one person or to a new group.
+
+use base::{Error, Fault, Refusal, UserId};
+use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
+use network::visibility::{Visibility, may_message, profile_visibility};
+use pages::FormField;
+use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
+use portal::{BrowserVisit, PageExit, PageQuery, accept_upload_form, discard_file, redirect_to, run_page};
+use store::Tx;
+use store::messages::MessageEvent;
+use store::users;
+use web::HttpReply;
+use web::endpoint::HandlerFuture;
+use web::error_formats::error_message;
+use web::request_context::RequestContext;
+use web::uploads::{UploadForm, UploadProcessor};
+
+use crate::attachments::{MediaId, attach_file, list_attached};
+use crate::compose::{claim_form, new_form_id};
+use crate::messages::show_conversation;
+
+/// What a person has entered, with the reasons for which it was refused.
+#[derive(Default)]
+pub(crate) struct MessageDraft {
+    text: FormField,
+    /// Its value is empty.
+    file: FormField,
+    media: Option<MediaId>,
+}
+
+impl MessageDraft {
+    fn from_form(form: &UploadForm) -> Self {
+        let text = form.text("text").unwrap_or_default().replace("\r\n", "\n");
+        let media = form.text("media_id").and_then(MediaId::parse);
+        Self { text: FormField::new(text), media, ..Self::default() }
+    }
+
+    /// Stores the file of the form, if there is one; returns false if it is refused.
+    async fn attach(
+        &mut self,
+        call: &RequestContext,
+        uploads: &UploadProcessor,
+        user: UserId,
+        form: &UploadForm,
+    ) -> Result<bool, Error> {
+        let Some(file) = &form.media else { return Ok(true) };
+        match attach_file(call, uploads, user, file, form.text("description").unwrap_or_default()).await? {
+            Ok(id) => self.media = Some(id),
+            Err(problem) => self.file.error = Some(problem),
+        }
+        Ok(self.file.error.is_none())
+    }
+
+    fn to_new_message(&self) -> NewMessage {
+        NewMessage { text: self.text.value.clone(), media: self.media }
+    }
+
+    fn with_problem(mut self, refusal: &Refusal) -> Self {
+        let parameter = match refusal {
+            Refusal::InvalidParameters(wrong) => wrong.first().map_or("", |wrong| wrong.parameter.as_ref()),
+            _ => "",
+        };
+        if parameter.starts_with("attachments") {
+            self.media = None;
+            self.file.error = Some(error_message(refusal).to_owned());
+        } else if parameter.is_empty() {
+            self.text.error = Some(error_message(refusal).to_owned());
+        } else {
+            self.text.error = Some("Write a message or choose a file.".to_owned());
+        }
+        self
+    }
+
+    pub(crate) async fn load_fields(
+        self,
+        call: &RequestContext,
+        user: UserId,
+    ) -> Result<(FormField, MessageAttachment), Error> {
+        let stored = match self.media {
+            Some(id) => call.read(move |tx| Ok(list_attached(tx, user, &[id])?)).await?.pop(),
+            None => None,
+        };
+        let stored = stored.map(|(id, description)| AttachedMedia { id, description });
+        Ok((self.text, MessageAttachment { file: self.file, stored }))
+    }
+}
+
+/// `POST /messages/{conversation}`.
+pub(crate) fn send(mut call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let uploads = call.uploads()?;
+        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
+        let done = send_to_conversation(&call, &visit, user, &uploads, &form).await;
+        discard_file(&uploads, &form).await;
+        done
+    })
+}
+
+async fn send_to_conversation(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    uploads: &UploadProcessor,
+    form: &UploadForm,
+) -> Result<HttpReply, PageExit> {
+    let name = call.path_text("conversation")?.to_owned();
+    let path = format!("{MESSAGES_PATH}/{name}");
+    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to(&path));
+    }
+    let mut draft = MessageDraft::from_form(form);
+    let asked = name.clone();
+    let is_open = call.read(move |tx| accepts_messages(tx, user, &asked)).await?;
+    // A message that is refused anyway leaves no file.
+    if is_open && !draft.attach(call, uploads, user, form).await? {
+        return Ok(show_conversation(call, visit, user, draft).await?.status(400));
+    }
+    let (sender, new) = (MessageSender { user_id: user, app_id: None }, draft.to_new_message());
+    match call.write(move |tx| messages::send_to_conversation(tx, &sender, &name, &new)).await {
+        Ok(sent) => Ok(redirect_to(&format!("{path}#m{}", sent.id))),
+        Err(Error::Refused(Refusal::NotFound(_))) => Err(Refusal::RouteNotFound.into()),
+        Err(Error::Refused(refusal)) => {
+            let draft = draft.with_problem(&refusal);
+            Ok(show_conversation(call, visit, user, draft).await?.status(400))
+        }
+        Err(failed) => Err(failed.into()),
+    }
+}
+
+/// Refused if the user is not in the conversation.
+fn accepts_messages(tx: &mut Tx<'_>, user: UserId, name: &str) -> Result<bool, Error> {
+    match messages::find_conversation(tx, user, name)? {
+        None => Err(Refusal::RouteNotFound.into()),
+        Some(ConversationTarget::Group(_)) => Ok(true),
+        Some(ConversationTarget::Direct(other, _)) => match users::find_by_id(tx, other)? {
+            Some(other) => Ok(may_message(tx, user, &other)?),
+            None => Ok(false),
+        },
+    }
+}
+
+/// `GET /messages/new`.
+pub(crate) fn show_new(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let to = FormField::new(query.get("to").unwrap_or_default());
+        render_new(&call, &visit, user, to, MessageDraft::default()).await
+    })
+}
+
+async fn render_new(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    to: FormField,
+    draft: MessageDraft,
+) -> Result<HttpReply, PageExit> {
+    let (text, attachment) = draft.load_fields(call, user).await?;
+    let compose = ComposeBox { text, form_id: new_form_id(call)? };
+    let status =
+        if to.error.is_some() || compose.text.error.is_some() || attachment.file.error.is_some() { 400 } else { 200 };
+    let page = NewMessagePage { frame: visit.page_frame(call), to, compose, attachment };
+    Ok(visit.render_page(call, &page)?.status(status))
+}
+
+/// `POST /messages/new`.
+pub(crate) fn send_new(mut call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.require_sign_in(&call)?.user.id;
+        let uploads = call.uploads()?;
+        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
+        let done = send_first_message(&call, &visit, user, &uploads, &form).await;
+        discard_file(&uploads, &form).await;
+        done
+    })
+}
+
+async fn send_first_message(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    user: UserId,
+    uploads: &UploadProcessor,
+    form: &UploadForm,
+) -> Result<HttpReply, PageExit> {
+    if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
+        return Ok(redirect_to(MESSAGES_PATH));
+    }
+    let mut draft = MessageDraft::from_form(form);
+    let to = form.text("to").unwrap_or_default().to_owned();
+    let named = to.clone();
+    let recipients = match call.read(move |tx| Ok(find_recipients(tx, user, &named)?)).await? {
+        Ok(recipients) => recipients,
+        Err(problem) => return render_new(call, visit, user, FormField::invalid(to, problem), draft).await,
+    };
+    if !draft.attach(call, uploads, user, form).await? {
+        return render_new(call, visit, user, FormField::new(to), draft).await;
+    }
+    let new = draft.to_new_message();
+    match call.write(move |tx| send_to_recipients(tx, user, &recipients, &new)).await {
+        Ok(sent) => Ok(redirect_to(&format!("{MESSAGES_PATH}/{}#m{}", sent.conversation, sent.id))),
+        Err(Error::Refused(refusal)) => {
+            render_new(call, visit, user, FormField::new(to), draft.with_problem(&refusal)).await
+        }
+        Err(failed) => Err(failed.into()),
+    }
+}
+
+/// Sends to one person, or to a new group.
+fn send_to_recipients(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    recipients: &[UserId],
+    new: &NewMessage,
+) -> Result<MessageEvent, Error> {
+    let sender = MessageSender { user_id: user, app_id: None };
+    match recipients {
+        [one] => messages::send_to_user(tx, &sender, *one, new),
+        several => messages::create_group(tx, &sender, several, new),
+    }
+}
+
+/// The people whom a text names, without the user; the inner error is a sentence about them.
+fn find_recipients(tx: &mut Tx<'_>, user: UserId, named: &str) -> Result<Result<Vec<UserId>, String>, Fault> {
+    let names = named.split(|letter: char| letter == ',' || letter.is_whitespace());
+    let names: Vec<&str> = names.map(|name| name.trim_start_matches('@')).filter(|name| !name.is_empty()).collect();
+    if names.len() >= MAX_GROUP_SIZE {
+        return Ok(Err(format!("A group has at most {MAX_GROUP_SIZE} people, with you.")));
+    }
+    let (mut recipients, mut unknown, mut closed) = (Vec::new(), Vec::new(), Vec::new());
+    for name in names {
+        let found = users::find_by_username(tx, name)?;
+        match found.filter(|found| profile_visibility(found) != Visibility::Missing) {
+            None => unknown.push(name),
+            Some(found) if found.id == user || recipients.contains(&found.id) => {}
+            Some(found) if may_message(tx, user, &found)? => recipients.push(found.id),
+            Some(_) => closed.push(name),
+        }
+    }
+    if !unknown.is_empty() {
+        return Ok(Err(format!("There is no account called {}.", join_usernames(&unknown))));
+    }
+    if !closed.is_empty() {
+        return Ok(Err(refuse_messages(&closed)));
+    }
+    if recipients.is_empty() {
+        return Ok(Err("Enter the username of someone else.".to_owned()));
+    }
+    Ok(Ok(recipients))
+}
+
+pub(crate) fn refuse_messages(usernames: &[&str]) -> String {
+    let verb = if usernames.len() == 1 { "does" } else { "do" };
+    format!("{} {verb} not accept messages from you.", join_usernames(usernames))
+}
+
+fn join_usernames(usernames: &[&str]) -> String {
+    usernames.iter().map(|username| format!("@{username}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,80 @@
+//! Pictures and videos of direct messages.
+
+use std::collections::HashMap;
+
+use base::{Fault, Refusal};
+use network::messages;
+use pages::members::{MESSAGE_FILES_PATH, MessageMedia, MessageMediaKind, PostMedia};
+use portal::{BrowserVisit, run_page};
+use store::Tx;
+use store::media::{self, Media};
+use store::messages::MessageEvent;
+use view::playable_files;
+use web::endpoint::HandlerFuture;
+use web::media_files::{MediaFileReaders, send_media_file};
+use web::request_context::RequestContext;
+
+use crate::attachments::MediaId;
+
+/// `GET /messages/files/{message}/{file}`; whoever may not read the message learns nothing of it.
+pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let user = visit.person.as_ref().ok_or(Refusal::RouteNotFound)?.user.id;
+        let message = call.path_id::<()>("message")?.get();
+        let media = call.read(move |tx| Ok(messages::find_attached_media(tx, user, message)?)).await?;
+        let media = media.ok_or(Refusal::RouteNotFound)?;
+        let path = media.find_path(call.path_text("file")?).ok_or(Refusal::RouteNotFound)?;
+        let sent = send_media_file(&call, &media, &path, MediaFileReaders::SignedInPerson, None).await?;
+        Ok(sent.ok_or(Refusal::RouteNotFound)?)
+    })
+}
+
+/// The media of some messages by their ids.
+pub(crate) fn load_media_of(tx: &mut Tx<'_>, events: &[MessageEvent]) -> Result<HashMap<MediaId, Media>, Fault> {
+    let ids: Vec<i64> = events.iter().filter_map(|event| event.media_id).map(MediaId::get).collect();
+    let found = if ids.is_empty() { Vec::new() } else { media::find_by_ids(tx, &ids)? };
+    Ok(found.into_iter().map(|media| (media.id, media)).collect())
+}
+
+/// What stands for the text of a message without one.
+pub(crate) fn describe_media(tx: &mut Tx<'_>, event: &MessageEvent) -> Result<&'static str, Fault> {
+    let found = load_media_of(tx, std::slice::from_ref(event))?;
+    Ok(found.into_values().next().map_or(MessageMediaKind::Photo, |media| media_kind(&media)).label())
+}
+
+pub(crate) fn build_message_media(message: i64, media: Option<&Media>) -> MessageMedia {
+    let url = |path: &str| file_path(message, path);
+    let shown = media.filter(|media| !media.path.is_empty());
+    MessageMedia {
+        shown: shown.map(|media| show_media(media, url)),
+        path: shown.and_then(|media| url(&media.path)).unwrap_or_default(),
+        kind: media.map_or(MessageMediaKind::Photo, media_kind),
+    }
+}
+
+/// An animated picture of which there is no video is shown as a picture.
+fn show_media(media: &Media, url: impl Fn(&str) -> Option<String>) -> PostMedia {
+    let film = playable_files(media, &url).into_iter().find(|film| film.content_type == "video/mp4");
+    let video = film.map(|film| film.url);
+    let small = media.size_path("small").filter(|_| video.is_some() || media.kind == "photo");
+    let picture = match small {
+        Some(path) => url(&path),
+        None if video.is_some() => None,
+        None => url(&media.path),
+    };
+    PostMedia { picture: picture.unwrap_or_default(), video, description: media.alt_text.clone() }
+}
+
+fn media_kind(media: &Media) -> MessageMediaKind {
+    match media.kind.as_str() {
+        "animated_gif" => MessageMediaKind::Gif,
+        "video" => MessageMediaKind::Video,
+        _ => MessageMediaKind::Photo,
+    }
+}
+
+fn file_path(message: i64, path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().filter(|name| !name.is_empty())?;
+    Some(format!("{MESSAGE_FILES_PATH}/{message}/{name}"))
+}
