@@ -16,7 +16,7 @@ use store::{Store, Tx, follows};
 use tokio::sync::mpsc;
 
 use crate::error::TransferError;
-use elements::{ElementPage, LoadElements, SiteAddress};
+use elements::{ElementPage, ListFiles, LoadElements, SiteAddress};
 use zip_stream::ZipStream;
 
 /// Chunks of at least 64 KiB, but the last, that wait for the reader.
@@ -132,19 +132,22 @@ async fn load_page(
     Ok(source.store.read(move |tx: &mut Tx<'_>| Ok(load(tx, &site, user, below)?)).await?)
 }
 
-/// Pictures of the profile, and the files of posts. Those that are missing are left out.
+/// Pictures of the profile, and the files of posts and messages. Those that are missing are left out.
 async fn write_files(source: &AccountArchiveSource, zip: &mut ZipStream, user: &User) -> Result<(), TransferError> {
     let owner = user.clone();
     for (name, path) in source.store.read(move |tx| Ok(elements::list_profile_files(tx, &owner)?)).await? {
         write_file(source, zip, &name, &path).await?;
     }
-    let (id, mut below) = (user.id, Some(i64::MAX));
-    while let Some(end) = below {
-        let page = source.store.read(move |tx| Ok(elements::list_post_files(tx, id, end)?)).await?;
-        for (name, path) in &page.elements {
-            write_file(source, zip, name, path).await?;
+    let lists: [ListFiles; 2] = [elements::list_post_files, elements::list_message_files];
+    for list_files in lists {
+        let (id, mut below) = (user.id, Some(i64::MAX));
+        while let Some(end) = below {
+            let page = source.store.read(move |tx| Ok(list_files(tx, id, end)?)).await?;
+            for (name, path) in &page.elements {
+                write_file(source, zip, name, path).await?;
+            }
+            below = page.next;
         }
-        below = page.next;
     }
     Ok(())
 }

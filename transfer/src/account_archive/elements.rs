@@ -5,6 +5,7 @@ use base::text::escape_html;
 use base::{Fault, Id, PostId, Time, UserId};
 use serde_json::{Value, json};
 use store::Tx;
+use store::media::Media;
 use store::messages::{self, MessageEvent, MessageEventKind};
 use store::posts::{self, PageRange, Post, PostState};
 use store::users::{self, User, UserState};
@@ -26,6 +27,9 @@ pub(super) struct ElementPage<T> {
 
 /// Loads the elements below an id.
 pub(super) type LoadElements = fn(&mut Tx<'_>, &SiteAddress, UserId, i64) -> Result<ElementPage<Value>, Fault>;
+
+/// Lists the names in the archive and the paths of files that belong to elements below an id.
+pub(super) type ListFiles = fn(&mut Tx<'_>, UserId, i64) -> Result<ElementPage<(String, String)>, Fault>;
 
 impl<T> ElementPage<T> {
     fn last(elements: Vec<T>) -> Self {
@@ -217,24 +221,47 @@ pub(super) fn load_lists(
 /// An element for each conversation of a page of messages.
 pub(super) fn load_messages(
     tx: &mut Tx<'_>,
-    _: &SiteAddress,
+    site: &SiteAddress,
     user: UserId,
     below: i64,
 ) -> Result<ElementPage<Value>, Fault> {
-    let found = messages::inbox_with_conversations(tx, user, &range(below))?;
-    let ids: Vec<i64> = found.iter().map(|(event, _)| *event).collect();
-    let mut events = messages::find_events(tx, &ids)?;
+    let ElementPage { elements: mut events, next } = load_message_page(tx, user, below)?;
+    let media = load_message_media(tx, &events)?;
     events.sort_unstable_by_key(|event| (event.conversation.id, std::cmp::Reverse(event.id)));
     let conversations = events.chunk_by(|one, other| one.conversation.id == other.conversation.id);
     let elements = conversations.filter_map(|events| {
         let name = events.first()?.conversation.to_string();
-        let events: Vec<Value> = events.iter().map(event_json).collect();
+        let events: Vec<Value> = events.iter().map(|event| event_json(event, &media, site)).collect();
         Some(json!({ "dmConversation": { "conversationId": name, "messages": events } }))
     });
-    Ok(ElementPage { elements: elements.collect(), next: next_below(&found, |(event, _)| *event) })
+    Ok(ElementPage { elements: elements.collect(), next })
 }
 
-fn event_json(event: &MessageEvent) -> Value {
+fn load_message_page(tx: &mut Tx<'_>, user: UserId, below: i64) -> Result<ElementPage<MessageEvent>, Fault> {
+    let found = messages::inbox_with_conversations(tx, user, &range(below))?;
+    let ids: Vec<i64> = found.iter().map(|(event, _)| *event).collect();
+    Ok(ElementPage { elements: messages::find_events(tx, &ids)?, next: next_below(&found, |(event, _)| *event) })
+}
+
+fn load_message_media(tx: &mut Tx<'_>, events: &[MessageEvent]) -> Result<Vec<Media>, Fault> {
+    let ids: Vec<i64> = events.iter().filter_map(|event| event.media_id).map(Id::get).collect();
+    if ids.is_empty() { Ok(Vec::new()) } else { media::find_by_ids(tx, &ids) }
+}
+
+/// The media of a message and the name of its file, if it is stored.
+fn attached_file<'m>(event: &MessageEvent, media: &'m [Media]) -> Option<(&'m Media, &'m str)> {
+    let item = media.iter().find(|item| event.media_id == Some(item.id))?;
+    Some((item, item.file_name()?))
+}
+
+/// The address for apps.
+fn media_urls(event: &MessageEvent, media: &[Media], site: &SiteAddress) -> Vec<String> {
+    let file = attached_file(event, media);
+    let urls = file.map(|(item, name)| format!("{}/2/dm_conversations/media/{}/{}/{name}", site.0, event.id, item.id));
+    urls.into_iter().collect()
+}
+
+fn event_json(event: &MessageEvent, media: &[Media], site: &SiteAddress) -> Value {
     let created_at = Id::<()>::new(event.id).created_at().to_string();
     let sender = event.sender_id;
     let users: Vec<String> = event.participant_ids.iter().map(UserId::to_string).collect();
@@ -245,6 +272,7 @@ fn event_json(event: &MessageEvent) -> Value {
             json!({ "messageCreate": {
                 "recipientId": recipient,
                 "text": escape_html(&event.text),
+                "mediaUrls": media_urls(event, media, site),
                 "senderId": sender.to_string(),
                 "id": event.id.to_string(),
                 "createdAt": created_at,
@@ -271,7 +299,6 @@ pub(super) fn list_profile_files(tx: &mut Tx<'_>, user: &User) -> Result<Vec<(St
     Ok(found)
 }
 
-/// The names in the archive and the paths of the files of a page of posts.
 pub(super) fn list_post_files(
     tx: &mut Tx<'_>,
     user: UserId,
@@ -290,4 +317,18 @@ pub(super) fn list_post_files(
         }
     }
     Ok(ElementPage { elements: files, next: next_below(&found, |post| post.id) })
+}
+
+pub(super) fn list_message_files(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    below: i64,
+) -> Result<ElementPage<(String, String)>, Fault> {
+    let page = load_message_page(tx, user, below)?;
+    let media = load_message_media(tx, &page.elements)?;
+    let files = page.elements.iter().filter_map(|event| {
+        let (item, name) = attached_file(event, &media)?;
+        Some((format!("data/direct_messages_media/{}-{name}", event.id), item.path.clone()))
+    });
+    Ok(ElementPage { elements: files.collect(), next: page.next })
 }

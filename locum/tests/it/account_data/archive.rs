@@ -39,6 +39,9 @@ fn archive_of_one_server_is_imported_into_another() {
     user.post("/2/lists", &json!({ "name": "Friends" })).assert_status(201);
     let path = format!("/2/dm_conversations/with/{}/messages", friend.id);
     user.post(path, &json!({ "text": "Hello & bye" })).assert_status(201);
+    let (map, path) = (samples::png(50, 30), format!("/2/dm_conversations/with/{}/messages", user.id));
+    let sent = at_once(&friend, "dm_image", &map).assert_status(200)["data"]["id"].clone();
+    friend.post(path, &json!({ "attachments": [{ "media_id": sent }] })).assert_status(201);
 
     assert!(download(&mut browser, "not my secret").assert_page(400).contains("The password is wrong"));
     let archive = download(&mut browser, PASSWORD);
@@ -47,6 +50,7 @@ fn archive_of_one_server_is_imported_into_another() {
     assert_eq!((archive.header("content-disposition"), archive.header("cache-control")), (name.as_str(), "no-store"));
     let zip = server.sibling_path("archive.zip");
     std::fs::write(&zip, &archive.body).unwrap();
+    assert_eq!(message_files(&archive.body), [map]);
 
     let other = TestServer::start(&["--world", "empty"]);
     let report = other.run_cli(&["import", "archive", zip.to_str().unwrap(), "--messages"]).assert_success().json();
@@ -65,8 +69,21 @@ fn archive_of_one_server_is_imported_into_another() {
     assert_eq!(other.send(TestRequest::get(url.strip_prefix(&other.url).unwrap())).body, file);
     let taken = &report["taken"];
     assert_eq!((&taken["like"], &taken["follow"]), (&json!(1), &json!(2)), "{report}");
-    assert_eq!((&taken["message"], &taken["list"]), (&json!(1), &json!(1)), "{report}");
+    assert_eq!((&taken["message"], &taken["list"]), (&json!(2), &json!(1)), "{report}");
     assert_eq!(other.run_cli(&["fsck"]).json()["sound"], true);
+}
+
+/// The files of messages in an archive.
+fn message_files(archive: &[u8]) -> Vec<Vec<u8>> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(archive)).unwrap();
+    let names: Vec<String> = archive.file_names().map(|name| name.unwrap().into_owned()).collect();
+    let names = names.into_iter().filter(|name| name.starts_with("data/direct_messages_media/"));
+    let read = names.map(|name| {
+        let mut bytes = Vec::new();
+        archive.by_name(&name).unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    read.collect()
 }
 
 #[test]
