@@ -237,34 +237,34 @@ people(here, "members write to each other and in groups, without JavaScript", as
 });
 
 people(here, "members send each other pictures, without JavaScript", async (person) => {
-  const [ned, olga] = [await person({ javaScriptEnabled: false }), await person()];
+  const [ned, odile] = [await person({ javaScriptEnabled: false }), await person()];
   await ned.become("ned");
-  await olga.become("olga");
+  await odile.become("odile");
   await ned.open("/messages/new");
   await ned.page.getByText("Picture or video", { exact: true }).click();
-  await ned.fill({ To: "olga", "Description for people who do not see it": "A harbour in fog" });
-  await ned.page.locator("#media").setInputFiles({ name: "harbour.png", mimeType: "image/png", buffer: await picture(olga, 900, 600) });
+  await ned.fill({ To: "odile", "Description for people who do not see it": "A harbour in fog" });
+  await ned.page.locator("#media").setInputFiles({ name: "harbour.png", mimeType: "image/png", buffer: await picture(odile, 900, 600) });
   await ned.press("Send");
-  await olga.open("/messages/new");
-  await olga.page.getByText("Picture or video", { exact: true }).click();
-  await look(olga, "new-message-file");
-  await olga.open("/messages");
-  await olga.page.getByRole("link", { name: /Photo/ }).click();
-  await olga.page.waitForURL("**/messages/*");
-  const shown = olga.page.getByRole("img", { name: "A harbour in fog" });
+  await odile.open("/messages/new");
+  await odile.page.getByText("Picture or video", { exact: true }).click();
+  await look(odile, "new-message-file");
+  await odile.open("/messages");
+  await odile.page.getByRole("link", { name: /Photo/ }).click();
+  await odile.page.waitForURL("**/messages/*");
+  const shown = odile.page.getByRole("img", { name: "A harbour in fog" });
   await shown.scrollIntoViewIfNeeded();
-  await olga.page.waitForFunction(() => [...document.querySelectorAll(".gallery img")].every((one) => one.naturalWidth > 0));
-  await olga.page.getByText("Picture or video", { exact: true }).click();
-  await olga.fill({ "Your message": "The fog lifts at nine" });
-  await olga.page.locator("#media").setInputFiles({ name: "notes.png", mimeType: "image/png", buffer: Buffer.from("no picture") });
-  await olga.press("Send");
-  assert.match(await olga.text(), /The media type is not supported/);
-  await look(olga, "conversation-file-refused");
-  await olga.page.locator("#media").setInputFiles({ name: "tall.png", mimeType: "image/png", buffer: await picture(olga, 300, 900) });
-  await olga.press("Send");
-  await look(olga, "conversation-files");
-  const file = await olga.page.locator(".bubble a", { hasText: "Open the picture" }).first().getAttribute("href");
-  assert.equal((await olga.page.request.get(new URL(file, olga.page.url()).href)).status(), 200);
+  await odile.page.waitForFunction(() => [...document.querySelectorAll(".gallery img")].every((one) => one.naturalWidth > 0));
+  await odile.page.getByText("Picture or video", { exact: true }).click();
+  await odile.fill({ "Your message": "The fog lifts at nine" });
+  await odile.page.locator("#media").setInputFiles({ name: "notes.png", mimeType: "image/png", buffer: Buffer.from("no picture") });
+  await odile.press("Send");
+  assert.match(await odile.text(), /The media type is not supported/);
+  await look(odile, "conversation-file-refused");
+  await odile.page.locator("#media").setInputFiles({ name: "tall.png", mimeType: "image/png", buffer: await picture(odile, 300, 900) });
+  await odile.press("Send");
+  await look(odile, "conversation-files");
+  const file = await odile.page.locator(".bubble a", { hasText: "Open the picture" }).first().getAttribute("href");
+  assert.equal((await odile.page.request.get(new URL(file, odile.page.url()).href)).status(), 200);
 });
 
 /** A PNG file with a sky. */
@@ -394,7 +394,15 @@ people(here, "a member changes their profile and its pictures", async (person) =
   await xena.page.locator("#picture").setInputFiles({ ...file, buffer: Buffer.from("no picture") });
   await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator("#picture") }));
   assert.match(await xena.text(), /Choose a JPEG, PNG or WebP file/);
+  await xena.page.locator("#picture").setInputFiles({ ...file, buffer: await picture(yuri, 900, 300) });
+  await xena.page.locator("#picture-keep").selectOption({ label: "The bottom, or the right" });
+  await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator("#picture") }));
   await yuri.open("/xena");
+  const shape = await yuri.page.locator(".profile img").last().evaluate(async (image) => {
+    await image.decode();
+    return [image.naturalWidth, image.naturalHeight];
+  });
+  assert.deepEqual(shape, [300, 300]);
   await look(yuri, "profile-with-pictures");
   assert.match(await yuri.text(), /Xena Okafor/);
   assert.equal(await yuri.page.locator(".profile img").count(), 2);

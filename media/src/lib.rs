@@ -2,6 +2,7 @@
 //! declared type.
 
 mod bucket;
+mod crop;
 mod file_listing;
 mod file_store;
 mod format;
@@ -18,6 +19,7 @@ mod transcoding;
 mod webp;
 
 pub use bucket::Bucket;
+pub use crop::{CropPosition, crop_image};
 pub use file_listing::{ListedFile, ListedFiles, NETWORK_FILE};
 pub use file_store::{FileRange, FileStore, FileStoreError, FileWriter, SEARCH_INDEX_FOLDER};
 pub use format::MediaFormat;

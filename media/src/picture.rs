@@ -81,6 +81,19 @@ pub fn measure_image(bytes: &[u8]) -> Result<ImageProperties, MediaRejection> {
     })
 }
 
+/// A still picture before it is turned, within the bounds of [`measure_image`].
+pub(crate) fn decode_picture(bytes: &[u8]) -> Result<(DynamicImage, Orientation, MediaFormat), MediaRejection> {
+    let format = MediaFormat::sniff(bytes).filter(|format| format.is_image()).ok_or(MediaRejection::Unknown)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > IMAGE_BYTES {
+        return Err(MediaRejection::TooLarge(IMAGE_BYTES));
+    }
+    let (picture, orientation) = match format {
+        MediaFormat::Png => decode_image(&png::decodable_file(bytes)?, format)?,
+        _ => decode_image(bytes, format)?,
+    };
+    Ok((picture, orientation, format))
+}
+
 /// Width and height in pixels, from the beginning of a file; `None` if it is not enough.
 pub fn read_image_dimensions(start: &[u8]) -> Option<(u32, u32)> {
     let kind = match MediaFormat::sniff(start)? {
@@ -172,6 +185,15 @@ fn resize_to_sizes(
 }
 
 fn encode_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) -> Result<ResizedImage, MediaRejection> {
+    let (format, bytes) = encode_picture(picture, format)?;
+    Ok(ResizedImage { size, format, bytes })
+}
+
+/// As JPEG, or as PNG if it may be transparent; `format` is that of the file that it was made from.
+pub(crate) fn encode_picture(
+    picture: &DynamicImage,
+    format: MediaFormat,
+) -> Result<(MediaFormat, Vec<u8>), MediaRejection> {
     let mut bytes = Vec::new();
     let (written, encoded) = if picture.color().has_alpha() {
         (picture.write_with_encoder(PngEncoder::new(&mut bytes)), MediaFormat::Png)
@@ -180,5 +202,5 @@ fn encode_image(picture: &DynamicImage, size: ImageSize, format: MediaFormat) ->
         (picture.write_with_encoder(encoder), MediaFormat::Jpeg)
     };
     written.map_err(|_| MediaRejection::Damaged(format))?;
-    Ok(ResizedImage { size, format: encoded, bytes })
+    Ok((encoded, bytes))
 }

@@ -2,7 +2,7 @@
 
 use base::text::NAME_LENGTH;
 use base::{AccountTimeZone, Error, Refusal, UserId};
-use media::MediaFormat;
+use media::{CropPosition, MediaFormat};
 use network::audit::AuditActor;
 use network::member_time_zones;
 use network::profiles::{self, LOCATION_LENGTH, ProfileChanges, URL_LENGTH};
@@ -72,7 +72,7 @@ fn render_settings(
     let picture_form = |part: ProfilePicture| ProfilePictureForm {
         key: part.key(),
         heading: part.heading(),
-        help: "A JPEG, PNG or WebP file of up to 5 MB.",
+        help: part.help(),
         url: own_picture(part.url(user), site),
         is_set: !part.url(user).is_empty(),
         file: FormField { value: String::new(), error: problem_at(part.key()) },
@@ -152,7 +152,10 @@ async fn change_picture(
     let stored = match (form.text("act"), &form.media) {
         (Some("remove"), _) => Ok(None),
         (_, None) => Err("Choose a file.".to_owned()),
-        (_, Some(file)) => attach_picture(call, uploads, user, file).await?.map(Some),
+        (_, Some(file)) => {
+            let position = crop_position(form.text("keep").unwrap_or_default());
+            attach_picture(call, uploads, user, file, (part.shape(), position)).await?.map(Some)
+        }
     };
     let media = match stored {
         Ok(media) => media,
@@ -173,17 +176,30 @@ async fn change_picture(
     Ok(redirect_to_settings())
 }
 
-/// Stores a picture; the inner error is a sentence for the person.
+fn crop_position(value: &str) -> CropPosition {
+    match value {
+        "start" => CropPosition::Start,
+        "end" => CropPosition::End,
+        _ => CropPosition::Centre,
+    }
+}
+
+/// Stores a picture, cut to a shape; the inner error is a sentence for the person.
 async fn attach_picture(
     call: &RequestContext,
     uploads: &UploadProcessor,
     user: UserId,
     file: &IncomingFile,
+    (shape, position): ((u32, u32), CropPosition),
 ) -> Result<Result<MediaId, String>, Error> {
-    if matches!(MediaFormat::sniff(&file.head), Some(MediaFormat::Jpeg | MediaFormat::Png | MediaFormat::WebP)) {
-        return attach_file(call, uploads, user, file, "").await;
+    if !matches!(MediaFormat::sniff(&file.head), Some(MediaFormat::Jpeg | MediaFormat::Png | MediaFormat::WebP)) {
+        return Ok(Err("Choose a JPEG, PNG or WebP file.".to_owned()));
     }
-    Ok(Err("Choose a JPEG, PNG or WebP file.".to_owned()))
+    let mut file = file.clone();
+    match uploads.crop_picture(&mut file, shape, position).await? {
+        Ok(()) => attach_file(call, uploads, user, &file, "").await,
+        Err(rejection) => Ok(Err(rejection.to_string())),
+    }
 }
 
 impl ProfileDraft {
@@ -259,6 +275,21 @@ impl ProfilePicture {
         match self {
             Self::Picture => "Profile picture",
             Self::Banner => "Banner",
+        }
+    }
+
+    const fn help(self) -> &'static str {
+        match self {
+            Self::Picture => "A JPEG, PNG or WebP file of up to 5 MB. It is cut to a square.",
+            Self::Banner => "A JPEG, PNG or WebP file of up to 5 MB. It is cut to be three times as wide as high.",
+        }
+    }
+
+    /// Width and height, which stand for a proportion.
+    const fn shape(self) -> (u32, u32) {
+        match self {
+            Self::Picture => (1, 1),
+            Self::Banner => (3, 1),
         }
     }
 

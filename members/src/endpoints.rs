@@ -180,7 +180,7 @@ const MUTED_WORD: &[Parameter] = text_members! { MAX_TEXT; csrf word duration re
 const NOTIFICATION_SETTINGS: &[Parameter] = text_members! { MAX_TEXT;
     csrf mention reply quote repost like follow follow_request
 };
-const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act part media };
+const PROFILE_PICTURE: &[Parameter] = text_members! { MAX_TEXT; csrf form act part keep media };
 const ACTION: &[Parameter] = text_members! { MAX_TEXT; csrf next act };
 const COMPOSE: &[Parameter] = text_members! { MAX_TEXT;
     csrf next form act text in_reply_to quote edit_of media_ids media description choice1 choice2 choice3 choice4

@@ -5,8 +5,12 @@ use askama::Template;
 use crate::page::{HtmlPage, html_page};
 use crate::{FormField, PageFrame};
 
-/// The form of one picture. Form fields: `part`, which is the key; the file `media`; `form`; `act`, which is `upload` or
-/// `remove`.
+/// Values and labels of the field `keep`.
+const CROP_POSITIONS: [(&str, &str); 3] =
+    [("centre", "The middle"), ("start", "The top, or the left"), ("end", "The bottom, or the right")];
+
+/// The form of one picture. Form fields: `part`, which is the key; the file `media`; `keep`, which is the part of it that
+/// is shown; `form`; `act`, which is `upload` or `remove`.
 pub struct ProfilePictureForm {
     /// `picture` or `banner`.
     pub key: &'static str,

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use base::{Error, Fault, Refusal};
 use media::{
-    FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES, draw_still_card,
-    measure_image, measure_video,
+    CropPosition, FileStoreError, ImageProperties, MediaFormat, MediaRejection, ResizedImage, SUBTITLE_BYTES,
+    crop_image, draw_still_card, measure_image, measure_video,
 };
 use network::uploads::{self as rules, LEASE_MS, ProcessedUpload, UploadKind};
 use store::media::Media;
 use store::uploads::{self as stored, MediaUpload, UploadState};
 
 use super::variants::{MadeVariants, needs_variants};
-use super::{SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
+use super::{IncomingFile, SCRATCH, UploadProcessor, segment_path, storage_unavailable, upload_folder};
 
 /// Failure reason if the file store is unavailable.
 const STORE_FAILURE: &str = "The file could not be stored.";
@@ -210,6 +210,32 @@ impl UploadProcessor {
             };
             (found, images)
         }))
+    }
+
+    /// Cuts a picture that was received to `width` : `height`, in place.
+    pub async fn crop_picture(
+        &self,
+        file: &mut IncomingFile,
+        shape: (u32, u32),
+        position: CropPosition,
+    ) -> Result<Result<(), MediaRejection>, Error> {
+        if file.size > media::IMAGE_BYTES {
+            return Ok(Err(MediaRejection::TooLarge(media::IMAGE_BYTES)));
+        }
+        let _permit = self.decode_permits.acquire().await.map_err(Fault::context("waiting for a decode permit"))?;
+        let bytes = self.files.read_whole(&file.name).await.map_err(storage_unavailable)?;
+        let bytes = bytes.ok_or_else(|| Fault::new("the file of a form is missing"))?;
+        let task = tokio::task::spawn_blocking(move || crop_image(&bytes, shape, position));
+        // A decoder that panics has not recognized the format.
+        match task.await.unwrap_or(Err(MediaRejection::Unknown)) {
+            Ok(None) => Ok(Ok(())),
+            Ok(Some(cropped)) => {
+                *file = IncomingFile::new(file.name.clone(), &cropped);
+                self.files.put(&file.name, cropped).await.map_err(storage_unavailable)?;
+                Ok(Ok(()))
+            }
+            Err(rejection) => Ok(Err(rejection)),
+        }
     }
 
     async fn measure_video_file(&self, joined: &str, size: u64) -> Result<MeasuredUpload, Error> {

@@ -37,6 +37,12 @@ pub struct IncomingFile {
     pub head: Bytes,
 }
 
+impl IncomingFile {
+    pub(super) fn new(name: String, bytes: &[u8]) -> Self {
+        Self { name, size: u64::try_from(bytes.len()).unwrap_or(u64::MAX), head: head_bytes(bytes) }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct UploadForm {
     texts: Vec<(String, String)>,
@@ -109,11 +115,7 @@ async fn store_base64(
     if bytes.is_empty() {
         return Err(Refusal::missing_parameter(name).into());
     }
-    let incoming = IncomingFile {
-        name: incoming_path(call)?,
-        size: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        head: head_bytes(&bytes),
-    };
+    let incoming = IncomingFile::new(incoming_path(call)?, &bytes);
     let stored = files.put(&incoming.name, bytes).await;
     stored.map_err(storage_unavailable)?;
     Ok(incoming)

@@ -1,5 +1,7 @@
 //! The settings of one's own profile.
 
+use std::io::Cursor;
+
 use serde_json::{Value, json};
 
 use super::{press, signed_in};
@@ -120,6 +122,43 @@ fn picture_and_banner_are_shown_and_removed() {
         assert_eq!(send_picture(&mut browser, &page, part, "remove", &[]).status, 303);
         assert_eq!(profile(&owner)[field], Value::Null, "{field}");
     }
+}
+
+/// Its left, middle and right third are red, green and blue.
+fn striped_picture(width: u32, height: u32) -> Vec<u8> {
+    let colours = [[250, 0, 0], [0, 250, 0], [0, 0, 250]].map(image::Rgb);
+    let stripes = |x: u32, _| colours[usize::try_from(x * 3 / width).unwrap()];
+    let mut bytes = Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_fn(width, height, stripes);
+    picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+#[test]
+fn picture_of_another_shape_is_cut_to_the_part_that_was_chosen() {
+    let server = shared_server();
+    let (owner, mut browser) = signed_in(server, "prcrop");
+    for (part, field, size) in [("picture", "profile_image_url", (90, 90)), ("banner", "profile_banner_url", (270, 90))]
+    {
+        for (keep, channel) in [("", 1), ("start", 0), ("centre", 1), ("end", 2)] {
+            let page = browser.get(SETTINGS).text();
+            let fields = hidden(&page, PICTURES);
+            let mut texts = vec![("csrf", fields["csrf"].as_str()), ("form", &fields["form"]), ("part", part)];
+            texts.extend([("act", "upload"), ("keep", keep)]);
+            let file = striped_picture(if part == "picture" { 270 } else { 810 }, 90);
+            let reply = browser.send(multipart(PICTURES, &texts, "media", &file));
+            assert_eq!(reply.status, 303, "{}", reply.text());
+            let sent = server.send(TestRequest::get(picture_path(&owner, field)));
+            let shown = image::load_from_memory(&sent.body).unwrap().into_rgb8();
+            assert_eq!(shown.dimensions(), size, "{part} {keep}");
+            let middle = shown.get_pixel(size.0 / 2, 45).0;
+            assert_eq!((0..3).max_by_key(|channel| middle[*channel]), Some(channel), "{part} {keep}: {middle:?}");
+        }
+    }
+    let file = samples::png(60, 60);
+    assert_eq!(upload_picture(&mut browser, "picture", &file).status, 303);
+    let sent = server.send(TestRequest::get(picture_path(&owner, "profile_image_url")));
+    assert_eq!(sent.body, file, "a square is kept as it is");
 }
 
 #[test]
