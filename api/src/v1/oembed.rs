@@ -15,6 +15,8 @@ const DEFAULT_WIDTH: i64 = 550;
 const CACHE_AGE: &str = "31536000";
 
 struct EmbeddedPost {
+    /// Of a repost, the original's.
+    id: PostId,
     name: String,
     username: String,
     language: String,
@@ -31,7 +33,7 @@ pub(crate) fn show_post(call: RequestContext) -> HandlerFuture {
         let post = call.read(move |tx| load_public_post(tx, id, links)).await?.ok_or(unknown)?;
         let site = links.url;
         let author_url = format!("{site}/{}", post.username);
-        let url = format!("{author_url}/status/{id}");
+        let url = format!("{author_url}/status/{}", post.id);
         call.respond_json(&json!({
             "url": url,
             "author_name": post.name,
@@ -75,6 +77,7 @@ fn escape_html(text: &str) -> String {
 impl EmbeddedPost {
     fn new(shown: ShownPost<'_>) -> Self {
         Self {
+            id: shown.post.id,
             name: shown.author.name.clone(),
             username: shown.author.username.clone(),
             language: shown.post.lang.clone(),

@@ -86,6 +86,11 @@ fn post_is_embedded_in_other_sites() {
     let by_id = server.send(TestRequest::get(format!("/1.1/statuses/oembed.json?id={post}"))).assert_status(200);
     assert_eq!(by_id["width"], 550);
     assert_eq!(by_id["html"], embed["html"]);
+    let reposter = server.new_user("embedder");
+    let reposted = reposter.post(format!("/2/users/{}/retweets", reposter.id), &json!({"tweet_id": post}));
+    let repost = reposted.assert_status(200)["data"]["rest_id"].as_str().unwrap().to_owned();
+    let of_repost = server.send(TestRequest::get(format!("/1.1/statuses/oembed.json?id={repost}"))).assert_status(200);
+    assert_eq!((&of_repost["url"], &of_repost["html"]), (&embed["url"], &embed["html"]), "a repost is its original");
     server.send(TestRequest::get("/oembed")).assert_legacy_code(403, 38);
     server.send(TestRequest::get("/oembed?url=https%3A%2F%2Fa.example%2F")).assert_legacy_code(400, 44);
     server.send(TestRequest::get("/1.1/statuses/oembed.json?id=7")).assert_legacy_code(404, 144);
