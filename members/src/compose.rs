@@ -1,5 +1,7 @@
 //! `/compose`: writing posts, replies and quotes, and editing posts.
 
+use std::sync::Arc;
+
 use base::secret::digest;
 use base::{AccountTimeZone, Error, Fault, Id, PostId, Refusal, Time, UserId};
 use network::polls::NewPoll;
@@ -11,7 +13,7 @@ use pages::members::{
 };
 use pages::{FormField, Notice};
 use portal::{
-    BrowserVisit, PageExit, PageQuery, SignedInPerson, accept_upload_form, discard_file, redirect_to, run_page,
+    BrowserVisit, PageExit, PageQuery, SignedInPerson, UploadSubmission, redirect_to, run_page, run_upload_form,
 };
 use store::Tx;
 use store::unpublished_posts::UnpublishedPost;
@@ -19,7 +21,7 @@ use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
-use web::uploads::{UploadForm, UploadProcessor};
+use web::uploads::UploadForm;
 
 use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
 use crate::communities::community_path;
@@ -106,25 +108,12 @@ pub(crate) fn show_edit(call: RequestContext) -> HandlerFuture {
     })
 }
 
-pub(crate) fn submit(mut call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let person = visit.require_sign_in(&call)?.clone();
-        let uploads = call.uploads()?;
-        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
-        let done = handle_form(&call, &visit, &person, &uploads, &form).await;
-        discard_file(&uploads, &form).await;
-        done
-    })
+pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
+    run_upload_form(call, handle_form)
 }
 
-async fn handle_form(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    person: &SignedInPerson,
-    uploads: &UploadProcessor,
-    form: &UploadForm,
-) -> Result<HttpReply, PageExit> {
+async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, person, uploads, form } = &*submission;
     let mut draft = PostDraft::from_form(form);
     let mut problems = DraftProblems::default();
     let is_attaching = form.text("act") == Some("attach");

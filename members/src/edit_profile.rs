@@ -1,5 +1,7 @@
 //! `/settings/profile`: one's own profile, who sees it and who may message.
 
+use std::sync::Arc;
+
 use base::text::NAME_LENGTH;
 use base::{AccountTimeZone, Error, Refusal, UserId};
 use media::{CropPosition, MediaFormat};
@@ -10,8 +12,8 @@ use network::users::BIOGRAPHY_LENGTH;
 use pages::members::{EDIT_PROFILE_PATH, EditProfilePage, ProfilePictureForm};
 use pages::{FormField, Notice};
 use portal::{
-    BrowserVisit, PageExit, PageQuery, SubmittedForm, accept_form, accept_upload_form, discard_file, redirect_to,
-    run_page,
+    BrowserVisit, PageExit, PageQuery, SubmittedForm, UploadSubmission, accept_form, redirect_to, run_page,
+    run_upload_form,
 };
 use store::Tx;
 use store::users::User;
@@ -19,7 +21,7 @@ use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
-use web::uploads::{IncomingFile, UploadForm, UploadProcessor};
+use web::uploads::{IncomingFile, UploadProcessor};
 
 use crate::attachments::{MediaId, attach_file};
 use crate::compose::{claim_form, new_form_id};
@@ -123,25 +125,12 @@ fn redirect_to_settings() -> HttpReply {
 }
 
 /// `POST /settings/profile/pictures`.
-pub(crate) fn update_picture(mut call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        visit.require_sign_in(&call)?;
-        let uploads = call.uploads()?;
-        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
-        let done = change_picture(&call, &visit, &uploads, &form).await;
-        discard_file(&uploads, &form).await;
-        done
-    })
+pub(crate) fn update_picture(call: RequestContext) -> HandlerFuture {
+    run_upload_form(call, change_picture)
 }
 
-async fn change_picture(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    uploads: &UploadProcessor,
-    form: &UploadForm,
-) -> Result<HttpReply, PageExit> {
-    let person = visit.require_sign_in(call)?;
+async fn change_picture(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, person, uploads, form } = &*submission;
     let user = person.user.id;
     let key = form.text("part").unwrap_or_default();
     let part = ProfilePicture::ALL.into_iter().find(|part| part.key() == key);

@@ -1,11 +1,13 @@
 //! The forms of direct messages: to a conversation, to one person or to a new group.
 
+use std::sync::Arc;
+
 use base::{Error, Fault, Refusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
 use pages::members::{AttachedMedia, ComposeBox, MESSAGES_PATH, MessageAttachment, NewMessagePage};
-use portal::{BrowserVisit, PageExit, PageQuery, accept_upload_form, discard_file, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, PageQuery, UploadSubmission, redirect_to, run_page, run_upload_form};
 use store::Tx;
 use store::messages::MessageEvent;
 use store::users;
@@ -13,7 +15,7 @@ use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::error_formats::error_message;
 use web::request_context::RequestContext;
-use web::uploads::{UploadForm, UploadProcessor};
+use web::uploads::UploadForm;
 
 use crate::attachments::{MediaId, attach_file, list_attached};
 use crate::compose::{claim_form, new_form_id};
@@ -36,15 +38,10 @@ impl MessageDraft {
     }
 
     /// Stores the file of the form, if there is one; returns false if it is refused.
-    async fn attach(
-        &mut self,
-        call: &RequestContext,
-        uploads: &UploadProcessor,
-        user: UserId,
-        form: &UploadForm,
-    ) -> Result<bool, Error> {
+    async fn attach(&mut self, submission: &UploadSubmission) -> Result<bool, Error> {
+        let UploadSubmission { call, person, uploads, form, .. } = submission;
         let Some(file) = &form.media else { return Ok(true) };
-        match attach_file(call, uploads, user, file, form.text("description").unwrap_or_default()).await? {
+        match attach_file(call, uploads, person.user.id, file, form.text("description").unwrap_or_default()).await? {
             Ok(id) => self.media = Some(id),
             Err(problem) => self.file.error = Some(problem),
         }
@@ -86,25 +83,13 @@ impl MessageDraft {
 }
 
 /// `POST /messages/{conversation}`.
-pub(crate) fn send(mut call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let uploads = call.uploads()?;
-        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
-        let done = send_to_conversation(&call, &visit, user, &uploads, &form).await;
-        discard_file(&uploads, &form).await;
-        done
-    })
+pub(crate) fn send(call: RequestContext) -> HandlerFuture {
+    run_upload_form(call, send_to_conversation)
 }
 
-async fn send_to_conversation(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    user: UserId,
-    uploads: &UploadProcessor,
-    form: &UploadForm,
-) -> Result<HttpReply, PageExit> {
+async fn send_to_conversation(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, person, form, .. } = &*submission;
+    let user = person.user.id;
     let name = call.path_text("conversation")?.to_owned();
     let path = format!("{MESSAGES_PATH}/{name}");
     if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
@@ -114,7 +99,7 @@ async fn send_to_conversation(
     let asked = name.clone();
     let is_open = call.read(move |tx| accepts_messages(tx, user, &asked)).await?;
     // A message that is refused anyway leaves no file.
-    if is_open && !draft.attach(call, uploads, user, form).await? {
+    if is_open && !draft.attach(&submission).await? {
         return Ok(show_conversation(call, visit, user, draft).await?.status(400));
     }
     let (sender, new) = (MessageSender { user_id: user, app_id: None }, draft.to_new_message());
@@ -168,25 +153,13 @@ async fn render_new(
 }
 
 /// `POST /messages/new`.
-pub(crate) fn send_new(mut call: RequestContext) -> HandlerFuture {
-    run_page(async move {
-        let visit = BrowserVisit::from_call(&call).await?;
-        let user = visit.require_sign_in(&call)?.user.id;
-        let uploads = call.uploads()?;
-        let form = accept_upload_form(&mut call, &visit, &uploads).await?;
-        let done = send_first_message(&call, &visit, user, &uploads, &form).await;
-        discard_file(&uploads, &form).await;
-        done
-    })
+pub(crate) fn send_new(call: RequestContext) -> HandlerFuture {
+    run_upload_form(call, send_first_message)
 }
 
-async fn send_first_message(
-    call: &RequestContext,
-    visit: &BrowserVisit,
-    user: UserId,
-    uploads: &UploadProcessor,
-    form: &UploadForm,
-) -> Result<HttpReply, PageExit> {
+async fn send_first_message(submission: Arc<UploadSubmission>) -> Result<HttpReply, PageExit> {
+    let UploadSubmission { call, visit, person, form, .. } = &*submission;
+    let user = person.user.id;
     if !claim_form(call, user, form.text("form").unwrap_or_default()).await? {
         return Ok(redirect_to(MESSAGES_PATH));
     }
@@ -197,7 +170,7 @@ async fn send_first_message(
         Ok(recipients) => recipients,
         Err(problem) => return render_new(call, visit, user, FormField::invalid(to, problem), draft).await,
     };
-    if !draft.attach(call, uploads, user, form).await? {
+    if !draft.attach(&submission).await? {
         return render_new(call, visit, user, FormField::new(to), draft).await;
     }
     let new = draft.to_new_message();

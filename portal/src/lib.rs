@@ -9,7 +9,7 @@ pub use developer::webhooks::{challenge_webhook, load_webhook_item};
 pub use operations::{DEVELOPMENT, ENDPOINTS, form_endpoint, page_endpoint, portal_page};
 pub use site::errors::exit_page;
 pub use site::forms::{
-    PageQuery, SubmittedForm, accept_form, accept_raw_form, accept_upload_form, discard_file, local_path,
+    PageQuery, SubmittedForm, UploadSubmission, accept_form, accept_raw_form, local_path, run_upload_form,
 };
 pub use site::registration::{SignUpFields, sent_applicant, start_first_session};
 pub use site::session::set_session_cookie;

@@ -1,13 +1,16 @@
 //! Validating forms and query strings of pages.
 
+use std::sync::Arc;
+
 use base::VocabularyWord;
 use http::header::ORIGIN;
 use pages::PageErrorKind;
-use web::PublicOrigin;
+use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::uploads::{UploadForm, UploadProcessor, receive};
+use web::{HttpReply, PublicOrigin};
 
-use super::{BrowserVisit, PageExit, errors};
+use super::{BrowserVisit, PageExit, SignedInPerson, errors, run_page};
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const MAX_PATH_LENGTH: usize = 8000;
@@ -53,28 +56,39 @@ pub async fn accept_raw_form(call: &RequestContext, visit: &BrowserVisit) -> Res
     Ok(fields)
 }
 
-/// As [`accept_form`], for a form with a file, which the caller deletes from `uploads` if it does not use it.
-pub async fn accept_upload_form(
-    call: &mut RequestContext,
-    visit: &BrowserVisit,
-    uploads: &UploadProcessor,
-) -> Result<UploadForm, PageExit> {
-    check_same_origin(call, visit)?;
-    let form = receive(call, uploads.files()).await?;
-    match check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await {
-        Ok(()) => Ok(form),
-        Err(exit) => {
-            discard_file(uploads, &form).await;
-            Err(exit)
-        }
-    }
+/// A form that may have a file, of a person who is signed in.
+pub struct UploadSubmission {
+    pub call: RequestContext,
+    pub visit: BrowserVisit,
+    pub person: SignedInPerson,
+    pub uploads: UploadProcessor,
+    pub form: UploadForm,
 }
 
-/// Deletes the file of a form, if it is still there. A file that cannot be deleted now is at the next start.
-pub async fn discard_file(uploads: &UploadProcessor, form: &UploadForm) {
-    if let Some(incoming) = &form.media {
-        let _left = uploads.files().delete(&incoming.name).await;
-    }
+/// Runs the handler of a form that may have a file. What the handler has not stored of the file is deleted.
+pub fn run_upload_form<F, H>(mut call: RequestContext, handle: F) -> HandlerFuture
+where
+    F: FnOnce(Arc<UploadSubmission>) -> H + Send + 'static,
+    H: Future<Output = Result<HttpReply, PageExit>> + Send,
+{
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let person = visit.require_sign_in(&call)?.clone();
+        let uploads = call.uploads()?;
+        check_same_origin(&call, &visit)?;
+        let form = receive(&mut call, uploads.files()).await?;
+        let submission = Arc::new(UploadSubmission { call, visit, person, uploads, form });
+        let UploadSubmission { call, visit, form, uploads, .. } = &*submission;
+        let reply = match check_csrf_token(call, visit, form.text("csrf").unwrap_or_default()).await {
+            Ok(()) => handle(Arc::clone(&submission)).await,
+            Err(exit) => Err(exit),
+        };
+        if let Some(incoming) = &form.media {
+            // A file that cannot be deleted now is at the next start.
+            let _left = uploads.files().delete(&incoming.name).await;
+        }
+        reply
+    })
 }
 
 /// Refuses forms that the browser says came from another site, before the body is read.
