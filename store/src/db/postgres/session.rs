@@ -66,11 +66,12 @@ impl PostgresConnection {
         }
         let SessionLimits { statement, lock } = self.limits;
         let (statement, lock, plans) = (statement.as_millis(), lock.as_millis(), self.limits.plan_cache_mode());
-        // Only some systems let the server check connections.
+        // Only some systems let the server check connections. `pg_settings` would read all settings of the server.
         let sql = format!(
-            "SELECT set_config(s.name, v.setting, false) FROM pg_settings s JOIN (VALUES {values}\
+            "SELECT set_config(name, setting, false) FROM (VALUES {values}\
              ('statement_timeout', '{statement}'), ('lock_timeout', '{lock}'), ('plan_cache_mode', '{plans}')) \
-             AS v (name, setting) ON v.name = s.name WHERE s.name <> 'client_connection_check_interval' OR version() LIKE '%linux%'"
+             AS v (name, setting) WHERE current_setting(name, true) IS NOT NULL \
+             AND (name <> 'client_connection_check_interval' OR version() LIKE '%linux%')"
         );
         let client = Arc::clone(&self.client.client);
         let answer = self.client.wait(CONNECT_TIMEOUT, client.batch_execute(&sql));
