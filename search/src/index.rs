@@ -152,29 +152,36 @@ impl PostIndex {
 }
 
 impl OpenIndex {
-    /// `None` if the folder contains no index.
+    /// `None` if the folder contains no index, or one that was never committed.
     fn open_existing(folder: &Path) -> Result<Option<(Self, IndexSnapshot)>, Fault> {
         let Some(latest) = version_folders(folder).into_iter().max() else {
             return Ok(None);
         };
-        let open = Self::open_version(&folder.join(latest.to_string()))?;
+        let Some(open) = Self::find_committed(&folder.join(latest.to_string()))? else {
+            return Ok(None);
+        };
         let snapshot = IndexSnapshot::new(open.reader.searcher(), None)?;
         Ok(Some((open, snapshot)))
     }
 
     fn open_version(subfolder: &Path) -> Result<Self, Fault> {
+        Self::find_committed(subfolder)?.ok_or_else(|| Fault::new("it was never committed"))
+    }
+
+    /// `None` if nothing was committed: there is nothing to lose.
+    fn find_committed(subfolder: &Path) -> Result<Option<Self>, Fault> {
         let fault = index_error("the files cannot be read");
         let directory = MmapDirectory::open(subfolder).map_err(Fault::context("the folder cannot be read"))?;
         let index = tantivy::Index::open(directory.clone()).map_err(&fault)?;
         let meta = index.load_metas().map_err(&fault)?;
         let Some((format, checkpoint)) = split_payload(&meta) else {
-            return Err(Fault::new("it was never committed"));
+            return Ok(None);
         };
         if format != FORMAT.to_string() || index.schema() != build_schema().0 {
             return Err(Fault::new("it has another format"));
         }
         let checkpoint = Some(checkpoint.to_owned());
-        Self::from_tantivy_index(subfolder, directory, index, checkpoint).map_err(fault)
+        Self::from_tantivy_index(subfolder, directory, index, checkpoint).map(Some).map_err(fault)
     }
 
     fn with_snapshot(self, reason: Option<String>) -> Result<(Self, IndexSnapshot, Option<String>), Fault> {
