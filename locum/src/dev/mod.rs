@@ -170,21 +170,28 @@ fn open_demo_store(
 ) -> Result<Store, CommandError> {
     let DataFolder { manifest: mut record, keyring, is_new } = found;
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
-    // Ask the database: an earlier start may have been interrupted.
-    let first = if is_new { Rng::Os } else { instance::instance_rng(&record) };
-    let store = instance::open_store(options(first))?;
-    instance::check_store_matches(&store, &mut record)?;
-    record.write(&settings.core.data_dir)?;
-    let made = instance::block_on(store.read(|tx| Ok::<_, Error>(meta::get(tx, "world")?)))?;
-    if made.is_some() && !is_new {
-        return Ok(store);
+    if !is_new {
+        let store = instance::open_store(options(instance::instance_rng(&record)))?;
+        match_store(&store, settings, &mut record)?;
+        // Ask the database: an earlier start may have been interrupted.
+        if instance::block_on(store.read(has_world))? {
+            return Ok(store);
+        }
+        store.close();
     }
-    store.close();
-    fill_world(settings, &record, &keyring, initial_clock)?;
-    if made.is_none() {
+    if fill_world(settings, &mut record, &keyring, initial_clock)? {
         worlds::save_template(settings, &record)?;
     }
     Ok(instance::open_store(options(worlds::first_rng(&record)))?)
+}
+
+fn has_world(tx: &mut Tx<'_>) -> Result<bool, Error> {
+    Ok(meta::get(tx, "world")?.is_some())
+}
+
+fn match_store(store: &Store, settings: &ServerSettings, record: &mut InstanceManifest) -> Result<(), CommandError> {
+    instance::check_store_matches(store, record)?;
+    Ok(record.write(&settings.core.data_dir)?)
 }
 
 /// Creates the files of a world in a folder of its own.
@@ -193,21 +200,17 @@ pub(crate) fn create_world_files(
     mut record: InstanceManifest,
     keyring: Keyring,
 ) -> Result<(), CommandError> {
-    let store = instance::open_store(instance::store_options(settings, Rng::Os, keyring.clone()))?;
-    let checked = instance::check_store_matches(&store, &mut record);
-    store.close();
-    checked?;
-    record.write(&settings.core.data_dir)?;
-    fill_world(settings, &record, &keyring, None)
+    fill_world(settings, &mut record, &keyring, None).map(|_| ())
 }
 
-/// Creates the data of a world in an empty database. The database is closed at the end.
+/// Creates the data of a world; returns false, without adding any, if the database has some already. The database is
+/// closed at the end.
 fn fill_world(
     settings: &ServerSettings,
-    record: &InstanceManifest,
+    record: &mut InstanceManifest,
     keyring: &Keyring,
     initial_clock: Option<InitialClock>,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     let options = |rng| instance::store_options(settings, rng, keyring.clone());
     let file = is_world_file(&record.world).then(|| WorldFile::read(Path::new(&record.world))).transpose()?;
     let now = clock::wall_time();
@@ -219,15 +222,22 @@ fn fill_world(
         node: 0,
         ..options(Rng::from_seed(record.seed))
     })?;
-    let pictures = create_world(&store, keyring, record, file).and_then(|pictures| {
+    let created = match_store(&store, settings, record).and_then(|()| {
+        let pictures = create_world(&store, keyring, record, file)?;
         instance::block_on(store.save_clock(mode))?;
         Ok(pictures)
     });
     store.close();
+    let created = created?;
+    let is_created = created.is_some();
+    let pictures = created.unwrap_or_default();
+    if pictures.is_empty() && store.is_shared() {
+        return Ok(is_created);
+    }
     let store = instance::open_store(options(instance::instance_rng(record)))?;
-    let added = pictures.and_then(|pictures| add_to_world(&store, settings, record, pictures));
+    let added = add_to_world(&store, settings, record, pictures);
     store.close();
-    added
+    added.map(|()| is_created)
 }
 
 /// What does not depend on the world's date, and the files beside the database.
@@ -289,20 +299,19 @@ fn write_picture(file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     Ok(written.map_err(Fault::context("writing the demo world's pictures"))?)
 }
 
-/// Returns the pictures to write below the media directory.
+/// Returns the pictures to write below the media directory; none if the database has data, which is left unchanged.
 fn create_world(
     store: &Store,
     keyring: &Keyring,
     record: &InstanceManifest,
     file: Option<WorldFile>,
-) -> Result<Vec<PictureFile>, CommandError> {
+) -> Result<Option<Vec<PictureFile>>, CommandError> {
     let rng = store.context().rng.clone();
     let hash = passwords::hash(demo_world::PASSWORD, &rng)?;
     let (keyring, name) = (keyring.clone(), record.world.clone());
     let planted = store.write(move |tx| {
-        // A database that already has data is left unchanged.
-        if meta::get(tx, "world")?.is_some() {
-            return Ok(Vec::new());
+        if has_world(tx)? {
+            return Ok(None);
         }
         let mut pictures = Vec::new();
         if ["demo", "ads"].contains(&name.as_str()) && users::list(tx, None, 1)?.is_empty() {
@@ -317,7 +326,7 @@ fn create_world(
             instance::set_encrypted_fact(tx, &keyring, ENVIRONMENT_FACT_KEY, text.as_bytes())?;
         }
         meta::set(tx, "world", &name)?;
-        Ok::<_, Error>(pictures)
+        Ok::<_, Error>(Some(pictures))
     });
     Ok(instance::block_on(planted)?)
 }
