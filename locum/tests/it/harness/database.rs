@@ -10,7 +10,7 @@ use super::process::{binary, run_command};
 use super::unique_number;
 
 /// What the suite runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum DatabaseEngine {
     Sqlite,
     Postgres,
@@ -61,6 +61,11 @@ impl TestDatabase {
         execute_sql(administration, &format!("CREATE DATABASE {name} TEMPLATE {template}"));
         let url = database_url(administration, &name);
         Self { name, administration: administration.to_owned(), url }
+    }
+
+    /// Of one that no server uses.
+    pub(super) fn copy(&self) -> Self {
+        Self::create_from(&self.administration, &self.name)
     }
 
     /// Lets nobody in and sends everybody out, or opens it again.

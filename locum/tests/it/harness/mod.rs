@@ -15,6 +15,7 @@ mod tcp_proxy;
 mod tls_client;
 mod user;
 mod webhook_receiver;
+mod world_template;
 
 pub(crate) use acme_server::AcmeServer;
 pub(crate) use bucket_server::BucketServer;

@@ -96,9 +96,17 @@ pub(crate) struct ProcessGuard(Child);
 
 impl ProcessGuard {
     pub(crate) fn watch(pid: u32, folder: &Path) -> Self {
-        let script = "cat > /dev/null; kill -9 \"$0\" 2> /dev/null; rm -rf \"$1\"";
+        Self::spawn("cat > /dev/null; kill -9 \"$1\" 2> /dev/null; rm -rf \"$0\"", folder, &[&pid.to_string()])
+    }
+
+    /// Removes a folder once this process is gone.
+    pub(super) fn remove_later(folder: &Path) -> Self {
+        Self::spawn("cat > /dev/null; rm -rf \"$0\"", folder, &[])
+    }
+
+    fn spawn(script: &str, folder: &Path, args: &[&str]) -> Self {
         let mut guard = Command::new("sh");
-        guard.args(["-c", script, &pid.to_string()]).arg(folder).stdin(Stdio::piped());
+        guard.args(["-c", script]).arg(folder).args(args).stdin(Stdio::piped());
         guard.stdout(Stdio::null()).stderr(Stdio::null());
         Self(guard.spawn().unwrap())
     }

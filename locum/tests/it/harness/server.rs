@@ -1,8 +1,10 @@
 //! A running server in a folder of its own.
 
 mod nodes;
+mod sharing;
 
-use std::cell::RefCell;
+pub(crate) use sharing::{keep_for_test, shared_server};
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::{TcpListener, ToSocketAddrs};
@@ -18,6 +20,7 @@ use super::database::TestDatabase;
 use super::process::{
     CommandOutput, ProcessGuard, limited_locum_command, locum_command, locum_command_with_socket, run_command,
 };
+use super::world_template::WorldTemplate;
 use super::{
     DatabaseEngine, PostgresServer, TcpProxy, TestApp, TestRequest, TestResponse, TestUser, WAIT_TIMEOUT, free_address,
     suite_engine, unique_number, wait_until,
@@ -49,41 +52,10 @@ struct ServerProcess {
     child: Child,
 }
 
-/// The server that tests share which leave each other alone: demo world, no rate limits, quick audiences.
-pub(crate) fn shared_server() -> &'static TestServer {
-    static SHARED: OnceLock<TestServer> = OnceLock::new();
-    SHARED.get_or_init(|| TestServer::start(&["--set", "ads.audience_delay=1s"]))
-}
-
-/// Keeps a server for as long as the test runs that asks: one without an owner would run, and be
-/// in the way of the others, until all tests have ended.
-pub(crate) fn keep_for_test(server: TestServer) -> &'static TestServer {
-    let server: &'static TestServer = Box::leak(Box::new(server));
-    KEPT.with(|stored| stored.0.borrow_mut().push(server));
-    server
-}
-
-thread_local! {
-    static KEPT: Kept = const { Kept(RefCell::new(Vec::new())) };
-}
-
-/// The servers of the test that runs on this thread.
-struct Kept(RefCell<Vec<&'static TestServer>>);
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        for server in self.0.take() {
-            server.kill_if_running();
-        }
-    }
-}
-
 impl TestServer {
     /// Starts a server on a new folder, without rate limits unless the arguments say otherwise.
     pub(crate) fn start(args: &[&str]) -> Self {
-        let mut server = Self::prepare(args);
-        server.restart();
-        server
+        Self::start_on_engine(suite_engine(), args)
     }
 
     /// Starts a server whose connections to the database server go through a proxy.
@@ -154,9 +126,22 @@ impl TestServer {
 
     /// Starts a server on one of the engines.
     pub(crate) fn start_on_engine(engine: DatabaseEngine, args: &[&str]) -> Self {
-        let mut server = Self::prepare_on_engine(engine, args);
+        let mut server = match WorldTemplate::find(engine, args) {
+            Some(template) => {
+                let mut server = Self::prepare_in_empty_folder(args);
+                server.database = template.copy_to(&server.data_dir()).map(Arc::new);
+                server
+            }
+            None => Self::prepare_on_engine(engine, args),
+        };
         server.restart();
         server
+    }
+
+    /// The data of a server that has ended, for others.
+    pub(super) fn into_data(mut self) -> (TempDir, Option<TestDatabase>) {
+        let folder = std::mem::replace(&mut self.folder, TempDir::new().unwrap());
+        (folder, self.database.take().and_then(Arc::into_inner))
     }
 
     /// A folder in which nothing was started yet.
@@ -164,7 +149,13 @@ impl TestServer {
         Self::prepare_on_engine(suite_engine(), args)
     }
 
-    fn prepare_on_engine(engine: DatabaseEngine, args: &[&str]) -> Self {
+    pub(super) fn prepare_on_engine(engine: DatabaseEngine, args: &[&str]) -> Self {
+        let mut server = Self::prepare_in_empty_folder(args);
+        server.database = TestDatabase::create(engine).map(Arc::new);
+        server
+    }
+
+    fn prepare_in_empty_folder(args: &[&str]) -> Self {
         let mut args: Vec<String> = args.iter().map(ToString::to_string).collect();
         if !args.iter().any(|arg| arg == "--rate-limits") {
             args.extend(["--rate-limits", "off"].map(str::to_owned));
@@ -175,7 +166,7 @@ impl TestServer {
             .timeout_global(Some(WAIT_TIMEOUT));
         Self {
             folder: TempDir::new().unwrap(),
-            database: TestDatabase::create(engine).map(Arc::new),
+            database: None,
             args,
             network: None,
             socket: None,
