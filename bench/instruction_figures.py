@@ -18,13 +18,17 @@ MORE = 0.03
 
 
 def stored():
-    """By counter and row: a figure, and what it is of."""
+    """By cargo profile, counter and row: a figure, and what it is of."""
     return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
 
 
+def stored_by_counter(profile):
+    return stored().get(profile, {})
+
+
 def count_of(row):
-    """The figure of a row, if there is one."""
-    for rows in stored().values():
+    """The figure of a row of the release binary, if there is one."""
+    for rows in stored_by_counter("release").values():
         if row in rows:
             return rows[row]["instructions"]
     return None
@@ -53,12 +57,12 @@ def machine():
     return f"{facts.get('model name', platform.machine())} {features}, {' '.join(platform.libc_ver())}"
 
 
-def keep(counter, figures):
+def keep(profile, counter, figures):
     """Stores new figures; those of other rows stay."""
     day, all_figures = datetime.now(UTC).date().isoformat(), stored()
     toolchain = " ".join(answer("rustc", "--version").split()[:2])
     more = {"commit": product(), "day": day, "toolchain": toolchain, "machine": machine()}
-    rows = all_figures.setdefault(counter, {})
+    rows = all_figures.setdefault(profile, {}).setdefault(counter, {})
     rows |= {row: {"instructions": count, **more} for row, count in figures.items()}
     FILE.write_text(text_of(all_figures), encoding="utf-8")
     write_table(all_figures)
@@ -66,21 +70,24 @@ def keep(counter, figures):
 
 def text_of(all_figures):
     """JSON with a line for each row."""
-    counters = []
-    for counter, rows in all_figures.items():
-        lines = [f'  "{row}": {json.dumps(rows[row])}' for row in ABOUT if row in rows]
-        counters.append(f'"{counter}": {{\n' + ",\n".join(lines) + "\n}")
-    return "{\n" + ",\n".join(counters) + "\n}\n"
+    profiles = []
+    for profile, by_counter in all_figures.items():
+        counters = []
+        for counter, rows in by_counter.items():
+            lines = [f'  "{row}": {json.dumps(rows[row])}' for row in ABOUT if row in rows]
+            counters.append(f'"{counter}": {{\n' + ",\n".join(lines) + "\n}")
+        profiles.append(f'"{profile}": {{\n' + ",\n".join(counters) + "\n}")
+    return "{\n" + ",\n".join(profiles) + "\n}\n"
 
 
 def table(all_figures):
-    lines = ["| Row | What | Instructions | Counted by | Of |", "|---|---|--:|---|---|"]
-    for counter, rows in all_figures.items():
-        for row, about in ABOUT.items():
-            if row in rows:
+    lines = ["| Row | What | Instructions | Build | Counted by | Of |", "|---|---|--:|---|---|---|"]
+    for profile, by_counter in all_figures.items():
+        for counter, rows in by_counter.items():
+            for row in (row for row in ABOUT if row in rows):
                 one = rows[row]
                 of = f"{one['commit']}, {one['day']}, {one['toolchain']}"
-                lines.append(f"| {row} | {about} | {one['instructions']:,} | {counter} | {of} |")
+                lines.append(f"| {row} | {ABOUT[row]} | {one['instructions']:,} | {profile} | {counter} | {of} |")
     return "\n".join(lines)
 
 
@@ -96,17 +103,17 @@ def write_table(all_figures):
 # Comparing.
 
 
-def are_comparable(counter):
+def are_comparable(profile, counter):
     """Whether some stored figure was counted on a machine like this one: only such a figure is judged."""
     here = machine()
-    return any(row["machine"] == here for row in stored().get(counter, {}).values())
+    return any(row["machine"] == here for row in stored_by_counter(profile).get(counter, {}).values())
 
 
-def comparison(counter, figures):
+def comparison(profile, counter, figures):
     """Lines that show each figure beside the stored one, and the rows that take too much more.
 
     Figures of another machine are shown and not judged."""
-    kept, here = stored().get(counter, {}), machine()
+    kept, here = stored_by_counter(profile).get(counter, {}), machine()
     lines, lost = [f"{'row':12}{'was':>14}{'is':>14}{'ratio':>8}"], []
     for row, count in figures.items():
         was = kept[row]["instructions"] if row in kept else None

@@ -47,17 +47,21 @@ def cache():
     return Path(base) / "locum-bench"
 
 
-def build():
-    """Builds the release binary unless it is up to date."""
-    command = ["cargo", "build", "--release", "--quiet", "-p", "locum"]
+# By cargo profile: the folder of its builds.
+BUILD_FOLDERS = {"release": "release", "dev": "debug"}
+
+
+def build(profile="release"):
+    """Builds the binary unless it is up to date."""
+    command = ["cargo", "build", "--profile", profile, "--quiet", "-p", "locum"]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
-def binary():
+def binary(profile="release"):
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-    path = (ROOT / target / "release" / "locum").resolve()
+    path = (ROOT / target / BUILD_FOLDERS[profile] / "locum").resolve()
     if not path.exists():
-        raise Failed("the release binary does not exist: run without --no-build")
+        raise Failed(f"the {profile} binary does not exist: run without --no-build")
     return path
 
 
