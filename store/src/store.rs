@@ -16,7 +16,9 @@ use crate::annotations::CatalogueCache;
 use crate::background_pause::ActivityClock;
 use crate::context::{StoreContext, background_rng};
 use crate::credential_versions::CredentialVersions;
-use crate::db::{AppliedMigration, Database, DatabaseLocation, MigrationStatus, TransactionWork, sqlite};
+use crate::db::{
+    AppliedMigration, Database, DatabaseLocation, ErasedWork, MigrationStatus, TransactionWork, WorkResult, sqlite,
+};
 use crate::nodes::{NodeLease, NodePurpose};
 use crate::{Tx, event_log, meta, user_search};
 
@@ -130,13 +132,19 @@ impl Store {
 
     /// Runs `work` in a transaction; returns once it is durable. Fails at once while this node has no valid lease.
     pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.context.node.identity_for_write()?;
-        self.db.write(work).await
+        Ok(self.run_job(ErasedWork::new(work), true).await?.into_value()?)
     }
 
     /// Runs read-only `work`.
     pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.db.read(work).await
+        Ok(self.run_job(ErasedWork::new(work), false).await?.into_value()?)
+    }
+
+    async fn run_job(&self, work: ErasedWork, is_write: bool) -> Result<WorkResult, Error> {
+        if is_write {
+            self.context.node.identity_for_write()?;
+        }
+        self.db.run_job(work, is_write).await
     }
 
     /// The end of the event log, when it has everything that was committed before; refused as unavailable after `limit`.

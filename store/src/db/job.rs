@@ -16,86 +16,99 @@ pub trait TransactionWork<T>: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'stat
 
 impl<T, F: Fn(&mut Tx<'_>) -> Result<T, Error> + Send + 'static> TransactionWork<T> for F {}
 
-pub(crate) type JobQueue = crossbeam_channel::Sender<Box<dyn DatabaseJob>>;
+type BoxedWork = Box<dyn Fn(&mut Tx<'_>) -> Result<WorkResult, Error> + Send>;
 
-pub(crate) trait DatabaseJob: Send {
-    fn is_write(&self) -> bool;
+/// Work of any kind: what handles it is compiled once, and not for each of some hundred kinds.
+pub(crate) struct ErasedWork {
+    run: BoxedWork,
     /// The same for all jobs of the same work.
-    fn kind(&self) -> TypeId;
-    /// Whether nobody waits for it any more.
-    fn is_over(&self) -> bool;
-    /// Whose request it is, if that is known.
-    fn user(&self) -> Option<i64> {
-        self.control().and_then(|control| control.user)
-    }
-    /// None if it is not a request's.
-    fn control(&self) -> Option<&Arc<JobControl>>;
-    /// Whether a query took too long, or its caller is gone.
-    fn was_interrupted(&self) -> bool;
-    /// Returns false to roll back.
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
-    /// Sends the reply; a failed commit replaces a successful outcome.
-    fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>);
+    kind: TypeId,
 }
 
-pub(crate) struct JobReply<T> {
-    outcome: Result<T, Error>,
+/// What work returned, of a type that only its caller knows.
+pub(crate) struct WorkResult(Box<dyn Any + Send>);
+
+impl ErasedWork {
+    pub(crate) fn new<T: Send + 'static, F: TransactionWork<T>>(work: F) -> Self {
+        Self { run: Box::new(move |tx| work(tx).map(|value| WorkResult(Box::new(value)))), kind: TypeId::of::<F>() }
+    }
+}
+
+impl WorkResult {
+    pub(crate) fn into_value<T: 'static>(self) -> Result<T, Fault> {
+        self.0.downcast().map(|value| *value).map_err(|_| Fault::new("a database job returned another type"))
+    }
+}
+
+pub(crate) type JobQueue = crossbeam_channel::Sender<DatabaseJob>;
+
+pub(crate) struct JobReply {
+    outcome: Result<WorkResult, Error>,
     /// A panic of a request's work.
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl<T> JobReply<T> {
+impl JobReply {
     /// Panics as the job did, so that a handler's panic is one wherever it happens.
-    pub(crate) fn into_outcome(self) -> Result<T, Error> {
+    pub(crate) fn into_outcome(self) -> Result<WorkResult, Error> {
         self.panic.map_or(self.outcome, |panic| resume_unwind(panic))
     }
 }
 
-pub(crate) struct PendingJob<F, T> {
-    work: F,
+pub(crate) struct DatabaseJob {
+    work: ErasedWork,
     is_write: bool,
+    /// None if it is not a request's.
     control: Option<Arc<JobControl>>,
     was_interrupted: bool,
-    outcome: Option<Result<T, Error>>,
+    outcome: Option<Result<WorkResult, Error>>,
     panic: Option<Box<dyn Any + Send>>,
-    reply: oneshot::Sender<JobReply<T>>,
+    reply: oneshot::Sender<JobReply>,
 }
 
-impl<T: Send + 'static, F: TransactionWork<T>> PendingJob<F, T> {
-    pub(crate) fn new_boxed(
-        work: F,
-        reply: oneshot::Sender<JobReply<T>>,
+impl DatabaseJob {
+    pub(crate) const fn new(
+        work: ErasedWork,
+        reply: oneshot::Sender<JobReply>,
         is_write: bool,
         control: Option<Arc<JobControl>>,
-    ) -> Box<dyn DatabaseJob> {
-        Box::new(Self { work, is_write, control, was_interrupted: false, outcome: None, panic: None, reply })
+    ) -> Self {
+        Self { work, is_write, control, was_interrupted: false, outcome: None, panic: None, reply }
     }
-}
 
-impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> {
-    fn is_write(&self) -> bool {
+    pub(crate) const fn is_write(&self) -> bool {
         self.is_write
     }
 
-    fn kind(&self) -> TypeId {
-        TypeId::of::<F>()
+    /// The same for all jobs of the same work.
+    pub(crate) const fn kind(&self) -> TypeId {
+        self.work.kind
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether nobody waits for it any more.
+    pub(crate) fn is_over(&self) -> bool {
         self.control.as_ref().is_some_and(|control| control.remaining_time().is_none() || self.reply.is_closed())
     }
 
-    fn control(&self) -> Option<&Arc<JobControl>> {
+    /// Whose request it is, if that is known.
+    pub(crate) fn user(&self) -> Option<i64> {
+        self.control().and_then(|control| control.user)
+    }
+
+    /// None if it is not a request's.
+    pub(crate) const fn control(&self) -> Option<&Arc<JobControl>> {
         self.control.as_ref()
     }
 
-    fn was_interrupted(&self) -> bool {
+    /// Whether a query took too long, or its caller is gone.
+    pub(crate) const fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+    /// Returns false to roll back.
+    pub(crate) fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         // A panic in one job must not take down the connection or the jobs that share its commit.
-        let (work, outcome, panic) = (&self.work, &mut self.outcome, &mut self.panic);
+        let (work, outcome, panic) = (&self.work.run, &mut self.outcome, &mut self.panic);
         let control = self.control.as_ref();
         self.was_interrupted = run_limited(control, self.is_write, &mut || {
             let ran = catch_unwind(AssertUnwindSafe(|| work(tx)));
@@ -107,7 +120,8 @@ impl<T: Send + 'static, F: TransactionWork<T>> DatabaseJob for PendingJob<F, T> 
         self.outcome.as_ref().is_some_and(Result::is_ok)
     }
 
-    fn finish(self: Box<Self>, commit: Result<(), Arc<Fault>>) {
+    /// Sends the reply; a failed commit replaces a successful outcome.
+    pub(crate) fn finish(self, commit: Result<(), Arc<Fault>>) {
         let outcome = match (commit, self.outcome) {
             (Ok(()), Some(outcome)) | (Err(_), Some(outcome @ Err(_))) => outcome,
             (commit, _) => Err(explain_failure(commit)),

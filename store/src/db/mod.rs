@@ -15,6 +15,7 @@ mod tx;
 mod value;
 
 pub use job::TransactionWork;
+pub(crate) use job::{ErasedWork, WorkResult};
 pub use migrate::{AppliedMigration, MigrationStatus};
 pub(crate) use migrate::{COMPATIBLE_FROM_KEY, CONTRACTION_LOCK, parse_version, schema_version};
 pub(crate) use query_limits::record_appended_event;
@@ -35,12 +36,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{Error, Fault};
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::oneshot::error::RecvError;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
 use crate::context::StoreContext;
 use crate::nodes::NodePurpose;
-use job::{DatabaseJob, JobQueue, PendingJob};
+use job::{DatabaseJob, JobQueue, JobReply};
 use postgres::{ConnectionPools, ConnectionTarget};
 use query_limits::{CallerGuard, CancellationQueue, JobControl};
 
@@ -57,7 +59,7 @@ enum JobQueues {
 }
 
 impl JobQueues {
-    fn push(&self, job: Box<dyn DatabaseJob>) -> Result<(), Fault> {
+    fn push(&self, job: DatabaseJob) -> Result<(), Fault> {
         let queue = match self {
             Self::Sqlite { reads, writes } => {
                 let queue = if job.is_write() { writes } else { reads };
@@ -214,27 +216,18 @@ impl Database {
         Ok(())
     }
 
-    /// Returns once the transaction is durable.
-    pub(crate) async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.run_job(work, true).await
-    }
-
-    /// In one snapshot.
     pub(crate) fn count_waiting(&self) -> Vec<(&'static str, usize)> {
         self.queues.read().as_ref().map(JobQueues::count_waiting).unwrap_or_default()
     }
 
-    pub(crate) async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.run_job(work, false).await
-    }
-
-    async fn run_job<T: Send + 'static>(&self, work: impl TransactionWork<T>, writes: bool) -> Result<T, Error> {
+    /// Runs `work` in a transaction, which is durable then, or in one snapshot.
+    pub(crate) async fn run_job(&self, work: ErasedWork, is_write: bool) -> Result<WorkResult, Error> {
         let (reply, answer) = oneshot::channel();
         let control = JobControl::for_current_request();
         if control.is_some() {
             self.requests.fetch_add(1, Ordering::Relaxed);
         }
-        self.push_job(PendingJob::new_boxed(work, reply, writes, control.clone()))?;
+        self.push_job(DatabaseJob::new(work, reply, is_write, control.clone()))?;
         let guard = CallerGuard { control: control.clone(), cancellations: &self.cancellations };
         let outcome = match control.as_ref().filter(|_| self.is_server) {
             Some(control) => wait_until_deadline(control, answer).await?,
@@ -254,15 +247,15 @@ impl Database {
         self.requests.load(Ordering::Relaxed).wrapping_add(*self.appended.borrow())
     }
 
-    /// As [`Database::read`], for a thread that may block.
+    /// For a thread that may block.
     pub(crate) fn read_blocking<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.push_job(PendingJob::new_boxed(work, reply, false, None))?;
+        self.push_job(DatabaseJob::new(ErasedWork::new(work), reply, false, None))?;
         let reply = answer.blocking_recv().map_err(|_| Fault::new("the store stopped while a job was running"))?;
-        reply.into_outcome()
+        Ok(reply.into_outcome()?.into_value()?)
     }
 
-    fn push_job(&self, job: Box<dyn DatabaseJob>) -> Result<(), Fault> {
+    fn push_job(&self, job: DatabaseJob) -> Result<(), Fault> {
         match self.queues.read().as_ref() {
             Some(queues) => queues.push(job),
             None => Err(closed_fault()),
@@ -300,7 +293,10 @@ fn closed_fault() -> Fault {
 
 /// Whatever the connection does. A commit that was sent before the deadline has a moment more to be answered; without
 /// an answer, it is not known whether the transaction was stored.
-async fn wait_until_deadline<A>(control: &JobControl, mut answer: oneshot::Receiver<A>) -> Result<Answer<A>, Fault> {
+async fn wait_until_deadline(
+    control: &JobControl,
+    mut answer: oneshot::Receiver<JobReply>,
+) -> Result<Result<JobReply, RecvError>, Fault> {
     let deadline = tokio::time::Instant::from_std(control.deadline);
     if let Ok(answer) = timeout_at(deadline, &mut answer).await {
         return Ok(answer);
@@ -313,5 +309,3 @@ async fn wait_until_deadline<A>(control: &JobControl, mut answer: oneshot::Recei
     }
     Err(Fault::new("the database did not answer in time").into_transient())
 }
-
-type Answer<A> = Result<A, oneshot::error::RecvError>;

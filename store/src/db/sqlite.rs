@@ -108,7 +108,7 @@ fn statement_fault(sql: &str, error: rusqlite::Error) -> Fault {
 
 /// SQLite may roll back the shared transaction when the disk is full or a statement is interrupted; none of its jobs has
 /// happened then. A job that was interrupted must not run again, whatever SQLite did.
-fn ensure_may_continue(conn: &Connection, failed: &dyn DatabaseJob) -> Result<(), Fault> {
+fn ensure_may_continue(conn: &Connection, failed: &DatabaseJob) -> Result<(), Fault> {
     if conn.is_autocommit() || failed.was_interrupted() {
         return Err(Fault::new("the database gave the transaction up").into_transient());
     }
@@ -158,7 +158,7 @@ fn checkpoint_wal(conn: &Connection, how: &str) {
 
 fn run_writer(
     conn: &Connection,
-    jobs: &Receiver<Box<dyn DatabaseJob>>,
+    jobs: &Receiver<DatabaseJob>,
     context: &StoreContext,
     waker: &watch::Sender<u64>,
     wal: &Path,
@@ -183,10 +183,10 @@ fn run_writer(
 /// expensive. If one took too long, the others run again without it.
 fn commit_together(
     conn: &Connection,
-    first: Box<dyn DatabaseJob>,
-    jobs: &Receiver<Box<dyn DatabaseJob>>,
+    first: DatabaseJob,
+    jobs: &Receiver<DatabaseJob>,
     context: &StoreContext,
-    done: &mut Vec<Box<dyn DatabaseJob>>,
+    done: &mut Vec<DatabaseJob>,
 ) -> (Result<(), Arc<Fault>>, CommitEffects) {
     done.push(first);
     done.extend(jobs.try_iter().take(MAX_COMMIT_JOBS - 1));
@@ -202,7 +202,7 @@ fn commit_together(
         if result.is_err() && !conn.is_autocommit() {
             drop(exec(conn, "ROLLBACK", &[]));
         }
-        match done.iter().position(|job| job.was_interrupted()) {
+        match done.iter().position(DatabaseJob::was_interrupted) {
             // Its outcome is a fault already.
             Some(position) if result.is_err() => done.remove(position).finish(Ok(())),
             _ => return (result.map_err(Arc::new), marks),
@@ -213,19 +213,19 @@ fn commit_together(
 /// Returns false if one of the jobs must be rolled back alone.
 fn run_jobs(
     conn: &Connection,
-    jobs: &mut [Box<dyn DatabaseJob>],
+    jobs: &mut [DatabaseJob],
     context: &StoreContext,
     marks: &mut CommitEffects,
 ) -> Result<bool, Fault> {
     exec(conn, "BEGIN IMMEDIATE", &[])?;
     for job in jobs {
         let before = conn.total_changes();
-        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job);
         if job.run(&mut tx) {
             marks.merge(tx.effects);
             continue;
         }
-        ensure_may_continue(conn, job.as_ref())?;
+        ensure_may_continue(conn, job)?;
         if conn.total_changes() != before {
             return Ok(false);
         }
@@ -236,7 +236,7 @@ fn run_jobs(
 /// Rolls back and runs all jobs again, each in a savepoint.
 fn run_with_savepoints(
     conn: &Connection,
-    jobs: &mut [Box<dyn DatabaseJob>],
+    jobs: &mut [DatabaseJob],
     context: &StoreContext,
     marks: &mut CommitEffects,
 ) -> Result<(), Fault> {
@@ -245,11 +245,11 @@ fn run_with_savepoints(
     *marks = CommitEffects::default();
     for job in jobs {
         exec(conn, "SAVEPOINT job", &[])?;
-        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job);
         if job.run(&mut tx) {
             marks.merge(tx.effects);
         } else {
-            ensure_may_continue(conn, job.as_ref())?;
+            ensure_may_continue(conn, job)?;
             exec(conn, "ROLLBACK TO job", &[])?;
         }
         exec(conn, "RELEASE job", &[])?;
@@ -262,7 +262,7 @@ pub(crate) fn spawn_readers(
     count: usize,
     context: &Arc<StoreContext>,
 ) -> Result<(JobQueue, Vec<JoinHandle<()>>), Fault> {
-    let (queue, jobs) = unbounded::<Box<dyn DatabaseJob>>();
+    let (queue, jobs) = unbounded::<DatabaseJob>();
     let threads = (0..count.max(1)).map(|_| {
         let conn = open_connection(path, CACHE_KIB)?;
         conn.execute_batch("PRAGMA query_only = ON;").map_err(Fault::context("a reader"))?;
@@ -278,10 +278,10 @@ pub(crate) fn spawn_readers(
     Ok((queue, threads.collect::<Result<_, _>>()?))
 }
 
-fn run_read_job(conn: &Connection, mut job: Box<dyn DatabaseJob>, context: &StoreContext) {
+fn run_read_job(conn: &Connection, mut job: DatabaseJob, context: &StoreContext) {
     let begun = exec(conn, "BEGIN", &[]);
     if begun.is_ok() {
-        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, job.as_ref());
+        let mut tx = Tx::for_job(EngineConnection::Sqlite(conn), context, &job);
         job.run(&mut tx);
         drop(exec(conn, "COMMIT", &[]));
     }

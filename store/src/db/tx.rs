@@ -70,7 +70,7 @@ impl<'c> Tx<'c> {
         Self { conn, context, now, is_background: false, reserved_id: None, effects }
     }
 
-    pub(crate) fn for_job(conn: EngineConnection<'c>, context: &'c StoreContext, job: &dyn DatabaseJob) -> Self {
+    pub(crate) fn for_job(conn: EngineConnection<'c>, context: &'c StoreContext, job: &DatabaseJob) -> Self {
         let control = job.control();
         let reserved_id = control.and_then(|control| control.reserved_id.clone());
         Self { is_background: control.is_none(), reserved_id, ..Self::new(conn, context) }

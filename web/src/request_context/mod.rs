@@ -372,13 +372,19 @@ impl RequestContext {
     }
 
     /// Runs a read-only transaction.
-    pub async fn read<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.state.store.read(work).await
+    pub fn read<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> impl Future<Output = Result<T, Error>> + Send {
+        self.state.store.read(work)
     }
 
     /// Runs a transaction; returns once it is durable.
-    pub async fn write<T: Send + 'static>(&self, work: impl TransactionWork<T>) -> Result<T, Error> {
-        self.state.store.write(work).await
+    pub fn write<T: Send + 'static>(
+        &self,
+        work: impl TransactionWork<T>,
+    ) -> impl Future<Output = Result<T, Error>> + Send {
+        self.state.store.write(work)
     }
 
     /// For an operation that verifies credentials itself.

@@ -19,7 +19,7 @@ pub(crate) struct FairJobQueue {
 
 #[derive(Default)]
 struct QueueState {
-    waiting: VecDeque<Box<dyn DatabaseJob>>,
+    waiting: VecDeque<DatabaseJob>,
     running_by_user: HashMap<i64, usize>,
     is_closed: bool,
 }
@@ -36,7 +36,7 @@ impl FairJobQueue {
     }
 
     /// Fails at once if the queue is full or closed.
-    pub(crate) fn push(&self, job: Box<dyn DatabaseJob>) -> Result<(), Fault> {
+    pub(crate) fn push(&self, job: DatabaseJob) -> Result<(), Fault> {
         let mut state = self.state.lock();
         if state.waiting.len() >= MAX_WAITING {
             state.waiting.retain(|job| !job.is_over());
@@ -57,14 +57,14 @@ impl FairJobQueue {
         self.state.lock().waiting.len()
     }
 
-    pub(super) fn try_pop(&self) -> Option<(Box<dyn DatabaseJob>, RunningSlot<'_>)> {
+    pub(super) fn try_pop(&self) -> Option<(DatabaseJob, RunningSlot<'_>)> {
         let job = self.state.lock().take_next(self.max_per_user)?;
         let user = job.user();
         Some((job, RunningSlot { queue: self, user }))
     }
 
     /// Waits for a job; none once the queue is closed and empty.
-    pub(super) fn pop(&self) -> Option<(Box<dyn DatabaseJob>, RunningSlot<'_>)> {
+    pub(super) fn pop(&self) -> Option<(DatabaseJob, RunningSlot<'_>)> {
         let mut state = self.state.lock();
         loop {
             if let Some(job) = state.take_next(self.max_per_user) {
@@ -86,7 +86,7 @@ impl FairJobQueue {
 }
 
 impl QueueState {
-    fn take_next(&mut self, max_per_user: usize) -> Option<Box<dyn DatabaseJob>> {
+    fn take_next(&mut self, max_per_user: usize) -> Option<DatabaseJob> {
         let position = self.waiting.iter().position(|job| {
             let running = job.user().and_then(|user| self.running_by_user.get(&user));
             running.is_none_or(|running| *running < max_per_user)

@@ -107,7 +107,7 @@ impl PoolWorker {
             let outcome = if job.is_over() {
                 Err(Fault::new("the transaction waited for too long").into_transient())
             } else {
-                self.run_job(job.as_mut())
+                self.run_job(&mut job)
             };
             // A connection that is broken or may be inside a transaction is never used again.
             if self.connection.as_ref().is_some_and(|connection| outcome.is_err() || connection.client.is_closed()) {
@@ -119,7 +119,7 @@ impl PoolWorker {
     }
 
     /// Ends the snapshot of the last read: together with the next job's first statement if one waits.
-    fn next_job<'q>(&mut self, jobs: &'q FairJobQueue) -> Option<(Box<dyn DatabaseJob>, RunningSlot<'q>)> {
+    fn next_job<'q>(&mut self, jobs: &'q FairJobQueue) -> Option<(DatabaseJob, RunningSlot<'q>)> {
         jobs.try_pop().or_else(|| {
             if self.connection.as_mut().is_some_and(|connection| connection.send_unsent().is_err()) {
                 self.connection = None;
@@ -128,7 +128,7 @@ impl PoolWorker {
         })
     }
 
-    fn run_job(&mut self, job: &mut dyn DatabaseJob) -> Result<(), Fault> {
+    fn run_job(&mut self, job: &mut DatabaseJob) -> Result<(), Fault> {
         let limits =
             job.control().map_or(SessionLimits::BACKGROUND, |control| SessionLimits::for_request(&control.limits));
         let mut may_reconnect = self.connection.is_some();
@@ -168,7 +168,7 @@ impl PoolWorker {
 }
 
 impl PostgresConnection {
-    fn run_write(&mut self, job: &mut dyn DatabaseJob, context: &PoolContext) -> Result<Attempt, Fault> {
+    fn run_write(&mut self, job: &mut DatabaseJob, context: &PoolContext) -> Result<Attempt, Fault> {
         let node = context.store.node.identity_for_write()?;
         self.begin(BEGIN_WRITE);
         let mut tx = Tx::for_job(EngineConnection::Postgres(self), &context.store, job);
@@ -187,7 +187,7 @@ impl PostgresConnection {
     }
 
     /// In one snapshot. A kind of read that was never seen to run more than one statement needs none.
-    fn run_read(&mut self, job: &mut dyn DatabaseJob, context: &PoolContext) -> Attempt {
+    fn run_read(&mut self, job: &mut DatabaseJob, context: &PoolContext) -> Attempt {
         if context.snapshot_reads.read().contains(&job.kind()) {
             self.begin(if job.control().is_some() { BEGIN_READ } else { BEGIN_BACKGROUND_READ });
         } else {
@@ -206,7 +206,7 @@ impl PostgresConnection {
     }
 
     /// The query can be cancelled while the job runs, and not afterwards.
-    fn run_cancellable(&mut self, job: &mut dyn DatabaseJob, context: &PoolContext) {
+    fn run_cancellable(&mut self, job: &mut DatabaseJob, context: &PoolContext) {
         let control = job.control().map(Arc::clone);
         if let Some(control) = &control {
             let canceller =
