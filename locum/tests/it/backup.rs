@@ -291,7 +291,7 @@ fn existing_network_is_not_overwritten_by_a_restore() {
     server.run_cli(&["backup", text(&among_media)]).assert_exit_code(1);
     server.stop();
     server.run_cli(&["restore", text(&target)]).assert_exit_code(2);
-    let mut other = TestServer::start(&[]);
+    let mut other = TestServer::start_other_network(&[]);
     other.stop();
     let before = fs::read(other.data_dir().join("locum.db")).unwrap();
     for more in [&[][..], &["--replace"]] {
@@ -426,7 +426,7 @@ fn scheduled_backups_are_made_kept_and_reported() {
     wait_until("only two are kept", || files_under(&folder.path().join("manifests")).len() == 2);
     assert_eq!(metric(&server, "locum_backup_failures_total"), 0);
     drop(server);
-    let verified = TestServer::start(&[]);
+    let verified = TestServer::start_other_network(&[]);
     let ran = verified.run_cli(&["restore", text(folder.path()), "--verify"]);
     assert!(ran.code == 1 && ran.stderr.contains("master key"), "{ran:?}");
 }

@@ -138,6 +138,13 @@ impl TestServer {
         server
     }
 
+    /// Starts a server that has created its data itself: it is another network than all others.
+    pub(crate) fn start_other_network(args: &[&str]) -> Self {
+        let mut server = Self::prepare(args);
+        server.restart();
+        server
+    }
+
     /// The data of a server that has ended, for others.
     pub(super) fn into_data(mut self) -> (TempDir, Option<TestDatabase>) {
         let folder = std::mem::replace(&mut self.folder, TempDir::new().unwrap());
