@@ -7,7 +7,7 @@ use network::visibility::{Visibility, profile_visibility};
 use pages::FormField;
 use pages::members::{
     COMMUNITIES_PATH, CommunitiesPage, CommunitiesTab, CommunityCard, CommunityMembersPage, CommunityMembership,
-    CommunityPage, PostFeed,
+    CommunityPage, PostCard, PostFeed,
 };
 use portal::{BrowserVisit, PageQuery, run_page};
 use store::Tx;
@@ -159,7 +159,9 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
             }
             let found = timelines::load_community_page(tx, id, &range)?;
             let next = found.scanned_range.map(|(_, oldest)| oldest.get()).filter(|_| found.more);
-            Ok((community, load_post_cards(tx, viewer, found.posts)?, next))
+            let cards = load_post_cards(tx, viewer, found.posts)?.into_iter();
+            // The page's heading names it.
+            Ok((community, cards.map(|card| PostCard { community: None, ..card }).collect(), next))
         });
         let (community, posts, next) = read.await?;
         record_views(&call, viewer.viewer.user, &posts);

@@ -12,6 +12,8 @@ use store::{Tx, replies};
 use view::{ShownMedia, ShownPost, ShownPosts, TextSegment};
 use web::request_context::RequestContext;
 
+use crate::communities::community_path;
+
 /// For whom posts are shown.
 #[derive(Clone, Copy)]
 pub(crate) struct CardViewer {
@@ -72,6 +74,7 @@ impl CardContext {
             poll: shown.poll().map(|poll| self.build_poll(poll)),
             quoted: shown.quoted().map(quoted_post),
             reply_to: reply_to.map(|(user, id)| (user.username.clone(), format!("/{}/status/{id}", user.username))),
+            community: shown.community().map(|one| (one.name.clone(), community_path(one.id))),
             reposted_by: shown.reposted_by.map(|user| user.username.clone()),
             created_at: post.created_at,
             replies: post.reply_count,

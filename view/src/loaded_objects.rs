@@ -7,6 +7,7 @@ use base::{PostId, SiteLinks, Time, UserId};
 use network::link_facts::KnownLinks;
 use network::visibility::{Viewer, Visibility};
 use store::ads::card_links::CardLink;
+use store::communities::Community;
 use store::ledger::MetricSums;
 use store::media::Media;
 use store::places::Place;
@@ -62,6 +63,8 @@ pub(crate) struct LoadedObjects {
     pub(crate) topics: IndexedVec<i64, SpaceTopic>,
     pub(crate) polls: IndexedVec<i64, Poll>,
     pub(crate) places: IndexedVec<i64, Place>,
+    /// Of posts that pages show.
+    pub(crate) communities: IndexedVec<i64, Community>,
     /// The message event through which each media file is accessible, by media id.
     pub(crate) message_by_media: HashMap<i64, i64>,
     pub(crate) relations: ViewerRelations,
@@ -136,6 +139,7 @@ impl LoadedObjects {
             topics: IndexedVec::default(),
             polls: IndexedVec::default(),
             places: IndexedVec::default(),
+            communities: IndexedVec::default(),
             message_by_media: HashMap::new(),
             relations: ViewerRelations::default(),
             edit_versions: HashMap::new(),

@@ -12,7 +12,9 @@ use store::ledger::{self, AdEntity, MetricSums};
 use store::media::Media;
 use store::posts::{Post, PostState};
 use store::users::User;
-use store::{Tx, follows, media, places, playbacks, polls, posts, records, spaces, subscriptions, users, views};
+use store::{
+    Tx, communities, follows, media, places, playbacks, polls, posts, records, spaces, subscriptions, users, views,
+};
 
 use crate::FieldSelection;
 use crate::field_schema::ExpansionTarget;
@@ -93,6 +95,7 @@ impl LoadedObjects {
             needs.posts.extend(post.quoted_post_id);
             needs.polls.extend(post.poll_id);
         }
+        objects.load_communities(tx)?;
         objects.load_planned(tx, &selection, needs)?;
         objects.short_texts.clear();
         Ok(objects)
@@ -223,6 +226,15 @@ impl LoadedObjects {
         let missing = self.posts.missing_keys(ids.iter().copied());
         if !missing.is_empty() {
             self.posts.extend_distinct(posts::find_by_ids(tx, &missing)?, |post| post.id);
+        }
+        Ok(())
+    }
+
+    fn load_communities(&mut self, tx: &mut Tx<'_>) -> Result<(), Fault> {
+        let posts = self.posts.items().iter();
+        let missing = self.communities.missing_keys(posts.filter_map(|post| post.community_id));
+        if !missing.is_empty() {
+            self.communities.extend_distinct(communities::find_by_ids(tx, &missing)?, |community| community.id);
         }
         Ok(())
     }

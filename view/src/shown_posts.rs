@@ -4,6 +4,7 @@ use base::{Fault, PostId, SiteLinks};
 use network::visibility::{Viewer, Visibility};
 use serde::Deserialize;
 use store::Tx;
+use store::communities::Community;
 use store::media::Media;
 use store::polls::Poll;
 use store::posts::Post;
@@ -106,6 +107,11 @@ impl<'a> ShownPost<'a> {
 
     pub fn poll(self) -> Option<&'a Poll> {
         self.objects.polls.get(self.post.poll_id?)
+    }
+
+    /// None in a quoted post.
+    pub fn community(self) -> Option<&'a Community> {
+        self.objects.communities.get(self.post.community_id?)
     }
 
     pub fn media(self) -> impl Iterator<Item = ShownMedia> {

@@ -72,6 +72,8 @@ pub struct PostCard {
     pub quoted: Option<QuotedPost>,
     /// Username and path of the post that it replies to.
     pub reply_to: Option<(String, String)>,
+    /// Name and path of the community that it was posted to.
+    pub community: Option<(String, String)>,
     /// Who reposted it, without the at sign.
     pub reposted_by: Option<String>,
     pub created_at: Time,

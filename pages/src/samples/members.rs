@@ -34,6 +34,7 @@ fn sample_post(id: i64) -> PostCard {
         poll: None,
         quoted: None,
         reply_to: None,
+        community: None,
         reposted_by: None,
         created_at: minutes_ago(id),
         replies: 2,
@@ -78,7 +79,12 @@ pub(super) fn varied_posts() -> Vec<PostCard> {
             media: vec![sample_media(None, "A boat"), sample_media(Some("/media/13_1.mp4"), "Waves")],
             ..sample_post(2)
         },
-        PostCard { poll: Some(sample_poll("Yes", true)), is_own: false, ..sample_post(3) },
+        PostCard {
+            poll: Some(sample_poll("Yes", true)),
+            community: Some(("Boat owners".to_owned(), "/communities/7".to_owned())),
+            is_own: false,
+            ..sample_post(3)
+        },
         PostCard { poll: Some(sample_poll("Yes", false)), is_own: false, ..sample_post(4) },
         PostCard { quoted: Some(quoted_post("bob")), reposted_by: Some("bob".to_owned()), ..sample_post(5) },
         PostCard {
@@ -105,6 +111,7 @@ pub(super) fn hostile_post() -> PostCard {
         poll: Some(sample_poll(HOSTILE, true)),
         quoted: Some(quoted_post(HOSTILE)),
         reply_to: Some((HOSTILE.to_owned(), "/bob/status/12".to_owned())),
+        community: Some((HOSTILE.to_owned(), "/communities/7".to_owned())),
         reposted_by: Some(HOSTILE.to_owned()),
         ..sample_post(7)
     }

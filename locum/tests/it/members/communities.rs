@@ -137,6 +137,35 @@ fn closed_community_shows_posts_and_members_to_members_only() {
 }
 
 #[test]
+fn post_card_names_the_community_for_those_who_see_the_post() {
+    let server = shared_server();
+    let (author, mut inside) = signed_in(server, "conames");
+    let (_, mut outside) = signed_in(server, "cofollows");
+    let open = create(&author, "Named boats", &[]);
+    let closed = create(&author, "Secret names", &["--access", "Closed"]);
+    assert_eq!(press(&mut outside, &format!("/{}", author.username), &format!("follow {}", author.id)), 303);
+    for community in [&open, &closed] {
+        assert_eq!(write(&mut inside, community, &[("text", "Ahoy from there"), ("share", "on")]), 303);
+    }
+    author.publish_text("Ahoy from nowhere");
+    let (open_link, closed_link) = (format!("In <a href=\"{open}\">"), format!("In <a href=\"{closed}\">"));
+    let profile = format!("/{}", author.username);
+    for path in ["/home", profile.as_str()] {
+        let page = outside.get(path).assert_page(200);
+        assert!(page.contains(&format!("{open_link}<bdi>Named boats</bdi></a>")), "{path}: {page}");
+        assert!(!page.contains("Secret names") && page.contains("Ahoy from nowhere"), "{path}: {page}");
+        let page = inside.get(path).assert_page(200);
+        assert!(page.contains(&open_link) && page.contains(&closed_link), "{path}: {page}");
+        assert_eq!(page.matches("<p class=\"soft small\">In <a").count(), 2, "{path}: {page}");
+    }
+    let page = outside.get(&open).assert_page(200);
+    assert!(page.contains("Ahoy from there") && !page.contains(&open_link), "its own page does not repeat it: {page}");
+    let id = page.split("id=\"p").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let thread = format!("/{}/status/{id}", author.username);
+    assert!(outside.get(thread).assert_page(200).contains(&open_link));
+}
+
+#[test]
 fn community_has_pages_of_posts() {
     let server = shared_server();
     let (owner, mut browser) = signed_in(server, "copages");
