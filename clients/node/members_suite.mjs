@@ -236,6 +236,39 @@ people(here, "members write to each other and in groups, without JavaScript", as
   assert.equal(await uma.page.getByRole("link", { name: "Message", exact: true }).count(), 0);
 });
 
+people(here, "an open conversation shows new messages beside what is being written", async (person) => {
+  const [hedda, ivar] = [await person(), await person({ javaScriptEnabled: false })];
+  await hedda.become("hedda");
+  await ivar.become("ivar");
+  await hedda.open("/ivar");
+  await hedda.follow("Message");
+  await hedda.fill({ "Your message": "Who takes the first watch?" });
+  await hedda.press("Send");
+  await ivar.open("/messages");
+  await ivar.page.locator("a.entry").first().click();
+  await ivar.page.waitForURL("**/messages/*");
+  await hedda.page.setViewportSize(PHONE);
+  const field = hedda.page.getByLabel("Your message");
+  await field.fill("If nobody else wants it, I ");
+  for (const text of ["I do", ...Array.from({ length: 8 }, (_, number) => `Watch ${number} is long`), "Until midnight"]) {
+    await ivar.fill({ "Your message": text });
+    await ivar.press("Send");
+    await hedda.page.locator(".messages .bubble").filter({ hasText: text }).waitFor();
+  }
+  assert.equal(await hedda.page.locator(".messages > li").count(), 11);
+  assert.equal(await field.inputValue(), "If nobody else wants it, I ");
+  assert.ok(await field.evaluate((one) => one === document.activeElement));
+  const { bottom } = await field.evaluate((one) => one.getBoundingClientRect().toJSON());
+  assert.ok(bottom > 0 && bottom <= PHONE.height, `the field is in view: ${bottom}`);
+  await hedda.page.setViewportSize(DESK);
+  await hedda.press("Send");
+  assert.match(await hedda.text(), /If nobody else wants it, I/);
+  await ivar.open("/messages");
+  assert.match(await ivar.text(), /1\s+unread/);
+  await hedda.open("/messages");
+  assert.doesNotMatch(await hedda.text(), /unread/);
+});
+
 people(here, "members send each other pictures, without JavaScript", async (person) => {
   const [ned, odile] = [await person({ javaScriptEnabled: false }), await person()];
   await ned.become("ned");

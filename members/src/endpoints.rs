@@ -1,25 +1,26 @@
 //! Declarations of the pages of members.
 
 use pages::members::{
-    ACTIONS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, DRAFTS_PATH, EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH,
-    HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH, NEW_LIST_PATH, NEW_MESSAGE_PATH,
-    NOTIFICATION_SETTINGS_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH, SCHEDULED_PATH, SEARCH_PATH,
+    ACTIONS_PATH, BOOKMARKS_PATH, COMMUNITIES_PATH, COMPOSE_PATH, CONVERSATION_LIVE_PATH, DRAFTS_PATH,
+    EDIT_PROFILE_PATH, FOLLOW_REQUESTS_PATH, HOME_LIVE_PATH, HOME_PATH, LISTS_PATH, MESSAGES_PATH, MUTED_WORDS_PATH,
+    NEW_LIST_PATH, NEW_MESSAGE_PATH, NOTIFICATION_SETTINGS_PATH, NOTIFICATIONS_PATH, PROFILE_PICTURES_PATH,
+    SCHEDULED_PATH, SEARCH_PATH,
 };
 use portal::{form_endpoint, page_endpoint};
 use web::endpoint::{BodySpec, Endpoint, Kind, MAX_TEXT, Parameter};
 use web::text_members;
 
 use crate::{
-    actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, lists, live,
-    message_forms, message_media, messages, muted_words, notification_settings, notifications, people, profile, search,
-    search_engines, thread,
+    actions, bookmarks, communities, compose, drafts, edit_profile, feeds, follow_requests, home, home_live, lists,
+    message_forms, message_live, message_media, messages, muted_words, notification_settings, notifications, people,
+    profile, search, search_engines, thread,
 };
 
 pub static ENDPOINTS: &[&[Endpoint]] = &[TIMELINES, WRITING, MESSAGES, LISTS, COMMUNITIES, PROFILE];
 
 static TIMELINES: &[Endpoint] = &[
     page_endpoint("showHome", HOME_PATH, home::show).summary("The home timeline, with a form for a post."),
-    page_endpoint("watchHome", HOME_LIVE_PATH, live::open)
+    page_endpoint("watchHome", HOME_LIVE_PATH, home_live::open)
         .summary("Server-sent events that say how many new posts the home timeline has."),
     page_endpoint("showProfile", "/{username}", profile::show)
         .params(&[&[USERNAME]])
@@ -91,6 +92,9 @@ static MESSAGES: &[Endpoint] = &[
         .params(&[&[CONVERSATION]])
         .body(BodySpec::Multipart(MESSAGE))
         .summary("Sends a message to a conversation."),
+    page_endpoint("watchConversation", CONVERSATION_LIVE_PATH, message_live::open)
+        .params(&[&[CONVERSATION]])
+        .summary("Server-sent events that say that a conversation has new messages."),
     page_endpoint("showMessageFile", "/messages/files/{message}/{file}", message_media::show_file)
         .params(&[&[MESSAGE_ID, MESSAGE_FILE]])
         .summary("The picture or video of a message, for the people in the conversation."),

@@ -18,6 +18,7 @@ use store::users::{self, User};
 use web::HttpReply;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
+use web::security_headers::allow_scripts;
 
 use crate::attachments::MediaId;
 use crate::compose::new_form_id;
@@ -196,19 +197,23 @@ pub(crate) async fn show_conversation(
         frame.unread_conversations = write.await?;
     }
     let (text, attachment) = draft.load_fields(call, user).await?;
+    let is_newest = cursor_of(&query).is_none();
+    let newest = found.messages.last().map_or("0", |message| message.id.as_str());
     let page = MessageThreadPage {
+        events: is_newest.then(|| format!("{path}/live?after={newest}")),
         frame,
         title: found.title,
         others: found.others,
         messages: found.messages,
         older: found.next.map(|oldest| format!("{path}?before={oldest}")),
-        is_newest: cursor_of(&query).is_none(),
+        is_newest,
         path,
         compose: ComposeBox { text, form_id: new_form_id(call)? },
         attachment,
         closed_because: found.closed_because,
     };
-    Ok(visit.render_page(call, &page)?)
+    let reply = visit.render_page(call, &page)?;
+    Ok(if is_newest { allow_scripts(reply) } else { reply })
 }
 
 /// None unless the user is in the conversation.

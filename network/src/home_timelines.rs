@@ -25,6 +25,7 @@ use tokio::sync::watch;
 use recent_posts::RecentPosts;
 pub use watchers::HomeWatcher;
 use watchers::WatcherCounts;
+pub(crate) use watchers::{MAX_WATCHERS, MAX_WATCHERS_PER_READER};
 
 /// Maximum length of a home timeline (contract core §13.18).
 const HOME_LENGTH: usize = 3200;

@@ -6,6 +6,7 @@
 mod conversations;
 mod group;
 mod signals;
+mod watchers;
 
 use base::id::marker;
 use base::refusal::ResourceRef;
@@ -13,11 +14,13 @@ use base::{AppId, Error, Fault, Id, PostId, Refusal, UserId};
 use serde_json::json;
 use store::graph::{self, RelationKind};
 use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
+use store::posts::PageRange;
 use store::{Tx, event_log};
 
 pub use self::conversations::{RecentConversations, list_conversations};
 pub use self::group::{MAX_GROUP_SIZE, create_group, join_group, leave_group};
 pub use self::signals::{indicate_typing, mark_read};
+pub use self::watchers::{MessageWatcher, MessageWatchers};
 use crate::compose::{self, PostTextDraft};
 use crate::reports::{self, HeldSubject, SubjectKind};
 use crate::visibility::{find_post_denial, require_may_message};
@@ -145,6 +148,19 @@ pub fn find_direct_conversation(
         }
     }
     Ok(Some(ConversationTarget::Direct(other, conversation)))
+}
+
+/// The newest event of a conversation after another one, among those that the user has a copy of. Refused if the user
+/// is not in the conversation.
+pub fn find_newer_event(tx: &mut Tx<'_>, user: UserId, name: &str, after: i64) -> Result<Option<i64>, Error> {
+    let target = find_conversation(tx, user, name)?;
+    let target = target.ok_or_else(|| conversation_not_found("dm_conversation_id", name))?;
+    let (ConversationTarget::Direct(_, Some(conversation)) | ConversationTarget::Group(conversation)) = target else {
+        return Ok(None);
+    };
+    let range = PageRange { above: after, ..PageRange::newest(1) };
+    let found = messages::inbox_page(tx, user, Some(conversation.id), &MessageEventKind::ALL, &range)?;
+    Ok(found.first().copied())
 }
 
 /// None if the user has no copy of the event.

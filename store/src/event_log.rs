@@ -54,6 +54,12 @@ pub fn list_after(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>
     tx.query_rows(sql, &[seq.into(), limit.into()])
 }
 
+/// What happened in conversations that their participants see, oldest first.
+pub fn list_message_entries(tx: &mut Tx<'_>, seq: i64, limit: i64) -> Result<Vec<LogEvent>, Fault> {
+    let sql = select!(LogEvent, "WHERE seq > $1 AND kind IN ('dm.sent', 'dm.join', 'dm.leave') ORDER BY seq LIMIT $2");
+    tx.query_rows(sql, &[seq.into(), limit.into()])
+}
+
 pub fn find_by_seq(tx: &mut Tx<'_>, seq: i64) -> Result<Option<LogEvent>, Fault> {
     tx.query_row(select!(LogEvent, "WHERE seq = $1"), &[seq.into()])
 }

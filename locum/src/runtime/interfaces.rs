@@ -122,6 +122,7 @@ impl ServerInterfaces {
         let roles = instance.settings.roles();
         if roles.contains(NodeRole::Api) {
             tasks.start_endless("home_timelines", server, |server| async move { server.follow_new_posts().await });
+            tasks.start_endless("message_pages", server, |server| async move { server.follow_new_messages().await });
             tasks.start("uploads", &server.uploads(), |uploads, shutdown| async move {
                 if let Some(uploads) = uploads {
                     uploads.run(&shutdown).await;

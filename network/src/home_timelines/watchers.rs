@@ -13,8 +13,8 @@ use tokio::time::{Instant, timeout_at};
 use super::{HomeTimelines, TimelineCacheKey};
 
 /// Per node.
-const MAX_WATCHERS: usize = 10_000;
-const MAX_WATCHERS_PER_READER: usize = 4;
+pub(crate) const MAX_WATCHERS: usize = 10_000;
+pub(crate) const MAX_WATCHERS_PER_READER: usize = 4;
 
 #[derive(Default)]
 pub(super) struct WatcherCounts(Mutex<FxHashMap<UserId, usize>>);

@@ -128,6 +128,8 @@ pub struct MessageThreadPage {
     /// The page of the messages before these.
     pub older: Option<String>,
     pub is_newest: bool,
+    /// Where new messages are announced; none on a page of older ones.
+    pub events: Option<String>,
     pub path: String,
     pub compose: ComposeBox,
     pub attachment: MessageAttachment,

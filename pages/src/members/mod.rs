@@ -53,6 +53,8 @@ pub use write::{
 pub const HOME_PATH: &str = "/home";
 /// Server-sent events named `posts` with a number, to which a plus is appended if there may be more.
 pub const HOME_LIVE_PATH: &str = "/home/live";
+/// Path of the server-sent events of a conversation, which are named `messages` and have the newest message's id.
+pub const CONVERSATION_LIVE_PATH: &str = "/messages/{conversation}/live";
 pub const SEARCH_PATH: &str = "/search";
 pub const NOTIFICATIONS_PATH: &str = "/notifications";
 pub const FOLLOW_REQUESTS_PATH: &str = "/notifications/requests";

@@ -89,6 +89,7 @@ pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> 
         messages,
         older: None,
         is_newest: true,
+        events: Some("/messages/7-8/live?after=5".to_owned()),
         path: "/messages/7-8".to_owned(),
         compose: compose_box(FormField::default()),
         attachment: MessageAttachment::default(),
@@ -97,6 +98,7 @@ pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> 
     let older = MessageThreadPage {
         older: Some("/messages/7-8?before=17".to_owned()),
         is_newest: false,
+        events: None,
         ..of(signed_in_frame(), "Bob", thread_messages())
     };
     let closed = MessageThreadPage {
@@ -119,6 +121,7 @@ pub(crate) fn message_thread_states() -> Vec<(&'static str, MessageThreadPage)> 
         others: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         compose: compose_box(FormField::invalid(HOSTILE, HOSTILE)),
         attachment: message_attachment(HOSTILE),
+        events: Some(HOSTILE.to_owned()),
         ..of(hostile_frame(), HOSTILE, vec![hostile_message])
     };
     vec![

@@ -135,6 +135,7 @@ fn nothing_runs_and_nothing_is_styled_inline() {
             let ours = element.text.trim().is_empty()
                 && (name.starts_with("live.") && src == Some(pages::SCRIPT_PATH)
                     || name.starts_with("home.") && src == Some(pages::HOME_SCRIPT_PATH)
+                    || name.starts_with("message_thread.") && src == Some(pages::CONVERSATION_SCRIPT_PATH)
                     || name.starts_with("console_") && src == Some(pages::CONSOLE_SCRIPT_PATH));
             if element.name == "script" && ours {
                 continue;

@@ -120,6 +120,8 @@ pub(super) static PAGES: &[Endpoint] = &[
     page_endpoint("getScript", pages::SCRIPT_PATH, assets::serve_script).summary("The script of the live stream page."),
     page_endpoint("getHomeScript", pages::HOME_SCRIPT_PATH, assets::serve_home_script)
         .summary("The script of the home timeline."),
+    page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT_PATH, assets::serve_conversation_script)
+        .summary("The script of conversations."),
     page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
         .summary("The script of web event tags, which advertisers' sites embed."),
     page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)

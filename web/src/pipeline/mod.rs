@@ -230,6 +230,8 @@ impl ApiServer {
         let hub = create_hub(&store, &config, &metrics);
         metrics.add_store(Arc::clone(&store));
         let post_reads = Arc::new(network::reads::PostReadCounter::default());
+        let error_renderer = partial_error_renderer(&config);
+        let post_streams = PostStreams::new(Arc::clone(&store), hub.clone(), Arc::clone(&post_reads), error_renderer);
         let short_links = ShortLinkSettings::new(&config);
         let views = build_view_recorder(config.dev);
         let playbacks = Arc::new(network::playbacks::PlaybackRecorder::default());
@@ -240,10 +242,11 @@ impl ApiServer {
             authenticator: Arc::clone(&authenticator),
             refused_requests: config.dev.then(network::refused_request::RefusedRequestLog::default),
             home_timelines: Arc::default(),
+            message_watchers: Arc::default(),
             oauth_settings: config.oauth_settings.clone(),
             limiter: Arc::clone(&limiter),
             usage: network::usage::UsageCounter::default(),
-            post_reads: Arc::clone(&post_reads),
+            post_reads,
             views,
             playbacks,
             bearer_limiter: RateLimiter::new(config.rate_limits, config.rate_limit_keys),
@@ -251,12 +254,7 @@ impl ApiServer {
             default_vocabulary: config.default_vocabulary,
             problem_base: config.problem_base.clone(),
             uploads: build_uploads(&store, &config),
-            post_streams: PostStreams::new(
-                Arc::clone(&store),
-                hub.clone(),
-                post_reads,
-                partial_error_renderer(&config),
-            ),
+            post_streams,
             stream_hub: hub,
             search: config.search.clone(),
             evaluator: config.evaluator.clone().unwrap_or_else(|| Evaluator::new(config.search.clone())),
@@ -344,6 +342,12 @@ impl ApiServer {
     pub async fn follow_new_posts(&self) {
         let state = &self.shared.app_state;
         state.home_timelines.follow_log(&state.store).await;
+    }
+
+    /// Wakes open pages of conversations in an endless loop.
+    pub async fn follow_new_messages(&self) {
+        let state = &self.shared.app_state;
+        state.message_watchers.follow_log(&state.store).await;
     }
 
     /// Ends every stream and records that it ended.

@@ -86,6 +86,8 @@ pub struct AppState {
     pub refused_requests: Option<network::refused_request::RefusedRequestLog>,
     /// Of users who read theirs recently.
     pub home_timelines: Arc<network::home_timelines::HomeTimelines>,
+    /// Open pages of conversations.
+    pub message_watchers: Arc<network::messages::MessageWatchers>,
     pub oauth_settings: network::oauth2_flow::OAuth2Config,
     pub limiter: Arc<crate::limits::RateLimiter>,
     pub usage: network::usage::UsageCounter,

@@ -62,6 +62,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
             vec![Sample { hides_silenced: true, ..of_member(visitor, home) }]
         }),
     ),
+    ("watchConversation", NoContent("the id of a message; the page shows to whom")),
     ("watchHome", NoContent("a number of posts; the tests of the home timeline compare it with the page")),
     (
         "showProfile",
@@ -313,6 +314,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
     ("getStyle", NoContent(FILE)),
     ("getScript", NoContent(FILE)),
     ("getHomeScript", NoContent(FILE)),
+    ("getConversationScript", NoContent(FILE)),
     ("getTagScript", NoContent(FILE)),
     ("recordTagEvent", NoContent(FILE)),
     ("getMark", NoContent(FILE)),

@@ -1,0 +1,105 @@
+//! `GET /home/live`: how many new posts the home timeline has.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Error, UserId};
+use network::home_timelines::{HomeTimelines, HomeWatcher};
+use network::muted_words::MutedWordFilter;
+use network::timelines;
+use portal::{BrowserVisit, PageQuery, run_page};
+use store::Store;
+use store::posts::PageRange;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites, reply_with_events};
+use crate::post_cards::{CardViewer, load_post_cards};
+
+/// New posts that are counted.
+const MAX_COUNTED: i64 = 20;
+
+pub(crate) fn open(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let reader = visit.require_sign_in(&call)?.user.id;
+        if let Some(refused) = refuse_other_sites(&call) {
+            return Ok(refused);
+        }
+        let home_timelines = Arc::clone(&call.state.home_timelines);
+        let Some(watcher) = HomeWatcher::open(&home_timelines, reader) else { return Ok(refuse_more_pages()) };
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let counter = NewPostCounter {
+            watcher,
+            home_timelines,
+            store: Arc::clone(call.store()),
+            reader,
+            viewer: CardViewer::new(&call, &visit),
+            after: query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0),
+            shown_count: 0,
+        };
+        Ok(reply_with_events(&call, counter))
+    })
+}
+
+struct NewPostCounter {
+    watcher: HomeWatcher,
+    home_timelines: Arc<HomeTimelines>,
+    store: Arc<Store>,
+    reader: UserId,
+    viewer: CardViewer,
+    /// The newest post on the page.
+    after: i64,
+    /// The number that the page shows.
+    shown_count: usize,
+}
+
+impl LiveSource for NewPostCounter {
+    const COLLECT_DELAY: Duration = Duration::from_secs(1);
+
+    async fn wait_for_news(&mut self, limit: Duration) -> bool {
+        self.watcher.wait_for_posts(limit).await && self.shown_count < max_counted()
+    }
+
+    async fn load_update(&mut self) -> LiveUpdate {
+        match self.count().await {
+            None => LiveUpdate::End,
+            Some(count) if count == self.shown_count => LiveUpdate::Unchanged,
+            Some(count) => {
+                self.shown_count = count;
+                LiveUpdate::Event { name: "posts", data: format_count(count) }
+            }
+        }
+    }
+}
+
+impl NewPostCounter {
+    /// What the page would show more if it were loaded now; none if the member may not read it any longer.
+    async fn count(&self) -> Option<usize> {
+        let (reader, viewer) = (self.reader, self.viewer);
+        let range = PageRange { above: self.after, ..PageRange::newest(MAX_COUNTED) };
+        let home_timelines = Arc::clone(&self.home_timelines);
+        let read = self.store.read(move |tx| {
+            let reader = network::users::find_active(tx, reader)?;
+            let muted = MutedWordFilter::load(tx, reader.id)?;
+            let found = timelines::load_home_page(tx, &home_timelines, &reader, &range, &muted)?;
+            Ok(load_post_cards(tx, viewer, found.posts)?.len())
+        });
+        match read.await {
+            Ok(count) => Some(count),
+            Err(Error::Refused(_)) => None,
+            Err(error) => {
+                tracing::warn!(?error, "failed to count new posts of a home timeline; the page connects anew");
+                None
+            }
+        }
+    }
+}
+
+fn max_counted() -> usize {
+    usize::try_from(MAX_COUNTED).unwrap_or(usize::MAX)
+}
+
+fn format_count(count: usize) -> String {
+    if count < max_counted() { count.to_string() } else { format!("{count}+") }
+}

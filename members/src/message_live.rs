@@ -1,0 +1,70 @@
+//! `GET /messages/{conversation}/live`: that a conversation has new messages.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Error, Refusal, UserId};
+use network::messages::{self, MessageWatcher};
+use portal::{BrowserVisit, PageQuery, run_page};
+use store::Store;
+use web::endpoint::HandlerFuture;
+use web::request_context::RequestContext;
+
+use crate::live::{LiveSource, LiveUpdate, refuse_more_pages, refuse_other_sites, reply_with_events};
+
+pub(crate) fn open(call: RequestContext) -> HandlerFuture {
+    run_page(async move {
+        let visit = BrowserVisit::from_call(&call).await?;
+        let reader = visit.require_sign_in(&call)?.user.id;
+        if let Some(refused) = refuse_other_sites(&call) {
+            return Ok(refused);
+        }
+        let conversation = call.path_text("conversation")?.to_owned();
+        let asked = conversation.clone();
+        let found = call.read(move |tx| Ok(messages::find_conversation(tx, reader, &asked)?)).await?;
+        found.ok_or(Refusal::RouteNotFound)?;
+        let watcher = MessageWatcher::open(&call.state.message_watchers, reader);
+        let Some(watcher) = watcher else { return Ok(refuse_more_pages()) };
+        let query = PageQuery::from_call(&call).unwrap_or_default();
+        let after = query.get("after").and_then(|after| after.parse().ok()).unwrap_or(0);
+        let store = Arc::clone(call.store());
+        Ok(reply_with_events(&call, NewMessageSource { watcher, store, reader, conversation, after }))
+    })
+}
+
+struct NewMessageSource {
+    watcher: MessageWatcher,
+    store: Arc<Store>,
+    reader: UserId,
+    conversation: String,
+    /// The newest message that the page knows of.
+    after: i64,
+}
+
+impl LiveSource for NewMessageSource {
+    const COLLECT_DELAY: Duration = Duration::from_millis(200);
+
+    async fn wait_for_news(&mut self, limit: Duration) -> bool {
+        self.watcher.wait_for_messages(limit).await
+    }
+
+    async fn load_update(&mut self) -> LiveUpdate {
+        let (reader, conversation, after) = (self.reader, self.conversation.clone(), self.after);
+        let read = self.store.read(move |tx| {
+            network::users::find_active(tx, reader)?;
+            messages::find_newer_event(tx, reader, &conversation, after)
+        });
+        match read.await {
+            Ok(None) => LiveUpdate::Unchanged,
+            Ok(Some(newest)) => {
+                self.after = newest;
+                LiveUpdate::Event { name: "messages", data: newest.to_string() }
+            }
+            Err(Error::Refused(_)) => LiveUpdate::End,
+            Err(error) => {
+                tracing::warn!(?error, "failed to look for new messages of a conversation; the page connects anew");
+                LiveUpdate::End
+            }
+        }
+    }
+}

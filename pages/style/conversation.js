@@ -1,0 +1,51 @@
+// Adds new messages to an open conversation. The form below them keeps its place and what is written in it.
+"use strict";
+(() => {
+  const place = document.getElementById("messages");
+  const form = document.getElementById("write");
+  if (!place || !window.EventSource) return;
+  let source = null;
+  let loading = false;
+  let changed = false;
+
+  function insert(fresh) {
+    const top = form ? form.getBoundingClientRect().top : innerHeight;
+    const [shown, loaded] = [place, fresh].map((part) => part.querySelector("ol.messages"));
+    const last = shown && shown.lastElementChild;
+    if (last && loaded && fresh.querySelector(`#${last.id}`)) {
+      for (const item of [...loaded.children]) if (!document.getElementById(item.id)) shown.append(item);
+    } else {
+      place.replaceChildren(...fresh.childNodes);
+    }
+    if (top < innerHeight) scrollBy({ top: form.getBoundingClientRect().top - top, behavior: "instant" });
+  }
+
+  async function load() {
+    if (loading) { changed = true; return; }
+    loading = true;
+    changed = false;
+    try {
+      const answer = await fetch(place.dataset.page, { headers: { accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const fresh = page.getElementById("messages");
+      if (answer.ok && fresh) insert(fresh);
+    } finally {
+      loading = false;
+      if (changed) load();
+    }
+  }
+
+  // Browsers allow few connections to a site, which hidden pages leave to others.
+  function connect() {
+    if (document.hidden) {
+      if (source) source.close();
+      source = null;
+    } else if (!source) {
+      source = new EventSource(place.dataset.events);
+      source.addEventListener("messages", (event) => { if (!document.getElementById(`m${event.data}`)) load(); });
+    }
+  }
+
+  document.addEventListener("visibilitychange", connect);
+  connect();
+})();
