@@ -132,11 +132,6 @@ async fn handle_form(submission: Arc<UploadSubmission>) -> Result<HttpReply, Pag
     }
     let form_id = form.text("form").unwrap_or_default();
     match form.text("act") {
-        // A stored post has no community, and would be published to everyone.
-        Some("draft" | "schedule") if draft.community.is_some() => {
-            problems.text = Some("A post to a community cannot be saved or scheduled.".to_owned());
-            Ok(show_draft(call, visit, person, draft, problems).await?.status(400))
-        }
         Some("draft") if draft.edit_of.is_none() => save_draft(call, visit, person, draft, form_id, None).await,
         Some("schedule") if draft.edit_of.is_none() => {
             if let Some(at) = parse_publication_time(&draft.publish_at, &person.zone) {
@@ -287,7 +282,7 @@ impl PostDraft {
         let default_minutes = POLL_DURATIONS[1].0.to_owned();
         Self {
             text: post.text,
-            next: HOME_PATH.to_owned(),
+            next: post.community_id.map_or_else(|| HOME_PATH.to_owned(), community_path),
             in_reply_to: post.in_reply_to_post_id,
             quote: post.quoted_post_id,
             edit_of: None,
@@ -297,8 +292,8 @@ impl PostDraft {
             reply_settings: post.reply_settings,
             stored_id: Some(post.id),
             publish_at: post.scheduled_at.map(|at| zone.format_local(at)).unwrap_or_default(),
-            community: None,
-            is_shared: false,
+            community: post.community_id,
+            is_shared: post.shared,
         }
     }
 

@@ -5,10 +5,12 @@ use network::unpublished_posts::{self, MAX_SCHEDULED};
 use pages::Pager;
 use pages::members::{DraftItem, DraftsPage, DraftsTab};
 use portal::{BrowserVisit, PageQuery, run_page};
+use store::communities::{self, Community};
 use store::unpublished_posts::UnpublishedPost;
 use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
+use crate::communities::community_path;
 use crate::page_ranges::PAGE_SIZE;
 
 /// `2026-11-27T10:05` and `2026-11-27T10:05:00`.
@@ -35,14 +37,19 @@ fn show(call: RequestContext, tab: DraftsTab) -> HandlerFuture {
             DraftsTab::Drafts => unpublished_posts::list_drafts,
             DraftsTab::Scheduled => unpublished_posts::list_scheduled,
         };
-        let mut posts = call.read(move |tx| Ok(list(tx, user, skip, PAGE_SIZE + 1)?)).await?;
+        let read = call.read(move |tx| {
+            let posts = list(tx, user, skip, PAGE_SIZE + 1)?;
+            let communities: Vec<i64> = posts.iter().filter_map(|post| post.community_id).collect();
+            Ok((posts, communities::find_by_ids(tx, &communities)?))
+        });
+        let (mut posts, communities) = read.await?;
         let size = usize::try_from(PAGE_SIZE).unwrap_or(usize::MAX);
         let has_more = posts.len() > size;
         posts.truncate(size);
         let page = DraftsPage {
             frame: visit.page_frame(&call),
             tab,
-            items: posts.into_iter().map(build_item).collect(),
+            items: posts.into_iter().map(|post| build_item(post, &communities)).collect(),
             pager: Pager {
                 previous: (skip > 0).then(|| page_path(tab, skip - PAGE_SIZE)),
                 next: has_more.then(|| page_path(tab, skip + PAGE_SIZE)),
@@ -56,7 +63,7 @@ fn page_path(tab: DraftsTab, skip: i64) -> String {
     if skip > 0 { format!("{}?skip={skip}", tab.path()) } else { tab.path().to_owned() }
 }
 
-fn build_item(post: UnpublishedPost) -> DraftItem {
+fn build_item(post: UnpublishedPost, communities: &[Community]) -> DraftItem {
     let files = post.media_ids.len();
     let contents = [
         post.in_reply_to_post_id.map(|_| "A reply".to_owned()),
@@ -64,7 +71,9 @@ fn build_item(post: UnpublishedPost) -> DraftItem {
         (files > 0).then(|| if files == 1 { "1 file".to_owned() } else { format!("{files} files") }),
         (!post.poll_choices.is_empty()).then(|| "A poll".to_owned()),
     ];
+    let community = communities.iter().find(|one| Some(one.id) == post.community_id);
     DraftItem {
+        community: community.map(|one| (one.name.clone(), community_path(one.id))),
         id: post.id.to_string(),
         text: shorten(&post.text),
         contents: contents.into_iter().flatten().collect(),

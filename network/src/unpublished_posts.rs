@@ -10,7 +10,7 @@ use store::unpublished_posts::{self, UnpublishedPost};
 use crate::notifications::notify_user;
 use crate::polls::NewPoll;
 use crate::posts::{self, MAX_LONG_LENGTH, NewPost, PostAuthor};
-use crate::{media, users};
+use crate::{communities, media, users};
 
 pub use store::unpublished_posts::{count, find_due, list_drafts, list_scheduled, next_due};
 
@@ -48,6 +48,7 @@ pub fn save(
     let earlier = id.map(|id| find_editable(tx, user, id)).transpose()?;
     check_bounds(new)?;
     media::find_attachable_media(tx, user, &new.media_ids)?;
+    new.community_id.map(|id| communities::find(tx, id)).transpose()?;
     if let Some(at) = publish_at {
         check_publication_time(tx, at)?;
         posts::check_new_post(tx, &author(user), new)?;
@@ -123,6 +124,8 @@ fn build_row(id: i64, user: UserId, new: &NewPost, publish_at: Option<Time>) -> 
         poll_choices: choices.join("\n"),
         poll_minutes: new.poll.as_ref().map_or(0, |poll| poll.duration_minutes),
         reply_settings: new.reply_settings.clone(),
+        community_id: new.community_id,
+        shared: new.share_with_followers,
     }
 }
 
@@ -141,6 +144,8 @@ fn to_new_post(post: &UnpublishedPost) -> NewPost {
         media_ids: post.media_ids.clone(),
         poll: (!options.is_empty()).then_some(NewPoll { options, duration_minutes: post.poll_minutes }),
         reply_settings: post.reply_settings.clone(),
+        community_id: post.community_id,
+        share_with_followers: post.shared,
         ..NewPost::default()
     }
 }

@@ -37,7 +37,7 @@ pub fn get_or_insert(tx: &mut Tx<'_>, key: &str, value: &str) -> Result<String, 
 }
 
 /// Tables whose ids are issued here.
-const ISSUED_ID_TABLES: [&str; 29] = [
+const ISSUED_ID_TABLES: [&str; 30] = [
     "users",
     "app",
     "post",
@@ -67,6 +67,7 @@ const ISSUED_ID_TABLES: [&str; 29] = [
     "registration_request",
     "unpublished_post",
     "muted_word",
+    "unpublished_community_post",
 ];
 /// The time of the last entry of the event log and the audit trail.
 const LAST_ENTRY_TIME: &str = "SELECT MAX(at) FROM (\

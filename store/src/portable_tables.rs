@@ -354,7 +354,13 @@ mod tests {
         ("a file that its operator imports", &["annotation_entity"]),
         (
             "what members keep for the pages of this server only",
-            &["unpublished_post", "muted_word", "notification_setting", "member_time_zone"],
+            &[
+                "unpublished_post",
+                "unpublished_community_post",
+                "muted_word",
+                "notification_setting",
+                "member_time_zone",
+            ],
         ),
         (
             "decisions of this server's operators about those who are here",

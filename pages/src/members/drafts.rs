@@ -35,6 +35,8 @@ pub struct DraftItem {
     pub id: String,
     /// The beginning of its text; may be empty.
     pub text: String,
+    /// Name and path of the community that it goes to.
+    pub community: Option<(String, String)>,
     /// What else it contains, such as "A poll".
     pub contents: Vec<String>,
     /// None for a draft.

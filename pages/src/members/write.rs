@@ -98,10 +98,6 @@ impl WritePostPage {
         (1..).zip(texts).take(MAX_CHOICES).collect()
     }
 
-    fn may_wait(&self) -> bool {
-        self.target.is_new_content() && self.community.is_none()
-    }
-
     fn schedule_help(&self) -> String {
         let now = &self.frame.now;
         let repeated = if now.zone.name() == "UTC" {

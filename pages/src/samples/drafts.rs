@@ -6,6 +6,7 @@ fn draft_item(text: &str, contents: &[&str]) -> DraftItem {
     DraftItem {
         id: "17".to_owned(),
         text: text.to_owned(),
+        community: None,
         contents: contents.iter().map(|one| (*one).to_owned()).collect(),
         scheduled_at: None,
         problem: String::new(),
@@ -24,9 +25,14 @@ pub(crate) fn drafts_states() -> Vec<(&'static str, DraftsPage)> {
         problem: text.to_owned(),
         ..draft_item(text, &[])
     };
-    let drafts = vec![draft_item("The harbour", &[]), DraftItem { id: "18".to_owned(), ..draft_item("", &["1 file"]) }];
+    let community = Some(("Boat owners".to_owned(), "/communities/7".to_owned()));
+    let drafts = vec![
+        DraftItem { community, ..draft_item("The harbour", &[]) },
+        DraftItem { id: "18".to_owned(), ..draft_item("", &["1 file"]) },
+    ];
     let waiting = vec![refused("The text is too long."), scheduled("18", "The harbour opens")];
-    let hostile = vec![DraftItem { problem: HOSTILE.to_owned(), ..scheduled("18", HOSTILE) }];
+    let community = Some((HOSTILE.to_owned(), "/communities/7".to_owned()));
+    let hostile = vec![DraftItem { problem: HOSTILE.to_owned(), community, ..scheduled("18", HOSTILE) }];
     vec![
         ("drafts", of(signed_in_frame(), DraftsTab::Drafts, drafts)),
         ("no drafts", of(signed_in_frame(), DraftsTab::Drafts, Vec::new())),

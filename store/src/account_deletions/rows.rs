@@ -152,6 +152,7 @@ mod tests {
                 "list_member",
                 "post_like",
                 "topic_post",
+                "unpublished_community_post",
                 "unpublished_post",
             ],
         ),

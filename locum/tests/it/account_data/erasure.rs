@@ -20,6 +20,7 @@ const ERASED_ROWS: &[(&str, &str)] = &[
     ("two_factor", "user_id"),
     ("recovery_code", "user_id"),
     ("unpublished_post", "user_id"),
+    ("unpublished_community_post", "user_id"),
     ("muted_word", "user_id"),
     ("notification_setting", "user_id"),
     ("oauth2_token", "user_id"),
@@ -67,11 +68,13 @@ fn connect(user: &TestUser<'_>, other: &TestUser<'_>) -> (String, String) {
 }
 
 /// What nobody but the member ever sees.
-fn keep_secrets(browser: &mut Browser<'_>) {
+fn keep_secrets(browser: &mut Browser<'_>, community: &str) {
     Authenticator::enrol(browser, super::PASSWORD);
-    let page = browser.get("/compose");
-    let fields = [("text", "Not finished"), ("act", "draft")];
-    assert_eq!(browser.submit(&page, "/compose", &fields).status, 303);
+    for path in ["/compose".to_owned(), format!("/compose?community={community}")] {
+        let page = browser.get(path);
+        let fields = [("text", "Not finished"), ("act", "draft")];
+        assert_eq!(browser.submit(&page, "/compose", &fields).status, 303);
+    }
     let page = browser.get("/settings/muted_words");
     assert_eq!(browser.submit(&page, "/settings/muted_words", &[("word", "fog horn")]).status, 303);
     let page = browser.get("/settings/notifications");
@@ -87,7 +90,8 @@ fn data_is_erased_when_the_time_to_restore_is_over() {
     let (user, mut browser) = signed_in(running, "leaver");
     let other = running.new_user("stays");
     let (own, theirs) = connect(&user, &other);
-    keep_secrets(&mut browser);
+    let community = running.run_cli(&["community", "create", "Net menders", "--owner", &other.id]).json();
+    keep_secrets(&mut browser, community["id"].as_str().unwrap());
     delete_own_account(&mut browser);
     let moved = running.run_cli(&["clock", "advance", "29d"]).assert_success().json();
     assert!(moved["report"]["jobs"]["account_deletions"].is_null(), "{moved}");

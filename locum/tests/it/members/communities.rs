@@ -104,8 +104,6 @@ fn member_posts_to_the_community() {
     assert!(member.get(format!("/compose?community={}", id_of(&community))).text().contains("Posting boats"));
     assert_eq!(write(&mut member, &community, &[("text", "Only inside")]), 303);
     assert_eq!(write(&mut member, &community, &[("text", "Shared too"), ("share", "on")]), 303);
-    assert_eq!(write(&mut member, &community, &[("text", "For later"), ("act", "draft")]), 400);
-    assert!(!member.get("/compose/drafts").text().contains("For later"));
     for browser in [&mut member, &mut reader, &mut Browser::new(server)] {
         let page = browser.get(&community).assert_page(200);
         assert!(page.contains("Only inside") && page.contains("Shared too") && !page.contains("Too early"));

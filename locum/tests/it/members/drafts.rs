@@ -189,6 +189,87 @@ fn refused_scheduled_post_stays_with_the_reason_and_is_not_tried_again() {
     assert_eq!(posts["meta"]["result_count"], 0, "a suspended member's posts are not published later either");
 }
 
+/// Creates a community; its id and the path of its form for a post.
+fn create_community(server: &TestServer, owner: &TestUser<'_>, name: &str) -> (String, String) {
+    let created = server.run_cli(&["community", "create", name, "--owner", &owner.id]).json();
+    let id = created["id"].as_str().unwrap().to_owned();
+    let form = format!("/compose?community={id}");
+    (id, form)
+}
+
+#[test]
+fn draft_for_a_community_stays_in_it() {
+    let server = shared_server();
+    let owner = server.new_user("netowner");
+    let (id, form) = create_community(server, &owner, "Draft boats");
+    let (author, mut browser) = signed_in(server, "boatdrafter");
+    let page = format!("/communities/{id}");
+    assert_eq!(press(&mut browser, &page, &format!("join-community {id}")), 303);
+    let mut save = |text: &str| {
+        let fields = [("text", text), ("share", "on"), ("act", "draft")];
+        assert_eq!(write(&mut browser, &form, &fields).status, 303);
+    };
+    save("A boat for later");
+    save("A second boat");
+    let shown = browser.get(DRAFTS).assert_page(200);
+    assert!(shown.contains(&format!("In <a href=\"{page}\"><bdi>Draft boats</bdi></a>")), "{shown}");
+    let ids = listed(&mut browser, DRAFTS);
+    let path = format!("/compose?draft={}", ids[1]);
+    let edit = browser.get(&path).assert_page(200);
+    assert!(edit.contains("Draft boats") && edit.contains(&format!("name=\"community\" value=\"{id}\"")), "{edit}");
+    let (_, mut other) = signed_in(server, "boatcurious");
+    assert_eq!(other.get(&path).status, 404, "a draft is its author's");
+    let edited = write(&mut browser, &path, &[("text", "A boat that is ready"), ("act", "draft")]);
+    assert_eq!(edited.status, 303, "{}", edited.text());
+    assert_eq!(listed(&mut browser, DRAFTS), ids, "an edited draft is the same one");
+    assert_eq!(press(&mut browser, DRAFTS, &format!("post-draft {}", ids[1])), 303);
+    assert_eq!(
+        write(&mut browser, &format!("/compose?draft={}", ids[0]), &[("text", "A second boat"), ("act", "post")])
+            .status,
+        303
+    );
+    assert!(listed(&mut browser, DRAFTS).is_empty());
+    let posts = author.get(format!("/2/users/{}/posts?tweet.fields=community_id", author.id)).assert_status(200);
+    let found: Vec<_> = posts["data"].as_array().unwrap().iter().map(|post| &post["community_id"]).collect();
+    assert_eq!(found, [&*id, &*id], "{posts}");
+    let shown = browser.get(&page).assert_page(200);
+    assert!(shown.contains("A boat that is ready") && shown.contains("A second boat"));
+}
+
+#[test]
+fn scheduled_post_goes_to_the_community_only_if_its_author_is_still_a_member() {
+    let server = TestServer::start(&[]);
+    let owner = server.new_user("pier");
+    let (id, form) = create_community(&server, &owner, "Timely boats");
+    let (author, mut browser) = signed_in(&server, "boatplanner");
+    let page = format!("/communities/{id}");
+    let now = freeze(&server);
+    let at = field_value(now.plus_ms(10 * MINUTE));
+    let later = field_value(now.plus_ms(50 * MINUTE));
+    let plan = |browser: &mut Browser<'_>, text: &str, at: &str| {
+        write(browser, &form, &[("text", text), ("publish_at", at), ("act", "schedule")]).status
+    };
+    assert_eq!(plan(&mut browser, "Not a member", &at), 400);
+    assert_eq!(press(&mut browser, &page, &format!("join-community {id}")), 303);
+    assert_eq!(plan(&mut browser, "In time", &at), 303);
+    assert_eq!(plan(&mut browser, "After leaving", &later), 303);
+    schedule(&mut browser, "To everyone", now.plus_ms(20 * MINUTE));
+    assert_eq!(listed(&mut browser, SCHEDULED).len(), 3);
+    let report = clock(&server, &["advance", "30m"]);
+    assert_eq!(report["report"]["jobs"]["members_scheduled_posts"], 2, "{report}");
+    assert_eq!(texts(&author), ["In time", "To everyone"]);
+    let shown = browser.get(&page).assert_page(200);
+    assert!(shown.contains("In time") && !shown.contains("To everyone"), "{shown}");
+    assert_eq!(press(&mut browser, &page, &format!("leave-community {id}")), 303);
+    clock(&server, &["advance", "30m"]);
+    assert_eq!(texts(&author), ["In time", "To everyone"], "it is not published to everyone instead");
+    let refused = browser.get(SCHEDULED).assert_page(200);
+    assert!(refused.contains("It was not published: You are not allowed to post to this community"), "{refused}");
+    let left = listed(&mut browser, SCHEDULED).pop().unwrap();
+    assert_ne!(press(&mut browser, SCHEDULED, &format!("post-draft {left}")), 303);
+    server.run_cli(&["fsck"]).assert_success();
+}
+
 #[test]
 fn killed_server_publishes_each_scheduled_post_once() {
     let mut server = TestServer::start(&[]);

@@ -200,6 +200,7 @@ mod tests {
                 ("interaction", "user_id"),
                 ("interaction", "actor_id"),
                 ("unpublished_post", "user_id"),
+                ("unpublished_community_post", "user_id"),
                 ("muted_word", "user_id"),
                 ("notification_setting", "user_id"),
                 ("member_time_zone", "user_id"),
