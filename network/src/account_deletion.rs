@@ -107,9 +107,10 @@ fn delete(
     if let (Some(site), ErasureTime::Later) = (site, time) {
         let text = format!(
             "Your account @{} on {} was deleted. Nobody sees it any more, and its data will be erased on \
-             {erase_at}.\n\n{}",
+             {}.\n\n{}",
             user.username,
             site.name(),
+            member_time_zones::find(tx, user.id)?.format_long(erase_at),
             if actor.operator {
                 String::new()
             } else {

@@ -16,7 +16,7 @@ use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESE
 use crate::sign_in::{
     PasswordProof, SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
 };
-use crate::{registration, sessions};
+use crate::{member_time_zones, registration, sessions};
 
 /// Lifetime of links that confirm an address or set a password.
 pub const TTL_MS: i64 = 30 * 60 * 1000;
@@ -237,7 +237,7 @@ pub fn request_password_reset(tx: &mut Tx<'_>, site: &EmailSite, login: &str, ad
             Some(deletion) if user.state == UserState::Deleted => format!(
                 " You have deleted this account; its data will be erased on {}. With the new password you can \
                  restore it.",
-                deletion.erase_at
+                member_time_zones::find(tx, user.id)?.format_long(deletion.erase_at)
             ),
             _ => String::new(),
         };

@@ -1,6 +1,6 @@
 //! What the person concerned is told about an action.
 
-use base::{Error, Fault, Secret};
+use base::{AccountTimeZone, Error, Fault, Secret};
 use store::Tx;
 use store::emails::EmailLink;
 use store::moderation::{ModerationAction, ModerationKind};
@@ -8,7 +8,7 @@ use store::users::{self, User};
 
 use super::appeals::{APPEAL, APPEAL_PERIOD_MS};
 use crate::emails::{self, APPEAL_PATH, EmailMessage, EmailSite};
-use crate::notifications;
+use crate::{member_time_zones, notifications};
 
 /// Where members see what was decided about their account.
 pub(super) const DECISIONS_PATH: &str = "/settings/moderation";
@@ -20,7 +20,8 @@ pub(super) fn announce_action(
     user: &User,
     action: &ModerationAction,
 ) -> Result<(), Error> {
-    let text = describe_action(action);
+    let zone = member_time_zones::find(tx, user.id)?;
+    let text = describe_action(action, &zone);
     notifications::notify_user(tx, user.id, &text, DECISIONS_PATH)?;
     if !user.email_confirmed || user.email.is_empty() {
         return Ok(());
@@ -93,8 +94,8 @@ pub const fn describe_kind(kind: ModerationKind) -> &'static str {
     }
 }
 
-fn describe_action(action: &ModerationAction) -> String {
+fn describe_action(action: &ModerationAction, zone: &AccountTimeZone) -> String {
     let reason = if action.reason.is_empty() { String::new() } else { format!(" Reason: {}", action.reason) };
-    let end = action.ends_at.map_or_else(String::new, |end| format!(" It ends at {end}."));
+    let end = action.ends_at.map_or_else(String::new, |end| format!(" It ends on {}.", zone.format_long(end)));
     format!("{}{reason}{end}", describe_kind(action.kind))
 }

@@ -201,7 +201,7 @@ fn last_owner_of_a_site_cannot_delete_their_account() {
 }
 
 #[test]
-fn member_who_deletes_their_account_is_told_by_email() {
+fn member_who_deletes_their_account_is_told_by_email_in_their_time_zone() {
     let office = MailServer::open("hush-hush");
     let url = format!("mail.smtp_url={}", office.url("hush-hush"));
     let server = TestServer::start_network(&["--set", &url, "--set", "mail.from=no-reply@harbour.example"]);
@@ -210,8 +210,11 @@ fn member_who_deletes_their_account_is_told_by_email() {
     server.run_cli(&created).assert_success();
     let mut browser = Browser::new(&server);
     assert_eq!(browser.sign_in(name, "tr4ms stop here", "/home").status, 303);
+    let page = browser.get("/settings/profile");
+    let fields = [("name", "Grace"), ("messages", "everyone"), ("time_zone", "Asia/Kolkata")];
+    assert_eq!(browser.submit(&page, "/settings/profile", &fields).status, 303);
     let page = browser.get(DATA_PATH);
     assert_eq!(browser.submit(&page, DELETE_PATH, &[("password", "tr4ms stop here")]).status, 303);
     let email = office.wait_for_email(address, "Your account @grace on");
-    assert!(email.text.contains("To restore it until then"), "{}", email.text);
+    assert!(email.text.contains("To restore it until then") && email.text.contains(" IST."), "{}", email.text);
 }
