@@ -9,10 +9,10 @@ use network::{
 };
 use pages::PageErrorKind;
 use pages::members::HOME_PATH;
-use portal::{BrowserVisit, accept_form, exit_page, redirect_to, run_page};
+use portal::{BrowserVisit, PageExit, accept_form, exit_page, redirect_to, run_page};
 use store::Tx;
 use web::endpoint::HandlerFuture;
-use web::error_formats::error_message;
+use web::error_formats::{error_message, refusal_status};
 use web::request_context::RequestContext;
 
 pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
@@ -27,11 +27,22 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
             Ok(()) => Ok(redirect_to(&action.return_path(&next))),
             Err(Error::Refused(refusal)) => {
                 let message = error_message(&refusal).to_owned();
-                Err(exit_page(&call, &visit, PageErrorKind::Refused(message)))
+                match exit_page(&call, &visit, PageErrorKind::Refused(message)) {
+                    PageExit::Reply(reply) => Ok(reply.status(refused_action_status(&refusal))),
+                    failed @ PageExit::Error(_) => Err(failed),
+                }
             }
             Err(failed) => Err(failed.into()),
         }
     })
+}
+
+/// What is not there and what is forbidden are told apart from what is wrong with the action itself.
+fn refused_action_status(refusal: &Refusal) -> u16 {
+    match refusal_status(refusal) {
+        status @ (403 | 404) => status,
+        _ => 400,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,8 @@ use crate::profile::load_ordered_cards;
 
 /// Folders on a page, as in the API.
 const FOLDERS_SHOWN: i64 = 100;
+/// Folders that a post's select offers, besides those that the post is in.
+const MAX_CHOICES: i64 = 500;
 /// What is counted of a folder at most.
 const MAX_COUNTED: i64 = 100;
 
@@ -30,6 +32,7 @@ struct LoadedBookmarks {
     open: Option<BookmarkFolder>,
     folders: Vec<BookmarkFolderItem>,
     next_folder: Option<i64>,
+    choices: Vec<BookmarkFolderItem>,
     cards: Vec<BookmarkCard>,
     next: Option<i64>,
 }
@@ -104,6 +107,7 @@ async fn render(
         frame: visit.page_frame(call),
         open: loaded.open.map(|folder| (folder.id.to_string(), folder.name)),
         folders: loaded.folders,
+        choices: loaded.choices,
         folder_pager: build_folder_pager(folder_cursor.is_none(), loaded.next_folder),
         name,
         form_id: new_form_id(call)?,
@@ -137,7 +141,27 @@ fn load_bookmarks(
     let ids: Vec<PostId> = edges.iter().map(|edge| PostId::new(edge.0)).collect();
     let posts = load_ordered_cards(tx, viewer, &ids)?;
     let (folders, next_folder) = load_folders(tx, user, open.as_ref(), folder_range)?;
-    Ok(LoadedBookmarks { open, folders, next_folder, cards: load_bookmark_cards(tx, user, posts)?, next })
+    let cards = load_bookmark_cards(tx, user, posts)?;
+    let is_all = next_folder.is_none() && folder_range.below == i64::MAX;
+    let choices = if is_all || cards.is_empty() { Vec::new() } else { load_choices(tx, user, &cards)? };
+    Ok(LoadedBookmarks { open, folders, next_folder, choices, cards, next })
+}
+
+/// The newest folders and those of the posts, latest first, for members who have more than a page of them.
+fn load_choices(tx: &mut Tx<'_>, user: UserId, cards: &[BookmarkCard]) -> Result<Vec<BookmarkFolderItem>, Fault> {
+    let mut folders = stored::list_folders(tx, user, &PageRange::newest(MAX_CHOICES))?;
+    let used = cards.iter().flat_map(|card| &card.folder_ids).filter_map(|id| id.parse().ok());
+    let mut missing: Vec<i64> = used.filter(|id| folders.iter().all(|folder| folder.id != *id)).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    folders.extend(stored::find_folders(tx, &missing)?);
+    folders.sort_unstable_by_key(|folder| std::cmp::Reverse(folder.id));
+    let item = |folder: BookmarkFolder| BookmarkFolderItem {
+        id: folder.id.to_string(),
+        name: folder.name,
+        size: String::new(),
+    };
+    Ok(folders.into_iter().map(item).collect())
 }
 
 /// The open folder comes first if it is not among them.

@@ -102,6 +102,11 @@ pub fn find_folder(tx: &mut Tx<'_>, id: i64) -> Result<Option<BookmarkFolder>, F
     tx.query_row(sql, &[id.into()])
 }
 
+/// In no particular order.
+pub fn find_folders(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<BookmarkFolder>, Fault> {
+    tx.query_by_keys(select!(BookmarkFolder, "WHERE id = $1"), ids, &[])
+}
+
 /// Latest first.
 pub fn list_folders(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<Vec<BookmarkFolder>, Fault> {
     let sql = edge_page_query!(select!(BookmarkFolder, "WHERE user_id = $1"));

@@ -9,7 +9,7 @@ use crate::{FormField, PageFrame};
 pub struct BookmarkFolderItem {
     pub id: String,
     pub name: String,
-    /// Such as `3 posts`, or a lower bound.
+    /// Such as `3 posts`, or a lower bound; empty in a select.
     pub size: String,
 }
 
@@ -39,6 +39,8 @@ pub struct BookmarksPage {
     pub open: Option<(String, String)>,
     /// Latest first; with the open one.
     pub folders: Vec<BookmarkFolderItem>,
+    /// What the posts' selects offer; empty if it is `folders`.
+    pub choices: Vec<BookmarkFolderItem>,
     pub folder_pager: Pager,
     pub name: FormField,
     pub form_id: String,
@@ -46,6 +48,12 @@ pub struct BookmarksPage {
     pub pager: Pager,
     /// Where buttons lead back to.
     pub path: String,
+}
+
+impl BookmarksPage {
+    fn folder_choices(&self) -> &[BookmarkFolderItem] {
+        if self.choices.is_empty() { &self.folders } else { &self.choices }
+    }
 }
 
 html_page!(

@@ -13,6 +13,7 @@ fn page_of(frame: PageFrame, folders: Vec<BookmarkFolderItem>, posts: Vec<PostCa
         frame,
         open: None,
         folders,
+        choices: Vec::new(),
         folder_pager: Pager::default(),
         name: FormField::default(),
         form_id: "f0rm".to_owned(),
@@ -26,11 +27,13 @@ pub(crate) fn bookmarks_states() -> Vec<(&'static str, BookmarksPage)> {
     let folders = || vec![folder("17", "Recipes"), folder("18", "Places")];
     let plain = |posts| page_of(signed_in_frame(), folders(), posts);
     let open = |posts| BookmarksPage { open: Some(("17".to_owned(), "Recipes".to_owned())), ..plain(posts) };
+    let many = |posts| BookmarksPage { choices: vec![folder("19", "Boats"), folder("17", "Recipes")], ..plain(posts) };
     let refused = FormField::invalid("…", "A name has 1 to 25 characters.");
     let hostile = page_of(hostile_frame(), vec![folder("17", HOSTILE)], vec![hostile_post()]);
     vec![
         ("plain", plain(varied_posts())),
         ("folder", open(varied_posts())),
+        ("many_folders", many(varied_posts())),
         ("empty", page_of(signed_in_frame(), Vec::new(), Vec::new())),
         ("empty_folder", open(Vec::new())),
         ("refused", BookmarksPage { name: refused, ..plain(varied_posts()) }),

@@ -99,7 +99,7 @@ fn add_error_headers(reply: HttpReply, format: ErrorFormat, refusal: &Refusal) -
 }
 
 /// The status where the format has none of its own.
-fn refusal_status(refusal: &Refusal) -> u16 {
+pub fn refusal_status(refusal: &Refusal) -> u16 {
     match refusal {
         Refusal::InvalidParameters(_)
         | Refusal::RuleLimitReached { .. }

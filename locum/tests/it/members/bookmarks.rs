@@ -82,7 +82,7 @@ fn bookmark_folder_of_another_member_is_not_found() {
     assert!(!other.get(&path).assert_page(404).contains("Secret plans"));
     for act in ["add-to-folder", "remove-from-folder"] {
         let act = format!("{act} {post} {folder}");
-        submit_to(&mut other, "/i/actions", &[("act", &act)]).assert_page(400);
+        submit_to(&mut other, "/i/actions", &[("act", &act)]).assert_page(404);
     }
     assert!(!other.get("/bookmarks").assert_page(200).contains("Mine"), "nothing is stored half");
 }
@@ -103,6 +103,15 @@ fn bookmark_folder_shows_only_posts_that_its_owner_may_see() {
     assert!(!browser.get(&path).assert_page(200).contains("Soon hidden"));
 }
 
+/// The id of the folder that comes after so many newer ones.
+fn folder_ids_after(owner: &TestUser<'_>, count: usize) -> String {
+    let first = owner.get(format!("/2/users/{}/bookmarks/folders?max_results=100", owner.id)).assert_status(200);
+    let token = first["meta"]["next_token"].as_str().unwrap();
+    let path = format!("/2/users/{}/bookmarks/folders?max_results=100&pagination_token={token}", owner.id);
+    assert_eq!(first["data"].as_array().unwrap().len(), count);
+    owner.get(path).assert_status(200)["data"][0]["id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn bookmark_folders_beyond_a_page_are_reached_by_links() {
     let (owner, mut browser) = signed_in(shared_server(), "bfmany");
@@ -115,4 +124,16 @@ fn bookmark_folders_beyond_a_page_are_reached_by_links() {
     let (_, next) = page.split_once("href=\"/bookmarks?folders=").unwrap();
     let older = format!("/bookmarks?folders={}", next.split_once('"').unwrap().0);
     assert!(browser.get(&older).assert_page(200).contains("Folder 0<"));
+    let post = owner.publish_text("Filed far down");
+    let oldest = folder_ids_after(&owner, 100);
+    assert_eq!(press(&mut browser, &format!("/{}", owner.username), &format!("bookmark {post}")), 303);
+    let option = format!("<option value=\"add-to-folder {post} {oldest}\">Put into Folder 0</option>");
+    for path in ["/bookmarks", older.as_str()] {
+        let page = browser.get(path).assert_page(200);
+        assert!(page.contains(&option) && page.contains(">Put into Folder 100<"), "{path}: {page}");
+    }
+    assert_eq!(press(&mut browser, "/bookmarks", &format!("add-to-folder {post} {oldest}")), 303);
+    let page = browser.get("/bookmarks").assert_page(200);
+    assert!(page.contains(&format!("<option value=\"remove-from-folder {post} {oldest}\"")), "{page}");
+    assert!(page.contains(&format!("<a class=\"badge\" href=\"/bookmarks/{oldest}\">")), "{page}");
 }

@@ -74,7 +74,7 @@ fn join_is_refused_where_members_are_approved() {
     let page = browser.get(&community).assert_page(200);
     assert!(page.contains("A moderator approves new members.") && !page.contains(">Join</button>"));
     let act = format!("join-community {}", id_of(&community));
-    let refused = submit_to(&mut browser, "/i/actions", &[("act", &act)]).assert_page(400);
+    let refused = submit_to(&mut browser, "/i/actions", &[("act", &act)]).assert_page(403);
     assert!(refused.contains("takes in only whom it has approved"), "{refused}");
     server.run_cli(&["community", "join", id_of(&community), &reader.id, "--approved"]).assert_success();
     assert!(browser.get(&community).assert_page(200).contains("You are a member."));
@@ -88,7 +88,7 @@ fn owner_stays_in_the_community() {
     let page = browser.get(&community).assert_page(200);
     assert!(page.contains("You are its owner.") && !page.contains(">Leave</button>"));
     let act = format!("leave-community {}", id_of(&community));
-    submit_to(&mut browser, "/i/actions", &[("act", &act)]).assert_page(400);
+    submit_to(&mut browser, "/i/actions", &[("act", &act)]).assert_page(403);
     assert!(browser.get("/communities").assert_page(200).contains("Own boats"));
 }
 

@@ -157,7 +157,7 @@ fn sixth_pin_is_refused() {
         if number < 5 {
             assert_eq!(reply.status, 303);
         } else {
-            assert!(reply.assert_page(400).contains("You may pin at most 5 lists."));
+            assert!(reply.assert_page(403).contains("You may pin at most 5 lists."));
         }
     }
 }

@@ -126,7 +126,7 @@ fn requests_to_follow_are_accepted_and_declined() {
     assert!(seen["data"].is_null(), "{seen}");
     let page = page_with(&mut own, "/notifications", "followed you");
     assert!(!page.contains("asked to follow you"), "{page}");
-    assert_eq!(press(&mut own, "/home", &format!("approve {}", stranger.id)), 400);
+    assert_eq!(press(&mut own, "/home", &format!("approve {}", stranger.id)), 404);
 }
 
 #[test]
