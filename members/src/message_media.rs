@@ -31,16 +31,18 @@ pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {
 }
 
 /// The media of some messages by their ids.
-pub(crate) fn load_media_of(tx: &mut Tx<'_>, events: &[MessageEvent]) -> Result<HashMap<MediaId, Media>, Fault> {
-    let ids: Vec<i64> = events.iter().filter_map(|event| event.media_id).map(MediaId::get).collect();
+pub(crate) fn load_media_of<'a>(
+    tx: &mut Tx<'_>,
+    events: impl IntoIterator<Item = &'a MessageEvent>,
+) -> Result<HashMap<MediaId, Media>, Fault> {
+    let ids: Vec<i64> = events.into_iter().filter_map(|event| event.media_id).map(MediaId::get).collect();
     let found = if ids.is_empty() { Vec::new() } else { media::find_by_ids(tx, &ids)? };
     Ok(found.into_iter().map(|media| (media.id, media)).collect())
 }
 
 /// What stands for the text of a message without one.
-pub(crate) fn describe_media(tx: &mut Tx<'_>, event: &MessageEvent) -> Result<&'static str, Fault> {
-    let found = load_media_of(tx, std::slice::from_ref(event))?;
-    Ok(found.into_values().next().map_or(MessageMediaKind::Photo, |media| media_kind(&media)).label())
+pub(crate) fn describe_media(media: Option<&Media>) -> &'static str {
+    media.map_or(MessageMediaKind::Photo, media_kind).label()
 }
 
 pub(crate) fn build_message_media(message: i64, media: Option<&Media>) -> MessageMedia {

@@ -40,7 +40,11 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let read = call.read(move |tx| {
             let limit = usize::try_from(PAGE_SIZE).unwrap_or(0);
             let found = messages::list_conversations(tx, user, below, limit)?;
-            let items = found.newest_events.iter().map(|event| load_conversation_item(tx, viewer, user, event));
+            let media = load_media_of(tx, found.newest_events.iter().filter(|event| event.text.is_empty()))?;
+            let items = found.newest_events.iter().map(|event| {
+                let media = event.media_id.and_then(|id| media.get(&id));
+                load_conversation_item(tx, viewer, user, (event, media))
+            });
             Ok((items.collect::<Result<Vec<_>, Fault>>()?, found.next))
         });
         let (conversations, next) = read.await?;
@@ -57,7 +61,7 @@ fn load_conversation_item(
     tx: &mut Tx<'_>,
     viewer: CardViewer,
     user: UserId,
-    newest: &MessageEvent,
+    (newest, media): (&MessageEvent, Option<&Media>),
 ) -> Result<ConversationItem, Fault> {
     let others = list_others(tx, user, newest.conversation.id)?;
     let names = ShownNames::load(tx, user, others.iter().copied().chain(named_users(newest)))?;
@@ -70,7 +74,7 @@ fn load_conversation_item(
         avatar: other.map(|other| own_picture(&other.profile_image_url, viewer.site)).unwrap_or_default(),
         text: match names.describe(newest) {
             Some(text) => text,
-            None if newest.text.is_empty() => describe_media(tx, newest)?.to_owned(),
+            None if newest.text.is_empty() => describe_media(media).to_owned(),
             None => newest.text.clone(),
         },
         is_own: newest.sender_id == user && newest.kind == MessageEventKind::Message,
