@@ -30,9 +30,10 @@ row! {
 table! {
     #[derive(Clone, Debug)]
     pub struct EmailLink in "link" {
-        /// `confirm`, `reset`, `invite`, `setup`, `restore`, `second_factor` or `restoring_second_factor`.
+        /// `confirm`, `reset`, `invite`, `setup`, `restore`, `restore_by_passkey`, `second_factor`,
+        /// `restoring_second_factor`, `passkey_registration` or `passkey_sign_in`.
         pub purpose: String,
-        /// The recipient; the inviting user for an invitation; 0 for the first owner.
+        /// The recipient; the inviting user for an invitation; 0 for the first owner and a sign-in with a passkey.
         pub user_id: UserId,
         /// The address it was sent to, or empty.
         pub email: String,

@@ -63,6 +63,7 @@ pub mod notes;
 pub mod notification_settings;
 pub mod notifications;
 pub mod partitions;
+pub mod passkeys;
 pub mod places;
 pub mod playbacks;
 pub mod polls;

@@ -321,6 +321,7 @@ mod tests {
                 "rate_window",
                 "two_factor",
                 "recovery_code",
+                "passkey",
             ],
         ),
         (

@@ -59,6 +59,7 @@ const REMAINING_ROWS: &[&str] = &[
     "DELETE FROM user_role WHERE user_id = $1",
     "DELETE FROM two_factor WHERE user_id = $1",
     "DELETE FROM recovery_code WHERE user_id = $1",
+    "DELETE FROM passkey WHERE user_id = $1",
     "DELETE FROM muted_word WHERE user_id = $1",
     "DELETE FROM notification_setting WHERE user_id = $1",
     "DELETE FROM member_time_zone WHERE user_id = $1",

@@ -70,6 +70,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("notification_settings", include_str!("../../migrations/0055_notification_settings.sql")),
     ("ads_record_rowid", include_str!("../../migrations/0056_ads_record_rowid.sql")),
     ("member_time_zones", include_str!("../../migrations/0057_member_time_zones.sql")),
+    ("passkeys", include_str!("../../migrations/0058_passkeys.sql")),
     ("unpublished_community_posts", include_str!("../../migrations/0059_unpublished_community_posts.sql")),
 ];
 

@@ -192,6 +192,7 @@ mod tests {
                 ("link", "user_id"),
                 ("two_factor", "user_id"),
                 ("recovery_code", "user_id"),
+                ("passkey", "user_id"),
                 ("credential_use", "user_id"),
                 ("account_subscription", "user_id"),
                 ("activity_subscription", "maker_id"),
