@@ -12,6 +12,7 @@ use store::{Tx, sessions};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::email_links::create_link;
 use crate::emails::{self, EmailMessage, EmailSite};
+use crate::sessions::SignInMethod;
 use crate::{activity, member_time_zones, pending_sign_ins, user_roles};
 
 pub use erasure::{erase_part, find_due, postpone};
@@ -22,6 +23,8 @@ pub const RESTORATION_PERIOD_MS: i64 = 30 * 24 * 3600 * 1000;
 /// How long the form that restores an account works after signing in.
 const LINK_TTL_MS: i64 = 30 * 60 * 1000;
 const RESTORE: &str = "restore";
+/// After a sign-in that needs no code.
+const RESTORE_BY_PASSKEY: &str = "restore_by_passkey";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErasureTime {
@@ -145,12 +148,21 @@ pub(crate) fn cancel(tx: &mut Tx<'_>, user: UserId) -> Result<(), Error> {
 }
 
 /// None unless the account's owner has deleted it and can still restore it.
-pub(crate) fn offer_restoration(tx: &mut Tx<'_>, user: &User) -> Result<Option<RestorationOffer>, Fault> {
+pub(crate) fn offer_restoration(
+    tx: &mut Tx<'_>,
+    user: &User,
+    method: SignInMethod,
+) -> Result<Option<RestorationOffer>, Fault> {
     let Some(deletion) = find_own_restorable(tx, user.id)? else {
         return Ok(None);
     };
     store::emails::expire_links(tx, user.id, RESTORE)?;
-    let secret = create_link(tx, RESTORE, user.id, "", LINK_TTL_MS)?;
+    store::emails::expire_links(tx, user.id, RESTORE_BY_PASSKEY)?;
+    let purpose = match method {
+        SignInMethod::Password => RESTORE,
+        SignInMethod::Passkey => RESTORE_BY_PASSKEY,
+    };
+    let secret = create_link(tx, purpose, user.id, "", LINK_TTL_MS)?;
     let zone = member_time_zones::find(tx, user.id)?;
     Ok(Some(RestorationOffer { secret, username: user.username.clone(), erase_at: deletion.erase_at, zone }))
 }
@@ -162,15 +174,21 @@ pub(crate) fn find_own_restorable(tx: &mut Tx<'_>, user: UserId) -> Result<Optio
     Ok(found.filter(|deletion| deletion.by_owner && deletion.started_at.is_none() && deletion.erase_at > now))
 }
 
-/// With the secret of a [`RestorationOffer`], which works once: restores the account unless it has a second factor.
+/// With the secret of a [`RestorationOffer`], which works once: restores the account unless its second factor is missing.
 pub fn accept_restoration(tx: &mut Tx<'_>, secret: &Secret, address: &str) -> Result<RestorationOutcome, Error> {
     let key = digest(secret.expose_secret());
-    let link = store::emails::find_link(tx, &key, RESTORE)?.ok_or_else(dead_offer_refusal)?;
+    let link = match store::emails::find_link(tx, &key, RESTORE)? {
+        Some(link) => Some(link),
+        None => store::emails::find_link(tx, &key, RESTORE_BY_PASSKEY)?,
+    };
+    let link = link.ok_or_else(dead_offer_refusal)?;
     users::lock(tx, link.user_id)?;
     if find_own_restorable(tx, link.user_id)?.is_none() || !store::emails::mark_link_used(tx, &key)? {
         return Err(dead_offer_refusal().into());
     }
-    if let Some(pending) = pending_sign_ins::create_for_restoration(tx, link.user_id)? {
+    if link.purpose == RESTORE
+        && let Some(pending) = pending_sign_ins::create_for_restoration(tx, link.user_id)?
+    {
         return Ok(RestorationOutcome::CodeNeeded { pending });
     }
     Ok(RestorationOutcome::Restored(restore(tx, link.user_id, address)?.id))

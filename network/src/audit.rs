@@ -46,6 +46,9 @@ audit_actions! {
     RECOVERY_CODE_USE = "recovery_code.use";
     /// The user got new recovery codes.
     RECOVERY_CODES_REPLACE = "recovery_codes.replace";
+    PASSKEY_ADD = "passkey.add";
+    /// By the user or an operator.
+    PASSKEY_REMOVE = "passkey.remove";
     /// A change of address was requested.
     EMAIL_CHANGE = "email.change";
     /// The user cancelled a change of address.

@@ -13,6 +13,7 @@ use store::{Tx, users};
 use crate::account_deletion::{RestorationOffer, find_own_restorable, offer_restoration};
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
 use crate::emails::{self, CONFIRM_PATH, EmailMessage, EmailSite, JOIN_PATH, RESET_PATH};
+use crate::sessions::SignInMethod;
 use crate::sign_in::{
     PasswordProof, SignInService, address_bucket, charge_action, find_user_by_login, invalid_field, normalize_login,
 };
@@ -113,6 +114,27 @@ fn may_send_email(tx: &mut Tx<'_>, kind: &str, to: &str) -> Result<bool, Fault> 
     let recipient = format!("{local}@{domain}").to_lowercase();
     let decision = charge_action(tx, &format!("letter.{kind}"), &recipient, EMAILS_PER_RECIPIENT)?;
     Ok(decision == AttemptDecision::Allowed)
+}
+
+/// Tells a user, if there is an address, what happened to the account's sign-in. The topic is what the subject names.
+pub(crate) fn notify_user(
+    tx: &mut Tx<'_>,
+    site: &EmailSite,
+    user: UserId,
+    topic: &str,
+    what: &str,
+) -> Result<(), Fault> {
+    let Some(user) = users::find_by_id(tx, user)?.filter(|user| !user.email.is_empty()) else {
+        return Ok(());
+    };
+    let text = format!(
+        "Hello,\n\n{what}\n\nThe account is @{} on {}. If this was not you, reset your password and look at the \
+         security events in your settings.\n",
+        user.username,
+        site.name(),
+    );
+    let subject = format!("{topic} on {}", site.name());
+    notify_recipient(tx, topic, &user.email, &subject, &text)
 }
 
 /// Sends an email without a link, unless its recipient got too many.
@@ -299,7 +321,11 @@ pub async fn reset_password(
         }
         let detail = json!({"user": user.id.to_string(), "tokens": end_tokens});
         audit::append(tx, &actor, AuditAction::PASSWORD_RESET, None, &detail)?;
-        if user.state == UserState::Deleted { Ok(offer_restoration(tx, &user)?) } else { Ok(None) }
+        if user.state == UserState::Deleted {
+            Ok(offer_restoration(tx, &user, SignInMethod::Password)?)
+        } else {
+            Ok(None)
+        }
     };
     sign_in.store.write(work).await
 }

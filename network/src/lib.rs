@@ -46,6 +46,7 @@ pub mod notification_settings;
 pub mod notifications;
 pub mod oauth1_flow;
 pub mod oauth2_flow;
+pub mod passkeys;
 pub mod passwords;
 pub mod pending_sign_ins;
 pub mod people;

@@ -13,7 +13,7 @@ use crate::emails::EmailSite;
 use crate::sessions::{self, ClientInfo, UserSession};
 use crate::sign_in::{KnownDevice, SignInLimits, SignInService, refund_account_attempt};
 use crate::two_factor::{self, CodeOutcome};
-use crate::{account_deletion, users};
+use crate::{account_deletion, passkeys, users};
 
 /// How long a browser may take to enter a code.
 pub const TTL_MS: i64 = 10 * 60 * 1000;
@@ -67,8 +67,10 @@ fn create_for_purpose(tx: &mut Tx<'_>, user: UserId, purpose: &str) -> Result<Op
     create_link(tx, purpose, user, "", TTL_MS).map(Some)
 }
 
-/// Ends those of a user whose password changes, or whose account is deleted.
+/// Ends those of a user whose password changes, or whose account is deleted; no passkey is added any more that the old
+/// password allowed.
 pub(crate) fn expire(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
+    passkeys::expire_registration(tx, user)?;
     emails::expire_links(tx, user, SECOND_FACTOR)?;
     emails::expire_links(tx, user, RESTORING_SECOND_FACTOR)
 }

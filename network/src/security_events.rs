@@ -7,6 +7,7 @@ use serde_json::Value;
 use store::Tx;
 
 use crate::audit::AuditAction;
+use crate::sessions::PASSKEY_METHOD;
 
 /// Of one account.
 const MAX_LISTED: i64 = 100;
@@ -30,6 +31,8 @@ const ACTIONS: &[AuditAction] = &[
     AuditAction::TWO_FACTOR_FAILED,
     AuditAction::RECOVERY_CODE_USE,
     AuditAction::RECOVERY_CODES_REPLACE,
+    AuditAction::PASSKEY_ADD,
+    AuditAction::PASSKEY_REMOVE,
     AuditAction::GRANT_APPROVE,
     AuditAction::GRANT_REVOKE,
     AuditAction::TOKEN_MINT,
@@ -46,6 +49,8 @@ pub struct SecurityEvent {
     pub by_operator: bool,
     /// The client's address, or empty.
     pub address: String,
+    /// Whether somebody signed in with a passkey.
+    pub by_passkey: bool,
     /// The browser that signed in, or empty.
     pub user_agent: String,
     pub app_name: Option<String>,
@@ -71,6 +76,7 @@ pub fn list(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<SecurityEvent>, Fault> 
             action: *action,
             by_operator: entry.operator,
             address: entry.address,
+            by_passkey: detail.get("method").and_then(Value::as_str) == Some(PASSKEY_METHOD),
             user_agent: detail.get("user_agent").and_then(Value::as_str).unwrap_or_default().to_owned(),
             app_name: entry.app.and_then(|app| names.get(&app).cloned().flatten()),
         });

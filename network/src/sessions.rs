@@ -29,6 +29,16 @@ const MAX_LISTED: i64 = 200;
 /// Stored characters of a user agent.
 const MAX_USER_AGENT_LENGTH: usize = 256;
 
+/// What the audit log says of a sign-in with a passkey.
+pub(crate) const PASSKEY_METHOD: &str = "passkey";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SignInMethod {
+    /// And a code, if the account has two-factor sign-in.
+    Password,
+    Passkey,
+}
+
 /// The origin of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientInfo {
@@ -52,6 +62,18 @@ pub fn start(
     client: &ClientInfo,
     ttl_ms: i64,
 ) -> Result<(Secret, UserSession), Error> {
+    start_by_method(tx, presented, user, client, ttl_ms, SignInMethod::Password)
+}
+
+/// As [`start`].
+pub(crate) fn start_by_method(
+    tx: &mut Tx<'_>,
+    presented: Option<&[u8; 32]>,
+    user: UserId,
+    client: &ClientInfo,
+    ttl_ms: i64,
+    method: SignInMethod,
+) -> Result<(Secret, UserSession), Error> {
     let now = wall_time();
     if let Some(presented) = presented
         && let Some(old) = sessions::find(tx, presented, now)?
@@ -59,7 +81,12 @@ pub fn start(
         sessions::revoke(tx, old.user_id, old.id, now)?;
     }
     let (text, session) = create(tx, user, client, ttl_ms)?;
-    let detail = json!({"session": session.id, "user_agent": session.user_agent});
+    let detail = match method {
+        SignInMethod::Password => json!({"session": session.id, "user_agent": session.user_agent}),
+        SignInMethod::Passkey => {
+            json!({"session": session.id, "user_agent": session.user_agent, "method": PASSKEY_METHOD})
+        }
+    };
     let actor = AuditActor::user(user, &client.address);
     audit::append(tx, &actor, AuditAction::SIGN_IN_OK, None, &detail)?;
     Ok((text, session))

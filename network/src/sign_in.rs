@@ -17,7 +17,7 @@ use crate::account_deletion::{self, RestorationOffer};
 use crate::audit::{self, AuditAction, AuditActor};
 use crate::passwords::{PasswordPool, is_hash_current};
 use crate::pending_sign_ins;
-use crate::sessions::{self, ClientInfo, UserSession};
+use crate::sessions::{self, ClientInfo, SignInMethod, UserSession};
 
 pub use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 
@@ -140,30 +140,18 @@ impl SignInService {
                 return Ok(SignInOutcome::Throttled { retry_ms });
             }
         };
-        let detail = match user.state {
-            UserState::Active => None,
-            UserState::Suspended => Some(SUSPENDED_DETAIL),
-            UserState::Deleted | UserState::Placeholder => Some(DELETED_DETAIL),
-        };
-        if user.state == UserState::Deleted {
-            let (user, buckets) = (user.clone(), buckets.clone());
-            let offer = move |tx: &mut Tx<'_>| {
-                let offer = account_deletion::offer_restoration(tx, &user)?;
-                if offer.is_some() {
+        if user.state != UserState::Active {
+            let (user, client, buckets) = (user.clone(), attempt.client_info.clone(), buckets.clone());
+            let answer = move |tx: &mut Tx<'_>| {
+                let answer = answer_inactive_account(tx, &user, &client, SignInMethod::Password)?;
+                if matches!(answer, Some(SignInOutcome::Restorable(_))) {
                     refund_attempt(tx, &buckets)?;
                 }
-                Ok(offer)
+                Ok(answer)
             };
-            if let Some(offer) = self.store.write(offer).await? {
-                return Ok(SignInOutcome::Restorable(offer));
+            if let Some(answer) = self.store.write(answer).await? {
+                return Ok(answer);
             }
-        }
-        if let Some(detail) = detail {
-            let actor = AuditActor::user(user.id, &attempt.client_info.address);
-            let why = json!({"why": "the account does not take part"});
-            let record = move |tx: &mut Tx<'_>| Ok(audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &why)?);
-            self.store.write(record).await?;
-            return Ok(SignInOutcome::Closed { detail });
         }
         let rehashed = if is_hash_current(&stored) {
             None
@@ -258,6 +246,29 @@ impl SignInService {
         self.store.write(record).await?;
         Ok(CredentialCheck::Wrong)
     }
+}
+
+/// The answer to somebody who has proved who they are, if their account is not active.
+pub(crate) fn answer_inactive_account(
+    tx: &mut Tx<'_>,
+    user: &User,
+    client: &ClientInfo,
+    method: SignInMethod,
+) -> Result<Option<SignInOutcome>, Error> {
+    let detail = match user.state {
+        UserState::Active => return Ok(None),
+        UserState::Suspended => SUSPENDED_DETAIL,
+        UserState::Deleted | UserState::Placeholder => DELETED_DETAIL,
+    };
+    if user.state == UserState::Deleted
+        && let Some(offer) = account_deletion::offer_restoration(tx, user, method)?
+    {
+        return Ok(Some(SignInOutcome::Restorable(offer)));
+    }
+    let actor = AuditActor::user(user.id, &client.address);
+    let why = json!({"why": "the account does not take part"});
+    audit::append(tx, &actor, AuditAction::SIGN_IN_FAILED, None, &why)?;
+    Ok(Some(SignInOutcome::Closed { detail }))
 }
 
 /// What an attempt at an account, or at a login that nobody has, counts towards.

@@ -6,16 +6,18 @@ use base::clock::wall_time;
 use base::secret::digest;
 use base::{Error, Fault, Refusal, Secret, UserId};
 use serde_json::json;
+use store::Tx;
 use store::attempt_limits::{self, AttemptDecision, AttemptRateLimit};
 use store::two_factor::{self, TwoFactorKey};
 use store::users::User;
-use store::{Tx, users};
 use totp_rs::{Builder, Totp};
 
 use crate::audit::{self, AuditAction, AuditActor, user_detail};
-use crate::email_links::notify_recipient;
+use crate::email_links::notify_user;
 use crate::emails::EmailSite;
 
+/// Of emails.
+const TOPIC: &str = "Two-factor sign-in";
 /// How many recovery codes an account gets at a time.
 const RECOVERY_CODES: usize = 10;
 /// How long a new key waits for its first code.
@@ -151,7 +153,7 @@ fn accept_code(
     let detail = json!({"user": user.to_string(), "left": left});
     audit::append(tx, actor, AuditAction::RECOVERY_CODE_USE, None, &detail)?;
     let what = format!("A recovery code was used for your account. {left} of them are left.");
-    notify_user(tx, site, user, &what)?;
+    notify_user(tx, site, user, TOPIC, &what)?;
     Ok(true)
 }
 
@@ -162,7 +164,7 @@ pub fn disable(tx: &mut Tx<'_>, site: &EmailSite, actor: &AuditActor, user: User
     two_factor::delete(tx, user)?;
     if was_enabled {
         audit::append(tx, actor, AuditAction::TWO_FACTOR_DISABLE, None, &user_detail(user))?;
-        notify_user(tx, site, user, "Two-factor sign-in was turned off for your account.")?;
+        notify_user(tx, site, user, TOPIC, "Two-factor sign-in was turned off for your account.")?;
     }
     Ok(was_enabled)
 }
@@ -235,19 +237,4 @@ fn charge_code(tx: &mut Tx<'_>, actor: &AuditActor, user: UserId) -> Result<Opti
 
 fn refund_code(tx: &mut Tx<'_>, user: UserId) -> Result<(), Fault> {
     attempt_limits::refund_attempt(tx, &code_bucket(user), CODES_PER_ACCOUNT)
-}
-
-/// Sends an email about the account, if it has an address.
-fn notify_user(tx: &mut Tx<'_>, site: &EmailSite, user: UserId, what: &str) -> Result<(), Fault> {
-    let Some(user) = users::find_by_id(tx, user)?.filter(|user| !user.email.is_empty()) else {
-        return Ok(());
-    };
-    let text = format!(
-        "Hello,\n\n{what}\n\nThe account is @{} on {}. If this was not you, reset your password and look at the \
-         security events in your settings.\n",
-        user.username,
-        site.name(),
-    );
-    let subject = format!("Two-factor sign-in on {}", site.name());
-    notify_recipient(tx, "two-factor", &user.email, &subject, &text)
 }
