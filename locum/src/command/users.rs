@@ -4,7 +4,7 @@ use base::{Error, Fault, Refusal, Secret, UserId};
 use clap::{Args, Subcommand};
 use network::account_deletion::{self, ErasureTime};
 use network::audit::{AuditAction, AuditActor};
-use network::{passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
+use network::{passkeys, passwords, profiles, registration, sessions, subscriptions, two_factor, users, withholding};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::users::{User, UserState};
@@ -49,6 +49,11 @@ pub(crate) enum UserCommand {
     },
     /// Turn two-factor sign-in off for somebody who lost app and recovery codes
     TwoFactorOff {
+        /// @username or id
+        user: String,
+    },
+    /// Remove all passkeys of an account, for somebody who lost a device
+    PasskeysRemove {
         /// @username or id
         user: String,
     },
@@ -241,6 +246,7 @@ pub(super) async fn execute(instance: &Instance, command: UserCommand) -> Result
             set_password(instance, user, &password, end_tokens).await
         }
         UserCommand::TwoFactorOff { user } => turn_two_factor_off(instance, user).await,
+        UserCommand::PasskeysRemove { user } => remove_passkeys(instance, user).await,
         UserCommand::Suspend { user } => change_user(instance, user, |tx, id| users::suspend(tx, id).map(drop)).await,
         UserCommand::Restore { user } => restore_user(instance, user).await,
         UserCommand::Edit { user, edit } => change_user(instance, user, move |tx, id| edit.apply(tx, id)).await,
@@ -382,6 +388,16 @@ async fn turn_two_factor_off(instance: &Instance, user: String) -> Result<Value,
         let found = find::user(tx, &user)?;
         let was_enabled = two_factor::disable(tx, &site, &AuditActor::operator(), found.id)?;
         Ok::<_, Error>(json!({"id": found.id.to_string(), "username": found.username, "changed": was_enabled}))
+    };
+    instance.store.write(work).await
+}
+
+async fn remove_passkeys(instance: &Instance, user: String) -> Result<Value, Error> {
+    let site = email_site(instance).await?;
+    let work = move |tx: &mut store::Tx<'_>| {
+        let found = find::user(tx, &user)?;
+        let removed = passkeys::remove_all(tx, &site, &AuditActor::operator(), &found)?;
+        Ok::<_, Error>(json!({"id": found.id.to_string(), "username": found.username, "removed": removed}))
     };
     instance.store.write(work).await
 }
