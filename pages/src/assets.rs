@@ -32,6 +32,9 @@ pub const HOME_SCRIPT: &str = include_str!("../style/home.js");
 /// Script of [`crate::members::MessageThreadPage`], served at [`CONVERSATION_SCRIPT_PATH`] as [`SCRIPT`] is.
 pub const CONVERSATION_SCRIPT: &str = include_str!("../style/conversation.js");
 
+/// Script of the pages with passkeys, served at [`PASSKEY_SCRIPT_PATH`] as [`SCRIPT`] is.
+pub const PASSKEY_SCRIPT: &str = include_str!("../style/passkeys.js");
+
 /// Script that advertisers' sites embed, as `text/javascript; charset=utf-8`.
 pub const TAG_SCRIPT: &str = include_str!("../style/tag.js");
 
@@ -43,10 +46,13 @@ pub const HOME_SCRIPT_PATH: &str = asset_path(&HOME_SCRIPT_NAME);
 
 pub const CONVERSATION_SCRIPT_PATH: &str = asset_path(&CONVERSATION_SCRIPT_NAME);
 
+pub const PASSKEY_SCRIPT_PATH: &str = asset_path(&PASSKEY_SCRIPT_NAME);
+
 const SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", SCRIPT);
 const CONSOLE_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", CONSOLE_SCRIPT);
 const HOME_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", HOME_SCRIPT);
 const CONVERSATION_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", CONVERSATION_SCRIPT);
+const PASSKEY_SCRIPT_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.js   ", PASSKEY_SCRIPT);
 const STYLE_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.css  ", STYLE);
 const MARK_NAME: [u8; 30] = hashed_file_name(*b"/assets/0000000000000000.svg  ", MARK);
 

@@ -30,6 +30,7 @@ mod markdown;
 pub mod members;
 mod moderation;
 mod page;
+mod passkeys;
 mod permissions;
 mod post_preview;
 mod relative_time;
@@ -55,7 +56,7 @@ pub use apps::{
 };
 pub use assets::{
     CONSOLE_SCRIPT, CONSOLE_SCRIPT_PATH, CONVERSATION_SCRIPT, CONVERSATION_SCRIPT_PATH, HOME_SCRIPT, HOME_SCRIPT_PATH,
-    MARK, MARK_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH, TAG_SCRIPT,
+    MARK, MARK_PATH, PASSKEY_SCRIPT, PASSKEY_SCRIPT_PATH, SCRIPT, SCRIPT_PATH, STYLE, STYLE_PATH, TAG_SCRIPT,
 };
 pub use authorize::{
     AppSummary, AuthorizationDeniedPage, CallbackDestination, OAuth1AuthorizePage, OAuth2ConsentPage, PinPage,
@@ -78,6 +79,7 @@ pub use moderation::{
     SettingItem, TextPage,
 };
 pub use page::{HtmlPage, Pager};
+pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
 pub use post_preview::PostPreviewPage;
 pub use relative_time::{time_ago, time_until};
@@ -86,7 +88,9 @@ pub use search_console::{
     ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,
     SearchConsolePage,
 };
-pub use sign_in::{CancelForm, OfferedUser, OneClickSignIn, OwnerSetup, SignInPage, SignOutPage, SignUpPage};
+pub use sign_in::{
+    CancelForm, OfferedUser, OneClickSignIn, OwnerSetup, PasskeySignInForm, SignInPage, SignOutPage, SignUpPage,
+};
 pub use signature::{RefusedRequestPage, SignatureExplainerPage, SignatureReport};
 pub use stream::{LiveStreamPage, StreamRuleItem, StreamRulesPage};
 pub use two_factor::{

@@ -18,6 +18,7 @@ pub(crate) mod messages;
 pub(crate) mod moderation;
 pub(crate) mod muted_words;
 pub(crate) mod notification_settings;
+pub(crate) mod passkeys;
 pub(crate) mod profile;
 pub(crate) mod search_console;
 pub(crate) mod sign_in;
@@ -97,6 +98,7 @@ fn add_settings_samples(all: &mut Vec<PageSample>) -> Result<(), Fault> {
     add_samples::<crate::SecurityPage>(all)?;
     add_samples::<crate::TwoFactorSetupPage>(all)?;
     add_samples::<crate::RecoveryCodesPage>(all)?;
+    add_samples::<crate::PasskeySetupPage>(all)?;
     add_samples::<crate::SessionsPage>(all)?;
     add_samples::<crate::ConnectedAppsPage>(all)
 }

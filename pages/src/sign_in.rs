@@ -21,6 +21,16 @@ pub struct SignInPage {
     /// `None` if registration is closed.
     pub sign_up: Option<String>,
     pub cancel: Option<CancelForm>,
+    /// None where browsers have no passkeys.
+    pub passkey: Option<PasskeySignInForm>,
+}
+
+/// Form fields: `next`, and what the script fills in: `credential`, `client_data`, `authenticator_data`, `signature`,
+/// `user_handle`.
+pub struct PasskeySignInForm {
+    pub action: String,
+    /// Where the script gets a challenge.
+    pub challenge_path: String,
 }
 
 /// Signs in without a password: sends `user`, an id, and `next`.

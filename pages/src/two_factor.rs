@@ -1,11 +1,11 @@
-//! Two-factor sign-in: its settings, the events of an account, and the page that asks for a code.
+//! Two-factor sign-in: the security settings with the events of an account, and the page that asks for a code.
 
 use askama::Template;
 use base::Time;
 use qrcode::{Color, QrCode};
 
 use crate::page::{HtmlPage, html_page};
-use crate::{FormField, PageFrame};
+use crate::{FormField, PageFrame, PasskeySettings};
 
 /// Form fields: `code`, `next`.
 #[derive(Template)]
@@ -62,6 +62,7 @@ pub struct SecurityEventItem {
 pub struct SecurityPage {
     pub frame: PageFrame,
     pub two_factor: TwoFactorForms,
+    pub passkeys: PasskeySettings,
     /// Newest first.
     pub events: Vec<SecurityEventItem>,
 }
@@ -71,7 +72,7 @@ impl SecurityPage {
 }
 
 html_page!(SecurityPage, "security", crate::samples::two_factor::security_states, |_| "Security".to_owned(), |page| {
-    match &page.two_factor {
+    let mut fields = match &page.two_factor {
         TwoFactorForms::Off { password, .. } => vec![("password", password)],
         TwoFactorForms::On { codes_password, codes_code, off_password, off_code, .. } => vec![
             ("codes_password", codes_password),
@@ -79,7 +80,9 @@ html_page!(SecurityPage, "security", crate::samples::two_factor::security_states
             ("off_password", off_password),
             ("off_code", off_code),
         ],
-    }
+    };
+    fields.extend(page.passkeys.fields());
+    fields
 });
 
 /// Form fields: `code`.

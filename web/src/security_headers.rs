@@ -51,18 +51,19 @@ pub fn allow_scripts(reply: HttpReply) -> HttpReply {
     reply.header(CONTENT_SECURITY_POLICY, SCRIPT_POLICY)
 }
 
-/// Adds the origin of `url` to `form-action`: browsers also apply it to the redirect that answers a form.
-pub fn allow_form_action(reply: HttpReply, url: Option<&str>) -> HttpReply {
+/// Adds the origin of `url` to `form-action`, also if scripts are allowed: browsers also apply it to the redirect that
+/// answers a form.
+pub fn allow_form_action(mut reply: HttpReply, url: Option<&str>) -> HttpReply {
     let Some(source) = url.and_then(csp_source) else {
         return reply;
     };
-    let own = CONTENT_POLICY;
+    let own = reply.headers.get(CONTENT_SECURITY_POLICY).cloned().unwrap_or(CONTENT_POLICY);
     let own = own.to_str().unwrap_or_default();
     let policy = own.replace("form-action 'self'", &format!("form-action 'self' {source}"));
-    match HeaderValue::from_str(&policy) {
-        Ok(policy) => reply.header(CONTENT_SECURITY_POLICY, policy),
-        Err(_) => reply,
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        reply.headers.insert(CONTENT_SECURITY_POLICY, policy);
     }
+    reply
 }
 
 /// Policy of a page that this site and the origins of `urls` may frame. Such a page has no form and no session data.

@@ -64,6 +64,7 @@ mod observability;
 mod operations;
 mod packaging;
 mod pages;
+mod passkeys;
 mod polls;
 mod portal;
 mod post_features;

@@ -1,7 +1,7 @@
 use super::{HOSTILE, development_frame, hostile_frame, signed_in_frame, signed_out_frame, with_failure};
 use crate::{
-    CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, OwnerSetup, PageFrame, SignInPage, SignOutPage,
-    SignUpPage,
+    CancelForm, FormField, LandingPage, OfferedUser, OneClickSignIn, OwnerSetup, PageFrame, PasskeySignInForm,
+    SignInPage, SignOutPage, SignUpPage,
 };
 
 pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
@@ -15,6 +15,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
         one_click: None,
         sign_up: Some("/sign-up".to_owned()),
         cancel: None,
+        passkey: Some(passkey_form("/sign-in/passkey")),
     };
     vec![
         ("plain", plain()),
@@ -43,6 +44,7 @@ pub(crate) fn sign_in_states() -> Vec<(&'static str, SignInPage)> {
                 frame: with_failure(signed_out_frame(), "Too many attempts. Wait 20 seconds and try again."),
                 login: FormField::new("ada"),
                 sign_up: None,
+                passkey: None,
                 ..plain()
             },
         ),
@@ -69,7 +71,12 @@ fn hostile_sign_in_page() -> SignInPage {
         one_click: Some(one_click(HOSTILE)),
         sign_up: Some(HOSTILE.to_owned()),
         cancel: Some(cancel_form(HOSTILE, HOSTILE)),
+        passkey: Some(passkey_form(HOSTILE)),
     }
+}
+
+fn passkey_form(action: &str) -> PasskeySignInForm {
+    PasskeySignInForm { action: action.to_owned(), challenge_path: format!("{action}/challenge") }
 }
 
 fn one_click(name: &str) -> OneClickSignIn {

@@ -1,3 +1,4 @@
+use super::passkeys::{full_passkeys, no_passkeys, some_passkeys, unavailable_passkeys};
 use super::{HOSTILE, days_ago, hostile_frame, minutes_ago, signed_in_frame, signed_out_frame, with_failure};
 use crate::{
     FormField, RecoveryCodesPage, SecurityEventItem, SecurityPage, SignInCodePage, TwoFactorForms, TwoFactorSetupPage,
@@ -51,7 +52,8 @@ fn event_item(what: &str, text: &str, is_warning: bool) -> SecurityEventItem {
 }
 
 pub(crate) fn security_states() -> Vec<(&'static str, SecurityPage)> {
-    let of = |frame, two_factor, events| SecurityPage { frame, two_factor, events };
+    let of = |frame, two_factor, passkeys, events| SecurityPage { frame, two_factor, passkeys, events };
+    let plain = || FormField::default();
     let by_operator = SecurityEventItem {
         at: days_ago(3),
         device: None,
@@ -61,13 +63,22 @@ pub(crate) fn security_states() -> Vec<(&'static str, SecurityPage)> {
     };
     let events = vec![event_item("Signed in", "Firefox on Linux", false), by_operator];
     let wrong = FormField::invalid("", "The password is wrong");
+    let bad = FormField::invalid(HOSTILE, HOSTILE);
     let hostile = vec![event_item(HOSTILE, HOSTILE, true)];
     vec![
-        ("off", of(signed_in_frame(), two_factor_off(FormField::default()), events)),
-        ("off-wrong", of(signed_in_frame(), two_factor_off(wrong.clone()), Vec::new())),
-        ("on", of(signed_in_frame(), two_factor_on(10, &FormField::default()), Vec::new())),
-        ("on-wrong", of(signed_in_frame(), two_factor_on(0, &wrong), Vec::new())),
-        ("hostile", of(hostile_frame(), two_factor_on(1, &FormField::invalid(HOSTILE, HOSTILE)), hostile)),
+        ("off", of(signed_in_frame(), two_factor_off(plain()), no_passkeys(plain(), None), events)),
+        (
+            "off-wrong",
+            of(signed_in_frame(), two_factor_off(wrong.clone()), no_passkeys(wrong.clone(), None), Vec::new()),
+        ),
+        ("on", of(signed_in_frame(), two_factor_on(10, &plain()), no_passkeys(plain(), Some(plain())), Vec::new())),
+        (
+            "on-wrong",
+            of(signed_in_frame(), two_factor_on(0, &wrong), some_passkeys("Firefox on Linux", 2, wrong), Vec::new()),
+        ),
+        ("full", of(signed_in_frame(), two_factor_off(plain()), full_passkeys(), Vec::new())),
+        ("unavailable", of(signed_in_frame(), two_factor_off(plain()), unavailable_passkeys(), Vec::new())),
+        ("hostile", of(hostile_frame(), two_factor_on(1, &bad), some_passkeys(HOSTILE, 1, bad.clone()), hostile)),
     ]
 }
 

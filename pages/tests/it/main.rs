@@ -134,6 +134,8 @@ fn nothing_runs_and_nothing_is_styled_inline() {
             let src = element.attribute("src");
             let ours = element.text.trim().is_empty()
                 && (name.starts_with("live.") && src == Some(pages::SCRIPT_PATH)
+                    || (name.starts_with("sign-in.") || name.starts_with("passkey-setup."))
+                        && src == Some(pages::PASSKEY_SCRIPT_PATH)
                     || name.starts_with("home.") && src == Some(pages::HOME_SCRIPT_PATH)
                     || name.starts_with("message_thread.") && src == Some(pages::CONVERSATION_SCRIPT_PATH)
                     || name.starts_with("console_") && src == Some(pages::CONSOLE_SCRIPT_PATH));

@@ -8,8 +8,8 @@ use web::request_context::RequestContext;
 use web::text_members;
 
 use crate::site::{
-    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, post_preview,
-    registration, security, settings, short_links, sign_in, sign_in_code, web_tags,
+    access, account_data, account_recovery, assets, card_links, compose, landing, oauth1, oauth2, passkeys,
+    post_preview, registration, security, settings, short_links, sign_in, sign_in_code, web_tags,
 };
 
 pub(super) static PAGES: &[Endpoint] = &[
@@ -20,6 +20,10 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("The form that asks for the second factor."),
     form_endpoint("enterSignInCode", sign_in_code::CODE_PATH, sign_in_code::submit, SIGN_IN_CODE)
         .summary("Signs a browser in with a code."),
+    form_endpoint("createPasskeyChallenge", passkeys::CHALLENGE_PATH, passkeys::create_challenge, &[])
+        .summary("Begins a sign-in with a passkey."),
+    form_endpoint("signInWithPasskey", passkeys::SIGN_IN_PATH, passkeys::sign_in, SIGN_IN_PASSKEY)
+        .summary("Signs a browser in with a passkey."),
     page_endpoint("showSignOut", "/logout", sign_in::show_sign_out).summary("The sign-out form."),
     form_endpoint("signOut", "/logout", sign_in::sign_out, &[]).summary("Signs a browser out."),
     page_endpoint("showJoin", "/join", registration::show)
@@ -53,7 +57,7 @@ pub(super) static PAGES: &[Endpoint] = &[
     form_endpoint("cancelEmail", settings::CANCEL_PATH, settings::cancel_email_change, &[])
         .summary("Cancels an unconfirmed change of the email address."),
     page_endpoint("showSecurity", "/settings/security", security::show)
-        .summary("Two-factor sign-in and security events."),
+        .summary("Two-factor sign-in, passkeys and security events."),
     form_endpoint("beginTwoFactor", security::TWO_FACTOR_PATH, security::begin_setup, BEGIN_TWO_FACTOR)
         .summary("Creates a key for an authenticator app."),
     form_endpoint("enableTwoFactor", security::CONFIRM_TWO_FACTOR_PATH, security::confirm_setup, CODE_FORM)
@@ -62,6 +66,12 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("Turns two-factor sign-in off."),
     form_endpoint("replaceRecoveryCodes", security::RECOVERY_CODES_PATH, security::replace_recovery_codes, NEW_CODES)
         .summary("Creates new recovery codes."),
+    form_endpoint("beginPasskey", passkeys::ADD_PATH, passkeys::begin_addition, BEGIN_PASSKEY)
+        .summary("Shows the page on which a browser makes a passkey."),
+    form_endpoint("addPasskey", passkeys::CONFIRM_PATH, passkeys::confirm_addition, NEW_PASSKEY)
+        .summary("Adds a passkey."),
+    form_endpoint("removePasskey", passkeys::REMOVE_PATH, passkeys::remove, REMOVE_PASSKEY)
+        .summary("Removes a passkey."),
     page_endpoint("showAccountData", account_data::DATA_PATH, account_data::show)
         .summary("What members do with their data as a whole."),
     form_endpoint("downloadArchive", account_data::ARCHIVE_PATH, account_data::download_archive, ARCHIVE)
@@ -122,6 +132,8 @@ pub(super) static PAGES: &[Endpoint] = &[
         .summary("The script of the home timeline."),
     page_endpoint("getConversationScript", pages::CONVERSATION_SCRIPT_PATH, assets::serve_conversation_script)
         .summary("The script of conversations."),
+    page_endpoint("getPasskeyScript", pages::PASSKEY_SCRIPT_PATH, assets::serve_passkey_script)
+        .summary("The script of the pages with passkeys."),
     page_endpoint("getTagScript", TAG_SCRIPT_PATH, web_tags::serve_script)
         .summary("The script of web event tags, which advertisers' sites embed."),
     page_endpoint("recordTagEvent", TAG_IMAGE_PATH, web_tags::record_event)
@@ -185,6 +197,12 @@ const BEGIN_TWO_FACTOR: &[Parameter] = text_members! { MAX_TEXT; csrf password }
 const CODE_FORM: &[Parameter] = text_members! { MAX_TEXT; csrf code };
 const TURN_OFF: &[Parameter] = text_members! { MAX_TEXT; csrf off_password off_code };
 const NEW_CODES: &[Parameter] = text_members! { MAX_TEXT; csrf codes_password codes_code };
+const SIGN_IN_PASSKEY: &[Parameter] = text_members! { MAX_TEXT;
+    csrf next credential client_data authenticator_data signature user_handle
+};
+const BEGIN_PASSKEY: &[Parameter] = text_members! { MAX_TEXT; csrf passkey_password passkey_code };
+const NEW_PASSKEY: &[Parameter] = text_members! { MAX_TEXT; csrf name client_data authenticator_data };
+const REMOVE_PASSKEY: &[Parameter] = text_members! { MAX_TEXT; csrf passkey removal_password };
 const JOIN: &[Parameter] = text_members! { MAX_TEXT; csrf next username name email password };
 const EMAIL: &[Parameter] = text_members! { MAX_TEXT; csrf email };
 const CONFIRM: &[Parameter] = text_members! { MAX_TEXT; csrf token };

@@ -170,10 +170,7 @@ pub(crate) fn restore_account(call: RequestContext) -> HandlerFuture {
             });
         match restored.await {
             Ok(Err(pending)) => Ok(ask_for_code(&call, &next, &pending)),
-            Ok(Ok((text, started))) => {
-                let reply = session::set_session_cookie(&call, redirect_to(&next), &text);
-                Ok(session::set_device_cookie(&call, reply, started.user_id).await?)
-            }
+            Ok(Ok((text, started))) => Ok(session::begin_session(&call, &next, &text, started.user_id).await?),
             Err(Error::Refused(_)) => Ok(redirect_to(SITE_LINKS.sign_in)),
             Err(failed) => Err(failed.into()),
         }

@@ -27,6 +27,10 @@ pub(crate) fn serve_conversation_script(_call: RequestContext) -> HandlerFuture 
     serve_asset("text/javascript; charset=utf-8", pages::CONVERSATION_SCRIPT)
 }
 
+pub(crate) fn serve_passkey_script(_call: RequestContext) -> HandlerFuture {
+    serve_asset("text/javascript; charset=utf-8", pages::PASSKEY_SCRIPT)
+}
+
 fn serve_asset(kind: &'static str, text: &'static str) -> HandlerFuture {
     let reply = HttpReply::bytes(200, HeaderValue::from_static(kind), text);
     Box::pin(async move { Ok(reply.header(CACHE_CONTROL, IMMUTABLE_CACHE)) })

@@ -1,12 +1,14 @@
 //! Two-factor sign-in and the security events of an account.
 
 use base::{Error, Refusal, Secret};
-use network::audit::AuditAction;
+use network::audit::{AuditAction, AuditActor};
+use network::emails::EmailSite;
+use network::passkeys::{MAX_PASSKEYS, Passkey, PasskeyRegistration};
 use network::security_events::{self, SecurityEvent};
 use network::two_factor::{self, CodeOutcome, TwoFactorSetup, TwoFactorStatus};
 use pages::{
-    FormField, Notice, RecoveryCodesPage, SecurityEventItem, SecurityPage, TwoFactorForms, TwoFactorSetupPage,
-    device_name,
+    FormField, Notice, PasskeyAddition, PasskeySettings, RecoveryCodesPage, SecurityEventItem, SecurityPage,
+    TwoFactorForms, TwoFactorSetupPage, device_name,
 };
 use store::Tx;
 use web::endpoint::HandlerFuture;
@@ -18,34 +20,49 @@ use super::forms::{self, PageQuery};
 use super::settings::{password_error, verify_password};
 use super::sign_in::{retry_seconds, throttled_message};
 use super::sign_in_code::WRONG_CODE;
-use super::{BrowserVisit, PageExit, SignedInPerson, redirect_to, run_page};
+use super::{BrowserVisit, PageExit, SignedInPerson, passkeys, redirect_to, run_page};
 
 pub(crate) const TWO_FACTOR_PATH: &str = "/settings/security/two-factor";
 pub(crate) const CONFIRM_TWO_FACTOR_PATH: &str = "/settings/security/two-factor/confirm";
 pub(crate) const TURN_OFF_PATH: &str = "/settings/security/two-factor/off";
 pub(crate) const RECOVERY_CODES_PATH: &str = "/settings/security/recovery-codes";
 
-/// A form that needs password and code.
-#[derive(Clone, Copy)]
-enum ProvedForm {
+/// A form that needs the password, and a code if two-factor sign-in is on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProvedForm {
     ReplaceCodes,
     TurnOff,
+    AddPasskey,
+}
+
+/// What became of such a form.
+enum ProvedFormResult {
+    NewCodes(Vec<Secret>),
+    TurnedOff,
+    PasskeyBegun(PasskeyRegistration),
 }
 
 /// What a refused form shows again.
 #[derive(Default)]
-struct SecurityFormErrors {
-    form: Option<ProvedForm>,
-    password: FormField,
-    code: FormField,
-    failure: Option<String>,
-    status: u16,
+pub(super) struct SecurityFormErrors {
+    pub(super) form: Option<ProvedForm>,
+    pub(super) password: FormField,
+    pub(super) code: FormField,
+    /// Of the form that removes a passkey.
+    pub(super) removal_password: FormField,
+    pub(super) failure: Option<String>,
+    pub(super) status: u16,
 }
 
 impl SecurityFormErrors {
-    fn from_refusal(form: Option<ProvedForm>, refusal: &Refusal) -> Self {
+    pub(super) fn from_refusal(form: Option<ProvedForm>, refusal: &Refusal) -> Self {
         let (password, failure, status) = password_error(refusal);
         Self { form, password, failure, status, ..Self::default() }
+    }
+
+    /// Password and code of a form.
+    fn fields_of(&self, form: ProvedForm) -> (FormField, FormField) {
+        if self.form == Some(form) { (self.password.clone(), self.code.clone()) } else { Default::default() }
     }
 }
 
@@ -56,7 +73,12 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
         let person = visit.require_sign_in(&call)?;
         let query = PageQuery::from_call(&call).ok();
         let done = query.as_ref().and_then(|query| query.get("done"));
-        let notice = (done == Some("off")).then_some("Two-factor sign-in was turned off.");
+        let notice = match done {
+            Some("off") => Some("Two-factor sign-in was turned off."),
+            Some("passkey-added") => Some("The passkey was added. You can sign in with it from now on."),
+            Some("passkey-removed") => Some("The passkey was removed. Your device may go on offering it."),
+            _ => None,
+        };
         security_page(
             &call,
             &visit,
@@ -68,7 +90,7 @@ pub(crate) fn show(call: RequestContext) -> HandlerFuture {
     })
 }
 
-async fn security_page(
+pub(super) async fn security_page(
     call: &RequestContext,
     visit: &BrowserVisit,
     person: &SignedInPerson,
@@ -76,14 +98,17 @@ async fn security_page(
     refused: SecurityFormErrors,
 ) -> Result<HttpReply, PageExit> {
     let user = person.user.id;
-    let read = move |tx: &mut Tx<'_>| Ok((two_factor::status(tx, user)?, security_events::list(tx, user)?));
-    let (status, events) = call.read(read).await?;
+    let read = move |tx: &mut Tx<'_>| {
+        Ok((two_factor::status(tx, user)?, network::passkeys::list(tx, user)?, security_events::list(tx, user)?))
+    };
+    let (status, passkeys, events) = call.read(read).await?;
     let mut frame = visit.page_frame(call);
     frame.notices = notice.map(Notice::success).into_iter().collect();
     frame.failure.clone_from(&refused.failure);
     let code = refused.status;
     let page = SecurityPage {
         frame,
+        passkeys: passkey_settings(call, status, passkeys, &refused),
         two_factor: two_factor_forms(status, refused),
         events: events.into_iter().map(event_item).collect(),
     };
@@ -92,15 +117,11 @@ async fn security_page(
 
 fn two_factor_forms(status: TwoFactorStatus, refused: SecurityFormErrors) -> TwoFactorForms {
     if !status.is_enabled {
-        return TwoFactorForms::Off { action: TWO_FACTOR_PATH.to_owned(), password: refused.password };
+        let password = if refused.form.is_none() { refused.password } else { FormField::default() };
+        return TwoFactorForms::Off { action: TWO_FACTOR_PATH.to_owned(), password };
     }
-    let fields = (refused.password, refused.code);
-    let none = || (FormField::default(), FormField::default());
-    let ((codes_password, codes_code), (off_password, off_code)) = match refused.form {
-        Some(ProvedForm::ReplaceCodes) => (fields, none()),
-        Some(ProvedForm::TurnOff) => (none(), fields),
-        None => (none(), none()),
-    };
+    let (codes_password, codes_code) = refused.fields_of(ProvedForm::ReplaceCodes);
+    let (off_password, off_code) = refused.fields_of(ProvedForm::TurnOff);
     TwoFactorForms::On {
         recovery_codes: status.recovery_codes,
         replace_codes: RECOVERY_CODES_PATH.to_owned(),
@@ -112,10 +133,33 @@ fn two_factor_forms(status: TwoFactorStatus, refused: SecurityFormErrors) -> Two
     }
 }
 
+fn passkey_settings(
+    call: &RequestContext,
+    status: TwoFactorStatus,
+    stored: Vec<Passkey>,
+    refused: &SecurityFormErrors,
+) -> PasskeySettings {
+    let (password, code) = refused.fields_of(ProvedForm::AddPasskey);
+    let addition = if passkeys::relying_party(call).is_none() {
+        PasskeyAddition::Unavailable
+    } else if stored.len() >= MAX_PASSKEYS {
+        PasskeyAddition::Full
+    } else {
+        let code = status.is_enabled.then_some(code);
+        PasskeyAddition::Form { action: passkeys::ADD_PATH.to_owned(), password, code }
+    };
+    PasskeySettings {
+        passkeys: stored.into_iter().map(passkeys::passkey_item).collect(),
+        addition,
+        remove: passkeys::REMOVE_PATH.to_owned(),
+        removal_password: refused.removal_password.clone(),
+    }
+}
+
 fn event_item(event: SecurityEvent) -> SecurityEventItem {
     SecurityEventItem {
         at: event.at,
-        what: describe_action(event.action).to_owned(),
+        what: describe_event(&event).to_owned(),
         is_warning: matches!(
             event.action,
             AuditAction::SIGN_IN_FAILED
@@ -127,6 +171,14 @@ fn event_item(event: SecurityEvent) -> SecurityEventItem {
         device: Some(event.user_agent).filter(|agent| !agent.is_empty()).map(|agent| device_name(&agent)),
         address: event.address,
         by_operator: event.by_operator,
+    }
+}
+
+fn describe_event(event: &SecurityEvent) -> &'static str {
+    match event.action {
+        AuditAction::SIGN_IN_OK if event.by_passkey => "Signed in with a passkey",
+        AuditAction::SIGN_IN_FAILED if event.by_passkey => "Sign-in with a passkey failed",
+        action => describe_action(action),
     }
 }
 
@@ -150,6 +202,8 @@ fn describe_action(action: AuditAction) -> &'static str {
         AuditAction::TWO_FACTOR_FAILED => "A wrong code was entered",
         AuditAction::RECOVERY_CODE_USE => "A recovery code was used",
         AuditAction::RECOVERY_CODES_REPLACE => "New recovery codes were created",
+        AuditAction::PASSKEY_ADD => "A passkey was added",
+        AuditAction::PASSKEY_REMOVE => "A passkey was removed",
         AuditAction::GRANT_APPROVE => "An app was authorized",
         AuditAction::GRANT_REVOKE => "An app’s access was revoked",
         AuditAction::TOKEN_MINT => "An access token was created",
@@ -248,63 +302,76 @@ pub(crate) fn replace_recovery_codes(call: RequestContext) -> HandlerFuture {
 }
 
 /// Checks password and code, then does what the form is for.
-fn submit_proved_form(call: RequestContext, form: ProvedForm) -> HandlerFuture {
+pub(super) fn submit_proved_form(call: RequestContext, form: ProvedForm) -> HandlerFuture {
     run_page(async move {
         let visit = BrowserVisit::from_call(&call).await?;
         let person = visit.require_sign_in(&call)?;
         let sent = forms::accept_form(&call, &visit).await?;
-        if !is_enabled(&call, person).await? {
+        let is_possible = match form {
+            ProvedForm::AddPasskey => passkeys::relying_party(&call).is_some(),
+            _ => is_enabled(&call, person).await?,
+        };
+        if !is_possible {
             return Ok(redirect_to(SITE_LINKS.security));
         }
         let (password, code) = match form {
             ProvedForm::ReplaceCodes => (sent.text("codes_password"), sent.text("codes_code")),
             ProvedForm::TurnOff => (sent.text("off_password"), sent.text("off_code")),
+            ProvedForm::AddPasskey => (sent.text("passkey_password"), sent.text("passkey_code")),
         };
-        match verify_password(&call, &visit, person, password).await {
-            Ok(()) => {}
-            Err(Error::Refused(refusal)) => {
-                let refused = SecurityFormErrors::from_refusal(Some(form), &refusal);
-                return security_page(&call, &visit, person, None, refused).await;
+        let applied = match verify_password(&call, &visit, person, password).await {
+            Ok(()) => {
+                let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
+                call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await
             }
-            Err(failed) => return Err(failed.into()),
-        }
-        let (site, by) = (call.state.page_context.site.clone(), person.audit_actor(&visit));
-        match call.write(move |tx| apply_proved_form(tx, &site, &by, form, &code)).await? {
-            CodeOutcome::Accepted(Some(codes)) => recovery_codes_page(&call, &visit, &codes),
-            CodeOutcome::Accepted(None) => Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security))),
-            CodeOutcome::Wrong => {
+            Err(stop) => Err(stop),
+        };
+        let refused = match applied {
+            Ok(CodeOutcome::Accepted(ProvedFormResult::NewCodes(codes))) => {
+                return recovery_codes_page(&call, &visit, &codes);
+            }
+            Ok(CodeOutcome::Accepted(ProvedFormResult::TurnedOff)) => {
+                return Ok(redirect_to(&format!("{}?done=off", SITE_LINKS.security)));
+            }
+            Ok(CodeOutcome::Accepted(ProvedFormResult::PasskeyBegun(registration))) => {
+                return passkeys::setup_page(&call, &visit, person, registration);
+            }
+            Ok(CodeOutcome::Wrong) => {
                 let code = FormField::invalid("", WRONG_CODE);
-                let refused =
-                    SecurityFormErrors { form: Some(form), code, status: 400, ..SecurityFormErrors::default() };
-                security_page(&call, &visit, person, None, refused).await
+                SecurityFormErrors { form: Some(form), code, status: 400, ..SecurityFormErrors::default() }
             }
-            CodeOutcome::Throttled { retry_ms } => {
+            Ok(CodeOutcome::Throttled { retry_ms }) => {
                 let failure = Some(throttled_message(retry_seconds(retry_ms)));
-                let refused = SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() };
-                security_page(&call, &visit, person, None, refused).await
+                SecurityFormErrors { failure, status: 429, ..SecurityFormErrors::default() }
             }
-        }
+            Err(Error::Refused(refusal)) => SecurityFormErrors::from_refusal(Some(form), &refusal),
+            Err(failed) => return Err(failed.into()),
+        };
+        security_page(&call, &visit, person, None, refused).await
     })
 }
 
-/// Returns the new recovery codes, if those were asked for.
 fn apply_proved_form(
     tx: &mut Tx<'_>,
-    site: &network::emails::EmailSite,
-    by: &network::audit::AuditActor,
+    site: &EmailSite,
+    by: &AuditActor,
     form: ProvedForm,
     code: &str,
-) -> Result<CodeOutcome<Option<Vec<Secret>>>, Error> {
-    match two_factor::check_code(tx, site, by, code)? {
-        CodeOutcome::Accepted(()) => {}
-        CodeOutcome::Wrong => return Ok(CodeOutcome::Wrong),
-        CodeOutcome::Throttled { retry_ms } => return Ok(CodeOutcome::Throttled { retry_ms }),
+) -> Result<CodeOutcome<ProvedFormResult>, Error> {
+    let user = by.require_user()?;
+    if form != ProvedForm::AddPasskey || two_factor::status(tx, user)?.is_enabled {
+        match two_factor::check_code(tx, site, by, code)? {
+            CodeOutcome::Accepted(()) => {}
+            CodeOutcome::Wrong => return Ok(CodeOutcome::Wrong),
+            CodeOutcome::Throttled { retry_ms } => return Ok(CodeOutcome::Throttled { retry_ms }),
+        }
     }
     Ok(CodeOutcome::Accepted(match form {
-        ProvedForm::ReplaceCodes => Some(two_factor::replace_recovery_codes(tx, by)?),
+        ProvedForm::ReplaceCodes => ProvedFormResult::NewCodes(two_factor::replace_recovery_codes(tx, by)?),
         ProvedForm::TurnOff => {
-            two_factor::disable(tx, site, by, by.require_user()?)?;
-            None
+            two_factor::disable(tx, site, by, user)?;
+            ProvedFormResult::TurnedOff
         }
+        ProvedForm::AddPasskey => ProvedFormResult::PasskeyBegun(network::passkeys::begin_registration(tx, user)?),
     }))
 }

@@ -184,6 +184,24 @@ pub fn set_session_cookie(call: &RequestContext, reply: HttpReply, text: &Secret
     add_cookie(reply, &build_cookie(call, name, text.expose_secret(), Some(seconds)))
 }
 
+/// Redirects a browser that has signed in to the local path `next`, with the cookies of its session and, unless it has
+/// that already, of a known device.
+pub(super) async fn begin_session(
+    call: &RequestContext,
+    next: &str,
+    text: &Secret,
+    user: UserId,
+) -> Result<HttpReply, Error> {
+    let mut reply = set_session_cookie(call, redirect_to(next), text);
+    if pending_sign_in(call).is_some() {
+        reply = clear_pending_cookie(call, reply);
+    }
+    if known_device(call).await?.is_some_and(|device| device.user == user) {
+        return Ok(reply);
+    }
+    set_device_cookie(call, reply, user).await
+}
+
 /// Ties a sign-in that waits for its second factor to the browser.
 pub(super) fn set_pending_cookie(call: &RequestContext, reply: HttpReply, pending: &Secret) -> HttpReply {
     let seconds = pending_sign_ins::TTL_MS / 1000;

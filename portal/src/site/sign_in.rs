@@ -16,7 +16,7 @@ use web::security_headers;
 use super::forms::{self, PageQuery};
 use super::return_target::ReturnTarget;
 use super::sign_in_code::ask_for_code;
-use super::{BrowserVisit, PageExit, account_data, redirect_to, run_page, session};
+use super::{BrowserVisit, PageExit, account_data, passkeys, redirect_to, run_page, session};
 
 /// The same for an unknown user and a wrong password.
 const WRONG_CREDENTIALS: &str = "Wrong username or password.";
@@ -43,36 +43,44 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let sent = forms::accept_form(&call, &visit).await?;
         let next = sent.return_path().unwrap_or_else(|| DEFAULT_PATH.to_owned());
         let login = sent.text("login");
-        let device = session::known_device(&call).await?;
         let attempt = SignInAttempt {
             login: login.clone(),
             password: Secret::new(sent.text("password")),
             client_info: visit.client_info.clone(),
             existing_session: visit.session_digest,
-            device,
+            device: session::known_device(&call).await?,
         };
-        let (failure, status, wait) = match call.state.page_context.sign_in_gate.sign_in(&attempt).await? {
-            SignInOutcome::Accepted { text, session: started } => {
-                let reply = session::set_session_cookie(&call, redirect_to(&next), &text);
-                if device.is_some_and(|device| device.user == started.user_id) {
-                    return Ok(reply);
-                }
-                return Ok(session::set_device_cookie(&call, reply, started.user_id).await?);
-            }
-            SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(&call, &next, &pending)),
-            SignInOutcome::Restorable(offer) => return account_data::offer_restoration(&call, &visit, &next, &offer),
-            SignInOutcome::Wrong => (WRONG_CREDENTIALS.to_owned(), 400, 0),
-            SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
-            SignInOutcome::Throttled { retry_ms } => {
-                let seconds = retry_seconds(retry_ms);
-                (throttled_message(seconds), 429, seconds)
-            }
-        };
-        let target = ReturnTarget::from_path(&call, &next).await?;
-        let reply = render_form(&call, &visit, &next, &target, FormField::new(login), Some(failure)).await?;
-        let reply = reply.status(status);
-        Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
+        let outcome = call.state.page_context.sign_in_gate.sign_in(&attempt).await?;
+        answer_sign_in(&call, &visit, &next, login, outcome, WRONG_CREDENTIALS).await
     })
+}
+
+/// The answer to a password or a passkey. A refused one is answered with the form, with the login that was entered.
+pub(super) async fn answer_sign_in(
+    call: &RequestContext,
+    visit: &BrowserVisit,
+    next: &str,
+    login: String,
+    outcome: SignInOutcome,
+    wrong: &str,
+) -> Result<HttpReply, PageExit> {
+    let (failure, status, wait) = match outcome {
+        SignInOutcome::Accepted { text, session: started } => {
+            return Ok(session::begin_session(call, next, &text, started.user_id).await?);
+        }
+        SignInOutcome::CodeNeeded { pending } => return Ok(ask_for_code(call, next, &pending)),
+        SignInOutcome::Restorable(offer) => return account_data::offer_restoration(call, visit, next, &offer),
+        SignInOutcome::Wrong => (wrong.to_owned(), 400, 0),
+        SignInOutcome::Closed { detail } => (detail.to_owned(), 403, 0),
+        SignInOutcome::Throttled { retry_ms } => {
+            let seconds = retry_seconds(retry_ms);
+            (throttled_message(seconds), 429, seconds)
+        }
+    };
+    let target = ReturnTarget::from_path(call, next).await?;
+    let reply = render_form(call, visit, next, &target, FormField::new(login), Some(failure)).await?;
+    let reply = reply.status(status);
+    Ok(if wait > 0 { reply.header(RETRY_AFTER, HeaderValue::from(wait)) } else { reply })
 }
 
 pub(super) fn retry_seconds(retry_ms: i64) -> i64 {
@@ -139,8 +147,10 @@ pub(crate) async fn render_form(
         one_click,
         sign_up: is_open.then(|| format!("{}?next={}", SITE_LINKS.sign_up, base::percent::encode(next))),
         cancel: target.deny_form.clone().map(|(action, hidden)| CancelForm { action: action.to_owned(), hidden }),
+        passkey: passkeys::sign_in_form(call),
     };
     let reply = visit.render_page(call, &page)?;
+    let reply = if page.passkey.is_some() { security_headers::allow_scripts(reply) } else { reply };
     Ok(security_headers::allow_form_action(reply, target.redirect_url.as_deref()))
 }
 

@@ -63,12 +63,7 @@ pub(crate) fn submit(call: RequestContext) -> HandlerFuture {
         let page_context = &call.state.page_context;
         match page_context.sign_in_gate.complete_sign_in(&page_context.site, &attempt).await? {
             SecondFactorOutcome::Accepted { text, session: started } => {
-                let reply = session::set_session_cookie(&call, redirect_to(&next), &text);
-                let reply = session::clear_pending_cookie(&call, reply);
-                if attempt.device.is_some_and(|device| device.user == started.user_id) {
-                    return Ok(reply);
-                }
-                Ok(session::set_device_cookie(&call, reply, started.user_id).await?)
+                Ok(session::begin_session(&call, &next, &text, started.user_id).await?)
             }
             SecondFactorOutcome::Wrong => {
                 let field = FormField::invalid("", WRONG_CODE);

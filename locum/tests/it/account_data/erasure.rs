@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{delete_own_account, is_shown, signed_in};
 use crate::harness::{StreamClient, TestServer, TestUser, shared_server, wait_until};
 use crate::pages::browser::Browser;
+use crate::passkeys::{SoftwarePasskey, add_passkey, use_host_name};
 use crate::two_factor::Authenticator;
 
 const ERASED_ROWS: &[(&str, &str)] = &[
@@ -19,6 +20,7 @@ const ERASED_ROWS: &[(&str, &str)] = &[
     ("session", "user_id"),
     ("two_factor", "user_id"),
     ("recovery_code", "user_id"),
+    ("passkey", "user_id"),
     ("unpublished_post", "user_id"),
     ("unpublished_community_post", "user_id"),
     ("muted_word", "user_id"),
@@ -69,6 +71,7 @@ fn connect(user: &TestUser<'_>, other: &TestUser<'_>) -> (String, String) {
 
 /// What nobody but the member ever sees.
 fn keep_secrets(browser: &mut Browser<'_>, community: &str) {
+    add_passkey(browser, SoftwarePasskey::es256(browser.server), "");
     Authenticator::enrol(browser, super::PASSWORD);
     for path in ["/compose".to_owned(), format!("/compose?community={community}")] {
         let page = browser.get(path);
@@ -86,6 +89,7 @@ fn keep_secrets(browser: &mut Browser<'_>, community: &str) {
 #[test]
 fn data_is_erased_when_the_time_to_restore_is_over() {
     let mut server = TestServer::start(&[]);
+    use_host_name(&mut server);
     let running = &server;
     let (user, mut browser) = signed_in(running, "leaver");
     let other = running.new_user("stays");

@@ -315,6 +315,7 @@ pub(super) static PAGES: &[(&str, Coverage)] = &[
     ("getScript", NoContent(FILE)),
     ("getHomeScript", NoContent(FILE)),
     ("getConversationScript", NoContent(FILE)),
+    ("getPasskeyScript", NoContent(FILE)),
     ("getTagScript", NoContent(FILE)),
     ("recordTagEvent", NoContent(FILE)),
     ("getMark", NoContent(FILE)),
