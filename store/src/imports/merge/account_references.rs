@@ -138,6 +138,7 @@ mod tests {
         "client_id",
         "community_id",
         "conversation_id",
+        "credential_id",
         "creative_id",
         "domain_id",
         "edit_root_id",
