@@ -1,6 +1,7 @@
 //! A browser as far as our pages need one: cookies, and forms with their hidden fields.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -84,7 +85,10 @@ impl<'s> Browser<'s> {
         self.send(posted(action, &all).header("origin", origin))
     }
 
+    /// One at a time in all tests: they have the same address, whose sign-ins count as attempts until they succeed.
     pub(crate) fn sign_in(&mut self, login: &str, password: &str, next: &str) -> TestResponse {
+        static IN_PROGRESS: Mutex<()> = Mutex::new(());
+        let _in_progress = IN_PROGRESS.lock().unwrap_or_else(PoisonError::into_inner);
         let page = self.get(format!("/login?next={}", percent_encode(next)));
         assert_eq!(page.status, 200, "{}", page.text());
         let fields = [("login", login), ("password", password)];
