@@ -202,7 +202,7 @@ fn draft_for_a_community_stays_in_it() {
     let server = shared_server();
     let owner = server.new_user("netowner");
     let (id, form) = create_community(server, &owner, "Draft boats");
-    let (author, mut browser) = signed_in(server, "boatdrafter");
+    let (author, mut browser) = signed_in(server, "drafter");
     let page = format!("/communities/{id}");
     assert_eq!(press(&mut browser, &page, &format!("join-community {id}")), 303);
     let mut save = |text: &str| {
@@ -217,7 +217,7 @@ fn draft_for_a_community_stays_in_it() {
     let path = format!("/compose?draft={}", ids[1]);
     let edit = browser.get(&path).assert_page(200);
     assert!(edit.contains("Draft boats") && edit.contains(&format!("name=\"community\" value=\"{id}\"")), "{edit}");
-    let (_, mut other) = signed_in(server, "boatcurious");
+    let (_, mut other) = signed_in(server, "curious");
     assert_eq!(other.get(&path).status, 404, "a draft is its author's");
     let edited = write(&mut browser, &path, &[("text", "A boat that is ready"), ("act", "draft")]);
     assert_eq!(edited.status, 303, "{}", edited.text());
@@ -241,7 +241,7 @@ fn scheduled_post_goes_to_the_community_only_if_its_author_is_still_a_member() {
     let server = TestServer::start(&[]);
     let owner = server.new_user("pier");
     let (id, form) = create_community(&server, &owner, "Timely boats");
-    let (author, mut browser) = signed_in(&server, "boatplanner");
+    let (author, mut browser) = signed_in(&server, "planner");
     let page = format!("/communities/{id}");
     let now = freeze(&server);
     let at = field_value(now.plus_ms(10 * MINUTE));
