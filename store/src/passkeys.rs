@@ -53,8 +53,3 @@ pub fn delete(tx: &mut Tx<'_>, user: UserId, credential_id: &[u8]) -> Result<Opt
     let sql = "DELETE FROM passkey WHERE credential_id = $1 AND user_id = $2";
     Ok(if tx.execute(sql, &[credential_id.into(), user.into()])? > 0 { name } else { None })
 }
-
-/// Returns how many there were.
-pub fn delete_by_user(tx: &mut Tx<'_>, user: UserId) -> Result<u64, Fault> {
-    tx.execute("DELETE FROM passkey WHERE user_id = $1", &[user.into()])
-}
