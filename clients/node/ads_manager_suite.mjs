@@ -2,40 +2,22 @@
 // names a directory for screenshots of its pages.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { PASSWORD } from "./browser.mjs";
-import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { WAYS_WITH_SMALL_PHONE, drawPicture, inspectAtEachSize, isInert } from "./inspect.mjs";
 import { signed } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
 
 const here = world();
-const PICTURES = process.env.LOCUM_SCREENSHOTS;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-const SIZES = [["desk", 1280, 900], ["phone", 390, 844], ["small", 320, 640]];
 let numbers = 0;
 
 /** Inspects the open page on desktop and phone sizes, light and dark. */
 async function look(person, name) {
   const at = String(++numbers).padStart(2, "0");
   await isInert(person);
-  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
-  for (const [device, width, height] of SIZES) {
-    await person.page.setViewportSize({ width, height });
-    for (const colorScheme of device === "small" ? ["light"] : ["light", "dark"]) {
-      await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await fits(person, name);
-      if (PICTURES && device !== "small") {
-        const path = join(PICTURES, `${at}-${name}.${device}.${colorScheme}.png`);
-        await person.page.screenshot({ path, fullPage: true });
-      }
-      if ((device === "desk") === (colorScheme === "light")) await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
-    }
-  }
-  await person.page.setViewportSize({ width: 1280, height: 900 });
+  await inspectAtEachSize(person, `${at}-${name}`, WAYS_WITH_SMALL_PHONE);
 }
 
 /** A user with an advertising account, a funding instrument and an app. */
@@ -73,21 +55,6 @@ async function advertiser(person, username, ...more) {
     return body.data[0].id_data[0].metrics;
   };
   return { one, account, api, says, stats, home: `/ads/${account.id}` };
-}
-
-/** An image of this size, drawn by Chromium. */
-async function picture(person, width, height) {
-  const drawn = await person.page.evaluate(([width, height]) => {
-    const canvas = Object.assign(document.createElement("canvas"), { width, height });
-    const pen = canvas.getContext("2d");
-    const sky = pen.createLinearGradient(0, 0, 0, height);
-    sky.addColorStop(0, "#2b6cb0");
-    sky.addColorStop(1, "#fbd38d");
-    pen.fillStyle = sky;
-    pen.fillRect(0, 0, width, height);
-    return canvas.toDataURL("image/png");
-  }, [width, height]);
-  return Buffer.from(drawn.split(",")[1], "base64");
 }
 
 /** Waits for background work of the server. */
@@ -336,7 +303,7 @@ people(here, "from an uploaded picture to a card, a promoted post, an audience o
   await ada.press("Upload");
   assert.match(await ada.page.locator("#media-error").innerText(), /Choose a file/);
   await ada.fill({ Name: "The bridge" });
-  await ada.page.getByLabel("File", { exact: true }).setInputFiles({ name: "bridge.png", mimeType: "image/png", buffer: await picture(ada, 1200, 628) });
+  await ada.page.getByLabel("File", { exact: true }).setInputFiles({ name: "bridge.png", mimeType: "image/png", buffer: await drawPicture(ada, 1200, 628) });
   await look(ada, "media-upload");
   await ada.press("Upload");
   assert.match(await ada.page.locator(".preview", { hasText: "The bridge" }).innerText(), /Image/);

@@ -2,24 +2,12 @@
 // and without JavaScript; and what testers do there. LOCUM_SCREENSHOTS names a directory for screenshots.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 
-import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { inspectAtEachSize, isInert } from "./inspect.mjs";
 import { ask } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
 
 const here = world();
-const PICTURES = process.env.LOCUM_SCREENSHOTS;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1280, height: 900 };
-const WAYS = [
-  ["desk", DESK, "light", isAccessible],
-  ["desk", DESK, "dark", isAccessible],
-  ["phone", PHONE, "light", isAccessible],
-  ["phone", PHONE, "dark", isAccessible],
-];
 
 /** The scripts of live parts come from our own origin and are allowed in the console. */
 async function isOurs(person) {
@@ -33,17 +21,7 @@ async function look(person, name) {
   await isOurs(person);
   if ((await person.page.locator("script").count()) === 0) await isInert(person);
   assert.ok((await person.page.title()).endsWith(" · Locum"), name);
-  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
-  for (const [device, size, colorScheme, more] of WAYS) {
-    await person.page.setViewportSize(size);
-    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await fits(person, name);
-    if (PICTURES) {
-      await person.page.screenshot({ path: join(PICTURES, `console-${name}.${device}.${colorScheme}.png`), fullPage: true });
-    }
-    await more(person, `${name}, ${device}, ${colorScheme}`);
-  }
-  await person.page.setViewportSize(DESK);
+  await inspectAtEachSize(person, `console-${name}`);
 }
 
 /** Path and name of each page of the navigation. */

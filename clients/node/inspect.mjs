@@ -1,10 +1,64 @@
-// Checks for every page: no foreign content, accessibility, and no overflow on a phone.
+// Checks for every page: no foreign content, accessibility, and no overflow on a phone. LOCUM_SCREENSHOTS names a directory
+// for pictures of the pages.
 
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 
 import { need } from "./packages.mjs";
 
 const { source } = need("axe-core");
+const PICTURES = process.env.LOCUM_SCREENSHOTS;
+if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+export const PHONE = { width: 390, height: 844 };
+export const DESK = { width: 1280, height: 900 };
+const SMALL = { width: 320, height: 640 };
+
+/** Device, size, colours, and whether axe-core runs. */
+const WAYS = [
+  ["desk", DESK, "light", true],
+  ["desk", DESK, "dark", true],
+  ["phone", PHONE, "light", true],
+  ["phone", PHONE, "dark", true],
+];
+/** For suites with many pages: the smallest phone too, and axe-core twice. */
+export const WAYS_WITH_SMALL_PHONE = [
+  ["desk", DESK, "light", true],
+  ["desk", DESK, "dark", false],
+  ["phone", PHONE, "light", false],
+  ["phone", PHONE, "dark", true],
+  ["small", SMALL, "light", false],
+];
+
+/** Checks the open page at each size and in light and dark colours, and takes pictures of it. It has one heading. */
+export async function inspectAtEachSize(person, name, ways = WAYS) {
+  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
+  for (const [device, size, colorScheme, hasAxe] of ways) {
+    await person.page.setViewportSize(size);
+    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await fits(person, name);
+    if (PICTURES && size !== SMALL) {
+      await person.page.screenshot({ path: join(PICTURES, `${name}.${device}.${colorScheme}.png`), fullPage: true });
+    }
+    if (hasAxe) await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
+  }
+  await person.page.setViewportSize(DESK);
+}
+
+/** A PNG file of this size, drawn by the browser. */
+export async function drawPicture(person, width, height) {
+  const drawn = await person.page.evaluate(([width, height]) => {
+    const canvas = Object.assign(document.createElement("canvas"), { width, height });
+    const pen = canvas.getContext("2d");
+    const sky = pen.createLinearGradient(0, 0, 0, height);
+    sky.addColorStop(0, "#2b6cb0");
+    sky.addColorStop(1, "#fbd38d");
+    pen.fillStyle = sky;
+    pen.fillRect(0, 0, width, height);
+    return canvas.toDataURL("image/png");
+  }, [width, height]);
+  return Buffer.from(drawn.split(",")[1], "base64");
+}
 
 /** The page runs, loads and links only what our templates contain. */
 export async function isInert(person) {

@@ -2,27 +2,13 @@
 // for screenshots.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 
 import { PASSWORD } from "./browser.mjs";
-import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { WAYS_WITH_SMALL_PHONE, inspectAtEachSize, isInert } from "./inspect.mjs";
 import { ask, begin, exchange } from "./sign.mjs";
 import { people, world } from "./suite.mjs";
 
 const here = world();
-const PICTURES = process.env.LOCUM_SCREENSHOTS;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1280, height: 900 };
-const SMALL = { width: 320, height: 640 };
-const WAYS = [
-  ["desk", DESK, "light", isAccessible],
-  ["desk", DESK, "dark"],
-  ["phone", PHONE, "light"],
-  ["phone", PHONE, "dark", isAccessible],
-  ["small", SMALL, "light"],
-];
 let numbers = 0;
 
 /** Inspects the open page. */
@@ -30,17 +16,7 @@ async function look(person, name) {
   const at = String(++numbers).padStart(2, "0");
   await isInert(person);
   assert.ok((await person.page.title()).endsWith(" · Locum"), name);
-  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
-  for (const [device, size, colorScheme, more] of WAYS) {
-    await person.page.setViewportSize(size);
-    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await fits(person, name);
-    if (PICTURES && device !== "small") {
-      await person.page.screenshot({ path: join(PICTURES, `${at}-${name}.${device}.${colorScheme}.png`), fullPage: true });
-    }
-    if (more) await more(person, `${name}, ${device}, ${colorScheme}`);
-  }
-  await person.page.setViewportSize(DESK);
+  await inspectAtEachSize(person, `${at}-${name}`, WAYS_WITH_SMALL_PHONE);
 }
 
 people(here, "signing in and joining", async (person) => {

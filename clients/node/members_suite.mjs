@@ -2,23 +2,11 @@
 // people do there. LOCUM_SCREENSHOTS names a directory for screenshots.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 
-import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { DESK, PHONE, drawPicture, inspectAtEachSize, isInert } from "./inspect.mjs";
 import { people, world } from "./suite.mjs";
 
 const here = world();
-const PICTURES = process.env.LOCUM_SCREENSHOTS;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1280, height: 900 };
-const WAYS = [
-  ["desk", DESK, "light"],
-  ["desk", DESK, "dark"],
-  ["phone", PHONE, "light"],
-  ["phone", PHONE, "dark"],
-];
 
 /** A PNG file of one pixel. */
 const PIXEL =
@@ -27,18 +15,7 @@ const PIXEL =
 /** Inspects the open page. */
 async function look(person, name) {
   await isInert(person);
-  assert.equal(await person.page.locator("h1").count(), 1, `${name} has one heading`);
-  for (const [device, size, colorScheme] of WAYS) {
-    await person.page.setViewportSize(size);
-    await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await fits(person, name);
-    if (PICTURES) {
-      const path = join(PICTURES, `members-${name}.${device}.${colorScheme}.png`);
-      await person.page.screenshot({ path, fullPage: device === "phone" });
-    }
-    await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
-  }
-  await person.page.setViewportSize(DESK);
+  await inspectAtEachSize(person, `members-${name}`);
 }
 
 /** The first post of the page that contains the text. */
@@ -276,7 +253,7 @@ people(here, "members send each other pictures, without JavaScript", async (pers
   await ned.open("/messages/new");
   await ned.page.getByText("Picture or video", { exact: true }).click();
   await ned.fill({ To: "odile", "Description for people who do not see it": "A harbour in fog" });
-  await ned.page.locator("#media").setInputFiles({ name: "harbour.png", mimeType: "image/png", buffer: await picture(odile, 900, 600) });
+  await ned.page.locator("#media").setInputFiles({ name: "harbour.png", mimeType: "image/png", buffer: await drawPicture(odile, 900, 600) });
   await ned.press("Send");
   await odile.open("/messages/new");
   await odile.page.getByText("Picture or video", { exact: true }).click();
@@ -293,27 +270,12 @@ people(here, "members send each other pictures, without JavaScript", async (pers
   await odile.press("Send");
   assert.match(await odile.text(), /The media type is not supported/);
   await look(odile, "conversation-file-refused");
-  await odile.page.locator("#media").setInputFiles({ name: "tall.png", mimeType: "image/png", buffer: await picture(odile, 300, 900) });
+  await odile.page.locator("#media").setInputFiles({ name: "tall.png", mimeType: "image/png", buffer: await drawPicture(odile, 300, 900) });
   await odile.press("Send");
   await look(odile, "conversation-files");
   const file = await odile.page.locator(".bubble a", { hasText: "Open the picture" }).first().getAttribute("href");
   assert.equal((await odile.page.request.get(new URL(file, odile.page.url()).href)).status(), 200);
 });
-
-/** A PNG file with a sky. */
-async function picture(person, width, height) {
-  const drawn = await person.page.evaluate(([width, height]) => {
-    const canvas = Object.assign(document.createElement("canvas"), { width, height });
-    const pen = canvas.getContext("2d");
-    const sky = pen.createLinearGradient(0, 0, 0, height);
-    sky.addColorStop(0, "#2b6cb0");
-    sky.addColorStop(1, "#fbd38d");
-    pen.fillStyle = sky;
-    pen.fillRect(0, 0, width, height);
-    return canvas.toDataURL("image/png");
-  }, [width, height]);
-  return Buffer.from(drawn.split(",")[1], "base64");
-}
 
 people(here, "a member keeps lists, which another one follows", async (person) => {
   const [vera, will] = [await person(), await person({ javaScriptEnabled: false })];
@@ -440,7 +402,7 @@ people(here, "a member changes their profile and its pictures", async (person) =
   await xena.page.locator("#picture").setInputFiles({ ...file, buffer: Buffer.from("no picture") });
   await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator("#picture") }));
   assert.match(await xena.text(), /Choose a JPEG, PNG or WebP file/);
-  await xena.page.locator("#picture").setInputFiles({ ...file, buffer: await picture(yuri, 900, 300) });
+  await xena.page.locator("#picture").setInputFiles({ ...file, buffer: await drawPicture(yuri, 900, 300) });
   await xena.page.locator("#picture-keep").selectOption({ label: "The bottom, or the right" });
   await xena.press("Upload", xena.page.locator("form", { has: xena.page.locator("#picture") }));
   await yuri.open("/xena");

@@ -1,18 +1,12 @@
 // Passkeys, with a virtual authenticator of the browser. LOCUM_SCREENSHOTS names a directory for screenshots.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 
 import { PASSWORD } from "./browser.mjs";
-import { fits, isAccessible, isInert } from "./inspect.mjs";
+import { inspectAtEachSize, isInert } from "./inspect.mjs";
 import { people, world } from "./suite.mjs";
 
 const here = world();
-const PICTURES = process.env.LOCUM_SCREENSHOTS;
-if (PICTURES) mkdirSync(PICTURES, { recursive: true });
-const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1280, height: 900 };
 const SECURITY = "/settings/security";
 
 /** A test at a host name: browsers have no passkeys at an IP address. */
@@ -26,19 +20,7 @@ function test(name, act) {
 /** Inspects the open page on phone and desktop sizes, light and dark. */
 async function look(person, name) {
   await isInert(person);
-  for (const [device, size] of Object.entries({ desk: DESK, phone: PHONE })) {
-    for (const colorScheme of ["light", "dark"]) {
-      await person.page.setViewportSize(size);
-      await person.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await fits(person, name);
-      if (PICTURES) {
-        const path = join(PICTURES, `passkeys-${name}.${device}.${colorScheme}.png`);
-        await person.page.screenshot({ path, fullPage: true });
-      }
-      await isAccessible(person, `${name}, ${device}, ${colorScheme}`);
-    }
-  }
-  await person.page.setViewportSize(DESK);
+  await inspectAtEachSize(person, `passkeys-${name}`);
 }
 
 /** Gives the browser an authenticator, such as a phone has; returns how to change whether it knows its user. */
