@@ -1,9 +1,10 @@
 //! A bounded queue of jobs for the connections to a server, fair between users.
 
 use std::collections::{HashMap, VecDeque};
+use std::thread::{self, Thread};
 
 use base::Fault;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::super::job::DatabaseJob;
 
@@ -12,7 +13,6 @@ pub(super) const MAX_WAITING: usize = 2048;
 
 pub(crate) struct FairJobQueue {
     state: Mutex<QueueState>,
-    changed: Condvar,
     /// The most jobs of one user that run at a time.
     max_per_user: usize,
 }
@@ -21,6 +21,8 @@ pub(crate) struct FairJobQueue {
 struct QueueState {
     waiting: VecDeque<DatabaseJob>,
     running_by_user: HashMap<i64, usize>,
+    /// Threads without work: those without a connection first, then those that worked longest ago.
+    idle: VecDeque<Thread>,
     is_closed: bool,
 }
 
@@ -32,7 +34,7 @@ pub(super) struct RunningSlot<'q> {
 
 impl FairJobQueue {
     pub(super) fn new(max_per_user: usize) -> Self {
-        Self { state: Mutex::default(), changed: Condvar::new(), max_per_user: max_per_user.max(1) }
+        Self { state: Mutex::default(), max_per_user: max_per_user.max(1) }
     }
 
     /// Fails at once if the queue is full or closed.
@@ -48,8 +50,12 @@ impl FairJobQueue {
             return Err(Fault::new("too many jobs wait for the database").into_transient());
         }
         state.waiting.push_back(job);
+        // The one that worked last: few connections are opened, and they have their statements prepared.
+        let thread = state.idle.pop_back();
         drop(state);
-        self.changed.notify_one();
+        if let Some(thread) = thread {
+            thread.unpark();
+        }
         Ok(())
     }
 
@@ -58,48 +64,56 @@ impl FairJobQueue {
     }
 
     pub(super) fn try_pop(&self) -> Option<(DatabaseJob, RunningSlot<'_>)> {
-        let job = self.state.lock().take_next(self.max_per_user)?;
-        let user = job.user();
-        Some((job, RunningSlot { queue: self, user }))
+        self.take_next(&mut self.state.lock())
     }
 
-    /// Waits for a job; none once the queue is closed and empty.
-    pub(super) fn pop(&self) -> Option<(DatabaseJob, RunningSlot<'_>)> {
+    /// Waits for a job; none once the queue is closed and has no job that may run. Of the threads that wait, those
+    /// with a connection are preferred.
+    pub(super) fn pop(&self, has_connection: bool) -> Option<(DatabaseJob, RunningSlot<'_>)> {
+        let thread = thread::current();
         let mut state = self.state.lock();
         loop {
-            if let Some(job) = state.take_next(self.max_per_user) {
-                let user = job.user();
-                return Some((job, RunningSlot { queue: self, user }));
+            let next = self.take_next(&mut state);
+            // What may not run yet is left to the threads that run the jobs of the same user.
+            if next.is_some() || state.is_closed {
+                return next;
             }
-            if state.is_closed && state.waiting.is_empty() {
-                return None;
+            if has_connection {
+                state.idle.push_back(thread.clone());
+            } else {
+                state.idle.push_front(thread.clone());
             }
-            self.changed.wait(&mut state);
+            MutexGuard::unlocked(&mut state, thread::park);
+            // It may wake by itself.
+            state.idle.retain(|idle| idle.id() != thread.id());
         }
+    }
+
+    fn take_next(&self, state: &mut QueueState) -> Option<(DatabaseJob, RunningSlot<'_>)> {
+        let position = state.waiting.iter().position(|job| {
+            let running = job.user().and_then(|user| state.running_by_user.get(&user));
+            running.is_none_or(|running| *running < self.max_per_user)
+        })?;
+        let job = state.waiting.remove(position)?;
+        let user = job.user();
+        if let Some(user) = user {
+            *state.running_by_user.entry(user).or_default() += 1;
+        }
+        Some((job, RunningSlot { queue: self, user }))
     }
 
     /// Waiting jobs are still run.
     pub(crate) fn close(&self) {
-        self.state.lock().is_closed = true;
-        self.changed.notify_all();
-    }
-}
-
-impl QueueState {
-    fn take_next(&mut self, max_per_user: usize) -> Option<DatabaseJob> {
-        let position = self.waiting.iter().position(|job| {
-            let running = job.user().and_then(|user| self.running_by_user.get(&user));
-            running.is_none_or(|running| *running < max_per_user)
-        })?;
-        let job = self.waiting.remove(position)?;
-        if let Some(user) = job.user() {
-            *self.running_by_user.entry(user).or_default() += 1;
-        }
-        Some(job)
+        let mut state = self.state.lock();
+        state.is_closed = true;
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        idle.iter().for_each(Thread::unpark);
     }
 }
 
 impl Drop for RunningSlot<'_> {
+    /// Wakes no other thread: the one that ran this job takes the next.
     fn drop(&mut self) {
         let Some(user) = self.user else {
             return;
@@ -110,13 +124,6 @@ impl Drop for RunningSlot<'_> {
             if *running == 0 {
                 state.running_by_user.remove(&user);
             }
-        }
-        let is_closed = state.is_closed;
-        drop(state);
-        if is_closed {
-            self.queue.changed.notify_all();
-        } else {
-            self.queue.changed.notify_one();
         }
     }
 }

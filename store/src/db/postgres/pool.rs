@@ -124,7 +124,7 @@ impl PoolWorker {
             if self.connection.as_mut().is_some_and(|connection| connection.send_unsent().is_err()) {
                 self.connection = None;
             }
-            jobs.pop()
+            jobs.pop(self.connection.is_some())
         })
     }
 
