@@ -62,7 +62,7 @@ impl Default for ListenerLimits {
             trusted_proxies: Vec::new(),
             max_headers: 100,
             max_header_bytes: 64 * 1024,
-            max_uri: 8 * 1024,
+            max_uri: 48 * 1024, // a search of 4,096 CJK characters takes 36 KiB
             shutdown_grace: Duration::from_secs(20),
             http2: Http2Limits::default(),
         }
