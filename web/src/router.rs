@@ -226,7 +226,7 @@ fn error_format_for_path(path: &str) -> ErrorFormat {
 
 /// Versions of the Ads API that are not served; their clients still get its error format.
 fn is_other_version(version: &str) -> bool {
-    version.parse::<u8>().is_ok()
+    version != "2" && version.parse::<u8>().is_ok()
 }
 
 fn is_ads_segment(segment: &str) -> bool {

@@ -256,6 +256,9 @@ fn unknown_path_is_not_found_and_unknown_method_not_allowed() {
     let user = person();
     let problem = user.get("/2/nothing").assert_status(404);
     assert_eq!((&problem["title"], &problem["type"]), (&json!("Not Found"), &json!("about:blank")));
+    // Words that paths of the Ads API begin with.
+    let problem = user.get("/2/insights/28hr").assert_status(404);
+    assert_eq!(problem["type"], "about:blank");
     let response = user.send(TestRequest::new("PUT", "/2/tweets").json(&json!({})));
     response.assert_status(405);
     assert!(response.header("allow").contains("POST"), "{:?}", response.headers);
