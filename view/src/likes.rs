@@ -47,7 +47,7 @@ const FIELDS: &[LikeField] = &[
         .writer(|out, shown| out.write_id(shown.like.author.get())),
     LikeField::default_field("timestamp_ms", JsonFieldType::Int, "When it was given, in milliseconds.")
         .writer(|out, shown| out.write_int(shown.like.at.ms())),
-    LikeField::expansion_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
+    LikeField::requested_field("liked_post_author_id", JsonFieldType::Id, "Whose post is liked.")
         .tweet_name("liked_tweet_author_id")
         .writer(|out, shown| out.write_id(shown.like.author.get())),
     LikeField::expansion_field(
@@ -57,6 +57,13 @@ const FIELDS: &[LikeField] = &[
     )
     .absent_for_some()
     .writer(write_attachments),
+    LikeField::requested_field(
+        "attachments_media_keys",
+        JsonFieldType::List(&JsonFieldType::Text),
+        "Keys of the media of the post.",
+    )
+    .absent_for_some()
+    .writer(write_media_keys),
 ];
 
 const EXPANSIONS: &[LikeExpansion] = &[
@@ -72,11 +79,13 @@ const EXPANSIONS: &[LikeExpansion] = &[
 
 fn write_attachments(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
     if !shown.post.media_keys.is_empty() {
-        out.write_object(|out| {
-            out.write_plain_member("media_keys", |out| {
-                out.write_array(media_keys(shown.post), JsonWriter::write_text);
-            });
-        });
+        out.write_object(|out| out.write_plain_member("media_keys", |out| write_media_keys(out, shown)));
+    }
+}
+
+fn write_media_keys(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
+    if !shown.post.media_keys.is_empty() {
+        out.write_array(media_keys(shown.post), JsonWriter::write_text);
     }
 }
 

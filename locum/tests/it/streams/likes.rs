@@ -41,7 +41,8 @@ fn each_like_is_streamed_once_in_one_partition_without_its_user() {
     let query = "&expansions=liked_tweet_id,liked_tweet_author_id&tweet.fields=public_metrics";
     let of = |kind: &str, part: usize, more: &str| open(&app, kind, part, more);
     let mut all: Vec<StreamClient> = (1..=20).map(|part| of("firehose", part, query)).collect();
-    let mut tenths = [1, 2].map(|part| of("sample10", part, ""));
+    let fields = "&like_with_tweet_author.fields=liked_tweet_author_id,attachments_media_keys";
+    let mut tenths = [1, 2].map(|part| of("sample10", part, fields));
     let author = shared_server().new_user("author");
     let reader = shared_server().new_user("reader");
     let locked = shared_server().new_user_with("locked", &["--protected"]);
@@ -73,6 +74,7 @@ fn each_like_is_streamed_once_in_one_partition_without_its_user() {
             let id = &message["data"]["id"];
             let same = found.iter().find(|(_, one)| one["data"]["id"] == *id);
             assert_eq!(same.unwrap().1["data"]["created_at"], message["data"]["created_at"]);
+            assert_eq!(message["data"]["liked_tweet_author_id"], author.id.as_str());
         }
     }
     // A slot a part; what was missed comes again to who asks for it.
