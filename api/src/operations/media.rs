@@ -27,7 +27,7 @@ pub static UPLOADS: &[Endpoint] = &[
         .params(&[MEDIA])
         .body(BodySpec::Multipart(&[
             Parameter::member("media", Kind::JSON).as_required(),
-            Parameter::member("segment_index", Kind::int(0, 999)).as_required(),
+            Parameter::member("segment_index", SEGMENT_INDEX).as_required(),
         ]))
         .handler(upload::append),
     Endpoint::new("finalizeMediaUpload", "POST", "/2/media/upload/{id}/finalize")
@@ -222,16 +222,20 @@ const STEP_PARAMS: &[Parameter] = &[
     Parameter::query("additional_owners", Kind::ID.list(0, 100), "Users who may also use the media."),
 ];
 
+/// A number, also as text; the handler checks it.
+const SEGMENT_INDEX: Kind = Kind::JSON;
+
 const STEP: &[Parameter] = &[
     Parameter::member("command", Kind::one_of(COMMANDS)),
     Parameter::member("media", Kind::JSON),
     Parameter::member("media_data", Kind::JSON),
     Parameter::member("media_id", Kind::ID),
-    Parameter::member("segment_index", Kind::int(0, 999)),
+    Parameter::member("segment_index", SEGMENT_INDEX),
     Parameter::member("media_type", TEXT),
     Parameter::member("total_bytes", Kind::int(0, 17_179_869_184)),
     Parameter::member("media_category", TEXT),
-    Parameter::member("additional_owners", TEXT),
+    // A list, or ids with commas between them.
+    Parameter::member("additional_owners", Kind::JSON),
     Parameter::member("shared", Kind::BOOL),
 ];
 

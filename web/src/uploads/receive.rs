@@ -21,6 +21,8 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// Bytes of a base64 file, encoded or decoded.
 const MAX_ENCODED_BYTES: usize = 16 * 1024 * 1024;
 const MAX_PARTS: usize = 32;
+/// The only part that may be sent more than once.
+const REPEATABLE: &str = "additional_owners";
 const EXPECTED_TYPES: &str = "multipart/form-data, application/json or application/x-www-form-urlencoded";
 
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -52,7 +54,12 @@ pub struct UploadForm {
 impl UploadForm {
     /// From the body, else the query; none if empty.
     pub fn text(&self, name: &str) -> Option<&str> {
-        let found = self.texts.iter().find(|(known, _)| known == name);
+        self.texts(name).next()
+    }
+
+    /// As [`Self::text`], of a part that may be repeated.
+    pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        let found = self.texts.iter().filter(move |(known, _)| known == name);
         found.map(|(_, text)| text.as_str()).filter(|text| !text.is_empty())
     }
 }
@@ -164,7 +171,7 @@ async fn read_part(
     field: Field<'_>,
 ) -> Result<(), Error> {
     let name = field.name().unwrap_or_default().to_owned();
-    let is_duplicate = form.texts.iter().any(|(known, _)| *known == name);
+    let is_duplicate = name != REPEATABLE && form.text(&name).is_some();
     let is_second_file = form.media.is_some() && (name == "media" || name == "media_data");
     if is_duplicate || is_second_file {
         let shown = schema::truncate_for_echo(&name);

@@ -129,8 +129,8 @@ fn parse_number(form: &UploadForm, name: &'static str) -> Result<Option<i64>, Re
 }
 
 fn parse_owners(form: &UploadForm) -> Result<Vec<UserId>, Refusal> {
-    let all = form.text("additional_owners").unwrap_or_default();
-    let all = all.split(',').map(str::trim).filter(|id| !id.is_empty());
+    let all = form.texts("additional_owners").flat_map(|text| text.split(','));
+    let all = all.map(str::trim).filter(|id| !id.is_empty());
     all.take(100).map(|id| Id::parse(id).ok_or_else(|| Refusal::invalid_value("additional_owners", id))).collect()
 }
 

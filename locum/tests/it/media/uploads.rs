@@ -101,7 +101,7 @@ fn json_segment_is_decoded_from_base64() {
     let begun = author.post("/2/media/upload/initialize", &begin).assert_status(200);
     let id = begun["data"]["id"].as_str().unwrap();
     let (first, second) = file.split_at(500);
-    for (place, piece) in [(1, second), (0, first)] {
+    for (place, piece) in [(json!("1"), second), (json!(0), first)] {
         let body = json!({ "media": BASE64_STANDARD.encode(piece), "segment_index": place });
         author.post(format!("/2/media/upload/{id}/append"), &body).assert_status(200);
     }
@@ -109,8 +109,12 @@ fn json_segment_is_decoded_from_base64() {
     assert_eq!(ended["data"]["image"]["image_type"], "image/jpeg");
     let again = author.post(format!("/2/media/upload/{id}/finalize"), &json!({})).assert_status(200);
     assert_eq!(again["data"]["media_key"], ended["data"]["media_key"]);
-    let late = json!({ "media": "AAAA", "segment_index": 2 });
+    let late = json!({ "media": "AAAA", "segment_index": "2" });
     author.post(format!("/2/media/upload/{id}/append"), &late).assert_status(400);
+    for index in [json!("x"), json!([0]), json!(1_000)] {
+        let wrong = json!({ "media": "AAAA", "segment_index": index });
+        author.post(format!("/2/media/upload/{id}/append"), &wrong).assert_status(400);
+    }
     let once = json!({ "media": BASE64_STANDARD.encode(&file), "media_category": "tweet_image" });
     author.post("/2/media/upload", &once).assert_status(200);
     author.post("/2/media/upload", &json!({ "media": "%%", "media_category": "tweet_image" })).assert_status(400);
@@ -207,6 +211,15 @@ fn media_of_another_user_is_refused() {
     let shared_id = owner.send(multipart("/2/media/upload", &texts, "media", &png(8, 8))).assert_status(200);
     let shared_id = shared_id["data"]["id"].as_str().unwrap();
     post(&other, shared_id).assert_status(201);
+    let listed = json!({
+        "media": BASE64_STANDARD.encode(png(8, 8)), "media_category": "tweet_image", "additional_owners": [&*other.id],
+    });
+    let listed = owner.post("/2/media/upload", &listed).assert_status(200);
+    post(&other, listed["data"]["id"].as_str().unwrap()).assert_status(201);
+    let third = person("third");
+    let texts = [texts[0], ("additional_owners", &*third.id), ("additional_owners", &*other.id)];
+    let repeated = owner.send(multipart("/2/media/upload", &texts, "media", &png(8, 8))).assert_status(200);
+    post(&other, repeated["data"]["id"].as_str().unwrap()).assert_status(201);
     post(&owner, &id).assert_status(201);
     assert_eq!(seen(&other, &format!("3_{id}"))["type"], "photo");
     let reader = owner.new_token(&["--scopes", "tweet.read"]);
