@@ -1,6 +1,7 @@
 //! Webhooks that receive the app's filtered stream.
 
-use base::{Error, Vocabulary};
+use base::refusal::RefusalKind;
+use base::{Error, Refusal, Vocabulary};
 use network::webhooks;
 use serde_json::{Value, json};
 use store::webhooks::{self as stored, StreamLink};
@@ -50,7 +51,8 @@ pub(crate) fn delete_link(call: RequestContext) -> HandlerFuture {
             if stored::unlink_stream(tx, id, app)? {
                 return Ok(());
             }
-            Err(webhooks::webhook_not_found(id).into())
+            let message = format!("The webhook [{id}] is not linked to the filtered stream.");
+            Err(Refusal::named_reason(RefusalKind::NotFound, "webhook_id", id, message).into())
         })
         .await?;
         call.respond_data(json!({ "deleted": true }))

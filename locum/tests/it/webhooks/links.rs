@@ -79,7 +79,7 @@ fn webhook_receives_nothing_after_its_link_is_deleted() {
     wait_for(&receiver, 1);
     let deleted = server.send(request(TestRequest::delete(&*path))).assert_status(200);
     assert_eq!(deleted["data"], json!({ "deleted": true }));
-    server.send(request(TestRequest::delete(&*path))).assert_refused(404, "WebhookIdInvalid");
+    server.send(request(TestRequest::delete(&*path))).assert_refused(404, "is not linked");
     receiver.clear_received();
     author.publish_text("a cat too late");
     std::thread::sleep(std::time::Duration::from_millis(500));
