@@ -31,11 +31,6 @@ impl Clock {
         Self::with_mode(ClockMode::Frozen { at: time })
     }
 
-    /// Runs `ms` milliseconds ahead of the machine's clock.
-    pub fn offset_from_system(ms: i64) -> Self {
-        Self::with_mode(ClockMode::Offset { ms })
-    }
-
     /// The time that posts, ids and tokens are stamped with.
     pub fn now(&self) -> Time {
         match self {

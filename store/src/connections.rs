@@ -80,10 +80,6 @@ pub fn list_open_by_app(tx: &mut Tx<'_>, app: AppId) -> Result<Vec<StreamConnect
     tx.query_rows(sql, &[app.into()])
 }
 
-pub fn find_by_uuid(tx: &mut Tx<'_>, uuid: &str) -> Result<Option<StreamConnection>, Fault> {
-    tx.query_row(select!(StreamConnection, "WHERE uuid = $1"), &[uuid.into()])
-}
-
 /// Newest first, unless the filter is ascending.
 pub fn list_by_app(
     tx: &mut Tx<'_>,

@@ -73,12 +73,6 @@ pub fn delete_by_webhook(tx: &mut Tx<'_>, webhook_id: i64) -> Result<(), Fault> 
     tx.execute_later(sql, &[webhook_id.into()])
 }
 
-/// Newest first.
-pub fn list_by_webhook(tx: &mut Tx<'_>, webhook_id: i64, limit: i64) -> Result<Vec<Replay>, Fault> {
-    let sql = select!(Replay, "WHERE webhook_id = $1 ORDER BY id DESC LIMIT $2");
-    tx.query_rows(sql, &[webhook_id.into(), limit.into()])
-}
-
 /// Advances a replay; returns false if another node has advanced it meanwhile.
 pub fn advance(tx: &mut Tx<'_>, replay: &Replay, enqueued_to: (Time, i64), state: ReplayState) -> Result<bool, Fault> {
     let sql = "UPDATE replay SET taken_at = $1, taken_seq = $2, state = $3 \

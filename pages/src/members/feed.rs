@@ -5,9 +5,6 @@ use base::Time;
 use crate::Pager;
 use crate::page::{initial_letter, is_web_url};
 
-/// Characters that the form accepts; the limit of a post depends on the author and on what counts double.
-pub const MAX_POST_TEXT: usize = 25_000;
-
 /// A piece of a post's text; a link if it has a URL.
 pub struct PostTextPart {
     pub text: String,

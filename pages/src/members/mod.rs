@@ -25,9 +25,7 @@ pub use communities::{
 };
 pub use drafts::{DraftItem, DraftsPage, DraftsTab};
 pub use edit_profile::{EditProfilePage, ProfilePictureForm};
-pub use feed::{
-    MAX_POST_TEXT, PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost,
-};
+pub use feed::{PollCard, PollChoice, PostAction, PostCard, PostFeed, PostMedia, PostTextPart, QuotedPost};
 pub use home::{ComposeBox, HomePage};
 pub use link_preview::{AtomFeed, FeedEntry, FeedEntryBody, LinkPreview, Sitemap};
 pub use lists::{

@@ -211,14 +211,6 @@ pub fn matched_users_since(tx: &mut Tx<'_>, audience: i64, at: Time, since: Time
     tx.query_rows(sql, &args)
 }
 
-/// The audiences that a user belongs to at a time.
-pub fn list_audiences_of_user(tx: &mut Tx<'_>, user: UserId, at: Time) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT DISTINCT audience_id FROM audience_user WHERE user_id = $1 AND effective_at <= $2 \
-               AND expires_at > $3 AND NOT EXISTS (SELECT 1 FROM audience_gone \
-               WHERE audience_gone.audience_id = audience_user.audience_id) ORDER BY audience_id";
-    tx.query_rows(sql, &[user.into(), at.into(), at.into()])
-}
-
 /// The users whom an audience matches at a time, who became members at `from` or later and were active since `since`:
 /// joined, posted, liked, followed, signed in or had an app act for them (as in [`super::viewers`]). In id order.
 pub fn active_users(tx: &mut Tx<'_>, audience: i64, (at, from): (Time, Time), since: Time) -> Result<Vec<i64>, Fault> {

@@ -49,11 +49,6 @@ pub fn total_sums_by_entity(
     tx.query_by_keys(sql, ids, &[entity.to_number().into()])
 }
 
-pub fn total_sums(tx: &mut Tx<'_>, entity: AdEntity, id: i64) -> Result<MetricSums, Fault> {
-    let found = total_sums_by_entity(tx, entity, &[id])?;
-    Ok(found.first().map(|(_, sums, _)| *sums).unwrap_or_default())
-}
-
 /// Micros per entity; entities without events are omitted.
 pub fn total_spend(tx: &mut Tx<'_>, entity: AdEntity, ids: &[i64]) -> Result<Vec<(i64, i64)>, Fault> {
     let sql = "SELECT entity_id, charge_micro FROM ad_total WHERE entity_id = $1 AND entity = $2";

@@ -366,10 +366,6 @@ impl ApiServer {
     pub async fn return_unused_calls(&self) {
         self.shared.limiter.return_unused_calls().await;
     }
-
-    pub fn rate_limit_key_count(&self) -> usize {
-        self.shared.limiter.tracked_keys()
-    }
 }
 
 fn create_limiter(
