@@ -117,33 +117,13 @@ fn generate_secrets(rng: &Rng) -> Result<(Secret, Secret), Fault> {
     Ok((text, Secret::new(rng.random_token(SECRET_LENGTH)?)))
 }
 
-/// Only a session that is neither revoked nor expired, of an active user.
-pub fn find(tx: &mut Tx<'_>, digest: &[u8; 32]) -> Result<Option<UserSession>, Fault> {
-    find_at(tx, digest, wall_time())
-}
-
-/// As [`find`], at a given time.
-pub fn find_at(tx: &mut Tx<'_>, digest: &[u8; 32], now: Time) -> Result<Option<UserSession>, Fault> {
-    sessions::find(tx, digest, now)
-}
-
 /// The active session with this secret; updates the last use once in a while.
-pub async fn resume(store: &Store, text: &str, client: &ClientInfo) -> Result<Option<UserSession>, Error> {
-    resume_at(store, text, client, wall_time()).await
-}
-
-/// As [`resume`], at a given time.
-pub async fn resume_at(
-    store: &Store,
-    text: &str,
-    client: &ClientInfo,
-    now: Time,
-) -> Result<Option<UserSession>, Error> {
+pub async fn resume(store: &Store, text: &str, client: &ClientInfo, now: Time) -> Result<Option<UserSession>, Error> {
     if text.len() != SECRET_LENGTH {
         return Ok(None);
     }
     let digest = digest(text);
-    let found = store.read(move |tx| Ok(find_at(tx, &digest, now)?)).await?;
+    let found = store.read(move |tx| Ok(sessions::find(tx, &digest, now)?)).await?;
     let Some(mut session) = found else {
         return Ok(None);
     };

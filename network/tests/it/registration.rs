@@ -1,3 +1,4 @@
+use base::clock::wall_time;
 use base::{Error, Secret, UserId};
 use network::email_links;
 use network::emails;
@@ -171,7 +172,7 @@ fn password_reset_link_works_once_and_expires() {
         };
         assert!(reset(&third, &new).await.unwrap().is_none(), "nothing to restore");
         assert!(refusal(reset(&third, &new).await).contains("no longer works"), "twice");
-        let over = sessions::resume(&world.store, text.expose_secret(), &from("192.0.2.1")).await;
+        let over = sessions::resume(&world.store, text.expose_secret(), &from("192.0.2.1"), wall_time()).await;
         assert!(over.unwrap().is_none(), "every session ends");
         assert_eq!(told(&gate, "ada", PASSWORD, "192.0.2.1").await, "wrong");
         assert!(told(&gate, "ada", new.expose_secret(), "192.0.2.1").await.contains("accepted"));
@@ -208,7 +209,7 @@ fn change_of_password_or_email_needs_the_password() {
         let renewed = change(&old).await.unwrap();
         let open = async |text: &Secret| {
             let facts = from("192.0.2.1");
-            sessions::resume(&world.store, text.expose_secret(), &facts).await.unwrap().is_some()
+            sessions::resume(&world.store, text.expose_secret(), &facts, wall_time()).await.unwrap().is_some()
         };
         assert!(open(&renewed).await && !open(&here).await && !open(&there).await);
 

@@ -20,7 +20,7 @@ async fn begun(world: &World, user: UserId, presented: Option<[u8; 32]>) -> (Str
 
 async fn open(world: &World, text: &str) -> Option<UserSession> {
     let facts = from("192.0.2.1");
-    sessions::resume(&world.store, text, &facts).await.unwrap()
+    sessions::resume(&world.store, text, &facts, wall_time()).await.unwrap()
 }
 
 pub(crate) async fn kinds(world: &World) -> Vec<String> {
@@ -44,9 +44,9 @@ fn session_lives_until_it_expires_or_is_idle() {
 
         let elsewhere = from("192.0.2.9");
         let at = |ms: i64| wall_time().plus_ms(ms);
-        let soon = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
+        let soon = sessions::resume(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS - 5000));
         assert_eq!(soon.await.unwrap().unwrap().address, "192.0.2.1", "not written so often");
-        let later = sessions::resume_at(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
+        let later = sessions::resume(&world.store, &text, &elsewhere, at(TOUCH_EVERY_MS + 5000));
         assert_eq!(later.await.unwrap().unwrap().address, "192.0.2.9");
         let listed = world.store.read(move |tx| Ok(sessions::list(tx, ada)?)).await.unwrap();
         assert_eq!(listed.len(), 1);
@@ -54,7 +54,7 @@ fn session_lives_until_it_expires_or_is_idle() {
 
         let presented = digest(&text);
         let alive = async |ms: i64| {
-            let find = move |tx: &mut Tx<'_>| Ok(sessions::find_at(tx, &presented, at(ms))?);
+            let find = move |tx: &mut Tx<'_>| Ok(store::sessions::find(tx, &presented, at(ms))?);
             world.store.read(find).await.unwrap().is_some()
         };
         assert!(alive(TTL_MS).await, "counted from when it was last used");

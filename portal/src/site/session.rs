@@ -54,7 +54,7 @@ impl BrowserVisit {
         let text = find_cookie(headers, names.session);
         let now = wall_time();
         let session = match &text {
-            Some(text) => sessions::resume_at(call.store(), text, &client, now).await?,
+            Some(text) => sessions::resume(call.store(), text, &client, now).await?,
             None => None,
         };
         // Resuming extended the session, so the cookie is extended too.
