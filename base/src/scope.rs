@@ -77,10 +77,6 @@ impl Scopes {
         Self(bits)
     }
 
-    pub const fn all() -> Self {
-        Self::from_slice(Scope::ALL)
-    }
-
     /// Parses a space-separated list; the error is the first unknown name.
     pub fn parse(text: &str) -> Result<Self, String> {
         text.split(' ').filter(|name| !name.is_empty()).try_fold(Self::NONE, |set, name| {

@@ -82,7 +82,6 @@ pub use page::{HtmlPage, Pager};
 pub use passkeys::{PasskeyAddition, PasskeyItem, PasskeySettings, PasskeySetupPage};
 pub use permissions::{PermissionLevel, ScopePermission, describe_scope};
 pub use post_preview::PostPreviewPage;
-pub use relative_time::{time_ago, time_until};
 pub use samples::{PageSample, all_samples};
 pub use search_console::{
     ConsoleProduct, OperatorHelp, ParsedQuerySummary, PostCountChart, PostMatch, QueryErrorMessage, QueryTreeStep,

@@ -4,12 +4,8 @@ use base::{AccountTimeZone, Time};
 
 use crate::ZonedTime;
 
-/// For example "5 minutes ago", or the date (UTC) after 30 days.
-pub fn time_ago(at: Time, now: Time) -> String {
-    time_ago_in(&AccountTimeZone::default(), at, now)
-}
-
-fn time_ago_in(zone: &AccountTimeZone, at: Time, now: Time) -> String {
+/// For example "5 minutes ago", or the date after 30 days.
+fn time_ago(zone: &AccountTimeZone, at: Time, now: Time) -> String {
     let seconds = now.seconds().saturating_sub(at.seconds());
     match seconds {
         ..60 => "just now".to_owned(),
@@ -18,7 +14,7 @@ fn time_ago_in(zone: &AccountTimeZone, at: Time, now: Time) -> String {
     }
 }
 
-pub fn time_until(at: Time, now: Time) -> String {
+pub(crate) fn time_until(at: Time, now: Time) -> String {
     let seconds = at.seconds().saturating_sub(now.seconds());
     if seconds < 1 { "now".to_owned() } else { format!("in {}", format_duration(seconds)) }
 }
@@ -38,7 +34,7 @@ pub(crate) fn format_duration(seconds: i64) -> String {
 /// [`time_ago`] for templates, which pass references; dates are those of the viewer's zone.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
 pub(crate) fn render_time_ago(at: &Time, now: &ZonedTime) -> String {
-    time_ago_in(&now.zone, *at, now.at)
+    time_ago(&now.zone, *at, now.at)
 }
 
 /// [`time_until`] for templates, which pass references.
@@ -64,13 +60,13 @@ mod tests {
         let now = ZonedTime { at: at.plus_ms(86_400_000 * 50), zone };
         assert_eq!(exact_time(&at, &now), "22 November 2026, 00:05 CET");
         assert_eq!(render_time_ago(&at, &now), "22 November 2026");
-        assert_eq!(time_ago(at, now.at), "21 November 2026");
+        assert_eq!(time_ago(&AccountTimeZone::default(), at, now.at), "21 November 2026");
     }
 
     #[test]
     fn moments_are_said_in_the_largest_unit() {
         let now = Time::parse("2026-11-21T04:05:06Z").unwrap();
-        let ago = |seconds: i64| time_ago(now.plus_ms(-1000 * seconds), now);
+        let ago = |seconds: i64| time_ago(&AccountTimeZone::default(), now.plus_ms(-1000 * seconds), now);
         assert_eq!(ago(-5), "just now");
         assert_eq!(ago(59), "just now");
         assert_eq!(ago(60), "1 minute ago");

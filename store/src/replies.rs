@@ -20,8 +20,3 @@ pub fn unhide(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
 pub fn filter_hidden(tx: &mut Tx<'_>, posts: &[PostId]) -> Result<Vec<PostId>, Fault> {
     tx.query_by_ids("SELECT post_id FROM hidden_reply WHERE post_id = $1", posts, &[])
 }
-
-pub fn is_hidden(tx: &mut Tx<'_>, post: PostId) -> Result<bool, Fault> {
-    let sql = "SELECT 1 FROM hidden_reply WHERE post_id = $1";
-    tx.row_exists(sql, &[post.into()])
-}
