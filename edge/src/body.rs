@@ -10,7 +10,6 @@ use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use crate::body_drain::UnreadBody;
@@ -42,35 +41,7 @@ enum BodyKind {
     Empty,
     Full(Bytes),
     Incoming(Box<IncomingBody>),
-    Channel(mpsc::Receiver<Result<Bytes, BodyError>>),
     Stream(Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send>>),
-}
-
-#[derive(Clone, Debug)]
-pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
-
-impl BodySender {
-    /// Waits for room and sends; false when the reader has gone.
-    pub async fn send(&self, bytes: impl Into<Bytes>) -> bool {
-        self.0.send(Ok(bytes.into())).await.is_ok()
-    }
-
-    /// Sends without waiting; false when there is no room or no reader.
-    pub fn try_send(&self, bytes: impl Into<Bytes>) -> bool {
-        self.0.try_send(Ok(bytes.into())).is_ok()
-    }
-
-    pub async fn abort(self) {
-        let _reader_gone = self.0.send(Err(BodyError::Broken)).await;
-    }
-
-    pub fn is_closed(&self) -> bool {
-        self.0.is_closed()
-    }
-
-    pub async fn wait_closed(&self) {
-        self.0.closed().await;
-    }
 }
 
 impl Body {
@@ -103,13 +74,6 @@ impl Body {
 
     pub fn is_exempt_from_address_limit(&self) -> bool {
         self.exempt_from_address_limit
-    }
-
-    /// A body fed by the [`BodySender`], at most `capacity` chunks ahead of the client (at least
-    /// one).
-    pub fn channel(capacity: usize) -> (BodySender, Self) {
-        let (sender, receiver) = mpsc::channel(capacity.max(1));
-        (BodySender(sender), Self::from_kind(BodyKind::Channel(receiver)))
     }
 
     /// `None` when the bytes are not all in memory.
@@ -285,9 +249,7 @@ impl IncomingBody {
             deadline.timer.as_mut().reset(due);
         }
     }
-}
 
-impl IncomingBody {
     fn is_at_end(&self) -> bool {
         self.incoming.as_ref().is_none_or(HttpBody::is_end_stream)
     }
@@ -315,7 +277,6 @@ impl HttpBody for Body {
                 Some(Ok(bytes))
             }
             BodyKind::Incoming(body) => return body.poll(cx),
-            BodyKind::Channel(receiver) => ready!(receiver.poll_recv(cx)),
             BodyKind::Stream(stream) => ready!(stream.as_mut().poll_next(cx)),
         };
         if matches!(next, Some(Err(_)))
@@ -343,7 +304,7 @@ impl HttpBody for Body {
                 let incoming = body.incoming.as_ref();
                 incoming.map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
             }
-            BodyKind::Channel(_) | BodyKind::Stream(_) => SizeHint::default(),
+            BodyKind::Stream(_) => SizeHint::default(),
         }
     }
 }
@@ -354,7 +315,6 @@ impl fmt::Debug for Body {
             BodyKind::Empty => "empty",
             BodyKind::Full(_) => "full",
             BodyKind::Incoming(_) => "incoming",
-            BodyKind::Channel(_) => "channel",
             BodyKind::Stream(_) => "stream",
         };
         f.debug_tuple("Body").field(&kind).finish()

@@ -24,7 +24,7 @@ mod socket_stream;
 mod stats;
 mod tunnel;
 
-pub use body::{Body, BodyError, BodySender};
+pub use body::{Body, BodyError};
 pub use handler::{Handler, Peer, ResetConnection};
 pub use headers::find_rare_header;
 pub use limits::{Http2Limits, ListenerLimits};

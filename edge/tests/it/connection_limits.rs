@@ -68,8 +68,8 @@ async fn request_of_a_trusted_proxy_counts_for_the_forwarded_address() {
 #[tokio::test]
 async fn stream_that_its_app_limits_leaves_room_for_its_address() {
     let stream = |_request| async {
-        let (sender, body) = Body::channel(1);
-        spawn(async move { sender.wait_closed().await });
+        let (sender, body) = body_channel(1);
+        spawn(async move { sender.closed().await });
         let response = Response::new(body.without_address_limit());
         edge::gzip::compress_stream(
             &HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("gzip"))]),

@@ -61,12 +61,12 @@ async fn large_response_is_compressed_on_request() {
 
 #[tokio::test]
 async fn compressed_stream_is_readable_after_each_chunk() {
-    let (sender, body) = Body::channel(4);
+    let (sender, body) = body_channel(4);
     let mut response = edge::gzip::compress_stream(&accept_encoding("gzip"), Response::new(body));
     assert_eq!(response.headers().get(CONTENT_ENCODING).unwrap(), "gzip");
     let mut all = Vec::new();
     for line in ["one\r\n", "two\r\n"] {
-        sender.send(line).await;
+        sender.send(Ok(line.into())).await.unwrap();
         all.extend(response.body_mut().next_chunk().await.unwrap().unwrap());
         let mut plain = [0; 5];
         let mut reader = flate2::read::GzDecoder::new(all.as_slice());

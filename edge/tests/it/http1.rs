@@ -118,10 +118,10 @@ async fn unix_socket_is_private_and_replaces_a_stale_one() {
 #[tokio::test]
 async fn aborted_response_body_ends_the_connection() {
     async fn half(_request: Request<Body>) -> Response<Body> {
-        let (sender, body) = Body::channel(1);
+        let (sender, body) = body_channel(1);
         spawn(async move {
-            sender.send("half").await;
-            sender.abort().await;
+            sender.send(Ok("half".into())).await.unwrap();
+            sender.send(Err(BodyError::Broken)).await.unwrap();
         });
         Response::new(body)
     }
@@ -132,14 +132,14 @@ async fn aborted_response_body_ends_the_connection() {
 
 #[tokio::test]
 async fn body_sender_is_notified_when_the_client_disconnects() {
-    let (left, mut gone) = tokio::sync::mpsc::channel(1);
+    let (left, mut gone) = mpsc::channel(1);
     let handler = move |_request| {
         let left = left.clone();
         async move {
-            let (sender, body) = Body::channel(1);
+            let (sender, body) = body_channel(1);
             spawn(async move {
-                sender.send("hello").await;
-                sender.wait_closed().await;
+                sender.send(Ok("hello".into())).await.unwrap();
+                sender.closed().await;
                 left.send(()).await.unwrap();
             });
             Response::new(body)

@@ -19,6 +19,7 @@ use edge::{Body, BodyError, Handler, ListenerLimits, ListenerStats, Shutdown};
 use http::{Request, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -50,6 +51,14 @@ fn start(limits: ListenerLimits, handler: impl Handler) -> Server {
     let shutdown = Shutdown::new();
     let done = spawn(edge::serve(listener, limits, handler, shutdown.clone()));
     Server { addr, stats, shutdown, done }
+}
+
+type ChunkSender = mpsc::Sender<Result<Bytes, BodyError>>;
+
+/// A body of what is sent, at most `capacity` chunks ahead of the client.
+fn body_channel(capacity: usize) -> (ChunkSender, Body) {
+    let (sender, mut receiver) = mpsc::channel(capacity);
+    (sender, Body::stream(futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx))))
 }
 
 /// Timeouts short enough to wait for.

@@ -3,17 +3,17 @@ use super::*;
 /// An endless stream that ends with a final message on the signal, or ignores it.
 fn streaming(signal: Shutdown, listens: bool) -> impl Handler {
     move |_request| {
-        let (sender, body) = Body::channel(4);
+        let (sender, body) = body_channel(4);
         spawn(tick(sender, signal.clone(), listens));
         async { Response::new(body) }
     }
 }
 
-async fn tick(sender: edge::BodySender, signal: Shutdown, listens: bool) {
-    while !(listens && signal.is_triggered()) && sender.send("tick").await {
+async fn tick(sender: ChunkSender, signal: Shutdown, listens: bool) {
+    while !(listens && signal.is_triggered()) && sender.send(Ok("tick".into())).await.is_ok() {
         let _signal = timeout(ms(20), std::future::pending::<()>()).await;
     }
-    sender.send("goodbye").await;
+    let _reader_gone = sender.send(Ok("goodbye".into())).await;
 }
 
 fn start_streaming(listens: bool) -> Server {
