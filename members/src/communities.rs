@@ -1,6 +1,6 @@
 //! `/communities`: found, joined and left, with their posts and members.
 
-use base::{Error, Fault, Id, Refusal, UserId};
+use base::{Error, Fault, Id, Refusal, UserId, order_by_keys};
 use network::communities as rules;
 use network::timelines;
 use network::visibility::{Visibility, profile_visibility};
@@ -86,7 +86,7 @@ fn load_joined(tx: &mut Tx<'_>, user: UserId, range: &PageRange) -> Result<(Vec<
     let next = cut_page(&mut edges, |edge| edge.1);
     let ids: Vec<i64> = edges.into_iter().map(|edge| edge.0).collect();
     let mut found = stored::find_by_ids(tx, &ids)?;
-    found.sort_by_cached_key(|community| ids.iter().position(|id| *id == community.id));
+    order_by_keys(&mut found, &ids, |community| community.id);
     Ok((found, next))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Id, Refusal, UserId};
+use base::{Error, Fault, Id, Refusal, UserId, order_by_keys};
 use network::lists::{self, DESCRIPTION_LENGTH, ListChanges, NAME_LENGTH, NewList};
 use network::timelines;
 use network::visibility::{Visibility, list_visibility};
@@ -76,7 +76,7 @@ fn load_pinned(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<List>, Fault> {
 
 fn load_ordered_lists(tx: &mut Tx<'_>, ids: &[i64]) -> Result<Vec<List>, Fault> {
     let mut found = stored::find_by_ids(tx, ids)?;
-    found.sort_by_cached_key(|list| ids.iter().position(|id| *id == list.id));
+    order_by_keys(&mut found, ids, |list| list.id);
     Ok(found)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, Refusal, UserId, order_by_keys};
 use network::timelines::timeline_visibility;
 use network::visibility::Visibility;
 use pages::members::{PeoplePage, PersonCard};
@@ -99,7 +99,7 @@ pub(crate) fn load_edge_cards(
     let next = cut_page(&mut edges, |edge| edge.1);
     let ids: Vec<UserId> = edges.into_iter().map(|edge| edge.0).collect();
     let mut found = users::find_by_ids(tx, &ids)?;
-    found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
+    order_by_keys(&mut found, &ids, |user| user.id);
     Ok((load_person_cards(tx, viewer, found)?, next))
 }
 

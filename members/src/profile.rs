@@ -1,6 +1,6 @@
 //! `/{username}`.
 
-use base::{Error, Fault, PostId, Refusal, UserId};
+use base::{Error, Fault, PostId, Refusal, UserId, order_by_keys};
 use network::relationships::{Relationship, load_relationship};
 use network::site_settings::allows_indexing;
 use network::timelines::{self, TimelinePage};
@@ -174,7 +174,7 @@ fn load_likes(
 /// Posts by id, in this order.
 pub(crate) fn load_ordered_cards(tx: &mut Tx<'_>, viewer: CardViewer, ids: &[PostId]) -> Result<Vec<PostCard>, Fault> {
     let mut found = posts::find_by_ids(tx, ids)?;
-    found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+    order_by_keys(&mut found, ids, |post| post.id);
     load_post_cards(tx, viewer, found)
 }
 

@@ -8,7 +8,7 @@ mod words;
 use std::collections::{BTreeMap, HashSet};
 
 use base::id::first_snowflake_at;
-use base::{Error, Fault, PostId, Refusal, Time, UserId};
+use base::{Error, Fault, PostId, Refusal, Time, UserId, order_by_keys};
 use store::event_log::LogEvent;
 use store::posts::{self, PageRange, Post, PostState};
 use store::topics::{self, TopicCount, TrendingTopic};
@@ -135,7 +135,7 @@ pub(crate) fn load_public_posts(tx: &mut Tx<'_>, ids: &[PostId]) -> Result<Vec<P
         let is_regular = post.state == PostState::Live && !post.nullcast && !post.limited && post.withheld.is_empty();
         is_regular && post.repost_of_id.is_none() && visibilities.post_visibility(post) == Visibility::Visible
     });
-    found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+    order_by_keys(&mut found, ids, |post| post.id);
     Ok(found)
 }
 

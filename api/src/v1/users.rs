@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use base::refusal::ResourceRef;
-use base::{Error, Refusal, UserId};
+use base::{Error, Refusal, UserId, order_by_keys};
 use network::users;
 use serde_json::Value;
 use store::Tx;
@@ -78,9 +78,8 @@ fn requested_values(call: &RequestContext, name: &'static str) -> Vec<String> {
 /// In the order of the request, without repetitions.
 fn find_users(tx: &mut Tx<'_>, ids: &[String], names: &[String]) -> Result<Vec<User>, Error> {
     let ids: Vec<UserId> = ids.iter().filter_map(|id| UserId::parse(id)).collect();
-    let mut by_id = store::users::find_by_ids(tx, &ids)?;
-    by_id.sort_by_key(|user| ids.iter().position(|id| *id == user.id));
-    let mut found = by_id;
+    let mut found = store::users::find_by_ids(tx, &ids)?;
+    order_by_keys(&mut found, &ids, |user| user.id);
     for name in names {
         found.extend(store::users::find_by_username(tx, name)?);
     }

@@ -1,6 +1,6 @@
 //! Pages of posts and users linked by edges, newest edge first.
 
-use base::{Error, Fault, PostId, Refusal, UserId};
+use base::{Error, Fault, PostId, Refusal, UserId, order_by_keys};
 use network::visibility::Viewer;
 use store::edges::Edge;
 use store::posts::{self, PageRange, Post};
@@ -44,7 +44,7 @@ pub(super) async fn load_posts(
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
         let ids: Vec<PostId> = slice.rows.iter().map(|edge| PostId::new(end(edge))).collect();
         let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
-        found.sort_by_cached_key(|post| ids.iter().position(|id| *id == post.id));
+        order_by_keys(&mut found, &ids, |post| post.id);
         let answer = view::render_posts(tx, viewer, found, &selection, options)?;
         Ok((answer, Some(slice.tokens)))
     });
@@ -67,7 +67,7 @@ pub(super) async fn respond_users(
         let ids: Vec<UserId> = slice.rows.iter().map(|edge| UserId::new(edge.0)).collect();
         let found = users::find_by_ids(tx, &ids)?;
         let mut found = filter(tx, viewer, found)?;
-        found.sort_by_cached_key(|user| ids.iter().position(|id| *id == user.id));
+        order_by_keys(&mut found, &ids, |user| user.id);
         let answer = view::render_users(tx, viewer, found, &selection, options)?;
         Ok((answer, Some(slice.tokens)))
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, Refusal, UserId, order_by_keys};
 use network::lists::{self, ListChanges, NewList};
 use network::timelines;
 use network::visibility::{Viewer, Visibility, profile_visibility};
@@ -140,7 +140,8 @@ pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
         let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
-            let page = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
+            let mut page = stored::find_by_ids(tx, &ids)?;
+            order_by_keys(&mut page, &ids, |list| list.id);
             Ok(view::render_lists(tx, viewer, &page, &selection, options)?)
         });
         call.respond_page(&read.await?, &PageTokens::default())
@@ -285,13 +286,9 @@ async fn respond_user_lists(
 /// In the order of the edges.
 fn load_keyed_lists(tx: &mut Tx<'_>, edges: &[(i64, i64)]) -> Result<KeyedLists, Fault> {
     let ids: Vec<i64> = edges.iter().map(|(list, _)| *list).collect();
-    let found = sort_lists(&ids, stored::find_by_ids(tx, &ids)?);
+    let mut found = stored::find_by_ids(tx, &ids)?;
+    order_by_keys(&mut found, &ids, |list| list.id);
     let key = |list: &List| edges.iter().find(|(id, _)| *id == list.id);
     let keyed = found.into_iter().filter_map(|list| Some((key(&list)?.1, list)));
     Ok(keyed.collect())
-}
-
-fn sort_lists(ids: &[i64], mut found: Vec<List>) -> Vec<List> {
-    found.sort_by_cached_key(|list| ids.iter().position(|id| *id == list.id));
-    found
 }

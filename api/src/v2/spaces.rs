@@ -2,9 +2,9 @@
 
 use base::id::decode_base62;
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal, UserId};
+use base::{Error, PostId, Refusal, UserId, order_by_keys};
 use network::spaces::{self, SpaceStateFilter};
-use store::posts::{self, Post};
+use store::posts;
 use store::spaces::{self as stored, Space};
 use view::{LookupKeys, ObjectKind, ResponsePayload};
 use web::endpoint::HandlerFuture;
@@ -42,7 +42,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
                 }
             }
             let mut found = stored::find_by_ids(tx, &ids)?;
-            found.sort_by_cached_key(|space| ids.iter().position(|id| *id == space.id));
+            order_by_keys(&mut found, &ids, |space| space.id);
             let lookup = LookupKeys { parameter: "ids", values: &names };
             Ok(view::render_space_lookup(tx, viewer, &found, &selection, options, lookup)?)
         });
@@ -119,8 +119,7 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
             let slice = page.slice_rows(rows, |edge| edge.1);
             let ids: Vec<PostId> = slice.rows.iter().map(|(post, _)| *post).collect();
             let mut found = posts::find_by_ids(tx, &ids)?;
-            let position = |post: &Post| ids.iter().position(|id| *id == post.id);
-            found.sort_by_cached_key(position);
+            order_by_keys(&mut found, &ids, |post| post.id);
             let answer = view::render_posts(tx, viewer, found, &selection, options)?;
             Ok((answer, Some(slice.tokens)))
         });

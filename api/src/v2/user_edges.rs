@@ -1,7 +1,7 @@
 //! Lists of users linked to a user: followers, blocks, affiliates.
 
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, Refusal, UserId, order_by_keys};
 use network::timelines::timeline_visibility;
 use network::visibility::{Viewer, Visibility};
 use store::Tx;
@@ -67,13 +67,7 @@ fn list_refusal(tx: &mut Tx<'_>, viewer: Viewer, id: UserId, viewers: ListViewer
 /// In the order of the edges.
 pub(super) fn load_users(tx: &mut Tx<'_>, edges: &[UserEdge]) -> Result<Vec<users::User>, Fault> {
     let ids: Vec<UserId> = edges.iter().map(|(user, _)| *user).collect();
-    let found = users::find_by_ids(tx, &ids)?;
-    Ok(sort_users(&ids, found))
-}
-
-pub(super) fn sort_users(ids: &[UserId], mut found: Vec<users::User>) -> Vec<users::User> {
-    let positions: std::collections::HashMap<UserId, usize> =
-        ids.iter().zip(0..).map(|(id, position)| (*id, position)).collect();
-    found.sort_by_key(|user| positions.get(&user.id).copied());
-    found
+    let mut found = users::find_by_ids(tx, &ids)?;
+    order_by_keys(&mut found, &ids, |user| user.id);
+    Ok(found)
 }
