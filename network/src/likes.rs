@@ -4,6 +4,7 @@ use base::refusal::ResourceRef;
 use base::{Error, PostId, Refusal, UserId};
 use serde_json::json;
 use store::edges::Edge;
+use store::follows::UserEdge;
 use store::posts::PageRange;
 use store::{Tx, event_log, likes};
 
@@ -45,7 +46,12 @@ pub fn unlike(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> 
 }
 
 /// Refused for anyone but the post's author.
-pub fn list_post_likers(tx: &mut Tx<'_>, viewer: UserId, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_post_likers(
+    tx: &mut Tx<'_>,
+    viewer: UserId,
+    id: PostId,
+    range: &PageRange,
+) -> Result<Vec<UserEdge>, Error> {
     let post = post_actions::find_visible_post(tx, Viewer::user(viewer), id)?;
     if post.author_id != viewer {
         return Err(Refusal::NotVisible(ResourceRef::new("tweet", "id", id)).into());

@@ -3,6 +3,7 @@
 use base::{AppId, Error, Fault, PostId, UserId};
 use serde_json::json;
 use store::edges::Edge;
+use store::follows::UserEdge;
 use store::posts::{self, PageRange, Post, PostState};
 use store::users::User;
 use store::{Tx, event_log, reposts};
@@ -102,7 +103,12 @@ pub fn undo(tx: &mut Tx<'_>, user: UserId, id: PostId) -> Result<bool, Error> {
 }
 
 /// Latest first: the reposting user and the repost's id.
-pub fn list_post_reposts(tx: &mut Tx<'_>, viewer: Viewer, id: PostId, range: &PageRange) -> Result<Vec<Edge>, Error> {
+pub fn list_post_reposts(
+    tx: &mut Tx<'_>,
+    viewer: Viewer,
+    id: PostId,
+    range: &PageRange,
+) -> Result<Vec<UserEdge>, Error> {
     post_actions::find_visible_post(tx, viewer, id)?;
     Ok(reposts::page_by_post(tx, id, range)?)
 }

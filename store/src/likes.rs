@@ -6,6 +6,7 @@ use crate::Tx;
 use crate::counters::{self, SharedCounter};
 use crate::db::insert_new;
 use crate::edges::{self, Edge, edge_page_query};
+use crate::follows::UserEdge;
 use crate::posts::PageRange;
 
 /// Also updates the user's counter; returns false if the like exists. The post's counter is updated last, by
@@ -45,9 +46,9 @@ pub fn filter_liked(tx: &mut Tx<'_>, user: UserId, posts: &[PostId]) -> Result<V
 }
 
 /// Latest first: the user and the like's own id.
-pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT user_id, id FROM post_like WHERE post_id = $1");
-    edges::edge_page(tx, post, range, sql)
+    edges::typed_edge_page(tx, post, range, sql)
 }
 
 /// Latest first: the post and the like's own id.

@@ -5,6 +5,7 @@ use base::{Fault, PostId, UserId};
 use crate::Tx;
 use crate::counters::{self, SharedCounter};
 use crate::edges::{self, Edge, directional_query, edge_page_query, query_page};
+use crate::follows::UserEdge;
 use crate::posts::{self, NewPostDetails, PageRange, Post};
 
 /// Also updates the author's counters; returns false if the author has already reposted the post. The original's
@@ -42,9 +43,9 @@ pub fn list_nullcast(tx: &mut Tx<'_>, post: PostId) -> Result<Vec<PostId>, Fault
 }
 
 /// Latest first: the reposting user and the repost's id.
-pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<Edge>, Fault> {
+pub fn page_by_post(tx: &mut Tx<'_>, post: PostId, range: &PageRange) -> Result<Vec<UserEdge>, Fault> {
     let sql = edge_page_query!("SELECT author_id, id FROM post WHERE repost_of_id = $1 AND state = 0 AND nullcast = 0");
-    edges::edge_page(tx, post, range, sql)
+    edges::typed_edge_page(tx, post, range, sql)
 }
 
 /// An author's posts that others have reposted, newest first; both values are the post's id.

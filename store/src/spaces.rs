@@ -8,7 +8,7 @@ use base::{Fault, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert, insert_new, select, stored_enum, table, update};
-use crate::edges::{edge_page_query, typed_edge_page};
+use crate::edges::{Edge, edge_page, edge_page_query};
 use crate::posts::PageRange;
 
 pub use participants::{SpaceRole, add_role, buyer_page, count_role, has_role, list_hosts_and_speakers, remove_role};
@@ -109,7 +109,7 @@ pub fn share_post(tx: &mut Tx<'_>, space: i64, post: PostId) -> Result<bool, Fau
 }
 
 /// Latest first: the post and the share's own id.
-pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, range: &PageRange) -> Result<Vec<(PostId, i64)>, Fault> {
+pub fn page_of_shared_posts(tx: &mut Tx<'_>, space: i64, range: &PageRange) -> Result<Vec<Edge>, Fault> {
     let sql = edge_page_query!("SELECT post_id, id FROM space_post WHERE space_id = $1");
-    typed_edge_page(tx, space, range, sql)
+    edge_page(tx, space, range, sql)
 }

@@ -2,7 +2,6 @@
 
 use base::{Error, Fault, PostId, Refusal, UserId, order_by_keys};
 use network::visibility::Viewer;
-use store::edges::Edge;
 use store::posts::{self, PageRange, Post};
 use store::users::{self, User};
 use store::{TransactionWork, Tx};
@@ -13,9 +12,12 @@ use web::request_context::{HttpReply, RequestContext};
 use super::{page_range, user_render_context};
 
 /// Reads the edges of a page; a refusal becomes a partial error without data.
-pub(super) trait EdgeReader: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static {}
+pub(super) trait EdgeReader<E>:
+    Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<(E, i64)>, Error> + Send + 'static
+{
+}
 
-impl<F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<Edge>, Error> + Send + 'static> EdgeReader for F {}
+impl<E, F: Fn(&mut Tx<'_>, &PageRange) -> Result<Vec<(E, i64)>, Error> + Send + 'static> EdgeReader<E> for F {}
 
 /// Has one more edge than the page.
 pub(super) fn edge_range(page: &PageRequest) -> PageRange {
@@ -23,7 +25,7 @@ pub(super) fn edge_range(page: &PageRequest) -> PageRange {
 }
 
 /// The posts at the first end of the edges.
-pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) -> Result<HttpReply, Error> {
+pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader<i64>) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let found = load_posts(call, &page, edge_range(&page), |edge| edge.0, read);
     let (answer, tokens) = found.await?;
@@ -31,12 +33,12 @@ pub(super) async fn respond_posts(call: &RequestContext, read: impl EdgeReader) 
 }
 
 /// The posts at one end of the edges, with the page tokens.
-pub(super) async fn load_posts(
+pub(super) async fn load_posts<E: 'static>(
     call: &RequestContext,
     page: &PageRequest,
     range: PageRange,
-    end: fn(&Edge) -> i64,
-    read: impl EdgeReader,
+    end: fn(&(E, i64)) -> i64,
+    read: impl EdgeReader<E>,
 ) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
     let (viewer, selection, options) = call.render_context(ObjectKind::POST);
     let page = page.clone();
@@ -56,7 +58,7 @@ pub(super) type UserFilter = fn(&mut Tx<'_>, Viewer, Vec<User>) -> Result<Vec<Us
 /// The users at the first end of the edges.
 pub(super) async fn respond_users(
     call: &RequestContext,
-    read: impl EdgeReader,
+    read: impl EdgeReader<UserId>,
     filter: UserFilter,
 ) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
@@ -64,7 +66,7 @@ pub(super) async fn respond_users(
     let (viewer, selection, options) = user_render_context(call)?;
     let found = read_or_refuse(call, move |tx| {
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
-        let ids: Vec<UserId> = slice.rows.iter().map(|edge| UserId::new(edge.0)).collect();
+        let ids: Vec<UserId> = slice.rows.iter().map(|edge| edge.0).collect();
         let found = users::find_by_ids(tx, &ids)?;
         let mut found = filter(tx, viewer, found)?;
         order_by_keys(&mut found, &ids, |user| user.id);

@@ -12,13 +12,13 @@ use store::follows::UserEdge;
 use store::lists::{self as stored, List};
 use store::posts::PageRange;
 use store::{Tx, users};
-use view::{LookupKeys, ObjectKind, ResponsePayload};
+use view::{LookupKeys, ObjectKind};
 use web::endpoint::HandlerFuture;
 use web::pagination::{PageRequest, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
-use super::edge_pages::{edge_range, refusal_answer, respond};
-use super::{neighbour_tokens, page_range, user_edges, user_render_context};
+use super::edge_pages::{self, edge_range, refusal_answer, respond};
+use super::{neighbour_tokens, page_range};
 
 const LIST_ID: &str = "list_id";
 
@@ -201,7 +201,7 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let Some(list) = lists::find_visible(tx, viewer, id)? else {
-                return Ok((list_not_found(id), None, false));
+                return Ok((refusal_answer(list_not_found(id)), None, false));
             };
             let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
             let ends = found.scanned_range;
@@ -229,8 +229,8 @@ fn body_text(call: &RequestContext, name: &'static str) -> Option<String> {
     call.body().optional_text(name).map(str::to_owned)
 }
 
-fn list_not_found(id: i64) -> ResponsePayload {
-    refusal_answer(Refusal::NotFound(ResourceRef::new("list", "id", id)))
+fn list_not_found(id: i64) -> Refusal {
+    Refusal::NotFound(ResourceRef::new("list", "id", id))
 }
 
 /// The users linked to a list, latest first.
@@ -238,19 +238,12 @@ async fn respond_users(
     call: &RequestContext,
     read: fn(&mut Tx<'_>, i64, &PageRange) -> Result<Vec<UserEdge>, Fault>,
 ) -> Result<HttpReply, Error> {
-    let (id, page) = (path_list_id(call, "id")?, call.page_request()?);
-    let (viewer, selection, options) = user_render_context(call)?;
-    let found = call.read(move |tx| {
-        if lists::find_visible(tx, viewer, id)?.is_none() {
-            return Ok((list_not_found(id), None));
-        }
-        let slice = page.slice_rows(read(tx, id, &edge_range(&page))?, |edge| edge.1);
-        let people = user_edges::load_users(tx, &slice.rows)?;
-        let answer = view::render_users(tx, viewer, people, &selection, options)?;
-        Ok((answer, Some(slice.tokens)))
-    });
-    let (answer, tokens) = found.await?;
-    respond(call, &answer, tokens)
+    let (id, viewer) = (path_list_id(call, "id")?, call.viewer());
+    let read = move |tx: &mut Tx<'_>, range: &PageRange| match lists::find_visible(tx, viewer, id)? {
+        Some(_) => Ok(read(tx, id, range)?),
+        None => Err(list_not_found(id).into()),
+    };
+    edge_pages::respond_users(call, read, edge_pages::keep_all_users).await
 }
 
 type KeyedLists = Vec<(i64, List)>;

@@ -2,17 +2,17 @@
 
 use base::id::decode_base62;
 use base::refusal::ResourceRef;
-use base::{Error, PostId, Refusal, UserId, order_by_keys};
+use base::{Error, Refusal, UserId, order_by_keys};
 use network::spaces::{self, SpaceStateFilter};
-use store::posts;
+use store::Tx;
+use store::posts::PageRange;
 use store::spaces::{self as stored, Space};
-use view::{LookupKeys, ObjectKind, ResponsePayload};
+use view::{LookupKeys, ObjectKind};
 use web::endpoint::HandlerFuture;
 use web::pagination::PageTokens;
 use web::request_context::RequestContext;
 
-use super::edge_pages::{edge_range, refusal_answer, respond};
-use super::{user_edges, user_render_context};
+use super::edge_pages;
 
 /// `GET /2/spaces/{id}`.
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
@@ -88,53 +88,29 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
 /// `GET /2/spaces/{id}/buyers`.
 pub(crate) fn list_buyers(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (user, page) = (call.require_user()?, call.page_request()?);
-        let name = call.path_text("id")?.to_owned();
-        let (viewer, selection, options) = user_render_context(&call)?;
-        let found = call.read(move |tx| {
-            let Some(space) = find_visible_space(tx, &name)? else {
-                return Ok((space_not_found(&name), None));
-            };
+        let (user, name) = (call.require_user()?, call.path_text("id")?.to_owned());
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| {
+            let space = find_visible_space(tx, &name)?;
             spaces::check_may_see_buyers(&space, user)?;
-            let slice = page.slice_rows(stored::buyer_page(tx, space.id, &edge_range(&page))?, |edge| edge.1);
-            let people = user_edges::load_users(tx, &slice.rows)?;
-            let answer = view::render_users(tx, viewer, people, &selection, options)?;
-            Ok((answer, Some(slice.tokens)))
-        });
-        let (answer, tokens) = found.await?;
-        respond(&call, &answer, tokens)
+            Ok(stored::buyer_page(tx, space.id, range)?)
+        };
+        edge_pages::respond_users(&call, read, edge_pages::keep_all_users).await
     })
 }
 
 /// `GET /2/spaces/{id}/posts`.
 pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let (page, name) = (call.page_request()?, call.path_text("id")?.to_owned());
-        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
-        let found = call.read(move |tx| {
-            let Some(space) = find_visible_space(tx, &name)? else {
-                return Ok((space_not_found(&name), None));
-            };
-            let rows = stored::page_of_shared_posts(tx, space.id, &edge_range(&page))?;
-            let slice = page.slice_rows(rows, |edge| edge.1);
-            let ids: Vec<PostId> = slice.rows.iter().map(|(post, _)| *post).collect();
-            let mut found = posts::find_by_ids(tx, &ids)?;
-            order_by_keys(&mut found, &ids, |post| post.id);
-            let answer = view::render_posts(tx, viewer, found, &selection, options)?;
-            Ok((answer, Some(slice.tokens)))
-        });
-        let (answer, tokens) = found.await?;
-        respond(&call, &answer, tokens)
+        let name = call.path_text("id")?.to_owned();
+        let read = move |tx: &mut Tx<'_>, range: &PageRange| {
+            let space = find_visible_space(tx, &name)?;
+            Ok(stored::page_of_shared_posts(tx, space.id, range)?)
+        };
+        edge_pages::respond_posts(&call, read).await
     })
 }
 
-fn find_visible_space(tx: &mut store::Tx<'_>, name: &str) -> Result<Option<Space>, Error> {
-    match decode_base62(name) {
-        Some(id) => Ok(spaces::find_visible(tx, id)?),
-        None => Ok(None),
-    }
-}
-
-fn space_not_found(name: &str) -> ResponsePayload {
-    refusal_answer(Refusal::NotFound(ResourceRef::new("space", "id", name)))
+fn find_visible_space(tx: &mut Tx<'_>, name: &str) -> Result<Space, Error> {
+    let found = decode_base62(name).map_or(Ok(None), |id| spaces::find_visible(tx, id))?;
+    Ok(found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("space", "id", name)))?)
 }
