@@ -31,6 +31,7 @@ pub mod marker {
 }
 
 pub type AppId = Id<marker::AppMarker>;
+pub type MediaId = Id<marker::MediaMarker>;
 pub type PostId = Id<marker::PostMarker>;
 pub type UserId = Id<marker::UserMarker>;
 

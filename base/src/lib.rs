@@ -27,7 +27,7 @@ pub mod vocabulary;
 pub use clock::Clock;
 pub use entitlement::Entitlement;
 pub use fault::Fault;
-pub use id::{AppId, Id, PostId, UserId};
+pub use id::{AppId, Id, MediaId, PostId, UserId};
 pub use permit::{Credential, Permit};
 pub use refusal::{Error, Refusal};
 pub use rng::Rng;

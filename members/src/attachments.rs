@@ -1,7 +1,6 @@
 //! Files that are attached to posts and profiles, stored as the upload endpoints do.
 
-use base::id::marker;
-use base::{Error, Fault, Id, UserId};
+use base::{Error, Fault, MediaId, UserId};
 use media::{MediaFormat, MediaRejection};
 use network::uploads::{self, NewUpload, UploadKind};
 use store::Tx;
@@ -14,8 +13,6 @@ use web::uploads::{IncomingFile, UploadProcessor, segment_path, storage_unavaila
 pub(crate) const MAX_ATTACHED: usize = 4;
 /// Characters.
 const MAX_DESCRIPTION: usize = 1000;
-
-pub(crate) type MediaId = Id<marker::MediaMarker>;
 
 /// Stores a file and its description; the inner error is a sentence for the person.
 pub(crate) async fn attach_file(

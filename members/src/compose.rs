@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::secret::digest;
-use base::{AccountTimeZone, Error, Fault, Id, PostId, Refusal, Time, UserId};
+use base::{AccountTimeZone, Error, Fault, Id, MediaId, PostId, Refusal, Time, UserId};
 use network::polls::NewPoll;
 use network::posts::{self, NewPost, PostAuthor};
 use network::unpublished_posts;
@@ -23,7 +23,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
 
-use crate::attachments::{MAX_ATTACHED, MediaId, attach_file, list_attached};
+use crate::attachments::{MAX_ATTACHED, attach_file, list_attached};
 use crate::communities::community_path;
 use crate::drafts::parse_publication_time;
 use crate::post_cards::CardViewer;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::text::NAME_LENGTH;
-use base::{AccountTimeZone, Error, Refusal, UserId};
+use base::{AccountTimeZone, Error, MediaId, Refusal, UserId};
 use media::{CropPosition, MediaFormat};
 use network::audit::AuditActor;
 use network::member_time_zones;
@@ -23,7 +23,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadProcessor};
 
-use crate::attachments::{MediaId, attach_file};
+use crate::attachments::attach_file;
 use crate::compose::{claim_form, new_form_id};
 use crate::post_cards::own_picture;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, MediaId, Refusal, UserId};
 use network::messages::{self, ConversationTarget, MAX_GROUP_SIZE, MessageSender, NewMessage};
 use network::visibility::{Visibility, may_message, profile_visibility};
 use pages::FormField;
@@ -17,7 +17,7 @@ use web::error_formats::error_message;
 use web::request_context::RequestContext;
 use web::uploads::UploadForm;
 
-use crate::attachments::{MediaId, attach_file, list_attached};
+use crate::attachments::{attach_file, list_attached};
 use crate::compose::{claim_form, new_form_id};
 use crate::messages::show_conversation;
 

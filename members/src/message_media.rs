@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::{Fault, Refusal};
+use base::{Fault, MediaId, Refusal};
 use network::messages;
 use pages::members::{MESSAGE_FILES_PATH, MessageMedia, MessageMediaKind, PostMedia};
 use portal::{BrowserVisit, run_page};
@@ -13,8 +13,6 @@ use view::playable_files;
 use web::endpoint::HandlerFuture;
 use web::media_files::{MediaFileReaders, send_media_file};
 use web::request_context::RequestContext;
-
-use crate::attachments::MediaId;
 
 /// `GET /messages/files/{message}/{file}`; whoever may not read the message learns nothing of it.
 pub(crate) fn show_file(call: RequestContext) -> HandlerFuture {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use base::{Error, Fault, Refusal, UserId};
+use base::{Error, Fault, MediaId, Refusal, UserId};
 use network::interactions::count_unread;
 use network::messages::{self, ConversationTarget};
 use network::visibility::{Visibility, may_message, profile_visibility};
@@ -20,7 +20,6 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 use web::security_headers::allow_scripts;
 
-use crate::attachments::MediaId;
 use crate::compose::new_form_id;
 use crate::message_forms::{MessageDraft, refuse_messages};
 use crate::message_media::{build_message_media, describe_media, load_media_of};

@@ -1,8 +1,7 @@
 //! Media: permission to post them, descriptions and subtitles.
 
-use base::id::marker;
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Id, Refusal, UserId};
+use base::{Error, Fault, Id, MediaId, Refusal, UserId};
 use store::media::{self, Media};
 use store::posts::Post;
 use store::{Tx, posts, uploads};
@@ -14,11 +13,7 @@ const MAX_PHOTOS: usize = 4;
 
 /// The media for a post, in order: up to four photos, one animated GIF or one video. Refuses media that are not ready
 /// or not the user's to post.
-pub(crate) fn find_attachable_media(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    ids: &[Id<marker::MediaMarker>],
-) -> Result<Vec<Media>, Error> {
+pub(crate) fn find_attachable_media(tx: &mut Tx<'_>, user: UserId, ids: &[MediaId]) -> Result<Vec<Media>, Error> {
     let numbers: Vec<i64> = ids.iter().map(|id| id.get()).collect();
     let found = media::find_by_ids(tx, &numbers)?;
     let mut all: Vec<Media> = Vec::with_capacity(ids.len());
@@ -46,7 +41,7 @@ pub(crate) fn find_attachable_media(
 }
 
 /// The media for a message. Refused if it is not ready or not the user's to post.
-pub(crate) fn find_sendable_media(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>) -> Result<Media, Error> {
+pub(crate) fn find_sendable_media(tx: &mut Tx<'_>, user: UserId, id: MediaId) -> Result<Media, Error> {
     if let Some(item) = media::find_by_id(tx, id)?
         && is_usable(tx, user, &item)?
     {
@@ -66,13 +61,13 @@ fn is_usable(tx: &mut Tx<'_>, user: UserId, item: &Media) -> Result<bool, Fault>
     Ok(is_postable && (item.owner_id == user || media::is_shared(tx, item.id, user)?))
 }
 
-pub(crate) fn parse_media_keys(keys: &str) -> Vec<Id<marker::MediaMarker>> {
+pub(crate) fn parse_media_keys(keys: &str) -> Vec<MediaId> {
     let numbers = keys.split(',').filter_map(|key| key.split_once('_'));
     numbers.filter_map(|(_, id)| Id::parse(id)).collect()
 }
 
 /// Media of a post and its earlier versions.
-pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id<marker::MediaMarker>>, Fault> {
+pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<MediaId>, Fault> {
     let Some(root) = post.edit_root_id else {
         return Ok(parse_media_keys(&post.media_keys));
     };
@@ -83,7 +78,7 @@ pub(crate) fn list_attached_media(tx: &mut Tx<'_>, post: &Post) -> Result<Vec<Id
 }
 
 /// Sets the description of a user's media or upload.
-pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>, alt_text: &str) -> Result<(), Error> {
+pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: MediaId, alt_text: &str) -> Result<(), Error> {
     let exists = |tx: &mut Tx<'_>| {
         let found = media::find_by_id(tx, id)?;
         Ok::<_, Fault>(found.is_some_and(|item| item.owner_id == user))
@@ -102,7 +97,7 @@ pub fn set_alt_text(tx: &mut Tx<'_>, user: UserId, id: Id<marker::MediaMarker>, 
 fn find_owned_media(
     tx: &mut Tx<'_>,
     user: UserId,
-    id: Id<marker::MediaMarker>,
+    id: MediaId,
     kind: &str,
     parameter: &'static str,
 ) -> Result<Media, Error> {
@@ -114,9 +109,9 @@ fn find_owned_media(
 pub fn add_subtitles(
     tx: &mut Tx<'_>,
     user: UserId,
-    video: Id<marker::MediaMarker>,
+    video: MediaId,
     language: &str,
-    subtitles: Id<marker::MediaMarker>,
+    subtitles: MediaId,
     display_name: &str,
 ) -> Result<(), Error> {
     find_owned_media(tx, user, video, "video", "id")?;
@@ -128,12 +123,7 @@ pub fn add_subtitles(
     Ok(media::remove_post_uses(tx, before.as_slice(), now)?)
 }
 
-pub fn remove_subtitles(
-    tx: &mut Tx<'_>,
-    user: UserId,
-    video: Id<marker::MediaMarker>,
-    language: &str,
-) -> Result<(), Error> {
+pub fn remove_subtitles(tx: &mut Tx<'_>, user: UserId, video: MediaId, language: &str) -> Result<(), Error> {
     find_owned_media(tx, user, video, "video", "id")?;
     let before = media::find_subtitles(tx, video, language)?;
     media::remove_subtitles(tx, video, language)?;

@@ -8,9 +8,8 @@ mod group;
 mod signals;
 mod watchers;
 
-use base::id::marker;
 use base::refusal::ResourceRef;
-use base::{AppId, Error, Fault, Id, PostId, Refusal, UserId};
+use base::{AppId, Error, Fault, Id, MediaId, PostId, Refusal, UserId};
 use serde_json::json;
 use store::graph::{self, RelationKind};
 use store::messages::{self, DmConversation, MessageEvent, MessageEventKind};
@@ -42,7 +41,7 @@ pub struct MessageSender {
 pub struct NewMessage {
     /// May be empty for a message with media.
     pub text: String,
-    pub media: Option<Id<marker::MediaMarker>>,
+    pub media: Option<MediaId>,
 }
 
 /// A validated message with resolved entities.

@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use base::id::marker;
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Id, Refusal, Time, UserId};
+use base::{Error, Fault, MediaId, Refusal, Time, UserId};
 use parking_lot::Mutex;
 use store::media::{self, Media};
 use store::playbacks::{self, PART_COUNT, Playback, PlaybackCounts, PlaybackKey, STARTED};
@@ -172,7 +171,7 @@ fn count_playbacks(tx: &mut Tx<'_>, media: &Media, window: &AnalyticsWindow) -> 
 }
 
 /// The identity of a playback that begins now.
-pub fn playback_key(media: Id<marker::MediaMarker>, viewer_id: i64, now: Time) -> PlaybackKey {
+pub fn playback_key(media: MediaId, viewer_id: i64, now: Time) -> PlaybackKey {
     PlaybackKey { hour: store::views::hour_number(now), media_id: media, viewer_id }
 }
 
@@ -221,7 +220,7 @@ mod tests {
         let recorder = PlaybackRecorder::default();
         let served = ServedBytes { first: 0, end: 10, length: 600 };
         for viewer in 0..=i64::try_from(MAX_WAITING).unwrap() {
-            recorder.record(playback_key(Id::new(1), viewer, Time::from_ms(0)), 1_000, served);
+            recorder.record(playback_key(MediaId::new(1), viewer, Time::from_ms(0)), 1_000, served);
         }
         let waiting = recorder.waiting.lock().playbacks.len();
         assert_eq!((waiting, recorder.dropped_count()), (MAX_WAITING, 1));

@@ -3,10 +3,10 @@
 mod edits;
 mod replies;
 
-use base::id::{first_snowflake_at, marker};
+use base::id::first_snowflake_at;
 use base::refusal::ResourceRef;
 use base::text::{MAX_POST_WEIGHT, weigh_text};
-use base::{AppId, Error, Fault, Id, PostId, Refusal, UserId};
+use base::{AppId, Error, Fault, MediaId, PostId, Refusal, UserId};
 use serde_json::{Map, Value};
 use store::communities::Community;
 use store::posts::{self, NewPostDetails, Post, PostState};
@@ -42,7 +42,7 @@ pub struct NewPost {
     /// Whether to prepend the mentions of a reply that the text lacks.
     pub auto_populate_reply_metadata: bool,
     pub quote: Option<PostId>,
-    pub media_ids: Vec<Id<marker::MediaMarker>>,
+    pub media_ids: Vec<MediaId>,
     /// Users tagged in the media.
     pub tagged_user_ids: Vec<UserId>,
     /// The version that it replaces.

@@ -1,9 +1,8 @@
 //! Profiles: changes by users and operators. Every change is logged under the event name that subscribers know, with
 //! the text before and after.
 
-use base::id::marker;
 use base::text::is_valid_username;
-use base::{Error, Fault, Id, Refusal, UserId};
+use base::{Error, Fault, MediaId, Refusal, UserId};
 use serde_json::{Map, Value, json};
 use store::attempt_limits::{AttemptDecision, AttemptRateLimit};
 use store::users::User;
@@ -120,7 +119,7 @@ fn count_picture_use(tx: &mut Tx<'_>, user: UserId, before: &str, after: &str) -
 }
 
 /// The user's media whose file has this URL.
-fn find_own_picture(tx: &mut Tx<'_>, user: UserId, url: &str) -> Result<Option<Id<marker::MediaMarker>>, Fault> {
+fn find_own_picture(tx: &mut Tx<'_>, user: UserId, url: &str) -> Result<Option<MediaId>, Fault> {
     let Some((_, name)) = url.rsplit_once("/media/") else { return Ok(None) };
     let key = name.split('.').next().unwrap_or_default();
     let Some(id) = parse_media_keys(key).pop() else { return Ok(None) };

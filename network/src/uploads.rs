@@ -1,8 +1,7 @@
 //! Media uploads: limits, permissions and results (contract core §7.12).
 
-use base::id::marker;
 use base::refusal::ResourceRef;
-use base::{Error, Fault, Id, Refusal, Time, UserId};
+use base::{Error, Fault, MediaId, Refusal, Time, UserId};
 use store::media::Media;
 use store::uploads::{self, MediaUpload, UploadSegment, UploadState};
 use store::{Tx, event_log, media};
@@ -130,7 +129,7 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
         let detail = "Too many uploads are open: finish some of them first.";
         return Err(Refusal::forbidden(detail).into());
     }
-    let id: Id<marker::MediaMarker> = tx.next_id();
+    let id: MediaId = tx.next_id();
     let key = new.kind.map(|kind| format!("{}_{id}", kind.key_prefix()));
     let upload = MediaUpload {
         id,
@@ -152,7 +151,7 @@ pub fn initialize(tx: &mut Tx<'_>, owner: UserId, new: &NewUpload) -> Result<Med
 }
 
 /// Refused if it has expired or belongs to another user.
-pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
+pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: MediaId) -> Result<MediaUpload, Error> {
     let now = tx.now();
     let found = uploads::find_by_id(tx, id)?.filter(|upload| upload.owner_id == owner && upload.expires_at > now);
     found.ok_or_else(|| Refusal::NotFound(ResourceRef::new("media", "id", id)).into())
@@ -162,7 +161,7 @@ pub fn find_owned_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMar
 pub fn check_segment(
     tx: &mut Tx<'_>,
     owner: UserId,
-    id: Id<marker::MediaMarker>,
+    id: MediaId,
     segment: UploadSegment,
     limit: i64,
 ) -> Result<MediaUpload, Error> {
@@ -182,7 +181,7 @@ pub fn check_segment(
 pub fn add_segment(
     tx: &mut Tx<'_>,
     owner: UserId,
-    id: Id<marker::MediaMarker>,
+    id: MediaId,
     segment: UploadSegment,
     limit: i64,
 ) -> Result<MediaUpload, Error> {
@@ -192,7 +191,7 @@ pub fn add_segment(
 }
 
 /// Refused if the upload does not receive segments.
-pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: Id<marker::MediaMarker>) -> Result<MediaUpload, Error> {
+pub fn find_open_upload(tx: &mut Tx<'_>, owner: UserId, id: MediaId) -> Result<MediaUpload, Error> {
     let upload = find_owned_upload(tx, owner, id)?;
     if upload.state == UploadState::Receiving {
         return Ok(upload);
@@ -293,11 +292,7 @@ pub fn is_queue_full(tx: &mut Tx<'_>) -> Result<bool, Fault> {
 
 /// Records the variants of a published media object, or that there are none. Returns false if the media object was
 /// deleted or another worker was faster.
-pub fn publish_variants(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    made: Option<(&str, &str)>,
-) -> Result<bool, Error> {
+pub fn publish_variants(tx: &mut Tx<'_>, id: MediaId, made: Option<(&str, &str)>) -> Result<bool, Error> {
     if !uploads::finish_variants(tx, id)? {
         return Ok(false);
     }

@@ -1,7 +1,6 @@
 //! Media objects, which a post's `media_keys` refer to.
 
-use base::id::marker;
-use base::{Fault, Id, PostId, Time, UserId};
+use base::{Fault, MediaId, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert_new, insert_new_later, select, table};
@@ -12,7 +11,7 @@ table! {
     pub struct Media in "media" {
         /// `<prefix>_<id>`: prefix 3 for a photo, 7 or 13 for a video, 16 for an animated GIF.
         pub media_key: String,
-        pub id: Id<marker::MediaMarker>,
+        pub id: MediaId,
         pub owner_id: UserId,
         /// `photo`, `video` or `animated_gif`.
         pub kind: String,
@@ -96,7 +95,7 @@ impl Media {
     }
 }
 
-pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<Media>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: MediaId) -> Result<Option<Media>, Fault> {
     tx.query_row(select!(Media, "WHERE id = $1"), &[id.into()])
 }
 
@@ -123,72 +122,67 @@ pub fn set_path(tx: &mut Tx<'_>, media_key: &str, path: &str) -> Result<bool, Fa
 }
 
 /// Returns false if there is no such media object.
-pub fn set_variant_files(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    sizes: &str,
-    variant_files: &str,
-) -> Result<bool, Fault> {
+pub fn set_variant_files(tx: &mut Tx<'_>, id: MediaId, sizes: &str, variant_files: &str) -> Result<bool, Fault> {
     let sql = "UPDATE media SET sizes = $1, variant_files = $2 WHERE id = $3";
     Ok(tx.execute(sql, &[sizes.into(), variant_files.into(), id.into()])? > 0)
 }
 
-pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
+pub fn set_alt_text(tx: &mut Tx<'_>, id: MediaId, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE media SET alt_text = $1 WHERE id = $2";
     tx.execute_later(sql, &[text.into(), id.into()])
 }
 
 /// Allows another user to post a media object.
-pub fn share(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<(), Fault> {
+pub fn share(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<(), Fault> {
     insert_new_later!(tx, "media_share", media_id = id, user_id = user)
 }
 
 /// Whether a user other than the owner may post a media object.
-pub fn is_shared(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, user: UserId) -> Result<bool, Fault> {
+pub fn is_shared(tx: &mut Tx<'_>, id: MediaId, user: UserId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media_share WHERE media_id = $1 AND user_id = $2";
     tx.row_exists(sql, &[id.into(), user.into()])
 }
 
 /// Counts a post that uses these media.
-pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
+pub fn add_post_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
 /// Uncounts a post that used these media; those no longer in use expire at `expires_at`.
-pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
+pub fn remove_post_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET uses = uses - 1, expires_at = CASE WHEN uses <= 1 \
                AND message_uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
-pub fn add_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
+pub fn add_message_use(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses + 1, expires_at = NULL WHERE id = $1";
     tx.execute_later(sql, &[id.into()])
 }
 
 /// Uncounts a message that used this media; if it is no longer in use, it expires at `expires_at`.
-pub fn remove_message_use(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, expires_at: Time) -> Result<(), Fault> {
+pub fn remove_message_use(tx: &mut Tx<'_>, id: MediaId, expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET message_uses = message_uses - 1, expires_at = \
                CASE WHEN message_uses <= 1 AND uses = 0 AND draft_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     tx.execute_later(sql, &[expires_at.into(), id.into()])
 }
 
 /// Counts a draft or scheduled post that is going to use these media.
-pub fn add_draft_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>]) -> Result<(), Fault> {
+pub fn add_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId]) -> Result<(), Fault> {
     let sql = "UPDATE media SET draft_uses = draft_uses + 1, expires_at = NULL WHERE id = $1";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[(*id).into()]))
 }
 
 /// Uncounts a draft or scheduled post; those media that are no longer in use expire at `expires_at`.
-pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[Id<marker::MediaMarker>], expires_at: Time) -> Result<(), Fault> {
+pub fn remove_draft_uses(tx: &mut Tx<'_>, ids: &[MediaId], expires_at: Time) -> Result<(), Fault> {
     let sql = "UPDATE media SET draft_uses = draft_uses - 1, expires_at = CASE WHEN draft_uses <= 1 AND uses = 0 \
                AND message_uses = 0 THEN $1 ELSE expires_at END WHERE id = $2";
     ids.iter().try_for_each(|id| tx.execute_later(sql, &[expires_at.into(), (*id).into()]))
 }
 
 /// Whether only messages use it, so that only their readers may see it.
-pub fn is_message_only(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
+pub fn is_message_only(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     let sql = "SELECT 1 FROM media WHERE id = $1 AND uses = 0 AND message_uses > 0";
     tx.row_exists(sql, &[id.into()])
 }
@@ -210,7 +204,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Media>, Fault> {
 }
 
 /// Removes an expired media object and its subtitles; returns false if it has come into use meanwhile.
-pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
+pub fn remove_expired(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     let sql = "DELETE FROM media WHERE id = $1 AND expires_at IS NOT NULL AND expires_at <= $2";
     let now = tx.now();
     if tx.execute(sql, &[id.into(), now.into()])? == 0 {
@@ -229,9 +223,9 @@ pub fn remove_expired(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bo
 /// Replaces the subtitles in this language.
 pub fn set_subtitles(
     tx: &mut Tx<'_>,
-    video: Id<marker::MediaMarker>,
+    video: MediaId,
     language: &str,
-    subtitles: Id<marker::MediaMarker>,
+    subtitles: MediaId,
     display_name: &str,
 ) -> Result<(), Fault> {
     let sql = "INSERT INTO subtitle (video_id, language, media_id, display_name) \
@@ -241,16 +235,12 @@ pub fn set_subtitles(
     tx.execute_later(sql, &args)
 }
 
-pub fn find_subtitles(
-    tx: &mut Tx<'_>,
-    video: Id<marker::MediaMarker>,
-    language: &str,
-) -> Result<Option<Id<marker::MediaMarker>>, Fault> {
+pub fn find_subtitles(tx: &mut Tx<'_>, video: MediaId, language: &str) -> Result<Option<MediaId>, Fault> {
     let sql = "SELECT media_id FROM subtitle WHERE video_id = $1 AND language = $2";
     tx.query_row(sql, &[video.into(), language.into()])
 }
 
-pub fn remove_subtitles(tx: &mut Tx<'_>, video: Id<marker::MediaMarker>, language: &str) -> Result<(), Fault> {
+pub fn remove_subtitles(tx: &mut Tx<'_>, video: MediaId, language: &str) -> Result<(), Fault> {
     let sql = "DELETE FROM subtitle WHERE video_id = $1 AND language = $2";
     tx.execute_later(sql, &[video.into(), language.into()])
 }

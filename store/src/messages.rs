@@ -8,8 +8,7 @@ mod inbox;
 
 use std::fmt;
 
-use base::id::marker;
-use base::{AppId, Fault, Id, PostId, UserId};
+use base::{AppId, Fault, MediaId, PostId, UserId};
 
 use crate::Tx;
 use crate::db::{ColumnValue, FromCells, RowCells, insert, insert_new, row, select, stored_enum};
@@ -80,7 +79,7 @@ row! {
         pub text: String,
         /// Entities as in the API (JSON), or empty.
         pub entities: String,
-        pub media_id: Option<Id<marker::MediaMarker>>,
+        pub media_id: Option<MediaId>,
         /// Empty without media.
         pub media_key: String,
         /// Posts that the text links to.

@@ -2,8 +2,7 @@
 //!
 //! A film has [`PART_COUNT`] equal parts, each of which counts once per viewer and hour.
 
-use base::id::marker;
-use base::{Fault, Id};
+use base::{Fault, MediaId};
 
 use crate::Tx;
 use crate::db::{row, select};
@@ -17,7 +16,7 @@ pub const STARTED: i64 = 1 << PART_COUNT;
 pub struct PlaybackKey {
     /// Since 1970.
     pub hour: i64,
-    pub media_id: Id<marker::MediaMarker>,
+    pub media_id: MediaId,
     /// A user, or a negative number for an anonymous viewer.
     pub viewer_id: i64,
 }
@@ -93,7 +92,7 @@ pub fn record_playback(tx: &mut Tx<'_>, key: PlaybackKey, playback: Playback) ->
     add_counts(tx, media_id, hour, more)
 }
 
-fn add_counts(tx: &mut Tx<'_>, media: Id<marker::MediaMarker>, hour: i64, counts: PlaybackCounts) -> Result<(), Fault> {
+fn add_counts(tx: &mut Tx<'_>, media: MediaId, hour: i64, counts: PlaybackCounts) -> Result<(), Fault> {
     let sql = "INSERT INTO media_hour (media_id, hour, starts, quarters, halves, three_quarters, completions, views, \
                watch_time_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (media_id, hour) DO UPDATE \
                SET starts = media_hour.starts + excluded.starts, quarters = media_hour.quarters + excluded.quarters, \
@@ -112,7 +111,7 @@ fn add_counts(tx: &mut Tx<'_>, media: Id<marker::MediaMarker>, hour: i64, counts
 /// Pairs of counts and hour (since 1970), from one hour to before another.
 pub fn hourly_counts(
     tx: &mut Tx<'_>,
-    media: Id<marker::MediaMarker>,
+    media: MediaId,
     (from, to): (i64, i64),
 ) -> Result<Vec<(PlaybackCounts, i64)>, Fault> {
     let sql = select!(PlaybackCounts + "hour", "WHERE media_id = $1 AND hour >= $2 AND hour < $3 ORDER BY hour");
@@ -128,7 +127,7 @@ pub fn total_counts(tx: &mut Tx<'_>, media: &[i64]) -> Result<Vec<(PlaybackCount
 }
 
 /// Deletes what is known of a media object.
-pub(crate) fn delete_by_media(tx: &mut Tx<'_>, media: Id<marker::MediaMarker>) -> Result<(), Fault> {
+pub(crate) fn delete_by_media(tx: &mut Tx<'_>, media: MediaId) -> Result<(), Fault> {
     tx.execute_later("DELETE FROM media_hour WHERE media_id = $1", &[media.into()])
 }
 

@@ -1,8 +1,7 @@
 //! Drafts and scheduled posts of members. Those for communities are in a table of their own, which programs that know no
 //! community here do not read.
 
-use base::id::marker;
-use base::{Fault, Id, PostId, Time, UserId};
+use base::{Fault, MediaId, PostId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{ColumnValue, DeclaredRow, insert, sql, table};
@@ -23,7 +22,7 @@ table! {
         pub text: String,
         pub in_reply_to_post_id: Option<PostId>,
         pub quoted_post_id: Option<PostId>,
-        pub media_ids: Vec<Id<marker::MediaMarker>>,
+        pub media_ids: Vec<MediaId>,
         /// One per line; empty without a poll.
         pub poll_choices: String,
         pub poll_minutes: i64,

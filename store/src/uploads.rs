@@ -1,7 +1,6 @@
 //! Media uploads in progress.
 
-use base::id::marker;
-use base::{Fault, Id, Time, UserId};
+use base::{Fault, MediaId, Time, UserId};
 
 use crate::Tx;
 use crate::db::{insert, insert_new_later, row, select, stored_enum, table};
@@ -24,7 +23,7 @@ table! {
     #[derive(Clone, Debug)]
     pub struct MediaUpload in "upload" {
         /// The id of the resulting media object.
-        pub id: Id<marker::MediaMarker>,
+        pub id: MediaId,
         /// The key announced to the client; empty if none was.
         pub media_key: String,
         pub owner_id: UserId,
@@ -62,7 +61,7 @@ pub fn insert(tx: &mut Tx<'_>, upload: &MediaUpload) -> Result<(), Fault> {
     insert!(tx, MediaUpload, upload)
 }
 
-pub fn find_by_id(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Option<MediaUpload>, Fault> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: MediaId) -> Result<Option<MediaUpload>, Fault> {
     let sql = select!(MediaUpload, "WHERE id = $1");
     tx.query_row(sql, &[id.into()])
 }
@@ -74,48 +73,38 @@ pub fn count_receiving(tx: &mut Tx<'_>, owner: UserId, bound: i64) -> Result<i64
 }
 
 /// Inserts or replaces a segment.
-pub fn upsert_segment(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, index: i64, size: i64) -> Result<(), Fault> {
+pub fn upsert_segment(tx: &mut Tx<'_>, id: MediaId, index: i64, size: i64) -> Result<(), Fault> {
     let sql = "INSERT INTO upload_segment (upload_id, place, size) VALUES ($1, $2, $3) \
                ON CONFLICT (upload_id, place) DO UPDATE SET size = excluded.size";
     tx.execute_later(sql, &[id.into(), index.into(), size.into()])
 }
 
 /// In order.
-pub fn list_segments(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<Vec<UploadSegment>, Fault> {
+pub fn list_segments(tx: &mut Tx<'_>, id: MediaId) -> Result<Vec<UploadSegment>, Fault> {
     let sql = select!(UploadSegment, "WHERE upload_id = $1 ORDER BY place");
     tx.query_rows(sql, &[id.into()])
 }
 
 /// Returns false if the upload is not in state `from`.
-pub fn transition(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    from: UploadState,
-    to: UploadState,
-) -> Result<bool, Fault> {
+pub fn transition(tx: &mut Tx<'_>, id: MediaId, from: UploadState, to: UploadState) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = $1 WHERE id = $2 AND state = $3";
     let args = [to.to_number().into(), id.into(), from.to_number().into()];
     Ok(tx.execute(sql, &args)? > 0)
 }
 
 /// Claims a completely received upload for processing; returns false if it is no longer receiving.
-pub fn start_processing(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_until: Time) -> Result<bool, Fault> {
+pub fn start_processing(tx: &mut Tx<'_>, id: MediaId, leased_until: Time) -> Result<bool, Fault> {
     let sql = "UPDATE upload SET state = 2, leased_until = $1 WHERE id = $2 AND state = 0";
     Ok(tx.execute(sql, &[leased_until.into(), id.into()])? > 0)
 }
 
-pub fn mark_failed(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, failure: &str) -> Result<(), Fault> {
+pub fn mark_failed(tx: &mut Tx<'_>, id: MediaId, failure: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET state = 4, failure = $1 WHERE id = $2";
     tx.execute_later(sql, &[failure.into(), id.into()])
 }
 
 /// Also extends the lease.
-pub fn set_progress(
-    tx: &mut Tx<'_>,
-    id: Id<marker::MediaMarker>,
-    progress: i64,
-    leased_until: Time,
-) -> Result<(), Fault> {
+pub fn set_progress(tx: &mut Tx<'_>, id: MediaId, progress: i64, leased_until: Time) -> Result<(), Fault> {
     let sql = "UPDATE upload SET progress = $1, leased_until = $2 WHERE id = $3 AND state = 2";
     tx.execute_later(sql, &[progress.into(), leased_until.into(), id.into()])
 }
@@ -150,7 +139,7 @@ pub fn release_leases(tx: &mut Tx<'_>) -> Result<(), Fault> {
 }
 
 /// Queues the making of variants.
-pub fn request_variants(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
+pub fn request_variants(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     insert_new_later!(tx, "variant_task", upload_id = id, leased_until = Time::from_ms(0))
 }
 
@@ -159,7 +148,7 @@ pub fn claim_next_for_variants(tx: &mut Tx<'_>, leased_until: Time) -> Result<Op
     let sql = "SELECT upload_id, leased_until FROM variant_task WHERE leased_until <= $1 \
                ORDER BY leased_until, upload_id LIMIT 1";
     let now = tx.now();
-    let Some((id, before)) = tx.query_row::<(Id<marker::MediaMarker>, Time)>(sql, &[now.into()])? else {
+    let Some((id, before)) = tx.query_row::<(MediaId, Time)>(sql, &[now.into()])? else {
         return Ok(None);
     };
     let sql = "UPDATE variant_task SET leased_until = $1 WHERE upload_id = $2 AND leased_until = $3";
@@ -169,13 +158,13 @@ pub fn claim_next_for_variants(tx: &mut Tx<'_>, leased_until: Time) -> Result<Op
     find_by_id(tx, id)
 }
 
-pub fn extend_variants_lease(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, leased_until: Time) -> Result<(), Fault> {
+pub fn extend_variants_lease(tx: &mut Tx<'_>, id: MediaId, leased_until: Time) -> Result<(), Fault> {
     let sql = "UPDATE variant_task SET leased_until = $1 WHERE upload_id = $2";
     tx.execute_later(sql, &[leased_until.into(), id.into()])
 }
 
 /// Returns false if the variants were not to be made any more.
-pub fn finish_variants(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<bool, Fault> {
+pub fn finish_variants(tx: &mut Tx<'_>, id: MediaId) -> Result<bool, Fault> {
     Ok(tx.execute("DELETE FROM variant_task WHERE upload_id = $1", &[id.into()])? > 0)
 }
 
@@ -191,7 +180,7 @@ pub fn count_waiting(tx: &mut Tx<'_>, bound: i64) -> Result<i64, Fault> {
     Ok(count.min(bound))
 }
 
-pub fn set_alt_text(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>, text: &str) -> Result<(), Fault> {
+pub fn set_alt_text(tx: &mut Tx<'_>, id: MediaId, text: &str) -> Result<(), Fault> {
     let sql = "UPDATE upload SET alt_text = $1 WHERE id = $2";
     tx.execute_later(sql, &[text.into(), id.into()])
 }
@@ -203,7 +192,7 @@ pub fn list_expired(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<MediaUpload>, Fau
 }
 
 /// Also deletes its segments, and the request for variants.
-pub fn delete(tx: &mut Tx<'_>, id: Id<marker::MediaMarker>) -> Result<(), Fault> {
+pub fn delete(tx: &mut Tx<'_>, id: MediaId) -> Result<(), Fault> {
     for sql in [
         "DELETE FROM upload_segment WHERE upload_id = $1",
         "DELETE FROM variant_task WHERE upload_id = $1",

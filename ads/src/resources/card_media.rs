@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use ads_engine::AccountContext;
-use base::id::marker;
 use base::refusal::AdsProblem;
-use base::{Error, Id};
+use base::{Error, Id, MediaId};
 use serde_json::{Value, json};
 use store::media::{self, Media};
 
@@ -144,7 +143,7 @@ fn format_ratios(frames: &[AspectRatio]) -> String {
 
 /// Retains the media a card uses now and releases those it used before, since nothing else may reference them.
 pub fn update_media_references(ctx: &mut AccountContext<'_, '_>, before: &[&str], now: &[&str]) -> Result<(), Error> {
-    let ids = |these: &[&str], others: &[&str]| -> Vec<Id<marker::MediaMarker>> {
+    let ids = |these: &[&str], others: &[&str]| -> Vec<MediaId> {
         let only = these.iter().filter(|key| !others.contains(key));
         let mut ids: Vec<i64> = only.filter_map(|key| media_id_from_key(key)).collect();
         ids.sort_unstable();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{Error, Id, Time, UserId};
+use base::{Error, MediaId, Time, UserId};
 use network::apps::{AccessLevel, AppRegistration, OAuthClientKind, Permission};
 use network::audit::AuditActor;
 use network::communities::NewCommunity;
@@ -128,7 +128,7 @@ fn posts(tx: &mut Tx<'_>, people: People) -> Result<(), Error> {
     Ok(())
 }
 
-fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<Id<base::id::marker::MediaMarker>, Error> {
+fn media(tx: &mut Tx<'_>, kind: &str, owner: UserId, prefix: &str) -> Result<MediaId, Error> {
     let id = tx.next_id();
     let medium = Media {
         media_key: format!("{prefix}_{id}"),

@@ -8,8 +8,7 @@ mod variants;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use base::id::marker;
-use base::{Error, Id, Refusal};
+use base::{Error, MediaId, Refusal};
 use edge::Shutdown;
 use media::{FileStore, FileStoreError, Transcoder};
 use network::uploads::LEASE_MS;
@@ -137,11 +136,11 @@ enum ClaimedWork {
     Variants(MediaUpload),
 }
 
-fn upload_folder(id: Id<marker::MediaMarker>) -> String {
+fn upload_folder(id: MediaId) -> String {
     format!("uploads/{id}")
 }
 
-pub fn segment_path(id: Id<marker::MediaMarker>, index: i64) -> String {
+pub fn segment_path(id: MediaId, index: i64) -> String {
     format!("uploads/{id}/{index}")
 }
 

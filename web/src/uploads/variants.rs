@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use base::clock::monotonic_now;
-use base::id::marker;
-use base::{Error, Fault, Id};
+use base::{Error, Fault, MediaId};
 use media::{
     FileStoreError, MediaFormat, TranscodeControl, TranscodeError, TranscodeOutput, TranscodeSource, Transcoder,
 };
@@ -142,7 +141,7 @@ impl UploadProcessor {
     pub(super) async fn make_variants<F: Future<Output = Result<(), Error>>>(
         &self,
         found: &ProcessedUpload,
-        id: Id<marker::MediaMarker>,
+        id: MediaId,
         source: &str,
         on_progress: impl Fn(i64) -> F,
     ) -> Result<MadeVariants, Error> {

@@ -3,8 +3,7 @@
 pub(crate) mod serve;
 pub(crate) mod upload;
 
-use base::id::marker;
-use base::{Error, Id, Refusal};
+use base::{Error, Id, MediaId, Refusal};
 use network::media;
 use serde_json::{Value, json};
 use view::{LookupKeys, ObjectKind};
@@ -45,7 +44,7 @@ const ID: &str = "id";
 /// `POST /2/media/metadata`.
 pub(crate) fn set_metadata(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
-        let id: Id<marker::MediaMarker> = call.body().required_id(ID)?;
+        let id: MediaId = call.body().required_id(ID)?;
         let metadata = call.body().optional_object("metadata");
         let text = match metadata {
             Some(metadata) => parse_alt_text(&call, metadata)?,
@@ -84,7 +83,7 @@ pub(crate) fn set_metadata_v1(call: RequestContext) -> HandlerFuture {
 }
 
 /// A number or a text, as released v1.1 clients send it.
-fn parse_media_id(body: BodyMembers<'_>) -> Result<Id<marker::MediaMarker>, Error> {
+fn parse_media_id(body: BodyMembers<'_>) -> Result<MediaId, Error> {
     let id = match body.get("media_id") {
         Some(Value::Number(number)) => Id::parse(&number.to_string()),
         Some(Value::String(text)) => Id::parse(text),
@@ -93,7 +92,7 @@ fn parse_media_id(body: BodyMembers<'_>) -> Result<Id<marker::MediaMarker>, Erro
     Ok(id.ok_or_else(|| Refusal::invalid_value("media_id", "?"))?)
 }
 
-async fn store_alt_text(call: &RequestContext, id: Id<marker::MediaMarker>, text: Option<String>) -> Result<(), Error> {
+async fn store_alt_text(call: &RequestContext, id: MediaId, text: Option<String>) -> Result<(), Error> {
     let user = call.require_user()?;
     let Some(text) = text else { return Ok(()) };
     call.write(move |tx| media::set_alt_text(tx, user, id, &text)).await
@@ -103,10 +102,10 @@ async fn store_alt_text(call: &RequestContext, id: Id<marker::MediaMarker>, text
 pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
-        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let video: MediaId = body.required_id(ID)?;
         let subtitles = body.optional_object("subtitles");
         let subtitles = subtitles.ok_or_else(|| Refusal::missing_parameter("subtitles"))?;
-        let file: Id<marker::MediaMarker> = subtitles.required_id(ID)?;
+        let file: MediaId = subtitles.required_id(ID)?;
         let language = parse_language(subtitles.required_text(LANGUAGE)?)?;
         let display_name = subtitles.optional_text("display_name");
         let display_name = display_name.unwrap_or_default().to_owned();
@@ -129,7 +128,7 @@ pub(crate) fn add_subtitles(call: RequestContext) -> HandlerFuture {
 pub(crate) fn remove_subtitles(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (user, body) = (call.require_user()?, call.body());
-        let video: Id<marker::MediaMarker> = body.required_id(ID)?;
+        let video: MediaId = body.required_id(ID)?;
         let language = parse_language(body.required_text(LANGUAGE)?)?;
         call.write(move |tx| media::remove_subtitles(tx, user, video, &language)).await?;
         call.respond_data(json!({ "deleted": true }))

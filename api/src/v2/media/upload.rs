@@ -1,7 +1,6 @@
 //! Media uploads: the v2 endpoints, their older `command` form, and v1.1.
 
-use base::id::marker;
-use base::{Error, Id, Refusal, UserId};
+use base::{Error, Id, MediaId, Refusal, UserId};
 use media::{MediaFormat, MediaRejection};
 use network::uploads::{self as rules, NewUpload, UploadKind};
 use serde_json::{Map, Value, json};
@@ -12,8 +11,6 @@ use web::error_formats;
 use web::reply::HttpReply;
 use web::request_context::RequestContext;
 use web::uploads::{IncomingFile, UploadForm, UploadProcessor, is_legacy, receive, segment_path, storage_unavailable};
-
-type UploadMediaId = Id<marker::MediaMarker>;
 
 /// `POST /2/media/upload/initialize`.
 pub(crate) fn initialize(call: RequestContext) -> HandlerFuture {
@@ -114,7 +111,7 @@ async fn run_command(call: &RequestContext, uploads: &UploadProcessor, form: &Up
     }
 }
 
-fn parse_media_id(form: &UploadForm) -> Result<UploadMediaId, Refusal> {
+fn parse_media_id(form: &UploadForm) -> Result<MediaId, Refusal> {
     let text = form.text("media_id").ok_or_else(|| Refusal::missing_parameter("media_id"))?;
     Id::parse(text).ok_or_else(|| Refusal::invalid_value("media_id", text))
 }
@@ -179,7 +176,7 @@ async fn start_upload(call: &RequestContext, new: NewUpload) -> Result<MediaUplo
 async fn add_segment(
     call: &RequestContext,
     uploads: &UploadProcessor,
-    id: UploadMediaId,
+    id: MediaId,
     form: &UploadForm,
 ) -> Result<MediaUpload, Error> {
     let incoming = form.media.as_ref().ok_or_else(|| Refusal::missing_parameter("media"))?;
@@ -195,7 +192,7 @@ async fn add_segment(
 async fn store_segment(
     call: &RequestContext,
     uploads: &UploadProcessor,
-    id: UploadMediaId,
+    id: MediaId,
     incoming: &IncomingFile,
     index: i64,
 ) -> Result<MediaUpload, Error> {
@@ -210,11 +207,7 @@ async fn store_segment(
 }
 
 /// Photos and subtitles are processed at once, other media in the background.
-async fn finish_upload(
-    call: &RequestContext,
-    uploads: &UploadProcessor,
-    id: UploadMediaId,
-) -> Result<HttpReply, Error> {
+async fn finish_upload(call: &RequestContext, uploads: &UploadProcessor, id: MediaId) -> Result<HttpReply, Error> {
     let user = call.require_user()?;
     let upload = call.read(move |tx| rules::find_owned_upload(tx, user, id)).await?;
     let later = match upload.kind.as_str() {
