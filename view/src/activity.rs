@@ -16,7 +16,7 @@ use crate::loaded_objects::LoadedObjects;
 use crate::object::{ObjectKind, RenderedObject};
 use crate::posts::PostRenderContext;
 use crate::users::UserRenderContext;
-use crate::{FieldSelection, RenderOptions};
+use crate::{FieldSelection, RenderOptions, RenderRequest};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventPayload {
@@ -48,10 +48,10 @@ pub struct EventRenderer {
 }
 
 impl EventRenderer {
-    fn full_selection(self, root: ObjectKind) -> FieldSelection {
+    fn full_request(self, root: ObjectKind) -> RenderRequest {
         let mut selection = FieldSelection::all_public_fields(root, self.options.vocabulary);
         selection.set_site(self.site);
-        selection
+        RenderRequest { viewer: Viewer::anonymous(), selection, options: self.options }
     }
 
     /// A post with everything it refers to; `None` unless anyone may see it.
@@ -60,9 +60,7 @@ impl EventRenderer {
             return Ok(None);
         };
         let replied = found.in_reply_to_post_id;
-        let selection = self.full_selection(ObjectKind::POST);
-        let page = vec![found];
-        let response = crate::render_posts(tx, Viewer::anonymous(), page, &selection, self.options)?.into_single();
+        let response = crate::render_posts(tx, &self.full_request(ObjectKind::POST), vec![found])?.into_single();
         if response.count == 0 {
             return Ok(None);
         }
@@ -191,8 +189,7 @@ impl EventRenderer {
 
     /// A news story, with its headline under both member names.
     pub fn render_story(self, story: &news_stories::NewsStoryDetails) -> EventPayload {
-        let selection = self.full_selection(ObjectKind::NEWS);
-        let mut payload = crate::render_story(story, &selection, self.options).data;
+        let mut payload = crate::render_story(&self.full_request(ObjectKind::NEWS), story).data;
         let mut out = self.new_writer();
         out.write_text(&story.name);
         payload.pop();

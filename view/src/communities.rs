@@ -6,21 +6,16 @@ use store::communities::Community;
 
 use crate::field_schema::JsonFieldType;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
-pub fn render_communities(page: &[Community], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    ResponsePayload::from_objects::<Community>(page.iter(), selection, options, 256)
+pub fn render_communities(request: &RenderRequest, page: &[Community]) -> ResponsePayload {
+    ResponsePayload::from_objects::<Community>(request, page.iter(), 256)
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
-pub fn render_community(
-    found: Option<&Community>,
-    id: i64,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_community(request: &RenderRequest, found: Option<&Community>, id: i64) -> ResponsePayload {
     match found {
-        Some(community) => render_communities(std::slice::from_ref(community), selection, options).into_single(),
+        Some(community) => render_communities(request, std::slice::from_ref(community)).into_single(),
         None => ResponsePayload {
             errors: vec![Refusal::NotFound(ResourceRef::new("community", "id", id))],
             ..ResponsePayload::default()

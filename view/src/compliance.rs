@@ -5,7 +5,7 @@ use store::compliance::ComplianceJob;
 
 use crate::field_schema::JsonFieldType;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
 #[derive(Clone, Debug)]
 pub struct ComplianceJobSummary {
@@ -15,20 +15,12 @@ pub struct ComplianceJobSummary {
     pub download_url: String,
 }
 
-pub fn render_compliance_jobs(
-    jobs: &[ComplianceJobSummary],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
-    ResponsePayload::from_objects::<ComplianceJobSummary>(jobs.iter(), selection, options, 512)
+pub fn render_compliance_jobs(request: &RenderRequest, jobs: &[ComplianceJobSummary]) -> ResponsePayload {
+    ResponsePayload::from_objects::<ComplianceJobSummary>(request, jobs.iter(), 512)
 }
 
-pub fn render_compliance_job(
-    job: &ComplianceJobSummary,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
-    render_compliance_jobs(std::slice::from_ref(job), selection, options).into_single()
+pub fn render_compliance_job(request: &RenderRequest, job: &ComplianceJobSummary) -> ResponsePayload {
+    render_compliance_jobs(request, std::slice::from_ref(job)).into_single()
 }
 
 const STATUSES: &[&str] = &["created", "in_progress", "failed", "complete", "expired"];

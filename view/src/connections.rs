@@ -5,7 +5,7 @@ use base::{Time, VocabularyWord};
 use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
 #[derive(Clone, Debug)]
 pub struct ConnectionSummary {
@@ -27,21 +27,13 @@ pub struct RuleCount {
     pub limit: i64,
 }
 
-pub fn render_connections(
-    shown: &[ConnectionSummary],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
-    ResponsePayload::from_objects::<ConnectionSummary>(shown.iter(), selection, options, 256)
+pub fn render_connections(request: &RenderRequest, shown: &[ConnectionSummary]) -> ResponsePayload {
+    ResponsePayload::from_objects::<ConnectionSummary>(request, shown.iter(), 256)
 }
 
-pub fn render_rules_count(
-    rule_count: RuleCount,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_rules_count(request: &RenderRequest, rule_count: RuleCount) -> ResponsePayload {
     let shown = std::iter::once(&rule_count);
-    ResponsePayload::from_objects::<RuleCount>(shown, selection, options, 256).into_single()
+    ResponsePayload::from_objects::<RuleCount>(request, shown, 256).into_single()
 }
 
 type ConnectionField = ObjectField<ConnectionSummary>;

@@ -14,7 +14,7 @@ use store::posts::Post;
 use store::spaces::SpaceTopic;
 use store::users::User;
 
-use crate::FieldSelection;
+use crate::RenderRequest;
 use crate::field_schema::ExpansionTarget;
 use crate::json_writer::{JsonWriter, RenderOptions};
 use crate::loaded_objects::LoadedObjects;
@@ -61,8 +61,7 @@ impl<T: Copy + Display + Eq + Hash> DistinctTargets<T> {
 
 pub(crate) struct IncludesBuilder<'w> {
     objects: &'w LoadedObjects,
-    selection: &'w FieldSelection,
-    options: RenderOptions,
+    request: &'w RenderRequest,
     posts: DistinctTargets<PostId>,
     users: DistinctTargets<UserId>,
     media: DistinctTargets<&'w str>,
@@ -72,11 +71,10 @@ pub(crate) struct IncludesBuilder<'w> {
 }
 
 impl<'w> IncludesBuilder<'w> {
-    pub(crate) fn new(objects: &'w LoadedObjects, selection: &'w FieldSelection, options: RenderOptions) -> Self {
+    pub(crate) fn new(objects: &'w LoadedObjects, request: &'w RenderRequest) -> Self {
         Self {
             objects,
-            selection,
-            options,
+            request,
             posts: DistinctTargets::new(),
             users: DistinctTargets::new(),
             media: DistinctTargets::new(),
@@ -88,9 +86,9 @@ impl<'w> IncludesBuilder<'w> {
 
     /// Follows the expansions of the primary objects, or of the posts they refer to.
     pub(crate) fn expand<T: RenderedObject>(&mut self, objects: &[T::Context<'w>], nested: bool) {
-        let (selection, options) = (self.selection, self.options);
+        let RenderRequest { selection, options, .. } = self.request;
         selection.visit_targets::<T>(objects.iter().copied(), nested, |expansion, target| {
-            let name = expansion_name(expansion.name.post, expansion.name.tweet, options);
+            let name = expansion_name(expansion.name.post, expansion.name.tweet, *options);
             match target {
                 ExpansionTarget::Post(id) => self.posts.push(id, name),
                 ExpansionTarget::User(id) => self.users.push(id, name),
@@ -114,7 +112,7 @@ impl<'w> IncludesBuilder<'w> {
             return String::new();
         }
         let room = 256 + users.len() * 512 + posts.len() * 1024 + carried * 512;
-        let mut out = JsonWriter::new(self.options, room);
+        let mut out = JsonWriter::new(self.request.options, room);
         out.write_object(|out| {
             self.write_list::<User>(out, &users);
             self.write_list::<Post>(out, &posts);
@@ -130,13 +128,13 @@ impl<'w> IncludesBuilder<'w> {
         if let Some((_, key)) = T::INCLUDED
             && !objects.is_empty()
         {
-            let mask = self.selection.included_mask::<T>();
+            let mask = self.request.selection.included_mask::<T>();
             out.write_member(key, |out| out.write_array(objects, |out, object| T::write(out, *object, mask)));
         }
     }
 
     fn visible_posts(&self, errors: &mut Vec<Refusal>) -> Vec<PostRenderContext<'w>> {
-        let (objects, mask) = (self.objects, self.selection.included_mask::<Post>());
+        let (objects, mask) = (self.objects, self.request.selection.included_mask::<Post>());
         let mut shown = Vec::with_capacity(self.posts.entries.len());
         for (id, expansion) in &self.posts.entries {
             let subject = || ResourceRef::from_expansion("tweet", *expansion, *id);
@@ -144,7 +142,7 @@ impl<'w> IncludesBuilder<'w> {
             match (post, post.map_or(Visibility::Missing, |post| objects.post_visibility(post))) {
                 (Some(post), Visibility::Visible) => {
                     let ctx = PostRenderContext { post, objects };
-                    if !reject_private_metrics(ctx, mask, subject, self.options.vocabulary, errors) {
+                    if !reject_private_metrics(ctx, mask, subject, self.request.options.vocabulary, errors) {
                         shown.push(ctx);
                     }
                 }

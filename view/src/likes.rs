@@ -11,7 +11,7 @@ use crate::loaded_objects::LoadedObjects;
 use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::posts::media_keys;
 use crate::response::ResponseRenderer;
-use crate::{FieldSelection, LikeEvent, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, LikeEvent, RenderRequest, ResponsePayload};
 
 #[derive(Clone, Copy)]
 pub(crate) struct LikeRenderContext<'a> {
@@ -92,9 +92,8 @@ fn write_media_keys(out: &mut JsonWriter, shown: LikeRenderContext<'_>) {
 /// Renders a like; `None` unless both the post and the user are public.
 pub fn render_like(
     tx: &mut Tx<'_>,
+    request: &RenderRequest,
     like: &LikeEvent,
-    selection: &FieldSelection,
-    options: RenderOptions,
 ) -> Result<Option<ResponsePayload>, Fault> {
     let open = users::find_by_id(tx, like.user)?
         .is_some_and(|user| profile_visibility(&user) == Visibility::Visible && !user.protected);
@@ -108,8 +107,8 @@ pub fn render_like(
     }
     let ctx = LikeRenderContext { like, post: &post };
     let roots = std::iter::once(ctx);
-    let objects = LoadedObjects::load_for_objects::<LikeEvent>(tx, viewer, Vec::new(), roots, selection)?;
-    let renderer = ResponseRenderer { objects: &objects, selection, options };
+    let objects = LoadedObjects::load_for_objects::<LikeEvent>(tx, viewer, Vec::new(), roots, &request.selection)?;
+    let renderer = ResponseRenderer { objects: &objects, request };
     let response = renderer.render_response::<LikeEvent>(&[ctx], Vec::new(), 256);
     Ok(Some(response.into_single()))
 }

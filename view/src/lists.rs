@@ -1,7 +1,7 @@
 //! List fields and expansions.
 
 use base::{Fault, VocabularyWord};
-use network::visibility::{Viewer, Visibility, list_visibility};
+use network::visibility::{Visibility, list_visibility};
 use store::lists::List;
 use store::{Tx, users};
 
@@ -9,7 +9,7 @@ use crate::field_schema::{ExpansionTarget, JsonFieldType};
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::response::ResponseRenderer;
-use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
+use crate::{LookupKeys, RenderRequest, ResponsePayload};
 
 type ListField = ObjectField<List>;
 type ListExpansion = ObjectExpansion<List>;
@@ -48,37 +48,29 @@ const EXPANSIONS: &[ListExpansion] =
     &[ListExpansion::new("owner_id", "owner_id").resolver(|list, to| to.push(ExpansionTarget::User(list.owner_id)))];
 
 /// Renders a page in order; lists that are not visible are omitted.
-pub fn render_lists(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    page: &[List],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> Result<ResponsePayload, Fault> {
+pub fn render_lists(tx: &mut Tx<'_>, request: &RenderRequest, page: &[List]) -> Result<ResponsePayload, Fault> {
     let mut owners: Vec<_> = page.iter().map(|list| list.owner_id).collect();
     owners.sort_unstable();
     owners.dedup();
     let owners = users::find_by_ids(tx, &owners)?;
-    let objects = LoadedObjects::load_for_objects::<List>(tx, viewer, owners, page.iter(), selection)?;
+    let objects = LoadedObjects::load_for_objects::<List>(tx, request.viewer, owners, page.iter(), &request.selection)?;
     let is_visible = |list: &&List| {
         let owner = objects.users.get(list.owner_id);
-        list_visibility(viewer, list, owner) == Visibility::Visible
+        list_visibility(request.viewer, list, owner) == Visibility::Visible
     };
     let shown: Vec<&List> = page.iter().filter(is_visible).collect();
-    let renderer = ResponseRenderer { objects: &objects, selection, options };
+    let renderer = ResponseRenderer { objects: &objects, request };
     Ok(renderer.render_response::<List>(&shown, Vec::new(), 256))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_list(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     found: Option<List>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, i64>,
 ) -> Result<ResponsePayload, Fault> {
     let page: Vec<List> = found.into_iter().collect();
-    let response = render_lists(tx, viewer, &page, selection, options)?;
+    let response = render_lists(tx, request, &page)?;
     Ok(response.single_or_not_found("list", keys))
 }

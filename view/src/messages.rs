@@ -1,7 +1,6 @@
 //! Direct message fields and responses.
 
 use base::{Fault, VocabularyWord};
-use network::visibility::Viewer;
 use store::Tx;
 use store::messages::{MessageEvent, MessageEventKind};
 
@@ -12,7 +11,7 @@ use crate::object::{ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::posts::shorten_message_links;
 use crate::response::ResponseRenderer;
 use crate::users::ENTITIES;
-use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
+use crate::{LookupKeys, RenderRequest, ResponsePayload};
 
 const EVENT_TYPES: &[&str] =
     &[MessageEventKind::Message.name(), MessageEventKind::Join.name(), MessageEventKind::Leave.name()];
@@ -119,11 +118,10 @@ fn push_media<'a>(event: &'a MessageEvent, targets: &mut Vec<ExpansionTarget<'a>
 /// Renders events in order; the viewer may see all of them.
 pub fn render_message_events(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     page: &[MessageEvent],
-    selection: &FieldSelection,
-    options: RenderOptions,
 ) -> Result<ResponsePayload, Fault> {
+    let (viewer, selection) = (request.viewer, &request.selection);
     let mut page = page.to_vec();
     for event in &mut page {
         shorten_message_links(event, selection.site());
@@ -131,7 +129,7 @@ pub fn render_message_events(
     let mut objects = LoadedObjects::load_for_objects::<MessageEvent>(tx, viewer, Vec::new(), page.iter(), selection)?;
     let carried = page.iter().filter_map(|event| Some((event.media_id?.get(), event.id)));
     objects.message_by_media.extend(carried);
-    let renderer = ResponseRenderer { objects: &objects, selection, options };
+    let renderer = ResponseRenderer { objects: &objects, request };
     let page: Vec<&MessageEvent> = page.iter().collect();
     Ok(renderer.render_response::<MessageEvent>(&page, Vec::new(), 384))
 }
@@ -139,13 +137,11 @@ pub fn render_message_events(
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_message_event(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     event: Option<MessageEvent>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, i64>,
 ) -> Result<ResponsePayload, Fault> {
     let page: Vec<MessageEvent> = event.into_iter().collect();
-    let response = render_message_events(tx, viewer, &page, selection, options)?;
+    let response = render_message_events(tx, request, &page)?;
     Ok(response.single_or_not_found("dm_event", keys))
 }

@@ -6,19 +6,15 @@ use store::news_stories::NewsStoryDetails;
 use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
-pub fn render_stories(
-    page: &[NewsStoryDetails],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
-    ResponsePayload::from_objects::<NewsStoryDetails>(page.iter(), selection, options, 1024)
+pub fn render_stories(request: &RenderRequest, page: &[NewsStoryDetails]) -> ResponsePayload {
+    ResponsePayload::from_objects::<NewsStoryDetails>(request, page.iter(), 1024)
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
-pub fn render_story(story: &NewsStoryDetails, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    render_stories(std::slice::from_ref(story), selection, options).into_single()
+pub fn render_story(request: &RenderRequest, story: &NewsStoryDetails) -> ResponsePayload {
+    render_stories(request, std::slice::from_ref(story)).into_single()
 }
 
 const TEXT_LIST: JsonFieldType = JsonFieldType::List(&JsonFieldType::Text);

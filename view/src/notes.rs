@@ -6,7 +6,7 @@ use store::notes::CommunityNote;
 use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
 /// A note with its rating.
 #[derive(Clone, Debug)]
@@ -16,8 +16,8 @@ pub struct RatedNote {
     pub claim_bucket: &'static str,
 }
 
-pub fn render_notes(page: &[RatedNote], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    ResponsePayload::from_objects::<RatedNote>(page.iter(), selection, options, 512)
+pub fn render_notes(request: &RenderRequest, page: &[RatedNote]) -> ResponsePayload {
+    ResponsePayload::from_objects::<RatedNote>(request, page.iter(), 512)
 }
 
 const STATUSES: &[&str] = &[

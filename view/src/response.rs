@@ -19,6 +19,14 @@ use crate::object::RenderedObject;
 use crate::posts::{self, PostRenderContext};
 use crate::users::UserRenderContext;
 
+/// For whom an object is rendered, with which fields, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderRequest {
+    pub viewer: Viewer,
+    pub selection: FieldSelection,
+    pub options: RenderOptions,
+}
+
 /// The parts of a response body as JSON.
 #[derive(Clone, Debug, Default)]
 pub struct ResponsePayload {
@@ -66,100 +74,78 @@ impl UserKey for String {
 }
 
 /// Renders a page in order; posts that are not visible are omitted.
-pub fn render_posts(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    page: Vec<Post>,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_posts(tx, viewer, page, selection)?;
-    Ok(render_post_page(&objects, selection, options))
+pub fn render_posts(tx: &mut Tx<'_>, request: &RenderRequest, page: Vec<Post>) -> Result<ResponsePayload, Fault> {
+    let objects = LoadedObjects::load_for_posts(tx, request.viewer, page, &request.selection)?;
+    Ok(render_post_page(&objects, request))
 }
 
 /// Renders the results of a lookup in the order of the keys.
 pub fn render_post_lookup(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     posts: Vec<Post>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, PostId>,
 ) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_posts(tx, viewer, posts, selection)?;
-    Ok(render_requested_posts(&objects, selection, options, keys))
+    let objects = LoadedObjects::load_for_posts(tx, request.viewer, posts, &request.selection)?;
+    Ok(render_requested_posts(&objects, request, keys))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_post(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     post: Option<Post>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, PostId>,
 ) -> Result<ResponsePayload, Fault> {
     let post = post.into_iter().collect();
-    render_post_lookup(tx, viewer, post, selection, options, keys).map(ResponsePayload::into_single)
+    render_post_lookup(tx, request, post, keys).map(ResponsePayload::into_single)
 }
 
 /// Renders a page in order; users that are not visible are omitted.
-pub fn render_users(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    page: Vec<User>,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_users(tx, viewer, page, selection)?;
-    Ok(render_user_page(&objects, selection, options))
+pub fn render_users(tx: &mut Tx<'_>, request: &RenderRequest, page: Vec<User>) -> Result<ResponsePayload, Fault> {
+    let objects = LoadedObjects::load_for_users(tx, request.viewer, page, &request.selection)?;
+    Ok(render_user_page(&objects, request))
 }
 
 /// Renders the results of a lookup in the order of the keys.
 pub fn render_user_lookup<N: UserKey>(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     users: Vec<User>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, N>,
 ) -> Result<ResponsePayload, Fault> {
-    let objects = LoadedObjects::load_for_users(tx, viewer, users, selection)?;
-    Ok(render_requested_users(&objects, selection, options, keys))
+    let objects = LoadedObjects::load_for_users(tx, request.viewer, users, &request.selection)?;
+    Ok(render_requested_users(&objects, request, keys))
 }
 
 /// Renders the result of a lookup; `data` is an object.
 pub fn render_user<N: UserKey>(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     user: Option<User>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, N>,
 ) -> Result<ResponsePayload, Fault> {
     let user = user.into_iter().collect();
-    render_user_lookup(tx, viewer, user, selection, options, keys).map(ResponsePayload::into_single)
+    render_user_lookup(tx, request, user, keys).map(ResponsePayload::into_single)
 }
 
 /// Renders the results of a lookup by media key, in the order of the keys.
 pub fn render_media_lookup(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
-    selection: &FieldSelection,
-    options: RenderOptions,
+    request: &RenderRequest,
     keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
     let ids: Vec<i64> = keys.values.iter().filter_map(|key| id_from_media_key(key)).collect();
     let found = store::media::find_by_ids(tx, &ids)?;
-    let objects = LoadedObjects::load_for_media(tx, viewer, found, selection)?;
-    let sights = AuthorVisibilities::load(tx, viewer, objects.users.items())?;
+    let objects = LoadedObjects::load_for_media(tx, request.viewer, found, &request.selection)?;
+    let sights = AuthorVisibilities::load(tx, request.viewer, objects.users.items())?;
     let (mut shown, mut errors) = (Vec::<MediaRenderContext<'_>>::new(), Vec::new());
     for key in keys.values {
         let subject = || ResourceRef::new("media", keys.parameter, key);
         let media = id_from_media_key(key).and_then(|id| objects.media.get(id));
         let media = media.filter(|media| media.media_key == *key && media.kind != "subtitles");
         let sight = media.map_or(Visibility::Missing, |media| {
-            let owned = viewer.user == Some(media.owner_id);
+            let owned = request.viewer.user == Some(media.owner_id);
             match media.uses {
                 // Media that no post uses are private to their owner.
                 Some(0) if !owned => Visibility::Missing,
@@ -176,26 +162,23 @@ pub fn render_media_lookup(
             _ => push_distinct(&mut errors, Refusal::NotVisible(subject())),
         }
     }
-    Ok(ResponseRenderer { objects: &objects, selection, options }.render_response::<Media>(&shown, errors, 512))
+    Ok(ResponseRenderer { objects: &objects, request }.render_response::<Media>(&shown, errors, 512))
 }
 
 /// Renders the result of a lookup by media key; `data` is an object.
 pub fn render_media(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
-    selection: &FieldSelection,
-    options: RenderOptions,
+    request: &RenderRequest,
     keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    render_media_lookup(tx, viewer, selection, options, keys).map(ResponsePayload::into_single)
+    render_media_lookup(tx, request, keys).map(ResponsePayload::into_single)
 }
 
-/// What objects are rendered with: loaded records, field selection and options.
+/// What objects are rendered with.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseRenderer<'w> {
     pub(crate) objects: &'w LoadedObjects,
-    pub(crate) selection: &'w FieldSelection,
-    pub(crate) options: RenderOptions,
+    pub(crate) request: &'w RenderRequest,
 }
 
 impl<'w> ResponseRenderer<'w> {
@@ -206,11 +189,11 @@ impl<'w> ResponseRenderer<'w> {
         mut errors: Vec<Refusal>,
         size: usize,
     ) -> ResponsePayload {
-        let mut includes = IncludesBuilder::new(self.objects, self.selection, self.options);
+        let mut includes = IncludesBuilder::new(self.objects, self.request);
         includes.expand::<T>(shown, false);
         let includes = includes.render_includes(&mut errors);
         let objects = shown.iter().copied();
-        let payload = ResponsePayload::from_objects::<T>(objects, self.selection, self.options, size);
+        let payload = ResponsePayload::from_objects::<T>(self.request, objects, size);
         ResponsePayload { includes, errors, ..payload }
     }
 }
@@ -218,13 +201,12 @@ impl<'w> ResponseRenderer<'w> {
 impl ResponsePayload {
     /// Renders primary objects without expansions; `size` is the approximate length of one in bytes.
     pub(crate) fn from_objects<'a, T: RenderedObject>(
+        request: &RenderRequest,
         shown: impl ExactSizeIterator<Item = T::Context<'a>>,
-        selection: &FieldSelection,
-        options: RenderOptions,
         size: usize,
     ) -> Self {
-        let (count, mask) = (shown.len(), selection.root_mask::<T>());
-        let mut out = JsonWriter::new(options, count * size);
+        let (count, mask) = (shown.len(), request.selection.root_mask::<T>());
+        let mut out = JsonWriter::new(request.options, count * size);
         if count > 0 {
             out.write_array(shown, |out, object| T::write(out, object, mask));
         }
@@ -251,31 +233,26 @@ impl ResponsePayload {
     }
 }
 
-pub(crate) fn render_post_page(
-    objects: &LoadedObjects,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub(crate) fn render_post_page(objects: &LoadedObjects, request: &RenderRequest) -> ResponsePayload {
     let mut errors = Vec::new();
-    let mask = selection.root_mask::<Post>();
+    let mask = request.selection.root_mask::<Post>();
     let page = objects.posts.items().iter().take(objects.root_count);
     let visible = page.filter(|post| objects.post_visibility(post) == Visibility::Visible);
     let mut shown: Vec<_> = visible.map(|post| PostRenderContext { post, objects }).collect();
     shown.retain(|ctx| {
         let subject = || ResourceRef::new("tweet", "id", ctx.post.id);
-        !posts::reject_private_metrics(*ctx, mask, subject, options.vocabulary, &mut errors)
+        !posts::reject_private_metrics(*ctx, mask, subject, request.options.vocabulary, &mut errors)
     });
-    render_post_rows(objects, selection, options, &shown, errors)
+    render_post_rows(objects, request, &shown, errors)
 }
 
 pub(crate) fn render_requested_posts(
     objects: &LoadedObjects,
-    selection: &FieldSelection,
-    options: RenderOptions,
+    request: &RenderRequest,
     keys: LookupKeys<'_, PostId>,
 ) -> ResponsePayload {
     let (mut shown, mut errors) = (Vec::<PostRenderContext<'_>>::with_capacity(keys.values.len()), Vec::new());
-    let mask = selection.root_mask::<Post>();
+    let mask = request.selection.root_mask::<Post>();
     for id in keys.values {
         let subject = || ResourceRef::new("tweet", keys.parameter, *id);
         let post = objects.posts.get(*id);
@@ -283,7 +260,9 @@ pub(crate) fn render_requested_posts(
             (Some(post), Visibility::Visible) => {
                 let ctx = PostRenderContext { post, objects };
                 let is_known = shown.iter().any(|other| std::ptr::eq(other.post, post));
-                if !is_known && !posts::reject_private_metrics(ctx, mask, subject, options.vocabulary, &mut errors) {
+                if !is_known
+                    && !posts::reject_private_metrics(ctx, mask, subject, request.options.vocabulary, &mut errors)
+                {
                     shown.push(ctx);
                 }
             }
@@ -293,13 +272,12 @@ pub(crate) fn render_requested_posts(
             }
         }
     }
-    render_post_rows(objects, selection, options, &shown, errors)
+    render_post_rows(objects, request, &shown, errors)
 }
 
 fn render_post_rows<'w>(
     objects: &'w LoadedObjects,
-    selection: &'w FieldSelection,
-    options: RenderOptions,
+    request: &'w RenderRequest,
     shown: &[PostRenderContext<'w>],
     errors: Vec<Refusal>,
 ) -> ResponsePayload {
@@ -309,25 +287,20 @@ fn render_post_rows<'w>(
         viewed_posts: shown.iter().map(|ctx| ctx.post.repost_of_id.unwrap_or(ctx.post.id)).collect(),
         newest_id: ids().max(),
         oldest_id: ids().min(),
-        ..ResponseRenderer { objects, selection, options }.render_response::<Post>(shown, errors, 768)
+        ..ResponseRenderer { objects, request }.render_response::<Post>(shown, errors, 768)
     }
 }
 
-pub(crate) fn render_user_page(
-    objects: &LoadedObjects,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub(crate) fn render_user_page(objects: &LoadedObjects, request: &RenderRequest) -> ResponsePayload {
     let page = objects.users.items().iter().take(objects.root_count);
     let shown = page.filter(|user| profile_visibility(user) == Visibility::Visible);
     let shown: Vec<_> = shown.map(|user| UserRenderContext { user, objects }).collect();
-    ResponseRenderer { objects, selection, options }.render_response::<User>(&shown, Vec::new(), 512)
+    ResponseRenderer { objects, request }.render_response::<User>(&shown, Vec::new(), 512)
 }
 
 pub(crate) fn render_requested_users<N: UserKey>(
     objects: &LoadedObjects,
-    selection: &FieldSelection,
-    options: RenderOptions,
+    request: &RenderRequest,
     asked: LookupKeys<'_, N>,
 ) -> ResponsePayload {
     let (mut shown, mut errors) = (Vec::<UserRenderContext<'_>>::with_capacity(asked.values.len()), Vec::new());
@@ -348,7 +321,7 @@ pub(crate) fn render_requested_users<N: UserKey>(
             (_, Visibility::Suspended) => push_distinct(&mut errors, Refusal::Suspended(subject())),
         }
     }
-    ResponseRenderer { objects, selection, options }.render_response::<User>(&shown, errors, 512)
+    ResponseRenderer { objects, request }.render_response::<User>(&shown, errors, 512)
 }
 
 pub(crate) fn push_distinct(errors: &mut Vec<Refusal>, refusal: Refusal) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use base::id::encode_base62;
 use base::refusal::ResourceRef;
 use base::{Fault, Refusal, UserId, VocabularyWord};
-use network::visibility::{Viewer, Visibility, space_visibility};
+use network::visibility::{Visibility, space_visibility};
 use store::spaces::{self as stored, Space, SpaceRole, SpaceTopic};
 use store::{Tx, users};
 
@@ -14,7 +14,7 @@ use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
 use crate::object::{IncludedKind, ObjectExpansion, ObjectField, ObjectKind, RenderedObject};
 use crate::response::{ResponseRenderer, push_distinct};
-use crate::{FieldSelection, LookupKeys, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, LookupKeys, RenderRequest, ResponsePayload};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SpaceRenderContext<'a> {
@@ -153,52 +153,42 @@ fn push_users_with_role<'a>(ctx: SpaceRenderContext<'a>, role: SpaceRole, target
 }
 
 /// Renders spaces in order; those that are not visible are omitted.
-pub fn render_spaces(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    page: &[Space],
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> Result<ResponsePayload, Fault> {
-    render_space_lookup(tx, viewer, page, selection, options, LookupKeys { parameter: "ids", values: &[] })
+pub fn render_spaces(tx: &mut Tx<'_>, request: &RenderRequest, page: &[Space]) -> Result<ResponsePayload, Fault> {
+    render_space_lookup(tx, request, page, LookupKeys { parameter: "ids", values: &[] })
 }
 
 /// Renders the results of a lookup in the order found; each space that is not visible is an error.
 pub fn render_space_lookup(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     spaces: &[Space],
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
-    let around = SpaceRelations::load_relations(tx, spaces, selection)?;
+    let around = SpaceRelations::load_relations(tx, spaces, &request.selection)?;
     let ctx = |space| SpaceRenderContext { space, relations: &around };
     let mut creators: Vec<_> = spaces.iter().map(|space| space.creator_id).collect();
     creators.sort_unstable();
     creators.dedup();
     let creators = users::find_by_ids(tx, &creators)?;
     let roots = spaces.iter().map(ctx);
-    let objects = LoadedObjects::load_for_objects::<Space>(tx, viewer, creators, roots, selection)?;
+    let objects = LoadedObjects::load_for_objects::<Space>(tx, request.viewer, creators, roots, &request.selection)?;
     let is_visible =
         |space: &&Space| space_visibility(space, objects.users.get(space.creator_id)) == Visibility::Visible;
     let shown: Vec<_> = spaces.iter().filter(is_visible).map(ctx).collect();
     let errors = missing_space_errors(&shown, keys);
-    let renderer = ResponseRenderer { objects: &objects, selection, options };
+    let renderer = ResponseRenderer { objects: &objects, request };
     Ok(renderer.render_response::<Space>(&shown, errors, 384))
 }
 
 /// Renders the result of a lookup by id; `data` is an object.
 pub fn render_space(
     tx: &mut Tx<'_>,
-    viewer: Viewer,
+    request: &RenderRequest,
     space: Option<Space>,
-    selection: &FieldSelection,
-    options: RenderOptions,
     keys: LookupKeys<'_, String>,
 ) -> Result<ResponsePayload, Fault> {
     let space: Vec<Space> = space.into_iter().collect();
-    render_space_lookup(tx, viewer, &space, selection, options, keys).map(ResponsePayload::into_single)
+    render_space_lookup(tx, request, &space, keys).map(ResponsePayload::into_single)
 }
 
 /// The errors for keys that have no visible space, each once.

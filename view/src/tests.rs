@@ -17,7 +17,7 @@ use store::posts::{Post, PostState};
 use store::users::User;
 
 use crate::loaded_objects::LoadedObjects;
-use crate::{FieldSelection, ObjectKind, RenderOptions, ResponsePayload};
+use crate::{FieldSelection, ObjectKind, RenderOptions, RenderRequest, ResponsePayload};
 
 pub(crate) const POSTS: RenderOptions =
     RenderOptions { vocabulary: Vocabulary::Post, both_metric_names: false, newer_models: false };
@@ -128,6 +128,11 @@ pub(crate) fn media(id: i64, kind: &str, owner: i64) -> Media {
         expires_at: None,
         variant_files: String::new(),
     }
+}
+
+/// Of anyone.
+pub(crate) fn render_request(selection: FieldSelection, options: RenderOptions) -> RenderRequest {
+    RenderRequest { viewer: Viewer::anonymous(), selection, options }
 }
 
 /// Records without a store; the first `roots` posts or users are the primary objects.

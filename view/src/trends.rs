@@ -5,7 +5,7 @@ use store::topics::TrendingTopic;
 
 use crate::field_schema::JsonFieldType;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
 /// The table of trends in personalized form.
 pub(crate) enum PersonalizedTrend {}
@@ -16,18 +16,13 @@ pub(crate) struct TrendRenderContext<'a> {
     now: Time,
 }
 
-pub fn render_trends(page: &[TrendingTopic], selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    ResponsePayload::from_objects::<TrendingTopic>(page.iter(), selection, options, 96)
+pub fn render_trends(request: &RenderRequest, page: &[TrendingTopic]) -> ResponsePayload {
+    ResponsePayload::from_objects::<TrendingTopic>(request, page.iter(), 96)
 }
 
-pub fn render_personal_trends(
-    page: &[TrendingTopic],
-    now: Time,
-    selection: &FieldSelection,
-    options: RenderOptions,
-) -> ResponsePayload {
+pub fn render_personal_trends(request: &RenderRequest, page: &[TrendingTopic], now: Time) -> ResponsePayload {
     let shown = page.iter().map(|trend| TrendRenderContext { trend, now });
-    ResponsePayload::from_objects::<PersonalizedTrend>(shown, selection, options, 96)
+    ResponsePayload::from_objects::<PersonalizedTrend>(request, shown, 96)
 }
 
 type TrendField = ObjectField<TrendingTopic>;

@@ -5,7 +5,7 @@ use base::{Time, VocabularyWord};
 use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
-use crate::{FieldSelection, RenderOptions, ResponsePayload};
+use crate::{RenderRequest, ResponsePayload};
 
 /// The usage of an app. Every app is its own project.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct ProjectUsage {
 }
 
 /// `data` is an object.
-pub fn render_usage(usage: &ProjectUsage, selection: &FieldSelection, options: RenderOptions) -> ResponsePayload {
-    ResponsePayload::from_objects::<ProjectUsage>(std::iter::once(usage), selection, options, 512).into_single()
+pub fn render_usage(request: &RenderRequest, usage: &ProjectUsage) -> ResponsePayload {
+    ResponsePayload::from_objects::<ProjectUsage>(request, std::iter::once(usage), 512).into_single()
 }
 
 const DAILY_USAGE: JsonFieldType = JsonFieldType::Object(&[

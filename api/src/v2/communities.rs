@@ -10,9 +10,9 @@ use web::request_context::RequestContext;
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("id")?.get();
-        let (selection, options) = (call.field_selection(ObjectKind::COMMUNITY), call.answer_vocabulary());
+        let request = call.render_request(ObjectKind::COMMUNITY);
         let found = call.read(move |tx| Ok(stored::find_by_id(tx, id)?)).await?;
-        call.respond(&view::render_community(found.as_ref(), id, &selection, options))
+        call.respond(&view::render_community(&request, found.as_ref(), id))
     })
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let query = call.query_text("query").unwrap_or_default().to_owned();
         let page = call.page_request()?;
-        let (selection, options) = (call.field_selection(ObjectKind::COMMUNITY), call.answer_vocabulary());
+        let request = call.render_request(ObjectKind::COMMUNITY);
         let (_, below) = page.descending_bounds();
         let limit = page.limit;
         let found = call.read(move |tx| Ok(stored::search(tx, &query, below, limit + 1)?));
@@ -33,7 +33,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             let token = page.page_token(PageDirection::Next, last.id);
             meta.insert("next_token".to_owned(), token.into());
         }
-        let answer = view::render_communities(&found, &selection, options);
+        let answer = view::render_communities(&request, &found);
         call.respond_with_meta(&answer, Some(meta).filter(|meta| !meta.is_empty()))
     })
 }

@@ -49,8 +49,8 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         let status = call.query_text("status").map(str::to_owned);
         let found = call.read(move |tx| Ok(compliance::list(tx, app, &kind, status.as_deref())?)).await?;
         let jobs: Vec<ComplianceJobSummary> = found.into_iter().map(|job| job_view(&call, job)).collect();
-        let selection = call.field_selection(ObjectKind::COMPLIANCE_JOB);
-        let answer = view::render_compliance_jobs(&jobs, &selection, call.answer_vocabulary());
+        let request = call.render_request(ObjectKind::COMPLIANCE_JOB);
+        let answer = view::render_compliance_jobs(&request, &jobs);
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.respond_with_meta(&answer, Some(meta))
@@ -71,8 +71,8 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 }
 
 fn respond_job(call: &RequestContext, job: ComplianceJob) -> Result<HttpReply, Error> {
-    let selection = call.field_selection(ObjectKind::COMPLIANCE_JOB);
-    call.respond(&view::render_compliance_job(&job_view(call, job), &selection, call.answer_vocabulary()))
+    let request = call.render_request(ObjectKind::COMPLIANCE_JOB);
+    call.respond(&view::render_compliance_job(&request, &job_view(call, job)))
 }
 
 fn job_view(call: &RequestContext, job: ComplianceJob) -> ComplianceJobSummary {

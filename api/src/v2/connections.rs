@@ -35,8 +35,8 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
         }
         let slice = page.slice_rows(found, |row| row.id);
         let shown: Vec<ConnectionSummary> = slice.rows.into_iter().map(connection_view).collect();
-        let selection = call.field_selection(ObjectKind::CONNECTION);
-        let answer = view::render_connections(&shown, &selection, call.answer_vocabulary());
+        let request = call.render_request(ObjectKind::CONNECTION);
+        let answer = view::render_connections(&request, &shown);
         call.respond_page(&answer, &slice.tokens)
     })
 }

@@ -9,7 +9,7 @@ use view::{ObjectKind, ResponsePayload};
 use web::pagination::{PageRequest, PageTokens};
 use web::request_context::{HttpReply, RequestContext};
 
-use super::{page_range, user_render_context};
+use super::{page_range, user_render_request};
 
 /// Reads the edges of a page; a refusal becomes a partial error without data.
 pub(super) trait EdgeReader<E>:
@@ -40,14 +40,14 @@ pub(super) async fn load_posts<E: 'static>(
     end: fn(&(E, i64)) -> i64,
     read: impl EdgeReader<E>,
 ) -> Result<(ResponsePayload, Option<PageTokens>), Error> {
-    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+    let request = call.render_request(ObjectKind::POST);
     let page = page.clone();
     let found = read_or_refuse(call, move |tx| {
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
         let ids: Vec<PostId> = slice.rows.iter().map(|edge| PostId::new(end(edge))).collect();
         let mut found: Vec<Post> = posts::find_by_ids(tx, &ids)?;
         order_by_keys(&mut found, &ids, |post| post.id);
-        let answer = view::render_posts(tx, viewer, found, &selection, options)?;
+        let answer = view::render_posts(tx, &request, found)?;
         Ok((answer, Some(slice.tokens)))
     });
     found.await
@@ -63,14 +63,14 @@ pub(super) async fn respond_users(
 ) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let range = edge_range(&page);
-    let (viewer, selection, options) = user_render_context(call)?;
+    let request = user_render_request(call)?;
     let found = read_or_refuse(call, move |tx| {
         let slice = page.slice_rows(read(tx, &range)?, |edge| edge.1);
         let ids: Vec<UserId> = slice.rows.iter().map(|edge| edge.0).collect();
         let found = users::find_by_ids(tx, &ids)?;
-        let mut found = filter(tx, viewer, found)?;
+        let mut found = filter(tx, request.viewer, found)?;
         order_by_keys(&mut found, &ids, |user| user.id);
-        let answer = view::render_users(tx, viewer, found, &selection, options)?;
+        let answer = view::render_users(tx, &request, found)?;
         Ok((answer, Some(slice.tokens)))
     });
     let (answer, tokens) = found.await?;

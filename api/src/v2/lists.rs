@@ -26,11 +26,11 @@ const LIST_ID: &str = "list_id";
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = path_list_id(&call, "id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
+        let request = call.render_request(ObjectKind::LIST);
         let found = call.read(move |tx| {
             let found = stored::find_by_id(tx, id)?;
             let lookup = LookupKeys { parameter: "id", values: &[id] };
-            Ok(view::render_list(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_list(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -137,12 +137,12 @@ pub(crate) fn unpin(call: RequestContext) -> HandlerFuture {
 pub(crate) fn list_pinned(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let user = call.require_own_user("id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
+        let request = call.render_request(ObjectKind::LIST);
         let read = call.read(move |tx| {
             let ids = stored::list_pinned(tx, user)?;
             let mut page = stored::find_by_ids(tx, &ids)?;
             order_by_keys(&mut page, &ids, |list| list.id);
-            Ok(view::render_lists(tx, viewer, &page, &selection, options)?)
+            Ok(view::render_lists(tx, &request, &page)?)
         });
         call.respond_page(&read.await?, &PageTokens::default())
     })
@@ -197,16 +197,16 @@ pub(crate) fn list_posts(call: RequestContext) -> HandlerFuture {
         let id = path_list_id(&call, "id")?;
         let page = call.page_request()?;
         let range = page_range(&page, (0, i64::MAX));
-        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+        let request = call.render_request(ObjectKind::POST);
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
-            let Some(list) = lists::find_visible(tx, viewer, id)? else {
+            let Some(list) = lists::find_visible(tx, request.viewer, id)? else {
                 return Ok((refusal_answer(list_not_found(id)), None, false));
             };
             let found = timelines::load_list_page(tx, &home_timelines, &list, &range)?;
             let ends = found.scanned_range;
             let ends = ends.map(|(newest, oldest)| (newest.get(), oldest.get()));
-            let answer = view::render_posts(tx, viewer, found.posts, &selection, options)?;
+            let answer = view::render_posts(tx, &request, found.posts)?;
             Ok((answer, ends, found.more))
         });
         let (found, scanned, more) = read.await?;
@@ -254,7 +254,7 @@ async fn respond_user_lists(
     read: fn(&mut Tx<'_>, Viewer, UserId, &PageRange) -> Result<KeyedLists, Fault>,
 ) -> Result<HttpReply, Error> {
     let (id, page): (UserId, PageRequest) = (call.path_id("id")?, call.page_request()?);
-    let (viewer, selection, options) = call.render_context(ObjectKind::LIST);
+    let request = call.render_request(ObjectKind::LIST);
     let found = call.read(move |tx| {
         let user = users::find_by_id(tx, id)?;
         let subject = ResourceRef::new("user", "id", id);
@@ -267,9 +267,9 @@ async fn respond_user_lists(
                 return Ok((refusal_answer(Refusal::NotFound(subject)), None));
             }
         }
-        let slice = page.slice_rows(read(tx, viewer, id, &edge_range(&page))?, |row| row.0);
+        let slice = page.slice_rows(read(tx, request.viewer, id, &edge_range(&page))?, |row| row.0);
         let lists: Vec<List> = slice.rows.into_iter().map(|(_, list)| list).collect();
-        let answer = view::render_lists(tx, viewer, &lists, &selection, options)?;
+        let answer = view::render_lists(tx, &request, &lists)?;
         Ok((answer, Some(slice.tokens)))
     });
     let (answer, tokens) = found.await?;

@@ -80,11 +80,11 @@ pub(crate) fn get_event(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id = call.path_id::<()>("event_id")?.get();
         let user = call.require_user()?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::DM_EVENT);
+        let request = call.render_request(ObjectKind::DM_EVENT);
         let found = call.read(move |tx| {
             let found = messages::find_event(tx, user, id)?;
             let lookup = view::LookupKeys { parameter: "event_id", values: &[id] };
-            Ok(view::render_message_event(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_message_event(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -160,7 +160,7 @@ impl DmEventQuery {
 
 async fn respond_events(call: RequestContext, query: DmEventQuery) -> Result<HttpReply, Error> {
     let (page, kinds, user) = (call.page_request()?, requested_kinds(&call), call.require_user()?);
-    let (viewer, selection, options) = call.render_context(ObjectKind::DM_EVENT);
+    let request = call.render_request(ObjectKind::DM_EVENT);
     let found = call.read(move |tx| {
         let (conversation, above) = match query.resolve_scope(tx, user)? {
             DmEventScope::AllConversations(above) => (None, above),
@@ -176,7 +176,7 @@ async fn respond_events(call: RequestContext, query: DmEventQuery) -> Result<Htt
         let slice = page.slice_rows(ids, |id| *id);
         let mut events = stored::find_events(tx, &slice.rows)?;
         events.sort_unstable_by_key(|event| std::cmp::Reverse(event.id));
-        let answer = view::render_message_events(tx, viewer, &events, &selection, options)?;
+        let answer = view::render_message_events(tx, &request, &events)?;
         Ok((answer, Some(slice.tokens)))
     });
     let (answer, tokens) = found.await?;

@@ -35,22 +35,21 @@ pub(crate) mod users;
 pub(crate) mod webhooks;
 
 use base::{Error, Scope, VocabularyWord};
-use network::visibility::Viewer;
 use store::posts::PageRange;
-use view::{FieldSelection, ObjectKind, RenderOptions};
+use view::{ObjectKind, RenderRequest};
 use web::pagination::{PageDirection, PageRequest, PageTokens, SortKeys};
 use web::request_context::RequestContext;
 
 const POST_ID: VocabularyWord = VocabularyWord::new("post_id", "tweet_id");
 
 /// Includes the user's own email address if the caller may see it.
-fn user_render_context(call: &RequestContext) -> Result<(Viewer, FieldSelection, RenderOptions), Error> {
-    let (viewer, mut selection, options) = call.render_context(ObjectKind::USER);
+fn user_render_request(call: &RequestContext) -> Result<RenderRequest, Error> {
+    let mut request = call.render_request(ObjectKind::USER);
     let caller = call.require_caller()?;
     if caller.scopes.contains(Scope::UsersEmail) {
-        selection.allow_email();
+        request.selection.allow_email();
     }
-    Ok((viewer, selection, options))
+    Ok(request)
 }
 
 /// The part of a collection, ordered by one descending key, that a page covers.

@@ -23,8 +23,7 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             let from: Time = tx.now().plus_ms(-age);
             Ok(news::search(tx, viewer, &query, from, limit)?)
         });
-        let answer =
-            view::render_stories(&found.await?, &call.field_selection(ObjectKind::NEWS), call.answer_vocabulary());
+        let answer = view::render_stories(&call.render_request(ObjectKind::NEWS), &found.await?);
         let mut meta = Map::new();
         meta.insert("result_count".to_owned(), json!(answer.count));
         call.respond_with_meta(&answer, Some(meta))
@@ -39,7 +38,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
         let story = call.read(move |tx| Ok(news::find_published(tx, viewer, id)?));
         let found = story.await?;
         let answer = match &found {
-            Some(story) => view::render_story(story, &call.field_selection(ObjectKind::NEWS), call.answer_vocabulary()),
+            Some(story) => view::render_story(&call.render_request(ObjectKind::NEWS), story),
             None => refusal_answer(Refusal::NotFound(ResourceRef::new("news", "id", id))),
         };
         call.respond(&answer)

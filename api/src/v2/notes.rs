@@ -40,7 +40,7 @@ pub(crate) fn list_written(call: RequestContext) -> HandlerFuture {
         let found = call.read(move |tx| Ok(stored::page_by_author(tx, author, test_mode, &range)?)).await?;
         let slice = page.slice_rows(found, |note| note.id);
         let shown: Vec<RatedNote> = slice.rows.into_iter().map(note_view).collect();
-        let answer = view::render_notes(&shown, &call.field_selection(ObjectKind::NOTE), call.answer_vocabulary());
+        let answer = view::render_notes(&call.render_request(ObjectKind::NOTE), &shown);
         call.respond_page(&answer, &slice.tokens)
     })
 }

@@ -16,11 +16,11 @@ use web::request_context::RequestContext;
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<PostId> = call.query_ids("ids");
-        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+        let request = call.render_request(ObjectKind::POST);
         let found = call.read(move |tx| {
-            let found = stored::find_by_ids_with_authors(tx, &ids, viewer.user)?;
+            let found = stored::find_by_ids_with_authors(tx, &ids, request.viewer.user)?;
             let lookup = LookupKeys { parameter: "ids", values: &ids };
-            Ok(view::render_post_lookup(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_post_lookup(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -30,11 +30,11 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let id: PostId = call.path_id("id")?;
-        let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+        let request = call.render_request(ObjectKind::POST);
         let found = call.read(move |tx| {
-            let found = stored::find_by_id_with_author(tx, id, viewer.user)?;
+            let found = stored::find_by_id_with_author(tx, id, request.viewer.user)?;
             let lookup = LookupKeys { parameter: "id", values: &[id] };
-            Ok(view::render_post(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_post(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })

@@ -64,15 +64,15 @@ async fn run_search(call: &RequestContext, product: QueryProduct) -> Result<Http
     let asked = Arc::clone(&query);
     let request = PostSearchRequest { query, window, limit: page.limit };
     let index = call.search_backend()?.catch_up(call.store()).await?;
-    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+    let render_request = call.render_request(ObjectKind::POST);
     let read = call.read(move |tx| {
         let PostSearchPage { posts, next } = if by_relevancy {
-            find_ranked(tx, &*index, viewer, &request, after)?
+            find_ranked(tx, &*index, render_request.viewer, &request, after)?
         } else {
-            find(tx, &*index, viewer, &request)?
+            find(tx, &*index, render_request.viewer, &request)?
         };
         let unknown = annotations::list_unknown_terms(tx, &asked)?;
-        Ok((view::render_posts(tx, viewer, posts, &selection, options)?, next, unknown))
+        Ok((view::render_posts(tx, &render_request, posts)?, next, unknown))
     });
     let (answer, next, unknown) = read.await?;
     let tokens = PageTokens { next: next.map(|keys| page.page_token(PageDirection::Next, keys)), previous: None };

@@ -18,12 +18,12 @@ use super::edge_pages;
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("id")?.to_owned();
-        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
+        let request = call.render_request(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let id = decode_base62(&name);
             let found = id.map_or(Ok(None), |id| stored::find_by_id(tx, id))?;
             let lookup = LookupKeys { parameter: "id", values: std::slice::from_ref(&name) };
-            Ok(view::render_space(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_space(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -33,7 +33,7 @@ pub(crate) fn get(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("ids");
-        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
+        let request = call.render_request(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut ids: Vec<i64> = Vec::with_capacity(names.len());
             for id in names.iter().filter_map(|name| decode_base62(name)) {
@@ -44,7 +44,7 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
             let mut found = stored::find_by_ids(tx, &ids)?;
             order_by_keys(&mut found, &ids, |space| space.id);
             let lookup = LookupKeys { parameter: "ids", values: &names };
-            Ok(view::render_space_lookup(tx, viewer, &found, &selection, options, lookup)?)
+            Ok(view::render_space_lookup(tx, &request, &found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -56,11 +56,11 @@ pub(crate) fn list_by_creators(call: RequestContext) -> HandlerFuture {
         let mut creators: Vec<UserId> = call.query_ids("user_ids");
         creators.sort_unstable();
         creators.dedup();
-        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
+        let request = call.render_request(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let mut found = stored::list_active_by_creators(tx, &creators)?;
             found.sort_unstable_by_key(|space| std::cmp::Reverse(space.id));
-            Ok(view::render_spaces(tx, viewer, &found, &selection, options)?)
+            Ok(view::render_spaces(tx, &request, &found)?)
         });
         call.respond_page(&found.await?, &PageTokens::default())
     })
@@ -76,10 +76,10 @@ pub(crate) fn search(call: RequestContext) -> HandlerFuture {
             _ => SpaceStateFilter::All,
         };
         let limit = usize::try_from(call.query_int("max_results")).unwrap_or(0);
-        let (viewer, selection, options) = call.render_context(ObjectKind::SPACE);
+        let request = call.render_request(ObjectKind::SPACE);
         let found = call.read(move |tx| {
             let found = spaces::search(tx, &text, state, limit)?;
-            Ok(view::render_spaces(tx, viewer, &found, &selection, options)?)
+            Ok(view::render_spaces(tx, &request, &found)?)
         });
         call.respond_page(&found.await?, &PageTokens::default())
     })

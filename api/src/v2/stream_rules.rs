@@ -207,7 +207,7 @@ pub(crate) fn get_counts(call: RequestContext) -> HandlerFuture {
         let max = rules::dialect(&call, query::QueryProduct::Stream)?.max_rules();
         let count = call.read(move |tx| Ok(stored::count(tx, app, STREAM)?)).await?;
         let shown = RuleCount { app: app.get(), count, limit: i64::try_from(max).unwrap_or(i64::MAX) };
-        let selection = call.field_selection(ObjectKind::RULES_COUNT);
-        call.respond(&view::render_rules_count(shown, &selection, call.answer_vocabulary()))
+        let request = call.render_request(ObjectKind::RULES_COUNT);
+        call.respond(&view::render_rules_count(&request, shown))
     })
 }

@@ -11,7 +11,7 @@ use network::visibility::{Viewer, Visibility};
 use store::Tx;
 use store::posts::PageRange;
 use store::users::{self, User};
-use view::{ObjectKind, ResponsePayload};
+use view::{ObjectKind, RenderRequest, ResponsePayload};
 use web::endpoint::HandlerFuture;
 use web::pagination::PageRequest;
 use web::request_context::{HttpReply, RequestContext};
@@ -65,14 +65,12 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
         let reader = call.require_own_user("id")?;
         let page = call.page_request()?;
         let range = page_range_in_window(&call, &page)?;
-        let (selection, options) = (call.field_selection(ObjectKind::POST), call.answer_vocabulary());
+        let request = call.render_request(ObjectKind::POST);
         let home_timelines = Arc::clone(&call.state.home_timelines);
         let read = call.read(move |tx| {
             let user = users::find_by_id(tx, reader)?.ok_or_else(|| Fault::new("the caller does not exist"))?;
             let found = timelines::load_home_page(tx, &home_timelines, &user, &range, &MutedWordFilter::default())?;
-            render_page(tx, Viewer::user(reader), found, |tx, viewer, posts| {
-                view::render_posts(tx, viewer, posts, &selection, options)
-            })
+            render_page(tx, &request, found)
         });
         let (found, scanned, more) = read.await?;
         respond_page(&call, &page, &found, scanned, more)
@@ -82,7 +80,7 @@ pub(crate) fn list_home(call: RequestContext) -> HandlerFuture {
 async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadTimeline) -> Result<HttpReply, Error> {
     let page = call.page_request()?;
     let range = page_range_in_window(call, &page)?;
-    let (viewer, selection, options) = call.render_context(ObjectKind::POST);
+    let request = call.render_request(ObjectKind::POST);
     let read = call.read(move |tx| {
         let (user, subject) = match &owner {
             TimelineOwner::Id(id) => (users::find_by_id(tx, *id)?, ResourceRef::new("user", "id", id)),
@@ -91,15 +89,14 @@ async fn respond_public(call: &RequestContext, owner: TimelineOwner, read: ReadT
             }
         };
         let visibility = match &user {
-            Some(user) => timelines::timeline_visibility(tx, viewer, user)?,
+            Some(user) => timelines::timeline_visibility(tx, request.viewer, user)?,
             None => Visibility::Missing,
         };
         let (Some(user), Visibility::Visible) = (user, visibility) else {
             return Ok(Err(visibility_refusal(visibility, subject)));
         };
-        let found = read(tx, viewer, &user, &range)?;
-        render_page(tx, viewer, found, |tx, viewer, posts| view::render_posts(tx, viewer, posts, &selection, options))
-            .map(Ok)
+        let found = read(tx, request.viewer, &user, &range)?;
+        Ok(Ok(render_page(tx, &request, found)?))
     });
     match read.await? {
         Ok((found, scanned, more)) => respond_page(call, &page, &found, scanned, more),
@@ -117,14 +114,9 @@ fn visibility_refusal(visibility: Visibility, subject: ResourceRef) -> Refusal {
 
 type RenderedTimeline = (ResponsePayload, Option<(i64, i64)>, bool);
 
-fn render_page(
-    tx: &mut Tx<'_>,
-    viewer: Viewer,
-    found: TimelinePage,
-    render: impl FnOnce(&mut Tx<'_>, Viewer, Vec<store::posts::Post>) -> Result<ResponsePayload, Fault>,
-) -> Result<RenderedTimeline, Error> {
+fn render_page(tx: &mut Tx<'_>, request: &RenderRequest, found: TimelinePage) -> Result<RenderedTimeline, Error> {
     let scanned = found.scanned_range.map(|(newest, oldest)| (newest.get(), oldest.get()));
-    Ok((render(tx, viewer, found.posts)?, scanned, found.more))
+    Ok((view::render_posts(tx, request, found.posts)?, scanned, found.more))
 }
 
 fn respond_page(

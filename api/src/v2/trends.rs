@@ -10,8 +10,7 @@ pub(crate) fn list_by_place(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let (woeid, limit) = (call.path_int("woeid")?, call.query_int("max_trends"));
         let found = call.read(move |tx| topics::list_place_trends(tx, woeid, limit));
-        let answer =
-            view::render_trends(&found.await?, &call.field_selection(ObjectKind::TREND), call.answer_vocabulary());
+        let answer = view::render_trends(&call.render_request(ObjectKind::TREND), &found.await?);
         call.respond(&answer)
     })
 }
@@ -22,7 +21,7 @@ pub(crate) fn list_personalized(call: RequestContext) -> HandlerFuture {
         let user = call.require_user()?;
         let found = call.read(move |tx| Ok((topics::list_personal_trends(tx, user)?, tx.now())));
         let (found, now) = found.await?;
-        let selection = call.field_selection(ObjectKind::PERSONALIZED_TREND);
-        call.respond(&view::render_personal_trends(&found, now, &selection, call.answer_vocabulary()))
+        let request = call.render_request(ObjectKind::PERSONALIZED_TREND);
+        call.respond(&view::render_personal_trends(&request, &found, now))
     })
 }

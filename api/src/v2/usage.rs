@@ -19,7 +19,7 @@ pub(crate) fn get_post_usage(call: RequestContext) -> HandlerFuture {
             reset_day: usage.reset_day,
             days: usage.days,
         };
-        let answer = view::render_usage(&shown, &call.field_selection(ObjectKind::USAGE), call.answer_vocabulary());
+        let answer = view::render_usage(&call.render_request(ObjectKind::USAGE), &shown);
         call.respond(&answer)
     })
 }

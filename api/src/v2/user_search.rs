@@ -6,7 +6,7 @@ use web::endpoint::HandlerFuture;
 use web::request_context::RequestContext;
 
 use super::user_edges::{ListViewers, respond_user_list};
-use super::{neighbour_tokens, user_render_context};
+use super::{neighbour_tokens, user_render_request};
 
 /// `GET /2/users/search`.
 pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
@@ -15,10 +15,10 @@ pub(crate) fn search_users(call: RequestContext) -> HandlerFuture {
         let page = call.page_request()?;
         let from = page.after.and_then(|keys| keys.as_slice().try_into().ok());
         let range = UserSearchRange { from, backward: page.is_backward(), limit: page.limit };
-        let (viewer, selection, options) = user_render_context(&call)?;
+        let request = user_render_request(&call)?;
         let read = call.read(move |tx| {
             let found = people::search(tx, &query, &range)?;
-            let users = view::render_users(tx, viewer, found.users, &selection, options)?;
+            let users = view::render_users(tx, &request, found.users)?;
             Ok((users, found.scanned_range, found.more))
         });
         let (found, scanned, more) = read.await?;

@@ -6,17 +6,17 @@ use view::LookupKeys;
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
-use super::user_render_context;
+use super::user_render_request;
 
 /// `GET /2/users`.
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let ids: Vec<UserId> = call.query_ids("ids");
-        let (viewer, selection, options) = user_render_context(&call)?;
+        let request = user_render_request(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_ids(tx, &ids)?;
             let lookup = LookupKeys { parameter: "ids", values: &ids };
-            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_user_lookup(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -39,11 +39,11 @@ pub(crate) fn get_me(call: RequestContext) -> HandlerFuture {
 }
 
 async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Error> {
-    let (viewer, selection, options) = user_render_context(call)?;
+    let request = user_render_request(call)?;
     let found = call.read(move |tx| {
         let found = stored::find_by_id(tx, id)?;
         let lookup = LookupKeys { parameter: "id", values: &[id] };
-        Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
+        Ok(view::render_user(tx, &request, found, lookup)?)
     });
     call.respond(&found.await?)
 }
@@ -52,12 +52,12 @@ async fn respond_user(call: &RequestContext, id: UserId) -> Result<HttpReply, Er
 pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let names = call.query_texts("usernames");
-        let (viewer, selection, options) = user_render_context(&call)?;
+        let request = user_render_request(&call)?;
         let found = call.read(move |tx| {
             let asked: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = stored::find_by_usernames(tx, &asked)?;
             let lookup = LookupKeys { parameter: "usernames", values: &names };
-            Ok(view::render_user_lookup(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_user_lookup(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -67,11 +67,11 @@ pub(crate) fn get_many_by_username(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get_by_username(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let name = call.path_text("username")?.to_owned();
-        let (viewer, selection, options) = user_render_context(&call)?;
+        let request = user_render_request(&call)?;
         let found = call.read(move |tx| {
             let found = stored::find_by_username(tx, &name)?;
             let lookup = LookupKeys { parameter: "username", values: std::slice::from_ref(&name) };
-            Ok(view::render_user(tx, viewer, found, &selection, options, lookup)?)
+            Ok(view::render_user(tx, &request, found, lookup)?)
         });
         call.respond(&found.await?)
     })

@@ -8,13 +8,19 @@ use network::visibility::Viewer;
 use serde_json::Value;
 use store::Tx;
 use store::posts::Post;
-use view::{FieldSelection, LikeEvent, LookupKeys, RenderOptions, ResponsePayload};
+use view::{FieldSelection, LikeEvent, LookupKeys, RenderOptions, RenderRequest, ResponsePayload};
 
 /// The fields and vocabulary that a connection requested; fixed for its lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamFormat {
     pub selection: FieldSelection,
     pub options: RenderOptions,
+}
+
+impl StreamFormat {
+    fn render_request(self) -> RenderRequest {
+        RenderRequest { viewer: Viewer::anonymous(), selection: self.selection, options: self.options }
+    }
 }
 
 /// Renders the errors that accompany a post.
@@ -28,10 +34,8 @@ pub(super) fn render_post(
     format: &StreamFormat,
     render_refusal: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
-    let (id, viewer) = (row.id, Viewer::anonymous());
-    let keys = LookupKeys { parameter: "id", values: &[id] };
-    let StreamFormat { selection, options } = format;
-    let response = view::render_post(tx, viewer, Some(row.clone()), selection, *options, keys)?;
+    let keys = LookupKeys { parameter: "id", values: &[row.id] };
+    let response = view::render_post(tx, &format.render_request(), Some(row.clone()), keys)?;
     let private = |refusal: &Refusal| matches!(refusal, Refusal::FieldNotVisible { .. });
     if response.data.is_empty() && !response.errors.iter().any(private) {
         return Ok(None);
@@ -52,7 +56,7 @@ pub(super) fn render_like(
     format: &StreamFormat,
     render_refusal: &RefusalRenderer,
 ) -> Result<Option<String>, Fault> {
-    let response = view::render_like(tx, like, &format.selection, format.options)?;
+    let response = view::render_like(tx, &format.render_request(), like)?;
     Ok(response.map(|response| join_members(&response, render_refusal)))
 }
 

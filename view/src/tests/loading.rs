@@ -8,8 +8,8 @@ use store::posts::{NewPostDetails, PostState};
 use store::{DatabaseLocation, Store, StoreOptions, Tx, follows, graph, users};
 use tempfile::TempDir;
 
-use super::{NOW, POSTS, data, field_selection, json, post, post_id, user};
-use crate::{FieldSelection, LookupKeys, ObjectKind, ResponsePayload};
+use super::{NOW, POSTS, data, field_selection, json, post, post_id, render_request, user};
+use crate::{FieldSelection, LookupKeys, ObjectKind, RenderRequest, ResponsePayload};
 
 pub(super) async fn store() -> (Store, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ fn texts(answer: &ResponsePayload) -> Vec<String> {
 fn render(tx: &mut Tx<'_>, viewer: Viewer, ids: &[PostId], selection: &FieldSelection) -> ResponsePayload {
     let found = store::posts::find_by_ids(tx, ids).unwrap();
     let asked = LookupKeys { parameter: "ids", values: ids };
-    crate::render_post_lookup(tx, viewer, found, selection, POSTS, asked).unwrap()
+    crate::render_post_lookup(tx, &RenderRequest { viewer, ..render_request(*selection, POSTS) }, found, asked).unwrap()
 }
 
 #[tokio::test]
@@ -81,7 +81,8 @@ async fn a_viewers_ties_decide_what_is_seen() {
         assert_eq!(texts(&own), ["by 1", "by 3", "by 5"]);
         assert_eq!(own.errors.len(), 2);
         let page = store::posts::find_by_ids(tx, &ids).unwrap();
-        let page = crate::render_posts(tx, ana, page, &selection, POSTS).unwrap();
+        let page =
+            crate::render_posts(tx, &RenderRequest { viewer: ana, ..render_request(selection, POSTS) }, page).unwrap();
         assert_eq!((page.count, page.errors.len()), (2, 0));
         Ok(())
     };
@@ -155,7 +156,9 @@ async fn versions_references_and_ties_come_along() {
         let bob = users::find_by_id(tx, UserId::new(2)).unwrap();
         let names = ["BOB".to_owned()];
         let asked = LookupKeys { parameter: "username", values: &names };
-        let answer = crate::render_user(tx, ana, bob, &selection, POSTS, asked).unwrap();
+        let answer =
+            crate::render_user(tx, &RenderRequest { viewer: ana, ..render_request(selection, POSTS) }, bob, asked)
+                .unwrap();
         assert_eq!(data(&answer)["most_recent_post_id"], post_id(29).to_string());
         assert_eq!(json(&answer.includes)["posts"][0]["text"], "after");
         Ok(())

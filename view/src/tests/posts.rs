@@ -6,7 +6,7 @@ use network::visibility::{Viewer, Visibility};
 use serde_json::json as value;
 use store::posts::{Post, PostState};
 
-use super::{POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, user};
+use super::{POSTS, TWEETS, data, field_selection, json, loaded_objects, media, post, post_id, render_request, user};
 use crate::loaded_objects::LoadedObjects;
 use crate::response::{LookupKeys, render_post_page, render_requested_posts};
 use crate::{FieldSelection, ObjectKind, ResponsePayload};
@@ -17,7 +17,7 @@ fn shown(post: Post, names: &str) -> serde_json::Value {
     let selection = field_selection(ObjectKind::POST, &[(ObjectKind::POST, names)], "");
     let users = vec![user(1, "ana"), user(2, "bob")];
     let objects = loaded_objects(ANYONE, &selection, 1, vec![post], users, Vec::new());
-    data(&render_post_page(&objects, &selection, TWEETS))[0].take()
+    data(&render_post_page(&objects, &render_request(selection, TWEETS)))[0].take()
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn repost_of(text: &str, stored: &str) -> serde_json::Value {
     repost.repost_of_id = Some(post_id(9));
     let posts = vec![repost, post(post_id(9), 2, text)];
     let objects = loaded_objects(ANYONE, &selection, 1, posts, vec![user(1, "ana"), user(2, "bob")], Vec::new());
-    data(&render_post_page(&objects, &selection, POSTS))[0]["text"].take()
+    data(&render_post_page(&objects, &render_request(selection, POSTS)))[0]["text"].take()
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn private_figures(viewer: Viewer, minutes: i64) -> ResponsePayload {
     let selection = field_selection(ObjectKind::POST, &[(ObjectKind::POST, "non_public_metrics")], "");
     let id = post_id(minutes);
     let objects = loaded_objects(viewer, &selection, 1, vec![post(id, 1, "x")], vec![user(1, "ana")], Vec::new());
-    render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &[id] })
+    render_requested_posts(&objects, &render_request(selection, POSTS), LookupKeys { parameter: "ids", values: &[id] })
 }
 
 #[test]
@@ -159,7 +159,11 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
     let selection = FieldSelection::defaults(ObjectKind::POST);
     let objects = mixed(&selection);
     let ids = [6, 2, 1, 3, 4, 5, 2, 3].map(post_id);
-    let answer = render_requested_posts(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &ids });
+    let answer = render_requested_posts(
+        &objects,
+        &render_request(selection, POSTS),
+        LookupKeys { parameter: "ids", values: &ids },
+    );
     let texts: Vec<_> = data(&answer).as_array().unwrap().iter().map(|post| post["text"].clone()).collect();
     assert_eq!(texts, ["two", "one"]);
     assert_eq!((answer.count, answer.newest_id, answer.oldest_id), (2, Some(post_id(1)), Some(post_id(2))));
@@ -178,11 +182,11 @@ fn what_was_asked_for_comes_in_order_or_is_refused_once() {
 #[test]
 fn a_page_leaves_out_what_may_not_be_seen() {
     let selection = FieldSelection::defaults(ObjectKind::POST);
-    let answer = render_post_page(&mixed(&selection), &selection, POSTS);
+    let answer = render_post_page(&mixed(&selection), &render_request(selection, POSTS));
     assert_eq!((answer.count, answer.errors.len()), (2, 0));
     assert_eq!(answer.includes, "");
     let objects = loaded_objects(ANYONE, &selection, 0, Vec::new(), Vec::new(), Vec::new());
-    assert_eq!(render_post_page(&objects, &selection, POSTS).data, "");
+    assert_eq!(render_post_page(&objects, &render_request(selection, POSTS)).data, "");
 }
 
 #[test]
@@ -190,11 +194,15 @@ fn one_thing_is_an_object() {
     let selection = FieldSelection::defaults(ObjectKind::POST);
     let values = [post_id(1)];
     let asked = LookupKeys { parameter: "id", values: &values };
-    let single = render_requested_posts(&mixed(&selection), &selection, POSTS, asked).into_single();
+    let single = render_requested_posts(&mixed(&selection), &render_request(selection, POSTS), asked).into_single();
     assert_eq!(data(&single)["text"], "one");
     let values = [post_id(3)];
-    let none = render_requested_posts(&mixed(&selection), &selection, POSTS, LookupKeys { values: &values, ..asked })
-        .into_single();
+    let none = render_requested_posts(
+        &mixed(&selection),
+        &render_request(selection, POSTS),
+        LookupKeys { values: &values, ..asked },
+    )
+    .into_single();
     assert_eq!((none.data.as_str(), none.errors.len()), ("", 1));
 }
 
@@ -219,7 +227,7 @@ fn leading_on() -> ResponsePayload {
     let users = vec![user(1, "ana"), user(2, "bob"), user(3, "carol")];
     let mut objects = loaded_objects(ANYONE, &selection, 2, posts, users, vec![media(70, "photo", 1)]);
     objects.hidden_posts.insert(post_id(7), Visibility::Forbidden);
-    render_post_page(&objects, &selection, TWEETS)
+    render_post_page(&objects, &render_request(selection, TWEETS))
 }
 
 #[test]

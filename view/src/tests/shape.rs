@@ -6,7 +6,8 @@ use serde_json::Value;
 use store::users::User;
 
 use super::{
-    ALL_KINDS, NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id, user,
+    ALL_KINDS, NOW, POSTS, TWEETS, data, full_field_selection, json, loaded_objects, media, post, post_id,
+    render_request, user,
 };
 use crate::json_writer::JsonWriter;
 use crate::loaded_objects::LoadedObjects;
@@ -108,7 +109,10 @@ fn full_answers(options: RenderOptions) -> [ResponsePayload; 2] {
     let mut objects = full_world(&users);
     objects.root_count = 2;
     // Private metrics of posts by others would remove them from `includes`.
-    [render_post_page(&posts, &selection, options), render_user_page(&objects, &users, options)]
+    [
+        render_post_page(&posts, &render_request(selection, options)),
+        render_user_page(&objects, &render_request(users, options)),
+    ]
 }
 
 fn members(json: &JsonFieldType, words: &mut Vec<VocabularyWord>) {
@@ -271,7 +275,7 @@ fn what_is_not_there_is_left_out() {
         let viewer = Viewer::user(base::UserId::new(1));
         let objects =
             loaded_objects(viewer, &selection, 1, vec![bare], vec![user(1, "ana")], vec![media(3, "photo", 1)]);
-        let answer = render_post_page(&objects, &selection, options);
+        let answer = render_post_page(&objects, &render_request(selection, options));
         no_blanks(&data(&answer), "");
         no_blanks(&json(&answer.includes), "");
         for answer in full_answers(options) {

@@ -11,7 +11,7 @@ use store::ads::card_links::CardLink;
 use store::media::Media;
 use store::posts::Post;
 
-use super::{TWEETS, data, field_selection, media, post, post_id, user};
+use super::{TWEETS, data, field_selection, media, post, post_id, render_request, user};
 use crate::loaded_objects::LoadedObjects;
 use crate::posts::PostRenderContext;
 use crate::response::render_post_page;
@@ -58,7 +58,7 @@ fn objects_of(posts: Vec<Post>, attached: Vec<Media>, cards: Vec<CardLink>) -> L
 }
 
 fn shown(posts: Vec<Post>, attached: Vec<Media>, cards: Vec<CardLink>) -> Value {
-    data(&render_post_page(&objects_of(posts, attached, cards), &selection(), TWEETS))[0].take()
+    data(&render_post_page(&objects_of(posts, attached, cards), &render_request(selection(), TWEETS)))[0].take()
 }
 
 /// What entities say about a text, escaped, is so.

@@ -7,9 +7,9 @@ use store::posts::NewPostDetails;
 use store::{Tx, users};
 
 use super::loading::store;
-use super::{POSTS, field_selection, loaded_objects, post, post_id, user};
+use super::{POSTS, field_selection, loaded_objects, post, post_id, render_request, user};
 use crate::response::{render_post_page, render_requested_posts};
-use crate::{FieldSelection, LookupKeys, ObjectKind};
+use crate::{FieldSelection, LookupKeys, ObjectKind, RenderRequest};
 
 const ROUNDS: u32 = 2_000;
 const TEXT: &str = "A post of middling length, with \"quotes\", a tag #rust & a link \
@@ -39,15 +39,19 @@ fn without_a_store() {
     let anyone = Viewer::anonymous();
     let plain = FieldSelection::defaults(ObjectKind::POST);
     let hundred = loaded_objects(anyone, &plain, 100, posts(100), people(), Vec::new());
-    measured("100 posts, default fields, spoken", || render_post_page(&hundred, &plain, POSTS).data.len());
+    measured("100 posts, default fields, spoken", || {
+        render_post_page(&hundred, &render_request(plain, POSTS)).data.len()
+    });
     let fields = "created_at,public_metrics,lang,author_id,conversation_id,referenced_posts";
     let rich = field_selection(ObjectKind::POST, &[(ObjectKind::POST, fields)], "author_id");
     let hundred = loaded_objects(anyone, &rich, 100, posts(100), people(), Vec::new());
-    measured("100 posts, six more fields, authors, spoken", || render_post_page(&hundred, &rich, POSTS).data.len());
+    measured("100 posts, six more fields, authors, spoken", || {
+        render_post_page(&hundred, &render_request(rich, POSTS)).data.len()
+    });
     let one = loaded_objects(anyone, &rich, 1, posts(1), people(), Vec::new());
     let asked = LookupKeys { parameter: "ids", values: &ids[..1] };
     measured("1 post, six more fields, author, spoken", || {
-        render_requested_posts(&one, &rich, POSTS, asked).data.len()
+        render_requested_posts(&one, &render_request(rich, POSTS), asked).data.len()
     });
     measured("records of 100 posts cloned and shelved", || {
         loaded_objects(anyone, &plain, 100, posts(100), Vec::new(), Vec::new()).root_count
@@ -91,11 +95,17 @@ async fn out_of_a_store() {
                 measured(&format!("1 post and author by {who}, read and spoken"), || {
                     let found = store::posts::find_by_id(tx, ids[0]).unwrap();
                     let asked = LookupKeys { parameter: "id", values: &ids[..1] };
-                    crate::render_post(tx, viewer, found, &expanded, POSTS, asked).unwrap().data.len()
+                    crate::render_post(tx, &RenderRequest { viewer, selection: expanded, options: POSTS }, found, asked)
+                        .unwrap()
+                        .data
+                        .len()
                 });
                 measured(&format!("100 posts by {who}, read and spoken"), || {
                     let page = store::posts::find_by_ids(tx, &ids).unwrap();
-                    crate::render_posts(tx, viewer, page, &plain, POSTS).unwrap().data.len()
+                    crate::render_posts(tx, &RenderRequest { viewer, selection: plain, options: POSTS }, page)
+                        .unwrap()
+                        .data
+                        .len()
                 });
             }
             measured("1 post, read only", || {

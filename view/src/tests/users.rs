@@ -6,7 +6,10 @@ use network::visibility::Viewer;
 use serde_json::{Value, json as value};
 use store::users::{User, UserState};
 
-use super::{POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post, post_id, user};
+use super::{
+    POSTS, TWEETS, data, field_selection, full_field_selection, json, loaded_objects, post, post_id, render_request,
+    user,
+};
 use crate::loaded_objects::LoadedObjects;
 use crate::response::{LookupKeys, render_requested_users, render_user_page};
 use crate::{FieldSelection, ObjectKind};
@@ -23,7 +26,7 @@ fn ana() -> User {
 fn seen_by(viewer: Viewer, selection: &FieldSelection, prepare: impl Fn(&mut LoadedObjects)) -> Value {
     let mut objects = loaded_objects(viewer, selection, 1, Vec::new(), vec![ana()], Vec::new());
     prepare(&mut objects);
-    data(&render_user_page(&objects, selection, POSTS))[0].take()
+    data(&render_user_page(&objects, &render_request(*selection, POSTS)))[0].take()
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn messages_are_taken_from_those_one_follows_and_never_from_the_blocked() {
             loaded_objects(Viewer::user(UserId::new(2)), &selection, 1, Vec::new(), vec![subject], Vec::new());
         objects.relations.followed_by.extend(follows.then_some(id));
         objects.relations.blocked_by.extend(blocks.then_some(id));
-        let answer = render_user_page(&objects, &selection, POSTS);
+        let answer = render_user_page(&objects, &render_request(selection, POSTS));
         assert_eq!(data(&answer)[0]["receives_your_dm"], wanted);
     }
 }
@@ -90,8 +93,11 @@ fn users_come_in_the_order_of_asking() {
     let users = vec![user(1, "ana"), user(2, "Bob"), suspended, deleted];
     let objects = loaded_objects(Viewer::anonymous(), &selection, 4, Vec::new(), users, Vec::new());
     let names = ["bob", "nobody", "ANA", "carol", "dave", "Bob"].map(str::to_owned);
-    let answer =
-        render_requested_users(&objects, &selection, POSTS, LookupKeys { parameter: "usernames", values: &names });
+    let answer = render_requested_users(
+        &objects,
+        &render_request(selection, POSTS),
+        LookupKeys { parameter: "usernames", values: &names },
+    );
     assert_eq!(data(&answer)[0]["username"], "Bob");
     assert_eq!((&data(&answer)[1]["username"], answer.count), (&value!("ana"), 2));
     let subject = |name: &str| ResourceRef::new("user", "usernames", name);
@@ -104,9 +110,13 @@ fn users_come_in_the_order_of_asking() {
         ]
     );
     let ids = [UserId::new(2), UserId::new(9)];
-    let answer = render_requested_users(&objects, &selection, POSTS, LookupKeys { parameter: "ids", values: &ids });
+    let answer = render_requested_users(
+        &objects,
+        &render_request(selection, POSTS),
+        LookupKeys { parameter: "ids", values: &ids },
+    );
     assert_eq!((answer.count, answer.errors.len()), (1, 1));
-    assert_eq!(render_user_page(&objects, &selection, POSTS).count, 2);
+    assert_eq!(render_user_page(&objects, &render_request(selection, POSTS)).count, 2);
 }
 
 #[test]
@@ -123,7 +133,7 @@ fn a_pinned_post_comes_along() {
         vec![subject],
         Vec::new(),
     );
-    let answer = render_user_page(&objects, &selection, TWEETS);
+    let answer = render_user_page(&objects, &render_request(selection, TWEETS));
     assert_eq!(data(&answer)[0]["pinned_tweet_id"], post_id(1).to_string());
     assert_eq!(json(&answer.includes)["tweets"][0]["text"], "pinned");
     let missing = ResourceRef::from_expansion("tweet", "most_recent_tweet_id", post_id(9));

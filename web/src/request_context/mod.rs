@@ -13,7 +13,7 @@ use network::visibility::Viewer;
 use schema::{DefaultValue, Parameter, ParameterLocation, ValueKind};
 use serde_json::Value;
 use store::{Store, StoreContext, TransactionWork};
-use view::{FieldSelection, ObjectKind, RenderOptions};
+use view::{FieldSelection, ObjectKind, RenderOptions, RenderRequest};
 
 use crate::access_log::RequestId;
 use crate::body::{self, BodyMembers};
@@ -302,9 +302,12 @@ impl RequestContext {
         selection
     }
 
-    /// What rendering a response of `object` needs.
-    pub fn render_context(&self, object: ObjectKind) -> (Viewer, FieldSelection, RenderOptions) {
-        (self.viewer(), self.field_selection(object), self.answer_vocabulary())
+    pub fn render_request(&self, object: ObjectKind) -> RenderRequest {
+        RenderRequest {
+            viewer: self.viewer(),
+            selection: self.field_selection(object),
+            options: self.answer_vocabulary(),
+        }
     }
 
     fn may_see_email(&self) -> bool {

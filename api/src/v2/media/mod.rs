@@ -16,10 +16,10 @@ use web::request_context::RequestContext;
 pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let keys = call.query_texts("media_keys");
-        let (viewer, selection, options) = call.render_context(ObjectKind::MEDIA);
+        let request = call.render_request(ObjectKind::MEDIA);
         let found = call.read(move |tx| {
             let lookup = LookupKeys { parameter: "media_keys", values: &keys };
-            Ok(view::render_media_lookup(tx, viewer, &selection, options, lookup)?)
+            Ok(view::render_media_lookup(tx, &request, lookup)?)
         });
         call.respond(&found.await?)
     })
@@ -29,10 +29,10 @@ pub(crate) fn get_many(call: RequestContext) -> HandlerFuture {
 pub(crate) fn get(call: RequestContext) -> HandlerFuture {
     Box::pin(async move {
         let key = call.path_text("media_key")?.to_owned();
-        let (viewer, selection, options) = call.render_context(ObjectKind::MEDIA);
+        let request = call.render_request(ObjectKind::MEDIA);
         let found = call.read(move |tx| {
             let lookup = LookupKeys { parameter: "media_key", values: std::slice::from_ref(&key) };
-            Ok(view::render_media(tx, viewer, &selection, options, lookup)?)
+            Ok(view::render_media(tx, &request, lookup)?)
         });
         call.respond(&found.await?)
     })
