@@ -1,23 +1,12 @@
 //! Fields and responses of stream connections and rule counts.
 
-use base::{Time, VocabularyWord};
+use base::VocabularyWord;
+use store::connections::StreamConnection;
 
 use crate::field_schema::{JsonFieldType, JsonMember};
 use crate::json_writer::JsonWriter;
 use crate::object::{ObjectField, ObjectKind, RenderedObject};
 use crate::{RenderRequest, ResponsePayload};
-
-#[derive(Clone, Debug)]
-pub struct ConnectionSummary {
-    pub uuid: String,
-    pub endpoint: String,
-    pub connected_at: Time,
-    pub disconnected_at: Option<Time>,
-    /// Empty while the connection is open.
-    pub reason: String,
-    /// Empty if unknown.
-    pub client: String,
-}
 
 /// The number of stream rules of an app. Every app is its own project.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +16,8 @@ pub struct RuleCount {
     pub limit: i64,
 }
 
-pub fn render_connections(request: &RenderRequest, shown: &[ConnectionSummary]) -> ResponsePayload {
-    ResponsePayload::from_objects::<ConnectionSummary>(request, shown.iter(), 256)
+pub fn render_connections(request: &RenderRequest, shown: &[StreamConnection]) -> ResponsePayload {
+    ResponsePayload::from_objects::<StreamConnection>(request, shown.iter(), 256)
 }
 
 pub fn render_rules_count(request: &RenderRequest, rule_count: RuleCount) -> ResponsePayload {
@@ -36,9 +25,9 @@ pub fn render_rules_count(request: &RenderRequest, rule_count: RuleCount) -> Res
     ResponsePayload::from_objects::<RuleCount>(request, shown, 256).into_single()
 }
 
-type ConnectionField = ObjectField<ConnectionSummary>;
+type ConnectionField = ObjectField<StreamConnection>;
 
-impl RenderedObject for ConnectionSummary {
+impl RenderedObject for StreamConnection {
     type Context<'a> = &'a Self;
 
     const NAME: VocabularyWord = VocabularyWord::same_in_both("Connection");
@@ -47,7 +36,7 @@ impl RenderedObject for ConnectionSummary {
 }
 
 impl ObjectKind {
-    pub const CONNECTION: Self = ConnectionSummary::KIND;
+    pub const CONNECTION: Self = StreamConnection::KIND;
 }
 
 const CONNECTION_FIELDS: &[ConnectionField] = &[

@@ -38,7 +38,7 @@ mod tests;
 pub use activity::{EventPayload, EventRenderer, LikeEvent};
 pub use communities::{render_communities, render_community};
 pub use compliance::{ComplianceJobSummary, render_compliance_job, render_compliance_jobs};
-pub use connections::{ConnectionSummary, RuleCount, render_connections, render_rules_count};
+pub use connections::{RuleCount, render_connections, render_rules_count};
 pub use counts::{CountBucket, render_counts};
 pub use field_schema::{FieldAudience, FieldDefinition, FieldInclusion, JsonFieldType, JsonMember};
 pub use field_selection::FieldSelection;

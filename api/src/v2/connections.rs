@@ -4,8 +4,8 @@ use base::Error;
 use deliver::streams::DisconnectReason;
 use network::connections::{self as network_connections, ConnectionSelector};
 use serde_json::{Value, json};
-use store::connections::{self as stored, StreamConnection, StreamConnectionFilter};
-use view::{ConnectionSummary, ObjectKind};
+use store::connections::{self as stored, StreamConnectionFilter};
+use view::ObjectKind;
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
 
@@ -34,22 +34,10 @@ pub(crate) fn list(call: RequestContext) -> HandlerFuture {
             found.reverse();
         }
         let slice = page.slice_rows(found, |row| row.id);
-        let shown: Vec<ConnectionSummary> = slice.rows.into_iter().map(connection_view).collect();
         let request = call.render_request(ObjectKind::CONNECTION);
-        let answer = view::render_connections(&request, &shown);
+        let answer = view::render_connections(&request, &slice.rows);
         call.respond_page(&answer, &slice.tokens)
     })
-}
-
-fn connection_view(row: StreamConnection) -> ConnectionSummary {
-    ConnectionSummary {
-        uuid: row.uuid,
-        endpoint: row.endpoint,
-        connected_at: row.connected_at,
-        disconnected_at: row.disconnected_at,
-        reason: row.reason,
-        client: row.client,
-    }
 }
 
 /// `DELETE /2/connections/all`.
