@@ -95,6 +95,11 @@ impl<K> Clone for Id<K> {
     }
 }
 impl<K> Copy for Id<K> {}
+impl<K> Default for Id<K> {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
 impl<K> PartialEq for Id<K> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0

@@ -16,8 +16,9 @@ pub use pages::{
 };
 pub use removal::{delete, removal_times, restore};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PostState {
+    #[default]
     Live,
     /// Replaced by a later version.
     Superseded,
@@ -30,7 +31,7 @@ pub enum PostState {
 stored_enum!(PostState "post state" { Live = 0, Superseded = 1, Deleted = 2, Placeholder = 3 });
 
 table! {
-    #[derive(Clone, Debug)]
+    #[derive(Clone, Debug, Default)]
     pub struct Post in "post" joining PENDING_OF_POSTS {
         pub id: PostId,
         pub author_id: UserId,

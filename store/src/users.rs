@@ -8,8 +8,9 @@ use crate::db::{insert_new, select, stored_enum, table, update};
 use crate::locks::{LockMode, LockedResource};
 use crate::{Tx, follows, graph, user_search};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserState {
+    #[default]
     Active,
     Suspended,
     Deleted,
@@ -20,7 +21,7 @@ pub enum UserState {
 stored_enum!(UserState "user state" { Active = 0, Suspended = 1, Deleted = 2, Placeholder = 3 });
 
 table! {
-    #[derive(Clone, Debug)]
+    #[derive(Clone, Debug, Default)]
     pub struct User in "users" joining PENDING_OF_USERS {
         pub id: UserId,
         /// As its owner writes it.
@@ -86,36 +87,10 @@ impl User {
             username: username.to_owned(),
             name: username.to_owned(),
             created_at,
-            state: UserState::Active,
-            description: String::new(),
-            location: String::new(),
-            url: String::new(),
-            profile_image_url: String::new(),
-            profile_banner_url: String::new(),
-            entities: String::new(),
-            protected: false,
-            verified: false,
             verified_type: "none".to_owned(),
-            parody: false,
-            is_identity_verified: false,
             subscription_type: "None".to_owned(),
             receives_dm: true,
-            affiliation: String::new(),
-            withheld: String::new(),
-            limited: false,
-            silenced: false,
-            pinned_post_id: None,
-            most_recent_post_id: None,
-            followers_count: 0,
-            verified_followers_count: 0,
-            following_count: 0,
-            post_count: 0,
-            listed_count: 0,
-            like_count: 0,
-            media_count: 0,
-            following_version: 0,
-            email: String::new(),
-            email_confirmed: false,
+            ..Self::default()
         }
     }
 }

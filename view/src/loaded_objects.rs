@@ -48,7 +48,7 @@ pub(crate) struct PostClicks {
 }
 
 /// The records of a response, and what is known about the viewer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LoadedObjects {
     pub(crate) viewer: Viewer,
     pub(crate) now: Time,
@@ -127,31 +127,7 @@ impl<K: Copy + Hash + Ord, V> IndexedVec<K, V> {
 
 impl LoadedObjects {
     pub(crate) fn new(viewer: Viewer, now: Time, selection: &FieldSelection) -> Self {
-        Self {
-            viewer,
-            now,
-            root_count: 0,
-            email_allowed: selection.is_email_allowed(),
-            site: selection.site(),
-            users: IndexedVec::default(),
-            posts: IndexedVec::default(),
-            media: IndexedVec::default(),
-            topics: IndexedVec::default(),
-            polls: IndexedVec::default(),
-            places: IndexedVec::default(),
-            communities: IndexedVec::default(),
-            message_by_media: HashMap::new(),
-            relations: ViewerRelations::default(),
-            edit_versions: HashMap::new(),
-            known_links: KnownLinks::default(),
-            full_texts: HashMap::new(),
-            short_texts: HashMap::new(),
-            card_links: HashMap::new(),
-            hidden_posts: HashMap::new(),
-            promoted_totals: HashMap::new(),
-            organic_clicks: HashMap::new(),
-            playbacks: HashMap::new(),
-        }
+        Self { viewer, now, email_allowed: selection.is_email_allowed(), site: selection.site(), ..Self::default() }
     }
 
     pub(crate) fn post_visibility(&self, post: &Post) -> Visibility {
