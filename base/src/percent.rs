@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
 /// All but `A–Z a–z 0–9 - . _ ~`.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -49,11 +49,6 @@ pub fn decode(text: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
     if text.contains('%') { decode_bytes(text.as_bytes(), false).map(Cow::Owned) } else { Ok(Cow::Borrowed(text)) }
 }
 
-/// Decodes one segment of a path. The result may contain a slash: split before decoding.
-pub fn decode_path_segment(segment: &str) -> Result<Cow<'_, str>, PercentDecodeError> {
-    decode(segment)
-}
-
 /// Parses `a=b&c=d` from a query or a form body: pairs in order, `+` as a space, a missing `=` as
 /// an empty value, empty pairs skipped.
 pub fn parse_form(raw: impl AsRef<[u8]>) -> Result<Vec<(String, String)>, PercentDecodeError> {
@@ -72,42 +67,25 @@ fn parse_pair(raw: &[u8]) -> Result<(String, String), PercentDecodeError> {
 }
 
 fn decode_bytes(raw: &[u8], plus_is_space: bool) -> Result<String, PercentDecodeError> {
-    let mut bytes = Vec::with_capacity(raw.len());
-    let mut rest = raw;
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        match first {
-            b'%' => {
-                let [high, low, tail @ ..] = rest else {
-                    return Err(PercentDecodeError::Escape(None));
-                };
-                let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low)) else {
-                    return Err(PercentDecodeError::Escape(None));
-                };
-                bytes.push(high << 4 | low);
-                rest = tail;
-            }
-            b'+' if plus_is_space => bytes.push(b' '),
-            byte => bytes.push(*byte),
-        }
+    let mut tails = raw.split(|byte| *byte == b'%').skip(1);
+    if !tails.all(|tail| matches!(tail, [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())) {
+        return Err(PercentDecodeError::Escape(None));
+    }
+    let mut bytes = raw.to_vec();
+    if plus_is_space {
+        bytes.iter_mut().filter(|byte| **byte == b'+').for_each(|byte| *byte = b' ');
+    }
+    if raw.contains(&b'%') {
+        bytes = percent_decode(&bytes).collect();
     }
     String::from_utf8(bytes).map_err(|_| PercentDecodeError::Utf8(None))
-}
-
-const fn hex_digit(letter: u8) -> Option<u8> {
-    match letter {
-        b'0'..=b'9' => Some(letter - b'0'),
-        b'a'..=b'f' => Some(letter - b'a' + 10),
-        b'A'..=b'F' => Some(letter - b'A' + 10),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{PercentDecodeError, decode, decode_path_segment, encode, parse_form};
+    use super::{PercentDecodeError, decode, encode, parse_form};
 
     fn pairs(raw: &str) -> Vec<(String, String)> {
         parse_form(raw).unwrap()
@@ -162,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_path_keeps_its_plus() {
-        assert_eq!(decode_path_segment("a+b%2Fc%20d").unwrap(), "a+b/c d");
-        assert!(decode_path_segment("%C0%80").is_err());
+        assert_eq!(decode("a+b%2Fc%20d").unwrap(), "a+b/c d");
+        assert!(decode("%C0%80").is_err());
     }
 
     proptest! {

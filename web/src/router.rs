@@ -172,7 +172,7 @@ impl EndpointRouter {
             });
         };
         let decode = |raw: &str| {
-            let decoded = base::percent::decode_path_segment(raw);
+            let decoded = base::percent::decode(raw);
             decoded.map_or_else(|_| raw.to_owned(), Cow::into_owned)
         };
         let values = matched.params.iter().map(|(_, raw)| decode(raw));

@@ -173,7 +173,7 @@ fn basic_user(header: &str) -> Option<String> {
     }
     let decoded = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
     let (user, _) = decoded.split_once(':')?;
-    base::percent::decode_path_segment(user).ok().map(std::borrow::Cow::into_owned)
+    base::percent::decode(user).ok().map(std::borrow::Cow::into_owned)
 }
 
 /// Of a form, or of a JSON object.
