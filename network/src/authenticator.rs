@@ -336,7 +336,7 @@ where
     if is_shared { cache.time_to_live(SHARED_CACHE_LIFETIME).build() } else { cache.build() }
 }
 
-pub(crate) fn parse_bearer_header(header: &str) -> Option<&str> {
+pub fn parse_bearer_header(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }

@@ -1,6 +1,7 @@
 //! The HTTP layer: how operations are declared, the pipeline that serves them, and error formats.
 
 pub mod access_log;
+pub mod basic_auth;
 pub mod body;
 pub mod control;
 pub mod cors;

@@ -5,11 +5,10 @@ use network::audit::AuditActor;
 use network::bearer;
 use serde_json::json;
 use store::apps::App;
+use web::basic_auth::{BasicCredentials, parse_basic_credentials};
 use web::endpoint::{HandlerFuture, RateWindow, per_quarter_hour};
 use web::limits::RateLimitSubject;
 use web::request_context::RequestContext;
-
-use super::basic::{BasicCredentials, parse_basic_credentials};
 
 /// How often an app may request its token (contract core §2.4, §4; the figure is ours).
 const ISSUE_WINDOWS: &[RateWindow] = &[per_quarter_hour(50)];

@@ -1,6 +1,5 @@
 //! OAuth endpoints for apps.
 
-mod basic;
 pub(crate) mod bearer;
 pub(crate) mod legacy;
 pub(crate) mod metadata;

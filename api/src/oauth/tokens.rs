@@ -6,10 +6,9 @@ use network::oauth2_flow::{
     self, ClientCredentials, CodeExchangeRequest, IssuedTokens, authenticate_client, exchange_code,
 };
 use serde_json::{Map, Value, json};
+use web::basic_auth::{BasicCredentials, parse_basic_credentials};
 use web::endpoint::HandlerFuture;
 use web::request_context::{HttpReply, RequestContext};
-
-use super::basic::{BasicCredentials, parse_basic_credentials};
 
 /// `POST /2/oauth2/token`.
 pub(crate) fn issue(call: RequestContext) -> HandlerFuture {

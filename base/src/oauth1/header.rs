@@ -12,7 +12,7 @@ pub(super) fn is_oauth_scheme(header: &str) -> bool {
 }
 
 /// The header's pairs without `realm`, or `None` for another scheme.
-pub(super) fn parse(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
+pub fn parse_oauth1_header(header: &str) -> Result<Option<Parameters>, OAuth1Error> {
     if !is_oauth_scheme(header) {
         return Ok(None);
     }
@@ -67,10 +67,10 @@ const fn is_separator(letter: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{OAuth1Error, parse};
+    use super::{OAuth1Error, parse_oauth1_header};
 
     fn shown(header: &str) -> String {
-        let pairs = parse(header).unwrap().expect("the OAuth scheme");
+        let pairs = parse_oauth1_header(header).unwrap().expect("the OAuth scheme");
         let pairs = pairs.iter().map(|(name, value)| format!("{name}→{value}"));
         pairs.collect::<Vec<_>>().join(" ")
     }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn another_scheme_is_none_of_ours() {
         for header in ["", "Bearer x", "OAuth2 a=\"1\"", "OAuthx", "Basic OAuth"] {
-            assert_eq!(parse(header), Ok(None), "{header}");
+            assert_eq!(parse_oauth1_header(header), Ok(None), "{header}");
         }
     }
 
@@ -109,18 +109,18 @@ mod tests {
             (r#"OAuth a="%""#, "percent sign"),
             (r#"OAuth a="%FF""#, "not UTF-8"),
         ] {
-            let said = parse(header).unwrap_err().to_string();
+            let said = parse_oauth1_header(header).unwrap_err().to_string();
             assert!(said.contains(part), "{header}: {said}");
         }
         let long = format!("OAuth a=\"{}\"", "x".repeat(10_240));
-        assert_eq!(parse(&long), Err(OAuth1Error::TooLong));
+        assert_eq!(parse_oauth1_header(&long), Err(OAuth1Error::TooLong));
     }
 
     proptest! {
         #[test]
         fn no_header_panics(tail in r#"[aA=",% é\t%0-9]{0,60}|\PC{0,60}"#) {
-            let _read = parse(&format!("OAuth {tail}"));
-            let _read = parse(&tail);
+            let _read = parse_oauth1_header(&format!("OAuth {tail}"));
+            let _read = parse_oauth1_header(&tail);
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn may_be_signed(request: &OAuth1Request<'_>) -> bool {
 impl RequestParameters {
     pub(super) fn from_request(request: &OAuth1Request<'_>) -> Result<Self, OAuth1Error> {
         let header = match request.authorization {
-            Some(header) => header::parse(header)?,
+            Some(header) => header::parse_oauth1_header(header)?,
             None => None,
         };
         let mut collected = Self { in_header: header.is_some(), protocol_count: 0, parameters: Parameters::new() };

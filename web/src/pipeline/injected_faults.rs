@@ -5,21 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::clock::wall_time;
+use base::oauth1::parse_oauth1_header;
 use base::refusal::{AdsProblem, AdsRefusal, AuthenticationProblem};
 use base::{Error, Refusal, Vocabulary};
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use edge::{Body, BodyError, ResetConnection};
 use emulator::faults::{FaultEffect, FaultOccasion, FaultRules, FaultSubject, InjectedFault};
 use futures_util::stream;
 use http::Response;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderValue};
+use http::header::{CONTENT_LENGTH, HeaderValue};
 use network::apps::{AuthRequest, Caller};
+use network::authenticator::parse_bearer_header;
 use serde_json::{Map, Value, json};
 use store::Tx;
 
 use super::{RequestTrace, ServerState};
+use crate::basic_auth::{BasicCredentials, parse_basic_credentials};
 use crate::endpoint::Endpoint;
 use crate::error_formats::{self, ErrorContext};
 use crate::limits::{RateLimitStatus, WindowStatus};
@@ -137,8 +138,11 @@ impl ServerState {
 
     /// The app that authenticates itself to the operation, as at the token endpoint.
     async fn find_client_app(&self, head: &RequestHead, bytes: &[u8]) -> Result<Option<i64>, Error> {
-        let header = head.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some(client_id) = header.and_then(basic_user).or_else(|| form_value(bytes, "client_id")) else {
+        let client_id = match parse_basic_credentials(&head.headers) {
+            BasicCredentials::Pair(client_id, _) => Some(client_id),
+            BasicCredentials::Absent | BasicCredentials::Malformed => form_value(bytes, "client_id"),
+        };
+        let Some(client_id) = client_id else {
             return Ok(None);
         };
         let read = move |tx: &mut Tx<'_>| {
@@ -166,16 +170,6 @@ impl ServerState {
     }
 }
 
-fn basic_user(header: &str) -> Option<String> {
-    let (scheme, encoded) = header.split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("basic") {
-        return None;
-    }
-    let decoded = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
-    let (user, _) = decoded.split_once(':')?;
-    base::percent::decode(user).ok().map(std::borrow::Cow::into_owned)
-}
-
 /// Of a form, or of a JSON object.
 fn form_value(bytes: &[u8], name: &str) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
@@ -189,13 +183,11 @@ fn form_value(bytes: &[u8], name: &str) -> Option<String> {
 
 /// The access token of an `Authorization` header.
 fn sent_token(header: &str) -> Option<String> {
-    let (scheme, rest) = header.split_once(' ')?;
-    if scheme.eq_ignore_ascii_case("bearer") {
-        return Some(rest.trim().to_owned());
+    if let Some(token) = parse_bearer_header(header) {
+        return Some(token.to_owned());
     }
-    let mut parts = rest.split(',').filter_map(|part| part.trim().split_once('='));
-    let (_, quoted) = parts.find(|(name, _)| *name == "oauth_token")?;
-    Some(quoted.trim_matches('"').to_owned())
+    let parameters = parse_oauth1_header(header).ok()??;
+    parameters.into_iter().find_map(|(name, value)| (name == "oauth_token").then_some(value))
 }
 
 fn exhausted_rate_limit(status: Option<RateLimitStatus>, reset_seconds: u32) -> RateLimitStatus {

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum BasicCredentials {
+pub enum BasicCredentials {
     Absent,
     Malformed,
     /// Key and secret.
@@ -15,7 +15,7 @@ pub(crate) enum BasicCredentials {
 }
 
 /// Key and secret are each percent-encoded.
-pub(crate) fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
+pub fn parse_basic_credentials(headers: &HeaderMap) -> BasicCredentials {
     let header = headers.get(AUTHORIZATION).and_then(|header| header.to_str().ok());
     let parts = header.and_then(|header| header.split_once(' '));
     let Some((_, coded)) = parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else {
