@@ -360,7 +360,7 @@ impl RateLimiter {
             seconds: window.seconds,
             limit: self.allowed_calls(window),
             used: count.used,
-            resets: Time::from_ms(count.start_ms + i64::from(window.seconds) * 1000),
+            resets: Time::from_ms(count.start_ms + window.length_ms()),
         }
     }
 
@@ -387,7 +387,7 @@ impl RateLimiter {
     fn renew_windows(&self, slot: &mut CounterSlot, windows: &[RateWindow], now: i64) -> bool {
         let mut available = true;
         for (window, count) in windows.iter().zip(&mut slot.counts) {
-            let length = i64::from(window.seconds) * 1000;
+            let length = window.length_ms();
             let elapsed = now - count.start_ms;
             // A clock that was set back must not freeze a window.
             if !(-length..length).contains(&elapsed) || count.used == 0 && count.leased == 0 {
@@ -396,7 +396,7 @@ impl RateLimiter {
             available &= count.used < self.allowed_calls(*window);
         }
         let ends = windows.iter().zip(&slot.counts);
-        let ends = ends.map(|(window, count)| count.start_ms + i64::from(window.seconds) * 1000);
+        let ends = ends.map(|(window, count)| count.start_ms + window.length_ms());
         slot.end_ms = ends.max().unwrap_or(now);
         available
     }
@@ -410,7 +410,7 @@ impl RateLimiter {
     ) -> RateLimitStatus {
         let figures = |(window, count): (&RateWindow, &WindowCount)| {
             let limit = self.allowed_calls(*window);
-            let end = count.start_ms + i64::from(window.seconds) * 1000;
+            let end = count.start_ms + window.length_ms();
             // Rounded up, so that a client that waits until then is allowed.
             let reset = end.saturating_add(999).div_euclid(1000);
             (window.seconds, WindowStatus { limit, remaining: limit.saturating_sub(count.used), reset })

@@ -183,7 +183,6 @@ impl ServerState {
         }
     }
 
-    /// Handles a path or method without an operation: health check, CORS preflight or refusal.
     fn find_route(&self, head: &RequestHead) -> Result<RouteMatch, RouteError> {
         let (method, path) = (head.method.as_str(), head.route_path());
         if head.is_control {
@@ -196,6 +195,7 @@ impl ServerState {
         }
     }
 
+    /// Handles a path or method without an operation: health check, CORS preflight or refusal.
     async fn handle_unmatched(
         &self,
         error: RouteError,
