@@ -17,8 +17,9 @@ const MAX_OPEN_UPLOADS: i64 = 100;
 /// Uploads that wait for processing; while there are more, no variants are made.
 const MAX_WAITING_UPLOADS: i64 = 1000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UploadKind {
+    #[default]
     Photo,
     AnimatedGif,
     Video,
@@ -74,7 +75,7 @@ pub struct NewUpload {
 }
 
 /// The result of processing an upload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ProcessedUpload {
     pub kind: UploadKind,
     pub content_type: &'static str,

@@ -80,10 +80,7 @@ fn upload_picture(tx: &mut Tx<'_>, by: UserId) -> Result<(String, String), Error
         size,
         width: WIDTH,
         height: HEIGHT,
-        duration_ms: 0,
-        bit_rate: 0,
-        sizes: String::new(),
-        variant_files: String::new(),
+        ..ProcessedUpload::default()
     };
     let medium = uploads::publish_media(tx, &upload, &found, false)?;
     Ok((format!("3_{}", upload.id), medium.path))

@@ -237,10 +237,7 @@ fn create_picture_post(tx: &mut Tx<'_>, world: &DemoWorldBuilder) -> Result<Stri
         size,
         width: 240,
         height: 150,
-        duration_ms: 0,
-        bit_rate: 0,
-        sizes: String::new(),
-        variant_files: String::new(),
+        ..ProcessedUpload::default()
     };
     let medium = uploads::publish_media(tx, &upload, &found, false)?;
     let post = NewPost {

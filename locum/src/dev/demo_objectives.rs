@@ -46,8 +46,7 @@ fn upload_video(tx: &mut Tx<'_>, by: UserId) -> Result<(String, PictureFile), Er
         height: HEIGHT,
         duration_ms: DURATION_MS,
         bit_rate: size.saturating_mul(8000) / DURATION_MS,
-        sizes: String::new(),
-        variant_files: String::new(),
+        ..ProcessedUpload::default()
     };
     let medium = uploads::publish_media(tx, &upload, &found, false)?;
     Ok((format!("13_{}", upload.id), (medium.path, VIDEO)))

@@ -277,13 +277,7 @@ impl UploadProcessor {
             kind: UploadKind::Subtitles,
             content_type: format.content_type(),
             extension: format.extension(),
-            size: 0,
-            width: 0,
-            height: 0,
-            duration_ms: 0,
-            bit_rate: 0,
-            sizes: String::new(),
-            variant_files: String::new(),
+            ..ProcessedUpload::default()
         };
         Ok(Ok((found, Vec::new())))
     }
