@@ -90,6 +90,11 @@ pub fn delete(tx: &mut Tx<'_>, kind: &str, id: i64) -> Result<(), Fault> {
     tx.execute_later(sql, &[kind.into(), id.into()])
 }
 
+/// Selects records of all accounts whose indexed field is `$1`. The kind is a literal, as in the partial indexes.
+fn select_by_field_sql(kind: &'static str, field: &'static str) -> String {
+    format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1", indexes::field_sql(field))
+}
+
 /// Records whose indexed field has a value, oldest first; with `shown`, only listed ones.
 pub fn list_by_field(
     tx: &mut Tx<'_>,
@@ -98,11 +103,9 @@ pub fn list_by_field(
     (field, value): (&'static str, i64),
     shown: bool,
 ) -> Result<Vec<RecordRow>, Fault> {
-    let level = if shown { "AND level = 0 " } else { "" };
-    let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 {level}ORDER BY created_at, id",
-        indexes::field_sql(field)
-    );
+    let (field, level) = (indexes::field_sql(field), if shown { "AND level = 0 " } else { "" });
+    let sql =
+        format!("{RECORDS}WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 {level}ORDER BY created_at, id");
     tx.query_rows(&sql, &[account.into(), value.into()])
 }
 
@@ -111,13 +114,10 @@ pub fn list_by_field_values(
     tx: &mut Tx<'_>,
     kind: &'static str,
     account: i64,
-    name: &'static str,
+    field: &'static str,
     values: &[i64],
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND account_id = $2 AND level = 0",
-        indexes::field_sql(name)
-    );
+    let sql = format!("{} AND account_id = $2 AND level = 0", select_by_field_sql(kind, field));
     tx.query_by_keys(&sql, values, &[account.into()])
 }
 
@@ -127,7 +127,7 @@ pub fn list_all_by_field(
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = format!("{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0", indexes::field_sql(field));
+    let sql = format!("{} AND level = 0", select_by_field_sql(kind, field));
     tx.query_rows(&sql, &[value.into()])
 }
 
@@ -144,9 +144,9 @@ pub fn count_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<i64, Fault> {
+    let field = indexes::field_sql(field);
     let sql = format!(
-        "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 AND level = 0",
-        indexes::field_sql(field)
+        "SELECT COUNT(*) FROM ads_record WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 AND level = 0"
     );
     tx.query_number(&sql, &[account.into(), value.into()])
 }
@@ -158,10 +158,10 @@ pub fn hide_by_field(
     account: i64,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<i64>, Fault> {
+    let field = indexes::field_sql(field);
     let sql = format!(
-        "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {} = $2 \
-         AND level < 2 RETURNING id",
-        indexes::field_sql(field)
+        "UPDATE ads_record SET level = 2 WHERE kind = '{kind}' AND account_id = $1 AND {field} = $2 \
+         AND level < 2 RETURNING id"
     );
     tx.query_rows(&sql, &[account.into(), value.into()])
 }
@@ -175,14 +175,11 @@ pub fn list_due(
     limit: i64,
 ) -> Result<Vec<RecordRow>, Fault> {
     // -1 stands for records without the field.
+    let field = indexes::sort_field_sql(field);
     let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} > $1 AND {} <= $2 AND level = 0 ORDER BY {}, id LIMIT $3",
-        indexes::sort_field_sql(field),
-        indexes::sort_field_sql(field),
-        indexes::sort_field_sql(field)
+        "{RECORDS}WHERE kind = '{kind}' AND {field} > $1 AND {field} <= $2 AND level = 0 ORDER BY {field}, id LIMIT $3"
     );
-    let args = [SqlValue::Int(-1), max.into(), limit.into()];
-    tx.query_rows(&sql, &args)
+    tx.query_rows(&sql, &[SqlValue::Int(-1), max.into(), limit.into()])
 }
 
 /// The lowest value of an indexed field that is above `min`, in listed records of all accounts.
@@ -219,10 +216,7 @@ pub fn list_in_all_accounts(
     kind: &'static str,
     (field, value): (&'static str, i64),
 ) -> Result<Vec<RecordRow>, Fault> {
-    let sql = format!(
-        "{RECORDS}WHERE kind = '{kind}' AND {} = $1 AND level = 0 ORDER BY created_at, id LIMIT 100",
-        indexes::field_sql(field)
-    );
+    let sql = format!("{} AND level = 0 ORDER BY created_at, id LIMIT 100", select_by_field_sql(kind, field));
     tx.query_rows(&sql, &[value.into()])
 }
 
