@@ -7,66 +7,46 @@ use crate::db::{RowCells, SqlValue};
 use crate::{Tx, hex};
 
 struct EncryptedColumn {
-    /// `table.column`, the prefix of encryption contexts.
-    name: &'static str,
+    table: &'static str,
+    column: &'static str,
+    /// The column of the row key.
+    key: &'static str,
+    /// The column of what the encryption context ends with.
+    context: &'static str,
+}
+
+impl EncryptedColumn {
+    const fn new(table: &'static str, column: &'static str, key: &'static str, context: &'static str) -> Self {
+        Self { table, column, key, context }
+    }
+
     /// Selects row key, ciphertext and context id, after a key and in key order.
-    select_sql: &'static str,
+    fn select_sql(&self) -> String {
+        let Self { table, column, key, context } = self;
+        format!("SELECT {key}, {column}, {context} FROM {table} WHERE {key} > $1 ORDER BY {key} LIMIT $2")
+    }
+
     /// Replaces a ciphertext.
-    update_sql: &'static str,
-    /// Whether the row key is a digest rather than a number.
-    is_keyed_by_digest: bool,
-}
+    fn update_sql(&self) -> String {
+        let Self { table, column, key, .. } = self;
+        format!("UPDATE {table} SET {column} = $1 WHERE {key} = $2 AND {column} = $3")
+    }
 
-const fn column_by_number(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
-    EncryptedColumn { name, select_sql, update_sql, is_keyed_by_digest: false }
-}
-
-const fn column_by_digest(name: &'static str, select_sql: &'static str, update_sql: &'static str) -> EncryptedColumn {
-    EncryptedColumn { is_keyed_by_digest: true, ..column_by_number(name, select_sql, update_sql) }
+    fn is_keyed_by_digest(&self) -> bool {
+        self.key == "digest"
+    }
 }
 
 /// A test checks that the list is complete.
 const ENCRYPTED_COLUMNS: &[EncryptedColumn] = &[
-    column_by_number(
-        "app.api_secret",
-        "SELECT id, api_secret, id FROM app WHERE id > $1 ORDER BY id LIMIT $2",
-        "UPDATE app SET api_secret = $1 WHERE id = $2 AND api_secret = $3",
-    ),
-    column_by_number(
-        "app.bearer",
-        "SELECT id, bearer, id FROM app WHERE id > $1 ORDER BY id LIMIT $2",
-        "UPDATE app SET bearer = $1 WHERE id = $2 AND bearer = $3",
-    ),
-    column_by_digest(
-        "oauth1_token.token",
-        "SELECT digest, token, id FROM oauth1_token WHERE digest > $1 ORDER BY digest LIMIT $2",
-        "UPDATE oauth1_token SET token = $1 WHERE digest = $2 AND token = $3",
-    ),
-    column_by_digest(
-        "oauth1_token.secret",
-        "SELECT digest, secret, id FROM oauth1_token WHERE digest > $1 ORDER BY digest LIMIT $2",
-        "UPDATE oauth1_token SET secret = $1 WHERE digest = $2 AND secret = $3",
-    ),
-    column_by_digest(
-        "oauth1_request.secret",
-        "SELECT digest, secret, id FROM oauth1_request WHERE digest > $1 ORDER BY digest LIMIT $2",
-        "UPDATE oauth1_request SET secret = $1 WHERE digest = $2 AND secret = $3",
-    ),
-    column_by_number(
-        "session.form_key",
-        "SELECT id, form_key, digest FROM session WHERE id > $1 ORDER BY id LIMIT $2",
-        "UPDATE session SET form_key = $1 WHERE id = $2 AND form_key = $3",
-    ),
-    column_by_number(
-        "letter.body",
-        "SELECT id, body, recipient FROM letter WHERE id > $1 ORDER BY id LIMIT $2",
-        "UPDATE letter SET body = $1 WHERE id = $2 AND body = $3",
-    ),
-    column_by_number(
-        "two_factor.secret",
-        "SELECT user_id, secret, user_id FROM two_factor WHERE user_id > $1 ORDER BY user_id LIMIT $2",
-        "UPDATE two_factor SET secret = $1 WHERE user_id = $2 AND secret = $3",
-    ),
+    EncryptedColumn::new("app", "api_secret", "id", "id"),
+    EncryptedColumn::new("app", "bearer", "id", "id"),
+    EncryptedColumn::new("oauth1_token", "token", "digest", "id"),
+    EncryptedColumn::new("oauth1_token", "secret", "digest", "id"),
+    EncryptedColumn::new("oauth1_request", "secret", "digest", "id"),
+    EncryptedColumn::new("session", "form_key", "id", "digest"),
+    EncryptedColumn::new("letter", "body", "id", "recipient"),
+    EncryptedColumn::new("two_factor", "secret", "user_id", "user_id"),
 ];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,13 +98,13 @@ pub fn rotate_batch(
     let Some(column) = ENCRYPTED_COLUMNS.get(cursor.column) else {
         return rotate_meta_entries(tx, count_only);
     };
-    let after = if column.is_keyed_by_digest {
+    let after = if column.is_keyed_by_digest() {
         SecretRowKey::Digest(cursor.digest.clone())
     } else {
         SecretRowKey::Number(cursor.number)
     };
     let found =
-        tx.map_rows(column.select_sql, &[after.to_sql_value(), rows.into()], |cells| read_secret(column, cells))?;
+        tx.map_rows(&column.select_sql(), &[after.to_sql_value(), rows.into()], |cells| read_secret(column, cells))?;
     let mut step =
         KeyRotationStep { next: Some(cursor_after(cursor, &found, rows)), reencrypted: 0, already_current: 0 };
     for secret in &found {
@@ -138,7 +118,7 @@ pub fn rotate_batch(
             let reencrypted = tx.encrypt(&secret.encryption_context, plain.expose_secret())?;
             // A concurrent change has already used the current key.
             tx.execute_later(
-                column.update_sql,
+                &column.update_sql(),
                 &[(&reencrypted).into(), secret.key.to_sql_value(), ciphertext.into()],
             )?;
             step.reencrypted += 1;
@@ -158,18 +138,19 @@ fn cursor_after(cursor: &KeyRotationCursor, found: &[StoredSecret], rows: i64) -
 }
 
 fn read_secret(column: &EncryptedColumn, cells: &mut RowCells<'_, '_, '_>) -> Result<StoredSecret, Fault> {
-    let key = if column.is_keyed_by_digest {
+    let key = if column.is_keyed_by_digest() {
         SecretRowKey::Digest(cells.read()?)
     } else {
         SecretRowKey::Number(cells.read()?)
     };
     let ciphertext = cells.read()?;
-    let context_id = match column.name {
-        "session.form_key" => hex::encode(&cells.read::<Vec<u8>>()?),
-        "letter.body" => cells.read()?,
+    let context_id = match column.context {
+        "digest" => hex::encode(&cells.read::<Vec<u8>>()?),
+        "recipient" => cells.read()?,
         _ => cells.read::<i64>()?.to_string(),
     };
-    Ok(StoredSecret { key, encryption_context: format!("{}:{context_id}", column.name), ciphertext })
+    let encryption_context = format!("{}.{}:{context_id}", column.table, column.column);
+    Ok(StoredSecret { key, encryption_context, ciphertext })
 }
 
 /// Encrypted values in `meta`; their context is their key.
@@ -228,7 +209,7 @@ mod tests {
         let mut found = Vec::new();
         places(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         found.sort();
-        let mut known: Vec<_> = ENCRYPTED_COLUMNS.iter().map(|column| column.name).collect();
+        let mut known: Vec<_> = ENCRYPTED_COLUMNS.iter().map(|it| format!("{}.{}", it.table, it.column)).collect();
         known.sort_unstable();
         assert_eq!(found, known);
     }
